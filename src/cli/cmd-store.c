@@ -206,7 +206,9 @@ store_compact(struct cli *cli, const struct cli_args *args)
 	add_count(cli, "removed", "event");
 	buf_adds(&cli->text, " replaced by ");
 	add_count(cli, "milestones", "milestone");
-	buf_adds(&cli->text, ".\n");
+	buf_adds(&cli->text, ", ");
+	add_count(cli, "ended", "ended record");
+	buf_adds(&cli->text, " of mail, requests and reservations removed.\n");
 	return CLI_OK;
 }
 
@@ -243,7 +245,8 @@ const struct cli_command cmd_store = {
 	    "recover  make the store out of what can be read of the damaged "
 	    "one, and turn\n         goals on again\n"
 	    "compact  replace the events of goals that have ended by "
-	    "milestones, which only\n         say how many there were\n\n"
+	    "milestones, which only\n         say how many there were; remove "
+	    "mail, requests and reservations\n         that have ended\n\n"
 	    "A damaged store is moved aside (.llmc/store.corrupt-<time>.db), "
 	    "and goals are\noff until it is recovered or another one is "
 	    "imported; workers go on. While import\nand recover run, nothing is "

@@ -47,8 +47,8 @@ static const struct shape report = {
 	    FIELDS{
 		MAY("ok", SHAPE_BOOL, "check: nothing is wrong"),
 		COUNT("records",
-		    "goals, nodes, assignments, dispatches and "
-		    "crystallizations"),
+		    "goals, nodes, assignments, dispatches, "
+		    "crystallizations, mail, requests and reservations"),
 		COUNT("events", NULL),
 		WORDS("problems", "check: what is wrong, the first 100"),
 		MAY("file", SHAPE_STRING,
@@ -57,6 +57,9 @@ static const struct shape report = {
 		COUNT("gaps", "recover: places that could not be read"),
 		COUNT("removed", "compact: events that were replaced"),
 		COUNT("milestones", "compact: what they were replaced by"),
+		COUNT("ended",
+		    "compact: mail, requests and reservations that were "
+		    "removed"),
 		END,
 	    },
 };

@@ -47,7 +47,8 @@ store_world_part(const struct store_part *part, void *arg)
 		buf_addf(&world->text, "%s %s/%s %s\n",
 		    store_kind_name(part->records[i].kind),
 		    part->records[i].goal_id, part->records[i].id,
-		    part->records[i].body);
+		    part->records[i].body != NULL ? part->records[i].body :
+						    "-");
 	for (size_t i = 0; i < part->event_count; i++) {
 		const struct store_event *event = &part->events[i];
 

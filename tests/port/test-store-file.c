@@ -146,14 +146,20 @@ END_TEST
 
 /* --- versions ----------------------------------------------------------- */
 
-#define SECOND "ALTER TABLE goals ADD COLUMN owner TEXT;"
+#define NEXT "ALTER TABLE goals ADD COLUMN owner TEXT;"
 
+/* With one more script after those that there are. */
 static int
-open_at(const char *path, size_t version, const char *second, struct err *err)
+open_next(const char *path, const char *script, struct err *err)
 {
-	const char *list[2] = { store_migrations[0], second };
+	const char *list[16] = { NULL };
 	struct store_db *db = NULL;
-	int r = store_db_open_at(path, list, version, &db, err);
+	int r;
+
+	for (size_t i = 0; i < store_version; i++)
+		list[i] = store_migrations[i];
+	list[store_version] = script;
+	r = store_db_open_at(path, list, store_version + 1, &db, err);
 
 	store_db_close(db);
 	return r;
@@ -166,11 +172,53 @@ START_TEST(older_store_is_migrated_and_keeps_its_records)
 	struct store_world world;
 
 	make_store(path);
-	ck_assert_int_eq(open_at(path, 2, SECOND, &err), 0);
+	ck_assert_int_eq(open_next(path, NEXT, &err), 0);
 	/* Once: a second time there is such a column already. */
-	ck_assert_msg(open_at(path, 2, SECOND, &err) == 0, "%s", err.msg);
+	ck_assert_msg(open_next(path, NEXT, &err) == 0, "%s", err.msg);
 	store_world_open(&world, path);
 	ck_assert_int_eq(world.err.code, -EPROTONOSUPPORT);
+	store_world_close(&world);
+}
+END_TEST
+
+/* A store as the first version of its tables had it. */
+static void
+make_first(const char *path)
+{
+	struct store_db *db = NULL;
+	struct err err = { 0 };
+
+	make_store(path);
+	ck_assert_int_eq(store_db_open(path, &db, &err), 0);
+	ck_assert_int_eq(store_db_exec(db,
+			     "DROP TABLE mail; DROP TABLE requests;"
+			     "DROP TABLE reservations;"
+			     "PRAGMA user_version = 1;",
+			     &err),
+	    0);
+	store_db_close(db);
+}
+
+START_TEST(store_of_version_1_gets_the_tables_for_mail_and_keeps_the_rest)
+{
+	const char *path = unit_path("store.db");
+	struct store_world world;
+
+	make_first(path);
+	store_world_open(&world, path);
+	ck_assert_msg(world.err.code == 0, "%s", world.err.msg);
+	ck_assert_int_eq(store_world_load(&world), 0);
+	ck_assert_uint_eq(world.records, 6);
+	ck_assert_int_eq(store_world_put(&world, STORE_MAIL, "none", "M_1",
+			     "{\"status\":\"open\",\"actor\":\"a\"}"),
+	    0);
+	store_world_close(&world);
+	/* Once. */
+	store_world_open(&world, path);
+	ck_assert_int_eq(store_world_load(&world), 0);
+	/* The record, and its id. */
+	ck_assert_uint_eq(world.records, 8);
+	ck_assert_ptr_nonnull(strstr(world.text.data, "mail none/M_1 "));
 	store_world_close(&world);
 }
 END_TEST
@@ -181,7 +229,7 @@ START_TEST(migration_that_fails_leaves_the_old_version)
 	struct store_world world;
 
 	make_store(path);
-	ck_assert_int_lt(open_at(path, 2,
+	ck_assert_int_lt(open_next(path,
 			     "ALTER TABLE goals ADD COLUMN owner TEXT;"
 			     "ALTER TABLE nothing ADD COLUMN x TEXT;",
 			     NULL),
@@ -202,7 +250,7 @@ START_TEST(newer_store_is_refused_and_not_touched)
 	struct err err = { 0 };
 
 	make_store(path);
-	ck_assert_int_eq(open_at(path, 2, "CREATE TABLE b (a TEXT);", &err), 0);
+	ck_assert_int_eq(open_next(path, "CREATE TABLE b (a TEXT);", &err), 0);
 	read_file(path, &before);
 	store_world_open(&world, path);
 	ck_assert_int_eq(world.err.code, -EPROTONOSUPPORT);
@@ -464,6 +512,7 @@ unit_suite(void)
 		rest_of_a_creation_that_was_killed_is_replaced,
 		queries_use_an_index,
 		older_store_is_migrated_and_keeps_its_records,
+		store_of_version_1_gets_the_tables_for_mail_and_keeps_the_rest,
 		migration_that_fails_leaves_the_old_version,
 		newer_store_is_refused_and_not_touched,
 		database_of_another_program_is_refused,

@@ -12,6 +12,7 @@
 #include "json.h"
 #include "mem.h"
 #include "store-aside.h"
+#include "store-db.h"
 #include "store-job.h"
 #include "store-world.h"
 #include "unit.h"
@@ -98,6 +99,117 @@ START_TEST(export_has_the_shape_of_the_root_document)
 	    "{\"seq\":3,\"ts\":3000,\"type\":\"assignment.stalled\","
 	    "\"goalId\":\"G\",\"assignmentId\":\"A_1\","
 	    "\"workNodeId\":\"T1.1\",\"worker\":\"adam\"}]}\n");
+}
+END_TEST
+
+/* What agents send, ask and reserve. */
+static void
+fill_team(const char *path)
+{
+	static const struct store_change changes[] = {
+		{ STORE_MAIL, "none", "M_1",
+		    "{\"id\":\"M_1\",\"status\":\"open\",\"actor\":\"b\","
+		    "\"ts\":10,\"sender\":\"a\",\"subject\":\"s\","
+		    "\"kind\":\"info\",\"ack_required\":false,"
+		    "\"body\":\"t\"}" },
+		{ STORE_MAIL, "G", "M_2",
+		    "{\"id\":\"M_2\",\"status\":\"done\",\"actor\":\"b\","
+		    "\"ts\":20,\"sender\":\"a\",\"subject\":\"s\","
+		    "\"kind\":\"info\",\"ack_required\":false,"
+		    "\"body\":{\"k\":1}}" },
+		{ STORE_MAIL, "gone", "M_3",
+		    "{\"id\":\"M_3\",\"status\":\"done\",\"actor\":\"b\","
+		    "\"ts\":30,\"sender\":\"a\",\"subject\":\"s\","
+		    "\"kind\":\"info\",\"ack_required\":false,"
+		    "\"body\":\"t\"}" },
+		{ STORE_REQUEST, "none", "Q_1",
+		    "{\"id\":\"Q_1\",\"status\":\"answered\",\"ts\":5}" },
+		{ STORE_RESERVATION, "none", "R_1",
+		    "{\"id\":\"R_1\",\"status\":\"open\",\"actor\":\"a\"}" },
+	};
+	struct store_world world;
+
+	store_world_open(&world, path);
+	store_world_fill(&world);
+	ck_assert_int_eq(
+	    store_world_commit(&world, changes, nitems(changes), NULL, 0), 0);
+	store_world_close(&world);
+}
+
+START_TEST(mail_requests_and_reservations_are_exported_and_imported)
+{
+	cleanup_buf struct buf out = BUF_INIT, first = BUF_INIT,
+			       second = BUF_INIT;
+
+	fill_team(unit_path("a.db"));
+	ck_assert_int_eq(
+	    job("export", unit_path("a.db"), unit_path("a.json"), &out), 0);
+	read_file(unit_path("a.json"), &first);
+	ck_assert_ptr_nonnull(strstr(first.data, "\"mail\":{\n\"M_2\":"));
+	ck_assert_ptr_nonnull(strstr(first.data, "\"requests\":{\n\"Q_1\":"));
+	ck_assert_ptr_nonnull(
+	    strstr(first.data, "\"reservations\":{\n\"R_1\":"));
+	ck_assert_int_eq(
+	    job("import", unit_path("b.db"), unit_path("a.json"), &out), 0);
+	ck_assert_str_eq(out.data, "{\"records\":11,\"events\":3}");
+	job("export", unit_path("b.db"), unit_path("b.json"), &out);
+	read_file(unit_path("b.json"), &second);
+	ck_assert_str_eq(first.data, second.data);
+	job("check", unit_path("b.db"), NULL, &out);
+	ck_assert_str_eq(out.data,
+	    "{\"ok\":true,\"records\":11,\"events\":3,\"problems\":[]}");
+}
+END_TEST
+
+START_TEST(mail_requests_and_reservations_are_recovered)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	fill_team(unit_path("a.db"));
+	ck_assert_int_eq(
+	    job("recover", unit_path("b.db"), unit_path("a.db"), &out), 0);
+	ck_assert_str_eq(
+	    out.data, "{\"records\":11,\"events\":3,\"refused\":0,\"gaps\":0}");
+}
+END_TEST
+
+START_TEST(a_store_from_before_mail_is_recovered)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+	struct store_db *db = NULL;
+
+	fill(unit_path("a.db"));
+	ck_assert_int_eq(store_db_open(unit_path("a.db"), &db, NULL), 0);
+	ck_assert_int_eq(store_db_exec(db,
+			     "DROP TABLE mail; DROP TABLE requests;"
+			     "DROP TABLE reservations;"
+			     "PRAGMA user_version = 1;",
+			     NULL),
+	    0);
+	store_db_close(db);
+	ck_assert_int_eq(
+	    job("recover", unit_path("b.db"), unit_path("a.db"), &out), 0);
+	ck_assert_str_eq(
+	    out.data, "{\"records\":6,\"events\":3,\"refused\":0,\"gaps\":0}");
+}
+END_TEST
+
+START_TEST(ended_mail_of_goals_that_have_ended_is_compacted)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+	struct store_world world;
+
+	fill_team(unit_path("a.db"));
+	ck_assert_int_eq(job("compact", unit_path("a.db"), NULL, &out), 0);
+	ck_assert_ptr_nonnull(strstr(out.data, "\"ended\":2"));
+	store_world_open(&world, unit_path("a.db"));
+	store_world_read(&world, STORE_MAIL, NULL, NULL);
+	/* Not the open one, not that of an active goal. */
+	ck_assert_uint_eq(world.records, 2);
+	ck_assert_ptr_null(strstr(world.text.data, "M_3"));
+	store_world_read(&world, STORE_REQUEST, NULL, NULL);
+	ck_assert_uint_eq(world.records, 0);
+	store_world_close(&world);
 }
 END_TEST
 
@@ -451,7 +563,8 @@ START_TEST(old_events_of_ended_goals_become_milestones)
 	ck_assert_int_eq(store_world_commit(&world, ended, 1, events, 6), 0);
 	/* With the daemon at work. */
 	ck_assert_int_eq(job("compact", unit_path("a.db"), NULL, &out), 0);
-	ck_assert_str_eq(out.data, "{\"removed\":5,\"milestones\":2}");
+	ck_assert_str_eq(
+	    out.data, "{\"removed\":5,\"milestones\":2,\"ended\":0}");
 	store_world_events(&world, (struct store_filter){ .goal_id = "G" });
 	ck_assert_uint_eq(world.events, 3);
 	store_world_events(&world, (struct store_filter){ .after_seq = 3 });
@@ -466,7 +579,8 @@ START_TEST(old_events_of_ended_goals_become_milestones)
 	    store_world_event(&world, (struct store_event){ .type = "z" }), 0);
 	/* Once more changes nothing. */
 	job("compact", unit_path("a.db"), NULL, &out);
-	ck_assert_str_eq(out.data, "{\"removed\":0,\"milestones\":0}");
+	ck_assert_str_eq(
+	    out.data, "{\"removed\":0,\"milestones\":0,\"ended\":0}");
 	store_world_close(&world);
 }
 END_TEST
@@ -494,6 +608,10 @@ unit_suite(void)
 		everything_is_recovered_from_a_sound_store,
 		store_without_its_tables_cannot_be_recovered,
 		old_events_of_ended_goals_become_milestones,
+		mail_requests_and_reservations_are_exported_and_imported,
+		mail_requests_and_reservations_are_recovered,
+		a_store_from_before_mail_is_recovered,
+		ended_mail_of_goals_that_have_ended_is_compacted,
 		unknown_task_is_refused,
 		NULL,
 	};

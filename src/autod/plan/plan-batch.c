@@ -295,10 +295,19 @@ record_json(const struct plan_set *set, const struct plan_batch_record *record)
 		crystal = plan_set_crystal(set, record->id);
 		return crystal == NULL ? NULL : plan_crystal_to_json(crystal);
 	case STORE_DISPATCH:
+	case STORE_MAIL:
+	case STORE_REQUEST:
+	case STORE_RESERVATION:
 	case STORE_KIND_COUNT:
 		break;
 	}
 	return NULL;
+}
+
+static bool
+is_in_set(enum store_kind kind)
+{
+	return kind != STORE_DISPATCH && kind < STORE_MAIL;
 }
 
 static char *
@@ -327,7 +336,7 @@ plan_batch_commit(struct plan_batch *batch, struct store *store,
 	size_t changed = 0, happened = 0;
 
 	TAILQ_FOREACH (record, &batch->records, entry) {
-		if (record->kind != STORE_DISPATCH) {
+		if (is_in_set(record->kind)) {
 			free(record->body);
 			record->body = record_text(set, record);
 		}

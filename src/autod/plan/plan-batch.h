@@ -51,7 +51,8 @@ void plan_batch_free(struct plan_batch *batch);
 bool plan_batch_is_empty(const struct plan_batch *batch);
 
 /* A record, once, whatever happens to it: what it says is looked up when it is
- * stored. body (taken): of a dispatch, which is in no set; else NULL. */
+ * stored. body (taken): of a dispatch, or of mail, a request or a reservation,
+ * which are in no set; else NULL. */
 void plan_batch_record(struct plan_batch *batch, enum store_kind kind,
     const char *goal_id, const char *id, char *body);
 void

@@ -53,6 +53,8 @@ begin(struct plan_floor *floor)
 static void
 opened(struct plan_floor *floor)
 {
+	if (floor->state == PLAN_OPEN && floor->guest != NULL)
+		floor->guest->opened(floor->guest_arg);
 	if (floor->core->options->oneshot)
 		serve_release(floor->core);
 	begin(floor);
@@ -67,6 +69,8 @@ opened(struct plan_floor *floor)
 static void
 close_book(struct plan_floor *floor)
 {
+	if (floor->guest != NULL)
+		floor->guest->closed(floor->guest_arg);
 	if (floor->tasks != NULL)
 		plan_tasks_closed(floor->tasks);
 	plan_pool_closed(floor->pool);
@@ -155,6 +159,15 @@ on_refused(const char *goal_id, const struct err *err, void *arg)
 	plan_floor_changed(floor);
 }
 
+static void
+on_other(const struct store_change *record, void *arg)
+{
+	struct plan_floor *floor = arg;
+
+	if (floor->guest != NULL)
+		floor->guest->record(floor->guest_arg, record);
+}
+
 /* A damaged store was moved aside, and nothing is in its place yet: that is
  * still so for the next daemon. */
 static bool
@@ -193,8 +206,8 @@ open_store(struct plan_floor *floor)
 	floor->state = PLAN_OPENING;
 	if (floor->core->options->oneshot)
 		serve_hold(floor->core);
-	floor->book =
-	    planbook_new(floor->core, path, on_book, on_refused, floor);
+	floor->book = planbook_new(
+	    floor->core, path, on_book, on_refused, on_other, floor);
 	floor->log = plan_log_new(floor->core, plan_floor_persist(floor));
 	floor->dispatcher = plan_dispatcher_new(floor);
 	floor->tick = plan_tick_new(floor);
@@ -214,6 +227,14 @@ plan_floor_open(struct plan_floor *floor)
 	open_store(floor);
 	if (floor->state != PLAN_OPENING)
 		opened(floor);
+}
+
+void
+plan_floor_set_guest(
+    struct plan_floor *floor, const struct plan_guest *guest, void *arg)
+{
+	floor->guest = guest;
+	floor->guest_arg = arg;
 }
 
 struct plan_set *

@@ -47,6 +47,7 @@ struct plan_tasks;
 struct plan_tick;
 struct planbook;
 struct planner;
+struct store_change;
 struct store_jobs;
 
 enum plan_state {
@@ -55,6 +56,17 @@ enum plan_state {
 	PLAN_OPEN,
 	PLAN_SAFE, /* the store is of no use: nothing is planned */
 	PLAN_JOB, /* a job puts another store in its place: store-jobs.h */
+};
+
+/* The floor above keeps records of its own in the store. */
+struct plan_guest {
+	/* While the store is read: an open record, or one that has ended, with
+	 * body NULL. */
+	void (*record)(void *arg, const struct store_change *record);
+	/* The store can be used; it cannot be used any more, and what is in
+	 * memory of it does not count. */
+	void (*opened)(void *arg);
+	void (*closed)(void *arg);
 };
 
 struct plan_floor {
@@ -78,6 +90,8 @@ struct plan_floor {
 	struct plan_shown *shown; /* in llmc status */
 	struct plan_queries *queries; /* the same */
 	struct store_jobs *jobs;
+	const struct plan_guest *guest; /* NULL = none */
+	void *guest_arg;
 	bool begun; /* the floors below have begun */
 	struct planner *planner; /* with the book */
 };
@@ -86,6 +100,10 @@ struct plan_floor {
 struct plan_floor *plan_floor_new(struct auto_mode *mode);
 /* Call before the floors below are freed. */
 void plan_floor_free(struct plan_floor *floor);
+
+/* Call it before the loop runs; NULL = none. */
+void plan_floor_set_guest(
+    struct plan_floor *floor, const struct plan_guest *guest, void *arg);
 
 /* For a job: close the book, whatever its state (not from inside a callback of
  * the store), and open what is there now. */

@@ -371,6 +371,18 @@ plan_persist_dispatch(
 }
 
 void
+plan_persist_body(struct plan_persist *p, enum store_kind kind,
+    const char *goal_id, const char *id, char *body)
+{
+	if (held_find(p, goal_id) != NULL) {
+		free(body);
+		return;
+	}
+	plan_batch_record(p->next, kind, goal_id, id, body);
+	loop_call_request(p->call);
+}
+
+void
 plan_persist_changes(struct plan_persist *p, const struct plan *plan,
     const struct plan_changes *changes)
 {

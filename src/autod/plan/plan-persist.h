@@ -54,6 +54,10 @@ void plan_persist_record(struct plan_persist *persist, enum store_kind kind,
     const char *goal_id, const char *id);
 void plan_persist_dispatch(
     struct plan_persist *persist, const struct plan_dispatch *dispatch);
+/* STORE_MAIL, STORE_REQUEST or STORE_RESERVATION, which are in no set: the JSON
+ * text is taken. */
+void plan_persist_body(struct plan_persist *persist, enum store_kind kind,
+    const char *goal_id, const char *id, char *body);
 /* Everything that an edit changed in this plan. */
 void plan_persist_changes(struct plan_persist *persist, const struct plan *plan,
     const struct plan_changes *changes);

@@ -34,6 +34,7 @@ struct planbook {
 	struct loop_call *closed;
 	planbook_fn *fn;
 	planbook_refused_fn *refused;
+	planbook_other_fn *other;
 	void *arg;
 	/* While it is read. */
 	struct draft **drafts;
@@ -150,6 +151,10 @@ read_record(
 		return r;
 	if (record->kind == STORE_DISPATCH)
 		return 0; /* its assignment has the newest */
+	if (record->kind > STORE_CRYSTAL) {
+		book->other(record, book->arg);
+		return 0;
+	}
 	r = json_parse(
 	    record->body, strlen(record->body), STORE_GOAL_MAX, &json, err);
 	if (r == 0 && record->kind == STORE_GOAL)
@@ -373,7 +378,7 @@ on_refused(const char *goal_id, const struct err *err, void *arg)
 
 struct planbook *
 planbook_new(struct core *core, const char *path, planbook_fn *fn,
-    planbook_refused_fn *refused, void *arg)
+    planbook_refused_fn *refused, planbook_other_fn *other, void *arg)
 {
 	struct planbook *book = xcalloc(1, sizeof *book);
 	const struct plan_persist_callbacks callbacks = {
@@ -383,6 +388,7 @@ planbook_new(struct core *core, const char *path, planbook_fn *fn,
 	book->core = core;
 	book->fn = fn;
 	book->refused = refused;
+	book->other = other;
 	book->arg = arg;
 	TAILQ_INIT(&book->fetches);
 	book->closed = loop_call_new(core->loop, tell_closed, book);

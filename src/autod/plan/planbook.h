@@ -21,6 +21,7 @@ struct err;
 struct plan_persist;
 struct planbook;
 struct store;
+struct store_change;
 
 /* err NULL: the book is open. Otherwise it is closed, for good; this may also
  * come later. err->code as in store.h; -EBADMSG for a record that no plan can
@@ -32,9 +33,14 @@ typedef void planbook_fn(const struct err *err, void *arg);
 typedef void
 planbook_refused_fn(const char *goal_id, const struct err *err, void *arg);
 
+/* A record that is not of a plan, such as mail: while the book is read, before
+ * it is open. */
+typedef void planbook_other_fn(const struct store_change *record, void *arg);
+
 /* The functions are called from the loop. */
-struct planbook *planbook_new(struct core *core, const char *path,
-    planbook_fn *fn, planbook_refused_fn *refused, void *arg);
+struct planbook *
+planbook_new(struct core *core, const char *path, planbook_fn *fn,
+    planbook_refused_fn *refused, planbook_other_fn *other, void *arg);
 /* Waits until everything is stored. */
 void planbook_free(struct planbook *book);
 

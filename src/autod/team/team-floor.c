@@ -9,6 +9,7 @@
 #include "mem.h"
 #include "plan-floor.h"
 #include "serve.h"
+#include "team-book.h"
 #include "team-floor.h"
 #include "team-mail.h"
 #include "team-report.h"
@@ -46,11 +47,13 @@ struct team_floor *
 team_floor_new(struct plan_floor *plan)
 {
 	struct team_floor *floor = xcalloc(1, sizeof *floor);
+	const struct team_book_callbacks callbacks = { .arg = floor };
 
 	floor->core = plan->core;
 	floor->fleet = plan->fleet;
 	floor->mode = plan->mode;
 	floor->plan = plan;
+	floor->book = team_book_new(plan, &callbacks);
 	floor->floor = (struct core_floor){
 		.self = floor,
 		.begin = floor_begin,
@@ -72,5 +75,6 @@ team_floor_free(struct team_floor *floor)
 	if (floor == NULL)
 		return;
 	auto_set_team(floor->mode, NULL, NULL);
+	team_book_free(floor->book);
 	free(floor);
 }

@@ -6,6 +6,9 @@
  *
  *   team-report.c   report_progress, report_completion
  *   team-spawn.c    agent_spawn, agent_status
+ *   team-book.c     the open records in memory, as the store has them
+ *   team-post.c     mail becomes a record
+ *   team-deliver.c  mail into sessions
  *   team-mail.c     mail_send, mail_inbox, mail_ack, and mail.* for people
  *   team-reserve.c  mail_reserve, mail_release, mail_list_reservations
  *   team-request.c  request_orchestrator, respond_orchestrator_request,
@@ -24,12 +27,14 @@ struct json_object;
 struct plan_floor;
 struct server_call;
 struct task;
+struct team_book;
 
 struct team_floor {
 	struct core *core;
 	struct fleet *fleet;
 	struct auto_mode *mode;
 	struct plan_floor *plan;
+	struct team_book *book; /* never NULL; empty while goals are off */
 	struct core_floor floor;
 };
 

@@ -9,6 +9,7 @@
 
 #include "errtext.h"
 #include "json.h"
+#include "mail.h"
 #include "mem.h"
 #include "plan-assignment.h"
 #include "plan-crystal.h"
@@ -147,6 +148,7 @@ check_model(enum store_kind kind, struct json_object *body, const char *at,
 	struct plan_node *node = NULL;
 	struct plan_assignment *assignment = NULL;
 	struct plan_crystal *crystal = NULL;
+	struct mail *mail = NULL;
 	struct plan_dispatch dispatch;
 	int r = 0;
 
@@ -172,6 +174,12 @@ check_model(enum store_kind kind, struct json_object *body, const char *at,
 		if (r == 0)
 			plan_dispatch_release(&dispatch);
 		break;
+	case STORE_MAIL:
+		r = mail_from_json(body, at, &mail, err);
+		mail_free(mail);
+		break;
+	case STORE_REQUEST: /* any object with the columns */
+	case STORE_RESERVATION:
 	case STORE_KIND_COUNT:
 		break;
 	}

@@ -52,6 +52,15 @@ static const char *const sql[SQL_NUMBER] = {
 		    " data) VALUES ($1, $2, $3, '" STORE_MILESTONE "', $4, $5)",
 };
 
+#define ENDED(table)                                    \
+	"DELETE FROM " table " AS r WHERE r.ts_ms < $1" \
+	" AND r.status <> 'open'"                       \
+	" AND NOT EXISTS (SELECT g.id FROM goals AS g"  \
+	" WHERE g.id = r.goal_id"                       \
+	" AND (g.status = 'active' OR g.status = 'paused'))"
+static const char *const ended[] = { ENDED("mail"), ENDED("requests"),
+	ENDED("reservations") };
+
 struct group {
 	char *goal_id; /* NULL = of no goal */
 	int64_t count, from_ms, to_ms, seq, latest_ms;
@@ -198,6 +207,22 @@ compact_step(struct compact *c, int64_t low, struct err *err)
 	return r;
 }
 
+static int
+remove_ended(struct compact *c, const char *text, struct err *err)
+{
+	struct sqlite3_stmt *s = NULL;
+	int r = store_db_prepare(c->db, text, &s, err);
+
+	if (r < 0)
+		return r;
+	store_db_bind_int(s, 1, c->before_ms);
+	r = store_db_run(c->db, s, err);
+	if (r == 0)
+		c->done.records += (size_t)sqlite3_changes(c->db->sqlite);
+	sqlite3_finalize(s);
+	return r;
+}
+
 int
 store_compact(const char *path, int64_t before_ms, struct store_compacted *ret,
     struct err *err)
@@ -215,6 +240,8 @@ store_compact(const char *path, int64_t before_ms, struct store_compacted *ret,
 	last = r == 0 ? c.db->last_seq : 0;
 	for (int64_t low = 0; r == 0 && low < last; low += STEP)
 		r = compact_step(&c, low, err);
+	for (size_t i = 0; r == 0 && i < nitems(ended); i++)
+		r = remove_ended(&c, ended[i], err);
 	for (unsigned i = 0; i < SQL_NUMBER; i++)
 		sqlite3_finalize(c.statements[i]);
 	store_db_close(c.db);

@@ -2,7 +2,8 @@
 
 /*
  * The whole store as one JSON document, in the shape {version, goals,
- * assignments, crystallizations, dispatchIndex, events}: objects by id, a goal
+ * assignments, crystallizations, dispatchIndex, mail, requests, reservations,
+ * events}: objects by id, a goal
  * with its nodes under "nodes", the events in their order with seq and key.
  * One record a line. Blocks; for child processes.
  */

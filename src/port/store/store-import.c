@@ -187,6 +187,9 @@ static const struct part {
 	{ "assignments", STORE_ASSIGNMENT, give_member },
 	{ "crystallizations", STORE_CRYSTAL, give_member },
 	{ "dispatchIndex", STORE_DISPATCH, give_member },
+	{ "mail", STORE_MAIL, give_member },
+	{ "requests", STORE_REQUEST, give_member },
+	{ "reservations", STORE_RESERVATION, give_member },
 };
 
 static int

@@ -112,7 +112,7 @@ static int
 run_compact(const struct store_job *job, struct json_object **ret_report,
     struct err *err)
 {
-	struct store_compacted done = { 0, 0 };
+	struct store_compacted done = { 0, 0, 0 };
 	int r = store_compact(job->path, job->before_ms, &done, err);
 
 	if (r < 0)
@@ -120,6 +120,7 @@ run_compact(const struct store_job *job, struct json_object **ret_report,
 	*ret_report = json_object_new_object();
 	json_set_int(*ret_report, "removed", (int64_t)done.removed);
 	json_set_int(*ret_report, "milestones", (int64_t)done.milestones);
+	json_set_int(*ret_report, "ended", (int64_t)done.records);
 	return 0;
 }
 

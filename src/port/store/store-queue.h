@@ -36,6 +36,8 @@ struct store_request {
 	enum store_kind kind;
 	const char *goal_id, *id;
 	const char *like; /* instead of both */
+	const char *actor;
+	size_t limit; /* the newest of the actor, instead of all these */
 	struct store_filter filter;
 	struct err err; /* of a commit */
 	/* The loop's. */

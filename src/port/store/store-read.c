@@ -95,6 +95,23 @@ read_records(struct reader *reader, enum store_kind kind, enum store_verb verb,
 	return r;
 }
 
+/* actor NULL = any, for the statements without one. */
+static int
+read_newest(struct reader *reader, enum store_kind kind, unsigned sql,
+    const char *actor, size_t limit, struct err *err)
+{
+	struct sqlite3_stmt *statement =
+	    store_db_statement(reader->db, sql + kind - STORE_MAIL);
+	int r;
+
+	store_db_bind_text(statement, 1, actor);
+	store_db_bind_int(statement, 2, (int64_t)limit);
+	while ((r = store_db_step(reader->db, statement, err)) == 1)
+		add_record(reader, kind, statement);
+	sqlite3_reset(statement);
+	return r;
+}
+
 /* One snapshot: a child may be writing. */
 static int
 load(struct reader *reader, struct err *err)
@@ -104,6 +121,10 @@ load(struct reader *reader, struct err *err)
 	for (unsigned kind = 0; r == 0 && kind < STORE_KIND_COUNT; kind++)
 		r = read_records(
 		    reader, (enum store_kind)kind, STORE_OPEN, NULL, NULL, err);
+	for (unsigned kind = STORE_MAIL; r == 0 && kind < STORE_KIND_COUNT;
+	     kind++)
+		r = read_newest(reader, (enum store_kind)kind, STORE_SQL_IDS,
+		    NULL, STORE_KNOWN_MAX, err);
 	store_db_rollback(reader->db);
 	return r;
 }
@@ -114,6 +135,11 @@ read_some(struct reader *reader, struct err *err)
 	const struct store_request *request = reader->request;
 	const char *goal = request->goal_id, *id = request->id;
 
+	if (request->limit > 0)
+		return read_newest(reader, request->kind,
+		    request->actor != NULL ? STORE_SQL_NEWEST_OF :
+					     STORE_SQL_NEWEST,
+		    request->actor, request->limit, err);
 	if (request->like != NULL)
 		return read_records(reader, request->kind, STORE_LIKE,
 		    request->like, NULL, err);

@@ -41,6 +41,12 @@ static const char *const tables[STORE_KIND_COUNT] = {
 	" NOT INDEXED WHERE t.rowid >= $1 ORDER BY t.rowid",
 	"SELECT t.rowid, t.goal_id, t.id, t.body FROM crystals AS t"
 	" NOT INDEXED WHERE t.rowid >= $1 ORDER BY t.rowid",
+	"SELECT t.rowid, t.goal_id, t.id, t.body FROM mail AS t"
+	" NOT INDEXED WHERE t.rowid >= $1 ORDER BY t.rowid",
+	"SELECT t.rowid, t.goal_id, t.id, t.body FROM requests AS t"
+	" NOT INDEXED WHERE t.rowid >= $1 ORDER BY t.rowid",
+	"SELECT t.rowid, t.goal_id, t.id, t.body FROM reservations AS t"
+	" NOT INDEXED WHERE t.rowid >= $1 ORDER BY t.rowid",
 };
 static const char events[] =
     "SELECT t.seq, t.ts_ms, t.type, t.goal_id, t.assignment_id, t.node_id,"
@@ -128,6 +134,22 @@ prepare(struct salvage *salvage, const char *sql, struct sqlite3_stmt **ret,
 		return err_set(err, -EUCLEAN, "%s is damaged: %s", from->path,
 		    sqlite3_errmsg(from->sqlite));
 	return r;
+}
+
+/* A store of an earlier version has not all of them: those that came later, if
+ * they cannot be found, were never there. */
+static bool
+has_table(struct salvage *salvage, const char *sql, int kind)
+{
+	struct sqlite3_stmt *rows = NULL;
+	int r = kind < STORE_MAIL ?
+	    0 :
+	    store_db_prepare(salvage->from, sql, &rows, NULL);
+	bool is_missing = r < 0 &&
+	    (sqlite3_errcode(salvage->from->sqlite) & 0xff) == SQLITE_ERROR;
+
+	sqlite3_finalize(rows);
+	return !is_missing;
 }
 
 /* Every row that can be read. Negative errno only from the new store. */
@@ -249,7 +271,9 @@ salvage_all(const char *path, const char *damaged, struct store_recovered *ret,
 	if (r == 0)
 		r = store_build_begin(path, &salvage.build, err);
 	for (int kind = 0; r == 0 && kind < STORE_KIND_COUNT; kind++)
-		r = save_table(&salvage, tables[kind], kind, save_record, err);
+		if (has_table(&salvage, tables[kind], kind))
+			r = save_table(
+			    &salvage, tables[kind], kind, save_record, err);
 	if (r == 0)
 		r = save_table(&salvage, events, 0, save_event, err);
 	store_db_close(salvage.from);

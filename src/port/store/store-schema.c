@@ -65,7 +65,26 @@
 	"CREATE UNIQUE INDEX events_key ON events (dedupe_key)"             \
 	" WHERE dedupe_key IS NOT NULL;"
 
-const char *const store_migrations[] = { VERSION_1 };
+/* What agents tell, ask and reserve. actor_id is whose it is. */
+#define TEAM_TABLE(table)                                                   \
+	"CREATE TABLE " table " ("                                          \
+	" id TEXT NOT NULL PRIMARY KEY,"                                    \
+	" goal_id TEXT NOT NULL,"                                           \
+	" status TEXT NOT NULL,"                                            \
+	" actor_id TEXT,"                                                   \
+	" ts_ms INTEGER NOT NULL,"                                          \
+	" body TEXT NOT NULL) STRICT;"                                      \
+	"CREATE INDEX " table "_goal ON " table " (goal_id, id);"           \
+	"CREATE INDEX " table "_status ON " table " (status, goal_id, id);" \
+	"CREATE INDEX " table "_time ON " table " (ts_ms, id);"             \
+	"CREATE INDEX " table "_actor ON " table " (actor_id, ts_ms, id)"   \
+	" WHERE actor_id IS NOT NULL;"
+
+#define VERSION_2          \
+	TEAM_TABLE("mail") \
+	TEAM_TABLE("requests") TEAM_TABLE("reservations")
+
+const char *const store_migrations[] = { VERSION_1, VERSION_2 };
 const size_t store_version = nitems(store_migrations);
 
 #define AT(kind, verb) [STORE_SQL_RECORD + (kind)*STORE_VERB_COUNT + (verb)]
@@ -75,7 +94,7 @@ const size_t store_version = nitems(store_migrations);
 #define IS_OPEN             "(g.status = 'active' OR g.status = 'paused')"
 
 /* What all kinds but goals have in common. */
-#define RECORD(kind, table)                                                             \
+#define COMMON(kind, table)                                                             \
 	AT(kind,                                                                        \
 	    STORE_DELETE) =                                                             \
 	    "DELETE FROM " table " AS r WHERE r.goal_id = $1 AND "                      \
@@ -89,11 +108,32 @@ const size_t store_version = nitems(store_migrations);
 	    AT(kind, STORE_BY_BOTH) =                                                   \
 		SELECT(table, "r.goal_id") " WHERE r.goal_id = $1 AND r.id = $2" ORDER( \
 		    "r.goal_id"),                                                       \
-	    AT(kind, STORE_LIKE) = SELECT(table,                                        \
-		"r.goal_id") " WHERE r.body LIKE $1" ORDER("r.goal_id"),                \
-	    AT(kind, STORE_OPEN) = SELECT(                                              \
-		table, "r.goal_id") " JOIN goals AS g ON g.id = r.goal_id"              \
+	    AT(kind, STORE_LIKE) = SELECT(                                              \
+		table, "r.goal_id") " WHERE r.body LIKE $1" ORDER("r.goal_id")
+#define RECORD(kind, table)                                                \
+	COMMON(kind, table),                                               \
+	    AT(kind, STORE_OPEN) = SELECT(                                 \
+		table, "r.goal_id") " JOIN goals AS g ON g.id = r.goal_id" \
 				    " WHERE " IS_OPEN ORDER("r.goal_id")
+
+#define NEWEST " ORDER BY r.ts_ms DESC, r.id DESC LIMIT $2"
+#define TEAM(kind, table)                                                   \
+	AT(kind,                                                            \
+	    STORE_PUT) =                                                    \
+	    "INSERT INTO " table " (id, body, goal_id, status, actor_id,"   \
+	    " ts_ms) VALUES ($1, $2, $3, $4, $5, $6)"                       \
+	    " ON CONFLICT (id) DO UPDATE SET body = excluded.body,"         \
+	    " goal_id = excluded.goal_id, status = excluded.status,"        \
+	    " actor_id = excluded.actor_id, ts_ms = excluded.ts_ms",        \
+	    COMMON(kind, table),                                            \
+	    AT(kind, STORE_OPEN) = SELECT(table,                            \
+		"r.goal_id") " WHERE r.status = 'open'" ORDER("r.goal_id"), \
+	    [STORE_SQL_IDS + (kind)-STORE_MAIL] =                           \
+		"SELECT r.goal_id, r.id, NULL FROM " table " AS r" NEWEST,  \
+	    [STORE_SQL_NEWEST + (kind)-STORE_MAIL] =                        \
+		SELECT(table, "r.goal_id") NEWEST,                          \
+	    [STORE_SQL_NEWEST_OF + (kind)-STORE_MAIL] =                     \
+		SELECT(table, "r.goal_id") " WHERE r.actor_id = $1" NEWEST
 
 #define EVENTS(lead, where, newest, order)                               \
 	[STORE_SQL_EVENTS + (lead)*2 + (newest)] =                       \
@@ -156,6 +196,10 @@ const char *const store_sql[STORE_SQL_COUNT] = {
 	    " ON CONFLICT (id) DO UPDATE SET body = excluded.body,"
 	    " goal_id = excluded.goal_id, node_id = excluded.node_id",
 	RECORD(STORE_CRYSTAL, "crystals"),
+
+	TEAM(STORE_MAIL, "mail"),
+	TEAM(STORE_REQUEST, "requests"),
+	TEAM(STORE_RESERVATION, "reservations"),
 
 	BOTH_WAYS(STORE_LEAD_ASSIGNMENT, " AND e.assignment_id = $3"),
 	BOTH_WAYS(STORE_LEAD_TASK, " AND e.task = $3"),

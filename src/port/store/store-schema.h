@@ -31,7 +31,7 @@ enum store_verb {
 	STORE_BY_ID, /* id */
 	STORE_BY_BOTH, /* goal, id */
 	STORE_LIKE, /* a pattern of the body */
-	STORE_OPEN, /* of goals that are active or paused */
+	STORE_OPEN, /* of goals that are active or paused; or open themselves */
 	STORE_VERB_COUNT
 };
 
@@ -47,6 +47,8 @@ enum store_lead {
 	STORE_LEAD_COUNT
 };
 
+#define STORE_TEAM_COUNT (STORE_KIND_COUNT - STORE_MAIL)
+
 enum store_sql {
 	STORE_SQL_RECORD, /* + kind * STORE_VERB_COUNT + verb */
 	STORE_SQL_EVENTS = STORE_SQL_RECORD +
@@ -54,7 +56,12 @@ enum store_sql {
 	STORE_SQL_APPEND = STORE_SQL_EVENTS + STORE_LEAD_COUNT * 2,
 	STORE_SQL_LAST, /* seq and latest_ms of the newest event */
 	STORE_SQL_FROM, /* the same of the first event from $1 on */
-	STORE_SQL_SAVEPOINT,
+	/* For each kind from STORE_MAIL on. */
+	STORE_SQL_IDS, /* -, limit */
+	STORE_SQL_NEWEST = STORE_SQL_IDS + STORE_TEAM_COUNT, /* -, limit */
+	STORE_SQL_NEWEST_OF =
+	    STORE_SQL_NEWEST + STORE_TEAM_COUNT, /* actor, limit */
+	STORE_SQL_SAVEPOINT = STORE_SQL_NEWEST_OF + STORE_TEAM_COUNT,
 	STORE_SQL_UNDO,
 	STORE_SQL_RELEASE,
 	STORE_SQL_COUNT

@@ -244,6 +244,20 @@ store_find(struct store *store, enum store_kind kind, const char *text,
 }
 
 void
+store_read_newest(struct store *store, enum store_kind kind, const char *actor,
+    size_t limit, store_part_fn *fn, void *arg)
+{
+	struct store_request *request = store_request_new(STORE_OP_READ, arg);
+
+	request->part = fn;
+	request->kind = kind;
+	request->actor = store_pool_string(&request->pool, actor);
+	request->limit =
+	    limit == 0 || limit > STORE_QUERY_MAX ? STORE_QUERY_MAX : limit;
+	ask(store, request);
+}
+
+void
 store_query_events(struct store *store, const struct store_filter *filter,
     store_part_fn *fn, void *arg)
 {

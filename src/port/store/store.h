@@ -34,6 +34,9 @@ enum store_kind {
 	STORE_ASSIGNMENT,
 	STORE_DISPATCH,
 	STORE_CRYSTAL,
+	STORE_MAIL,
+	STORE_REQUEST,
+	STORE_RESERVATION,
 	STORE_KIND_COUNT
 };
 
@@ -54,8 +57,13 @@ const char *store_kind_name(enum store_kind kind); /* "goal" */
  *                                        missing)
  *   crystal     crystallizationId,       workNodeId (may be missing)
  *               goalId
+ *   mail, request, reservation
+ *               id, goalId               status, actor and ts (an integer; both
+ *                                        may be missing)
  *
- * A goalId that is missing in the last three is added.
+ * A goalId that is missing in all from assignments on is added. The last three
+ * kinds need no goal of that name; those with the status "open" are open,
+ * whatever their goal is.
  * The key "nodes" of a goal is reserved: an export puts the goal's nodes there.
  */
 struct store_change {
@@ -88,6 +96,7 @@ struct store_event {
 #define STORE_DATA_MAX        ((size_t)16 * 1024) /* data of an event */
 #define STORE_DATA_STRING_MAX ((size_t)2 * 1024) /* one string in it */
 #define STORE_QUERY_MAX       10000 /* events that one query gives */
+#define STORE_KNOWN_MAX       10000 /* ids that store_load() gives */
 
 /* err NULL = done. */
 typedef void store_done_fn(const struct err *err, void *arg);
@@ -138,7 +147,9 @@ struct store_part {
 typedef void store_part_fn(const struct store_part *part, void *arg);
 
 /* All records of goals that are active or paused: kind by kind in the order of
- * enum store_kind, by goal and id in each. */
+ * enum store_kind, by goal and id in each. Of mail, requests and reservations
+ * those that are open, and after them the ids of the newest STORE_KNOWN_MAX,
+ * open or not, the newest first, with body NULL. */
 void store_load(struct store *store, store_part_fn *fn, void *arg);
 
 /* Records of one kind, by goal and id; NULL = any. */
@@ -149,6 +160,11 @@ void store_read(struct store *store, enum store_kind kind, const char *goal_id,
  * id; all of them are looked at. Letters, digits and "-" only. */
 void store_find(struct store *store, enum store_kind kind, const char *text,
     store_part_fn *fn, void *arg);
+
+/* Mail, requests or reservations, the newest first, of an actor (NULL = of
+ * all). limit 0 = STORE_QUERY_MAX. */
+void store_read_newest(struct store *store, enum store_kind kind,
+    const char *actor, size_t limit, store_part_fn *fn, void *arg);
 
 /* Which events: all that is given must match. Oldest first, or newest first. */
 struct store_filter {

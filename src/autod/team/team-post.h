@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Mail on its way: who an actor is, and how mail becomes a record. Everybody on
+ * this floor posts through team_mail_post() (team-mail.h).
+ */
+#ifndef TEAM_POST_H
+#define TEAM_POST_H
+
+#include "team-book.h"
+#include "team-mail.h"
+
+struct err;
+
+/* The mail of an open record; valid until the record is changed. NULL: it is
+ * not readable. */
+const struct mail *team_post_mail(struct team_record *record);
+/* Store the mail as it is now. */
+void team_post_put(struct team_floor *floor, const struct mail *mail);
+
+/* Who is meant. */
+enum team_actor {
+	TEAM_ACTOR_UNKNOWN,
+	TEAM_ACTOR_OPEN, /* an agent, or a task that waits for one */
+	TEAM_ACTOR_ENDED,
+	TEAM_ACTOR_SYSTEM, /* the overseer, a person */
+};
+enum team_actor team_post_find(struct team_floor *floor, const char *actor);
+
+/* The task that this actor works on; NULL = none. */
+struct task *team_post_task(struct team_floor *floor, const char *actor);
+
+#endif

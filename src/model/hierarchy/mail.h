@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Mail between agents, the daemon and people: what a piece of mail is, in which
+ * order mail is given to a session, when it is given again, and the text that
+ * the session gets. Pure; all strings are owned, NULL = not set; times are wall
+ * clock milliseconds, 0 = never.
+ *
+ * Mail is open until it needs nothing more: it was given to its recipient, and
+ * confirmed if it asks for that. Then it is done. Mail that can reach nobody
+ * any more is closed.
+ */
+#ifndef MAIL_H
+#define MAIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct json_object;
+
+enum mail_kind {
+	MAIL_INFO, /* the default */
+	MAIL_INSTRUCTION,
+	MAIL_ALERT,
+	MAIL_KIND_COUNT
+};
+
+extern const char *const mail_kind_words[MAIL_KIND_COUNT + 1];
+
+enum mail_state {
+	MAIL_OPEN,
+	MAIL_DONE,
+	MAIL_CLOSED,
+	MAIL_STATE_COUNT
+};
+
+extern const char *const mail_state_words[MAIL_STATE_COUNT + 1];
+
+/* Bounds in bytes. */
+#define MAIL_SUBJECT_MAX 1024
+#define MAIL_BODY_MAX    65536
+#define MAIL_ACTOR_MAX   128
+/* Open mail of one recipient; more is refused. */
+#define MAIL_UNREAD_MAX 1000
+
+/* Mail that asks to be confirmed is given again. */
+struct mail_pace {
+	int64_t again_ms; /* at least so long after the last time */
+	int again_max; /* so often */
+};
+extern const struct mail_pace mail_pace; /* five times, five minutes apart */
+
+/* Of mail about a plan. Everything may be missing. */
+struct mail_meta {
+	char *epic_id, *plan_id;
+	int version; /* 0 = none */
+	char *source; /* overseer, agent, human */
+	char *reason; /* initial_create, replan, guard_violation */
+	char *trace_id, *workspace_id, *priority;
+};
+
+struct mail {
+	char *id; /* M_... */
+	char *from, *to; /* actor ids */
+	char *from_worker, *to_worker; /* their workers then; NULL = none */
+	char *subject;
+	char *body; /* text, or the JSON text of data */
+	struct json_object *data; /* a body that is an object; NULL = a text */
+	enum mail_kind kind;
+	bool ack_required;
+	char *reply_to; /* id */
+	char *goal; /* id */
+	struct mail_meta meta;
+	enum mail_state state;
+	int64_t created_ms;
+	int64_t delivered_ms; /* the last time */
+	int delivered; /* how often */
+	int64_t read_ms, acked_ms, closed_ms;
+	bool alerted; /* a person was told that it is not confirmed */
+};
+
+struct mail *mail_new(void);
+void mail_free(struct mail *mail);
+struct mail *mail_copy(const struct mail *mail);
+
+/* Everything is copied; the object is shared. */
+void mail_set_meta(struct mail *mail, const struct mail_meta *meta);
+/* A body that is an object. */
+void mail_set_data(struct mail *mail, struct json_object *data);
+
+/* The record of the store: model of store.h, kind mail. */
+struct json_object *mail_to_json(const struct mail *mail);
+/* -EINVAL with the path of what is wrong. */
+int mail_from_json(struct json_object *json, const char *at,
+    struct mail **ret_mail, struct err *err);
+
+/* -EINVAL or -E2BIG with words: what can be sent. */
+int mail_check(const struct mail *mail, struct err *err);
+
+/* The id of the mail that this sender sends under this key: the same, always.
+ * The caller frees it. */
+char *mail_id(const char *from, const char *key);
+
+/* Is it to be given to its recipient now? What was not given yet is; what asks
+ * to be confirmed is, at the end of a turn, again and again for a while. */
+bool mail_is_new(const struct mail *mail);
+bool mail_is_due(
+    const struct mail *mail, const struct mail_pace *pace, int64_t now_ms);
+/* It was given often enough, and is still not confirmed: tell a person. */
+bool mail_is_ignored(
+    const struct mail *mail, const struct mail_pace *pace, int64_t now_ms);
+
+/* What is given first: below 0 if it is a. Mail of the overseer about plans,
+ * alerts, instructions, infos; the older first. */
+int mail_compare(const struct mail *a, const struct mail *b);
+
+/* It was given to its recipient, was read, was confirmed; its state follows. */
+void mail_delivered(struct mail *mail, int64_t now_ms);
+void mail_read(struct mail *mail, int64_t now_ms);
+void mail_acked(struct mail *mail, int64_t now_ms);
+void mail_close(struct mail *mail, int64_t now_ms);
+
+#endif
