@@ -18,6 +18,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_work,
 	&cmd_tick,
 	&cmd_store,
+	&cmd_agents,
 	&cmd_why,
 	&cmd_oversight,
 	&cmd_iterations,

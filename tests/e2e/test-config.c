@@ -404,6 +404,36 @@ START_TEST(agents_have_keys_of_their_own)
 }
 END_TEST
 
+START_TEST(agents_are_listed_and_suggested)
+{
+	const char *dir = e2e_workspace("r");
+	struct json_object *json;
+
+	e2e_expect(e2e_llmc(dir, "agents", "list", NULL), 0, NULL);
+	e2e_write(config_of(dir),
+	    "[agents.coder]\ntags = [\"code\"]\ncostTier = \"medium\"\n"
+	    "[agents.writer]\ndescription = \"Release notes\"\n"
+	    "cost_tier = \"cheap\"\n");
+	e2e_has(e2e_llmc(dir, "agents", "list", NULL)->out, "Release notes");
+	json = e2e_json(e2e_llmc(dir, "--json", "agents", "suggest", "the",
+			    "release", "notes", NULL),
+	    0);
+	ck_assert_str_eq(
+	    json_string_or(json_object_array_get_idx(json, 0), "name", ""),
+	    "writer");
+	e2e_has(
+	    e2e_llmc(dir, "agents", "suggest", "--tags", "code,x", NULL)->out,
+	    "tags: code; cost: medium");
+	e2e_expect(e2e_llmc(dir, "agents", "suggest", "code", "--max-cost",
+		       "free", NULL),
+	    0, NULL);
+	e2e_expect(
+	    e2e_llmc(dir, "agents", "suggest", "x", "--max-cost", "low", NULL),
+	    2, "use free, cheap, medium or expensive");
+	e2e_expect(e2e_llmc(dir, "agents", "suggest", NULL), 2, "TEXT");
+}
+END_TEST
+
 START_TEST(doc_needs_no_repository_and_lists_every_key)
 {
 	const char *plain = e2e_dir("plain");
@@ -471,7 +501,7 @@ unit_suite(void)
 	    (const TTest *[]){ list_shows_every_key_and_where_it_is_from,
 		get_prints_the_bare_value, set_takes_every_type,
 		durations_are_exact, worker_keys_stand_over_the_defaults,
-		agents_have_keys_of_their_own,
+		agents_have_keys_of_their_own, agents_are_listed_and_suggested,
 		home_is_expanded_where_it_is_known,
 		default_branch_is_that_of_origin,
 		socket_is_stable_and_one_per_root, NULL });
