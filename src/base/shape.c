@@ -118,8 +118,9 @@ shape_check_type(const struct shape_field *field, struct json_object *value,
 		json_print(value, false, &found);
 	else
 		buf_adds(&found, json_type_words(value));
-	return shape_fail(err, at, "expected %s, found %s",
-	    shape_types[field->type].words, found.data);
+	return shape_fail(err, at, "expected %s%s, found %s",
+	    shape_types[field->type].words,
+	    field->flags & SHAPE_OR_STRING ? " or a string" : "", found.data);
 }
 
 /* A length in `unit`s: bytes, elements or members. */
@@ -148,7 +149,7 @@ shape_check_string(const struct shape_field *field, struct json_object *value,
 	int r;
 
 	r = shape_check_length(field, len, "bytes", at, err);
-	if (r < 0 || field->choices == NULL)
+	if (r < 0 || field->choices == NULL || field->flags & SHAPE_ADVICE)
 		return r;
 	for (size_t i = 0; field->choices[i] != NULL; i++) {
 		if (strcmp(s, field->choices[i]) == 0)
@@ -315,6 +316,9 @@ shape_check_value(const struct shape_field *field, struct json_object *value,
 
 	if (value == NULL && (field->flags & SHAPE_NULLABLE))
 		return 0;
+	if ((field->flags & SHAPE_OR_STRING) &&
+	    json_object_is_type(value, json_type_string))
+		return 0;
 	r = shape_check_type(field, value, at, err);
 	if (r < 0)
 		return r;
@@ -374,12 +378,16 @@ shape_schema_type(const struct shape_field *field, struct json_object *schema)
 {
 	const char *name = shape_types[field->type].schema;
 	bool nullable = field->flags & SHAPE_NULLABLE;
+	bool or_string = field->flags & SHAPE_OR_STRING;
 	struct json_object *list;
 
-	if (name != NULL && nullable) {
+	if (name != NULL && (nullable || or_string)) {
 		list = shape_made(json_object_new_array());
 		shape_append(list, name);
-		shape_append(list, "null");
+		if (or_string)
+			shape_append(list, "string");
+		if (nullable)
+			shape_append(list, "null");
 		json_set(schema, "type", list);
 	} else if (name != NULL)
 		json_set_string(schema, "type", name);

@@ -32,6 +32,12 @@ enum shape_type {
 
 #define SHAPE_OPTIONAL 1u /* may be missing */
 #define SHAPE_NULLABLE 2u /* may be null */
+#define SHAPE_OR_STRING                              \
+	4u /* any string will do too, with the type: \
+	    * "type": ["number", "string"] */
+#define SHAPE_ADVICE                                         \
+	8u /* the choices are printed, but not checked: they \
+	    * are what the reader of the schema should write */
 
 struct shape_field {
 	const char

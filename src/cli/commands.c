@@ -51,6 +51,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_version,
 	&cmd_help,
 	&cmd_hook,
+	&cmd_mcp,
 	&cmd_pane,
 	&cmd_inside,
 	&cmd_proxy,

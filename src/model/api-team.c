@@ -7,7 +7,7 @@
  * was away is known. llmc mcp adds it; the agent does not see it. */
 #define CALL                                                           \
 	{                                                              \
-		.name = "call", .type = SHAPE_STRING, .max = 128,      \
+		.name = "call", .type = SHAPE_STRING, .max = 256,      \
 		.flags = SHAPE_OPTIONAL, .help = "id of the tool call" \
 	}
 /* The daemon adds it; what a caller sends is replaced. */
@@ -31,6 +31,13 @@
 		.name = (member), .type = SHAPE_STRING, .choices = (list), \
 		.flags = SHAPE_OPTIONAL, .help = (words)                   \
 	}
+/* A word that the handler may understand in other spellings too. */
+#define MAY_SAY(member, list, words)                               \
+	{                                                          \
+		.name = (member), .type = SHAPE_STRING, .max = 64, \
+		.choices = (list), .help = (words),                \
+		.flags = SHAPE_OPTIONAL | SHAPE_ADVICE             \
+	}
 #define MAY_INT(member, low, high, words)                               \
 	{                                                               \
 		.name = (member), .type = SHAPE_INT, .min = (low),      \
@@ -40,6 +47,13 @@
 	{                                                                \
 		.name = (member), .type = SHAPE_ARRAY, .of = &strings,   \
 		.max = (count), .flags = SHAPE_OPTIONAL, .help = (words) \
+	}
+/* A list of strings, or one. */
+#define MAY_LINES(member, count, words)                                \
+	{                                                              \
+		.name = (member), .type = SHAPE_ARRAY, .of = &strings, \
+		.max = (count), .help = (words),                       \
+		.flags = SHAPE_OPTIONAL | SHAPE_OR_STRING              \
 	}
 #define MAY_LIST(member, shape, count, words)                            \
 	{                                                                \
@@ -58,8 +72,14 @@ const struct shape api_team_no_params = { .fields = FIELDS{ SELF, CALL, END } };
 
 /* --- reports ---------------------------------------------------------- */
 
-static const struct shape any_values = { .fields =
-					     FIELDS{ { .type = SHAPE_ANY } } };
+static const struct shape metric = {
+	.fields = FIELDS{ { .type = SHAPE_NUMBER, .flags = SHAPE_OR_STRING } }
+};
+static const char *const progress_levels[] = { "L0_operational",
+	"L1_plan_update", "L2_detail", NULL };
+static const char *const completion_words[] = { "complete", "partial", "failed",
+	NULL };
+static const char *const confidence_words[] = { "high", "medium", "low", NULL };
 
 const struct shape api_team_progress_params = {
 	.fields =
@@ -71,11 +91,11 @@ const struct shape api_team_progress_params = {
 		    .type = SHAPE_NUMBER,
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "from 0 to 100" },
-		MAY_TEXT(
-		    "level", 64, "L0_operational, L1_plan_update or L2_detail"),
+		MAY_SAY("level", progress_levels,
+		    "L1 if the plan has changed; L0 is the default"),
 		{ .name = "metrics",
 		    .type = SHAPE_MAP,
-		    .of = &any_values,
+		    .of = &metric,
 		    .flags = SHAPE_OPTIONAL,
 		    .max = 50,
 		    .help = "names with a string or a number" },
@@ -99,12 +119,12 @@ const struct shape api_team_completion_params = {
 	    FIELDS{
 		SELF,
 		CALL,
-		MAY_TEXT("status", 64, "complete, partial or failed"),
-		MAY_TEXT("confidence", 64, "high, medium or low"),
+		MAY_SAY("status", completion_words, "how it ended"),
+		MAY_SAY("confidence", confidence_words, "in the result"),
 		MAY_LIST("artifacts", artifacts, 200, "files you have made"),
-		MAY_STRINGS("blockers", 200, "what kept you from the rest"),
+		MAY_LINES("blockers", 200, "what kept you from the rest"),
 		MAY_TEXT("summary", BODY_MAX, "what was accomplished"),
-		MAY_STRINGS("warnings", 200, "what the reader should know"),
+		MAY_LINES("warnings", 200, "what the reader should know"),
 		END,
 	    },
 };

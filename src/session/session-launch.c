@@ -153,6 +153,7 @@ prepare(struct session *s, const struct session_launch *launch, bool resume)
 		.socket = launch->socket,
 		/* A repair is about the machine, not about one worktree. */
 		.sees_processes = strcmp(s->role, "worker") != 0,
+		.tools = strcmp(s->role, "worker") == 0,
 		.max_turns = launch->stop_blocks_max,
 		.cgroup = launch->cgroup,
 		.scope = launch->scope,

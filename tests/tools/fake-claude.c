@@ -253,6 +253,7 @@ fake_release(struct fake *fake)
 	fake_fired_cancel(fake->fired);
 	fake_idle_stop(fake);
 	loop_timer_free(fake->timer);
+	fake_mcp_stop(fake);
 	fake_term_close(fake);
 	for (size_t i = 0; i < nitems(fake_signals); i++)
 		loop_signal_free(fake->signals[i]);
@@ -275,7 +276,7 @@ fake_run(struct fake *fake)
 	else
 		fake->timer = loop_after(
 		    fake->loop, fake->options.start_ms, fake_start, fake);
-	status = loop_run(fake->loop);
+	status = fake_mcp_start(fake) ? loop_run(fake->loop) : 1;
 	fake_release(fake);
 	return status;
 }
@@ -293,6 +294,8 @@ main(int argc, char **argv)
 	}
 	TAILQ_INIT(&fake.hooks);
 	TAILQ_INIT(&fake.tasks);
+	TAILQ_INIT(&fake.servers);
+	TAILQ_INIT(&fake.uses);
 	TAILQ_INIT(&fake.prompts);
 	fake.started_ms = clock_wall_ms();
 	fake.cwd = realpath(".", NULL);

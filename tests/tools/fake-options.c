@@ -43,6 +43,7 @@ fake_option_slot(struct fake_options *options, const char *name)
 		const char **slot;
 	} table[] = {
 		{ "--settings", &options->settings },
+		{ "--mcp-config", &options->servers },
 		{ "--session-id", &options->session },
 		{ "--resume", &options->resume },
 		{ "-r", &options->resume },
@@ -65,6 +66,13 @@ fake_allows_bash(const char *list)
 	return at != NULL && (at[4] == '\0' || strchr(" ,", at[4]) != NULL);
 }
 
+static void
+fake_option_allow(struct fake_options *options, const char *list)
+{
+	options->bash_allowed |= fake_allows_bash(list);
+	options->llmc_allowed |= strstr(list, "mcp__llmc__*") != NULL;
+}
+
 /* How many words the option at argv[0] uses. */
 static int
 fake_option_take(struct fake_options *options, int argc, char **argv)
@@ -83,7 +91,7 @@ fake_option_take(struct fake_options *options, int argc, char **argv)
 	if (strcmp(argv[0], "--allowedTools") == 0 ||
 	    strcmp(argv[0], "--allowed-tools") == 0)
 		for (; n < argc && argv[n][0] != '-'; n++)
-			options->bash_allowed |= fake_allows_bash(argv[n]);
+			fake_option_allow(options, argv[n]);
 	return n;
 }
 
@@ -110,6 +118,7 @@ fake_options_read(struct fake_options *options, int argc, char **argv)
 		    fake_env_int("FAKE_CLAUDE_NOTIFY_MS", FAKE_NOTIFY_MS),
 		.idle_ms = fake_env_int("FAKE_CLAUDE_IDLE_MS", FAKE_IDLE_MS),
 		.ignore_enter = fake_env_int("FAKE_CLAUDE_IGNORE_ENTER", 0),
+		.tool_timeout_ms = fake_env_int("MCP_TOOL_TIMEOUT", 0),
 		.block_cap = fake_env_int(
 		    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", FAKE_BLOCK_CAP),
 		.no_start = fake_env_set("FAKE_CLAUDE_NO_SESSIONSTART"),

@@ -57,6 +57,7 @@ fake_tool_batched(
 	(void)answer;
 	(void)arg;
 	fake->turn.fired = NULL;
+	script_answer(&fake->turn.script, fake->tool.result.data);
 	fake_tool_clear(&fake->tool);
 	fake_turn_step(fake);
 }

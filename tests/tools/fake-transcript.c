@@ -222,6 +222,13 @@ void
 fake_transcript_call(struct fake *fake, const char *say,
     const char *tool_use_id, struct json_object *input)
 {
+	fake_transcript_tool(fake, say, tool_use_id, "Bash", input);
+}
+
+void
+fake_transcript_tool(struct fake *fake, const char *say,
+    const char *tool_use_id, const char *name, struct json_object *input)
+{
 	int64_t output = fake_message_new(
 	    fake, strlen(say) + strlen(json_string_or(input, "command", "")));
 	struct json_object *block;
@@ -231,7 +238,7 @@ fake_transcript_call(struct fake *fake, const char *say,
 		    "tool_use", fake_usage(fake->context_tokens, output));
 	block = fake_block("tool_use");
 	json_set_string(block, "id", tool_use_id);
-	json_set_string(block, "name", "Bash");
+	json_set_string(block, "name", name);
 	json_set(block, "input", input);
 	fake_transcript_assistant(
 	    fake, block, "tool_use", fake_usage(fake->context_tokens, output));

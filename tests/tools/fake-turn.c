@@ -46,6 +46,7 @@ fake_turn_cancel(struct fake *fake)
 		fake_prompt_free(take_ptr(&turn->prompt));
 	loop_timer_free(take_ptr(&turn->timer));
 	fake_tool_cancel(fake);
+	fake_use_cancel(fake);
 	script_release(&turn->script);
 	script_action_release(&turn->action);
 	buf_release(&turn->last);
@@ -209,7 +210,10 @@ fake_turn_act(struct fake *fake)
 		fake_turn_stop(fake);
 		break;
 	case SCRIPT_DO_TOOL:
-		fake_tool_run(fake, action);
+		if (action->use_count > 0)
+			fake_use_run(fake, action);
+		else
+			fake_tool_run(fake, action);
 		break;
 	case SCRIPT_DO_FAIL:
 		fake_turn_fail(fake);

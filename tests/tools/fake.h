@@ -10,12 +10,14 @@
  *   fake-claude.c      start and end of the process
  *   fake-options.c     arguments and environment
  *   fake-hooks.c       hooks from settings files, their answers
+ *   fake-mcp.c         MCP servers
  *   fake-memory.c      remembers a turn that was interrupted
  *   fake-session.c     ids, events and status for hooks and other readers
  *   fake-transcript.c  the JSONL file
  *   fake-term.c        keys in, screen out
  *   fake-turn.c        prompts, their queue, turns
  *   fake-tool.c        the Bash tool, its dialog, background processes
+ *   fake-use.c         the tools of MCP servers
  *   fake-command.c     /clear, /compact, /exit
  */
 #ifndef FAKE_H
@@ -45,6 +47,7 @@ struct loop_signal;
 
 struct fake_options {
 	const char *settings; /* --settings: a file, or JSON */
+	const char *servers; /* --mcp-config: likewise */
 	const char *session; /* --session-id */
 	const char *resume; /* --resume */
 	const char *model;
@@ -52,6 +55,8 @@ struct fake_options {
 	const char *prompt; /* after "--" */
 	const char *sources; /* --setting-sources, NULL = all */
 	bool bash_allowed; /* --allowedTools has Bash */
+	bool llmc_allowed; /* or mcp__llmc__* */
+	int64_t tool_timeout_ms; /* MCP_TOOL_TIMEOUT, 0 = none */
 	bool version;
 	const char *folder; /* CLAUDE_CONFIG_DIR, or ~/.claude */
 	const char *log; /* FAKE_CLAUDE_LOG */
@@ -134,6 +139,8 @@ void fake_transcript_queue(
 void fake_transcript_say(struct fake *fake, const char *text);
 void fake_transcript_call(struct fake *fake, const char *say,
     const char *tool_use_id, struct json_object *input);
+void fake_transcript_tool(struct fake *fake, const char *say,
+    const char *tool_use_id, const char *name, struct json_object *input);
 void fake_transcript_result(struct fake *fake, const char *tool_use_id,
     const char *content, bool failed, struct json_object *response);
 void fake_transcript_error(
@@ -247,6 +254,38 @@ void fake_tool_cancel(struct fake *fake);
 struct json_object *fake_tool_tasks(struct fake *fake);
 void fake_tool_free_tasks(struct fake *fake);
 
+/* ---- fake-mcp.c: the servers of --mcp-config. Each is started at once and in
+ * the background; a server that has ended is not started again. At the end it
+ * gets SIGINT, after a moment SIGTERM, then SIGKILL; its input is closed last.
+ */
+
+struct fake_server;
+TAILQ_HEAD(fake_server_list, fake_server);
+
+bool fake_mcp_start(struct fake *fake); /* false: the file is bad */
+void fake_mcp_stop(struct fake *fake); /* waits for their end */
+
+/* The server of a tool, and its name there. -ENOENT: there is no such tool;
+ * -EAGAIN: its server is starting; -EPIPE: it has ended. */
+int fake_mcp_find(struct fake *fake, const char *name,
+    struct fake_server **ret_server, const char **ret_tool);
+/* The id of the request; the answer comes to fake_use_answered(). */
+int64_t fake_mcp_call(struct fake_server *server, const char *tool,
+    const char *tool_use_id, struct json_object *input);
+void fake_mcp_cancel(struct fake_server *server, int64_t id);
+
+/* ---- fake-use.c: with hooks around each use, as for other tools. The answer
+ * is in the transcript, on the screen, and for the script's {{KEY}}. */
+
+struct fake_use;
+TAILQ_HEAD(fake_use_list, fake_use);
+
+void fake_use_run(struct fake *fake, const struct script_action *action);
+void fake_use_cancel(struct fake *fake);
+void fake_use_ready(struct fake *fake); /* a server is connected, or gone */
+void fake_use_answered(struct fake *fake, const struct fake_server *server,
+    int64_t id, struct json_object *result, int code, const char *message);
+
 /* ---- fake-command.c */
 
 /* Is it a command for the program, not for the model? */
@@ -279,6 +318,8 @@ struct fake {
 	struct fake_turn turn;
 	struct fake_tool tool;
 	struct fake_task_list tasks;
+	struct fake_server_list servers;
+	struct fake_use_list uses;
 	struct fake_prompt_list prompts;
 	bool started; /* SessionStart was fired */
 	bool busy; /* with a command, or starting */

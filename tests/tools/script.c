@@ -12,6 +12,7 @@
 
 static const char *const script_verbs[] = {
 	[SCRIPT_AGENT] = "agent",
+	[SCRIPT_ALSO] = "also",
 	[SCRIPT_ANSWER] = "answer",
 	[SCRIPT_ASK] = "ask",
 	[SCRIPT_BACKGROUND] = "background",
@@ -24,12 +25,14 @@ static const char *const script_verbs[] = {
 	[SCRIPT_FILE] = "file",
 	[SCRIPT_HANG] = "hang",
 	[SCRIPT_IGNORE_ENTER] = "ignore-enter",
+	[SCRIPT_KEEP] = "keep",
 	[SCRIPT_LIMIT] = "limit",
 	[SCRIPT_PERMISSION] = "permission",
 	[SCRIPT_RESOLVE] = "resolve",
 	[SCRIPT_RUN] = "run",
 	[SCRIPT_SAY] = "say",
 	[SCRIPT_SLEEP] = "sleep",
+	[SCRIPT_TOOL] = "tool",
 	[SCRIPT_WRITE] = "write",
 };
 
@@ -62,6 +65,8 @@ script_release(struct script *script)
 	for (size_t i = 0; i < script->count; i++)
 		free(script->steps[i].rest);
 	free(script->steps);
+	free(script->answer);
+	free(script->heard);
 	*script = (struct script){ 0 };
 }
 
@@ -103,6 +108,8 @@ script_add(struct script *script, const char *text, size_t len)
 	const size_t mark_len = sizeof(mark) - 1;
 	const char *end = text + len, *line, *next, *at;
 
+	free(script->heard);
+	script->heard = xstrndup(text, len);
 	for (line = text; line < end; line = next) {
 		next = memchr(line, '\n', (size_t)(end - line));
 		next = next == NULL ? end : next + 1;
@@ -112,6 +119,95 @@ script_add(struct script *script, const char *text, size_t len)
 			    (size_t)(next - at) - mark_len);
 	}
 }
+
+void
+script_answer(struct script *script, const char *text)
+{
+	free(script->answer);
+	script->answer = xstrdup(text);
+}
+
+/* ---- {{KEY}} */
+
+/* The last place of a word, NULL = none. */
+static const char *
+script_last(const char *text, const char *word)
+{
+	const char *found = NULL, *at = text;
+
+	while ((at = strstr(at, word)) != NULL)
+		found = at++;
+	return found;
+}
+
+/* "KEY":"value", \"KEY\": \"value\" or KEY: value, as far as a plain word goes.
+ */
+static bool
+script_value(const char *text, const char *key, struct buf *out)
+{
+	const char *at = text, *found = NULL;
+	size_t len;
+
+	while ((at = strstr(at, key)) != NULL) {
+		bool alone = at == text || !isalnum((unsigned char)at[-1]);
+
+		at += strlen(key);
+		len = strspn(at, "\\\" ");
+		if (alone && (at[len] == ':' || at[len] == '=')) {
+			found = at + len + 1;
+			break;
+		}
+	}
+	if (found == NULL)
+		return false;
+	found += strspn(found, "\\\" ");
+	for (; isalnum((unsigned char)*found) ||
+	     (*found != '\0' && strchr("-_:./@", *found) != NULL);
+	     found++)
+		buf_addc(out, *found);
+	return true;
+}
+
+static void
+script_look_up(const struct script *script, char *key, struct buf *out)
+{
+	const char *const texts[] = { script->answer, script->heard };
+	char *blank = strrchr(key, ' ');
+
+	if (blank != NULL)
+		*blank = '\0';
+	for (size_t i = 0; i < nitems(texts); i++) {
+		const char *from = texts[i];
+
+		if (from != NULL && blank != NULL)
+			from = script_last(from, key);
+		if (from != NULL &&
+		    script_value(from, blank != NULL ? blank + 1 : key, out))
+			return;
+	}
+}
+
+static void
+script_fill(const struct script *script, struct script_step *step)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+	const char *at = step->rest, *open, *close;
+
+	while ((open = strstr(at, "{{")) != NULL &&
+	    (close = strstr(open, "}}")) != NULL) {
+		cleanup_free char *key =
+		    xstrndup(open + 2, (size_t)(close - open) - 2);
+
+		buf_add(&out, at, (size_t)(open - at));
+		script_look_up(script, key, &out);
+		at = close + 2;
+	}
+	buf_adds(&out, at);
+	free(step->rest);
+	step->rest = buf_take(&out);
+}
+
+/* ---- steps as actions */
 
 /* The first word of the rest of a step, and what follows it. */
 static const char *
@@ -170,7 +266,32 @@ script_resolve_command(struct buf *out, const char *rest)
 }
 
 static void
-script_tool(struct script_action *action, const struct script_step *step)
+script_use(struct script_action *action, const char *rest)
+{
+	cleanup_buf struct buf name = BUF_INIT;
+	const char *input = script_split(rest, &name);
+
+	action->uses = xreallocarray(
+	    action->uses, action->use_count + 1, sizeof(struct script_use));
+	action->uses[action->use_count++] = (struct script_use){
+		.name = buf_take(&name),
+		.input = xstrdup(*input != '\0' ? input : "{}"),
+	};
+}
+
+static void
+script_keep_command(
+    struct buf *out, const struct script *script, const char *path)
+{
+	buf_adds(out, "printf '%s\\n' ");
+	text_add_shell(out, script->answer != NULL ? script->answer : "");
+	buf_adds(out, " >");
+	text_add_shell(out, path);
+}
+
+static void
+script_tool(const struct script *script, struct script_action *action,
+    const struct script_step *step)
 {
 	struct buf *out = &action->command;
 	int64_t ms;
@@ -191,6 +312,12 @@ script_tool(struct script_action *action, const struct script_step *step)
 		buf_adds(out, "true");
 		buf_adds(&action->text, step->rest);
 		action->file = true;
+		break;
+	case SCRIPT_TOOL:
+		script_use(action, step->rest);
+		break;
+	case SCRIPT_KEEP:
+		script_keep_command(out, script, step->rest);
 		break;
 	case SCRIPT_COMMIT:
 		script_write_command(out, step->rest, true);
@@ -251,7 +378,8 @@ script_failure(struct script_action *action, const struct script_step *step)
 
 /* Add the step to the answer; true when the answer is complete. */
 static bool
-script_take(struct script_action *action, const struct script_step *step)
+script_take(const struct script *script, struct script_action *action,
+    const struct script_step *step)
 {
 	switch (step->verb) {
 	case SCRIPT_SAY:
@@ -260,6 +388,9 @@ script_take(struct script_action *action, const struct script_step *step)
 			buf_addc(&action->say, '\n');
 		buf_adds(&action->say, step->rest);
 		return step->verb == SCRIPT_ASK;
+	case SCRIPT_ALSO:
+		script_use(action, step->rest);
+		return false;
 	case SCRIPT_SLEEP:
 		action->delay_ms += script_number(step->rest, 0);
 		return false;
@@ -283,7 +414,7 @@ script_take(struct script_action *action, const struct script_step *step)
 		action->number = script_number(step->rest, 1);
 		return true;
 	default:
-		script_tool(action, step);
+		script_tool(script, action, step);
 		return true;
 	}
 }
@@ -292,9 +423,15 @@ void
 script_next(struct script *script, struct script_action *action)
 {
 	action->kind = SCRIPT_DO_REPLY;
-	while (script->next < script->count)
-		if (script_take(action, &script->steps[script->next++]))
+	while (script->next < script->count) {
+		struct script_step *step = &script->steps[script->next++];
+
+		script_fill(script, step);
+		if (script_take(script, action, step))
 			break;
+	}
+	if (action->use_count > 0)
+		action->kind = SCRIPT_DO_TOOL;
 	if (action->kind == SCRIPT_DO_REPLY && action->say.len == 0)
 		buf_adds(&action->say, "done");
 }
@@ -305,4 +442,11 @@ script_action_release(struct script_action *action)
 	buf_release(&action->say);
 	buf_release(&action->command);
 	buf_release(&action->text);
+	for (size_t i = 0; i < action->use_count; i++) {
+		free(action->uses[i].name);
+		free(action->uses[i].input);
+	}
+	free(action->uses);
+	action->uses = NULL;
+	action->use_count = 0;
 }

@@ -18,6 +18,11 @@
  *   crash                the agent is killed
  *   say TEXT             before a tool: a message; as the last step: the answer
  *   ask TEXT             the turn ends with this question
+ *   tool NAME [JSON]     call the tool of that name of llmc's MCP server
+ *                        (mcp__llmc__NAME) with this input, wait for the answer
+ *   also NAME [JSON]     the same, at once with the step "tool" that follows
+ *   keep PATH            a shell command writes the last answer of a tool, as
+ *                        the model got it, into a file
  *   sleep MS             busy for a while, can be interrupted
  *   limit TEXT           the API returns 429, for hours
  *   fail ERROR TEXT      the API fails: a status, or the error word for hooks
@@ -29,6 +34,11 @@
  *   ignore-enter N       the next N Enters after a paste are lost (same)
  *
  * Without a step the answer is "done".
+ *
+ * In a step, {{KEY}} is replaced by the value that KEY has in the last answer
+ * of a tool, or else in the last text from outside that has one: both
+ * "KEY":"value" and KEY: value are found. {{mail id}}: the value of id after
+ * the last "mail". What is not found is replaced by nothing.
  */
 #ifndef SCRIPT_H
 #define SCRIPT_H
@@ -41,6 +51,7 @@
 
 enum script_verb {
 	SCRIPT_AGENT,
+	SCRIPT_ALSO,
 	SCRIPT_ANSWER,
 	SCRIPT_ASK,
 	SCRIPT_BACKGROUND,
@@ -53,12 +64,14 @@ enum script_verb {
 	SCRIPT_FILE,
 	SCRIPT_HANG,
 	SCRIPT_IGNORE_ENTER,
+	SCRIPT_KEEP,
 	SCRIPT_LIMIT,
 	SCRIPT_PERMISSION,
 	SCRIPT_RESOLVE,
 	SCRIPT_RUN,
 	SCRIPT_SAY,
 	SCRIPT_SLEEP,
+	SCRIPT_TOOL,
 	SCRIPT_WRITE,
 	SCRIPT_VERB_COUNT
 };
@@ -73,9 +86,14 @@ struct script {
 	struct script_step *steps;
 	size_t count;
 	size_t next;
+	char *answer; /* of the last tool, owned; NULL = none */
+	char *heard; /* the last text from outside, likewise */
 };
 
 void script_release(struct script *script);
+
+/* What {{KEY}} is looked for in; the steps that come later see it. */
+void script_answer(struct script *script, const char *text);
 
 /* Append the steps found in a text. */
 void script_add(struct script *script, const char *text, size_t len);
@@ -88,6 +106,12 @@ enum script_kind {
 	SCRIPT_DO_EXIT, /* with `number` */
 	SCRIPT_DO_HANG,
 	SCRIPT_DO_IGNORE_ENTER, /* `number` of them */
+};
+
+/* A use of a tool of llmc's. */
+struct script_use {
+	char *name; /* without mcp__llmc__ */
+	char *input; /* JSON */
 };
 
 /* One answer of the model. */
@@ -105,6 +129,8 @@ struct script_action {
 	bool background; /* the tool is left running */
 	bool permission; /* ask for permission first */
 	bool hard; /* a hang that ignores SIGTERM */
+	struct script_use *uses; /* instead of `command` */
+	size_t use_count;
 };
 
 #define SCRIPT_ACTION_INIT                                             \

@@ -79,6 +79,23 @@ stub_has_block(struct json_object *content, const char *type)
 	return false;
 }
 
+/* The answer of a tool: a string, or blocks of text. */
+static void
+stub_heard(struct script *script, struct json_object *block)
+{
+	struct json_object *content = NULL;
+	const char *text = json_string_or(block, "content", NULL);
+
+	if (strcmp(json_string_or(block, "type", ""), "tool_result") != 0)
+		return;
+	if (text == NULL &&
+	    json_get_array(block, "", "content", &content, NULL) == 0)
+		text = json_string_or(
+		    json_object_array_get_idx(content, 0), "text", NULL);
+	if (text != NULL)
+		script_answer(script, text);
+}
+
 static void
 stub_play_user(struct script *script, struct json_object *content,
     struct json_object *rules)
@@ -92,6 +109,8 @@ stub_play_user(struct script *script, struct json_object *content,
 		text = json_string_or(block, "text", NULL);
 		if (text != NULL)
 			stub_play_text(script, text, within, rules);
+		if (within)
+			stub_heard(script, block);
 		/* Killed in the middle: the rest is dropped. */
 		if (strstr(json_string_or(block, "content", ""), LOST) != NULL)
 			script_release(script);
@@ -176,6 +195,24 @@ stub_prompts(struct json_object *request)
 		if (strcmp(json_string_or(message, "role", ""), "user") == 0 ||
 		    stub_is_context(message))
 			stub_add_prompts(list, message);
+	}
+	return list;
+}
+
+struct json_object *
+stub_servers(struct json_object *request)
+{
+	struct json_object *list = json_object_new_array(), *tools = NULL;
+
+	if (json_get_array(request, "", "tools", &tools, NULL) < 0)
+		return list;
+	for (size_t i = 0; i < json_object_array_length(tools); i++) {
+		const char *name = json_string_or(
+		    json_object_array_get_idx(tools, i), "name", "");
+
+		if (strncmp(name, "mcp__", strlen("mcp__")) == 0)
+			json_object_array_add(
+			    list, json_object_new_string(name));
 	}
 	return list;
 }
@@ -294,10 +331,36 @@ stub_tool(const struct script_action *action, struct json_object *block)
 }
 
 static struct json_object *
+stub_tool_block(struct json_object *content)
+{
+	struct json_object *block = json_object_new_object();
+	char uuid[ID_UUID_SIZE], id[40];
+
+	id_uuid(uuid);
+	snprintf(id, sizeof(id), "toolu_%.23s", uuid);
+	json_set_string(block, "type", "tool_use");
+	json_set_string(block, "id", id);
+	json_object_array_add(content, block);
+	return block;
+}
+
+static void
+stub_use(struct json_object *block, const struct script_use *use)
+{
+	cleanup_free char *name = xasprintf("mcp__llmc__%s", use->name);
+	struct json_object *input = NULL;
+
+	json_parse(
+	    use->input, strlen(use->input), strlen(use->input), &input, NULL);
+	json_set_string(block, "name", name);
+	json_set(
+	    block, "input", input != NULL ? input : json_object_new_object());
+}
+
+static struct json_object *
 stub_content(const struct script_action *action)
 {
 	struct json_object *content = json_object_new_array(), *block;
-	char uuid[ID_UUID_SIZE], id[40];
 
 	if (action->say.len > 0) {
 		block = json_object_new_object();
@@ -307,13 +370,10 @@ stub_content(const struct script_action *action)
 	}
 	if (action->kind != SCRIPT_DO_TOOL)
 		return content;
-	id_uuid(uuid);
-	snprintf(id, sizeof(id), "toolu_%.23s", uuid);
-	block = json_object_new_object();
-	json_set_string(block, "type", "tool_use");
-	json_set_string(block, "id", id);
-	stub_tool(action, block);
-	json_object_array_add(content, block);
+	for (size_t i = 0; i < action->use_count; i++)
+		stub_use(stub_tool_block(content), &action->uses[i]);
+	if (action->use_count == 0)
+		stub_tool(action, stub_tool_block(content));
 	return content;
 }
 

@@ -31,6 +31,10 @@ void stub_stream(struct json_object *message, struct buf *out);
 const char *stub_conversation(struct json_object *request);
 struct json_object *stub_prompts(struct json_object *request);
 
+/* The names of the tools of MCP servers that the model may use; the caller owns
+ * the list. */
+struct json_object *stub_servers(struct json_object *request);
+
 int64_t stub_tokens(struct json_object *json);
 
 #endif

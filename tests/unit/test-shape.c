@@ -377,6 +377,46 @@ START_TEST(schema_says_the_same)
 }
 END_TEST
 
+START_TEST(a_string_may_stand_for_another_type)
+{
+	static const struct shape_field number = { .type = SHAPE_NUMBER,
+		.flags = SHAPE_OR_STRING };
+	static const struct shape_field list = { .type = SHAPE_ARRAY,
+		.flags = SHAPE_OR_STRING | SHAPE_NULLABLE,
+		.max = 3 };
+
+	assert_check(&number, "1.5", "at", NULL);
+	assert_check(&number, "\"many\"", "at", NULL);
+	assert_check(&number, "true", "at",
+	    "at: expected a number or a string, found a boolean");
+	assert_check(&list, "[1]", "at", NULL);
+	assert_check(&list, "\"much longer than three\"", "at", NULL);
+	assert_check(&list, "[1,2,3,4]", "at",
+	    "at: expected 3 or fewer elements, found 4");
+	assert_schema(
+	    &number, "{" DIALECT ",\"type\":[\"number\",\"string\"]}");
+	assert_schema(&list,
+	    "{" DIALECT ",\"type\":[\"array\",\"string\",\"null\"],"
+	    "\"maxItems\":3}");
+}
+END_TEST
+
+START_TEST(choices_that_are_advice_are_printed_and_not_checked)
+{
+	static const struct shape_field state = { .type = SHAPE_STRING,
+		.flags = SHAPE_ADVICE,
+		.max = 8,
+		.choices = states };
+
+	assert_check(&state, "\" IDLE \"", "at", NULL);
+	assert_check(&state, "\"far too long\"", "at",
+	    "at: expected 8 or fewer bytes, found 12");
+	assert_schema(&state,
+	    "{" DIALECT ",\"type\":\"string\","
+	    "\"enum\":[\"idle\",\"busy\",\"done\"],\"maxLength\":8}");
+}
+END_TEST
+
 START_TEST(schema_of_single_fields)
 {
 	assert_schema(
@@ -425,7 +465,8 @@ unit_suite(void)
 		without_a_shape_of_its_own_nothing_is_looked_into,
 		elements_may_be_nullable, one_of_several, null_alone, NULL });
 	unit_case(s, "schema",
-	    (const TTest *[]){
-		schema_says_the_same, schema_of_single_fields, NULL });
+	    (const TTest *[]){ schema_says_the_same, schema_of_single_fields,
+		a_string_may_stand_for_another_type,
+		choices_that_are_advice_are_printed_and_not_checked, NULL });
 	return s;
 }

@@ -149,15 +149,25 @@ hold(struct serve *serve, const struct handler *handler,
 }
 
 /* A tool acts for the session at whose socket it is called, whatever the call
- * says. */
+ * says. The id of a call is one of that session's: what is kept by it cannot be
+ * found by another. */
 static void
 name_speaker(const struct door *door, struct json_object *params)
 {
+	cleanup_free char *call = NULL;
+	const char *given;
+
 	if (!json_object_is_type(params, json_type_object))
 		return;
 	json_object_object_del(params, "worker");
-	if (door_worker(door) != NULL)
-		json_set_string(params, "worker", door_worker(door));
+	if (door_worker(door) == NULL)
+		return;
+	json_set_string(params, "worker", door_worker(door));
+	given = json_string_or(params, "call", NULL);
+	if (given != NULL) {
+		call = xasprintf("%s/%s", door_worker(door), given);
+		json_set_string(params, "call", call);
+	}
 }
 
 static void

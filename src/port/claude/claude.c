@@ -12,6 +12,7 @@
 #include "file.h"
 #include "json.h"
 #include "kept.h"
+#include "mcp.h"
 #include "mem.h"
 #include "remains.h"
 #include "run-dir.h"
@@ -26,6 +27,9 @@
 static const char *const denied_tools[] = { "AskUserQuestion", "EnterPlanMode",
 	"ExitPlanMode", "EnterWorktree", "ExitWorktree", "ScheduleWakeup",
 	"CronCreate", "SendMessage", "ListAgents", NULL };
+
+/* Tools of our own, about which nobody is asked. */
+static const char *const own_tools[] = { "mcp__llmc__*", NULL };
 
 /* The hooks we use, and how long Claude lets each run, in seconds. SessionEnd
  * has a very short time by default, so it is set too. */
@@ -112,6 +116,7 @@ char **
 claude_argv(const struct claude_launch *launch)
 {
 	cleanup_free char *settings = session_path(launch, "settings.json");
+	cleanup_free char *servers = session_path(launch, "mcp.json");
 	const char *mode = worker_string(launch, "permission_mode");
 	const char *model = worker_string(launch, "model");
 	const char *extra = worker_string(launch, "append_system_prompt");
@@ -122,6 +127,8 @@ claude_argv(const struct claude_launch *launch)
 	add_flag(&argv, launch->resume ? "--resume" : "--session-id",
 	    launch->session);
 	add_flag(&argv, "--settings", settings);
+	if (launch->tools)
+		add_flag(&argv, "--mcp-config", servers);
 	add_flag(&argv, "--permission-mode", mode);
 	if (model[0] != '\0')
 		add_flag(&argv, "--model", model);
@@ -131,7 +138,8 @@ claude_argv(const struct claude_launch *launch)
 		add_flag(&argv, "--setting-sources", "");
 		strv_add(&argv, "--strict-mcp-config");
 	}
-	add_tools(&argv, launch, "--allowedTools", "allowed_tools", NULL);
+	add_tools(&argv, launch, "--allowedTools", "allowed_tools",
+	    launch->tools ? own_tools : NULL);
 	add_tools(&argv, launch, "--disallowedTools", "disallowed_tools",
 	    denied_tools);
 	worker_list(launch, "extra_args", &items);
@@ -150,6 +158,9 @@ claude_env(const struct claude_launch *launch)
 	/* Classic rendering: scrollback works, and bracketed paste is asked
 	 * for before SessionStart. */
 	strv_add(&env, "CLAUDE_CODE_NO_FLICKER=0");
+	if (launch->tools)
+		strv_take(&env,
+		    xasprintf("MCP_TOOL_TIMEOUT=%d", MCP_TOOL_TIMEOUT_MS));
 	if (launch->max_turns > 0)
 		strv_take(&env,
 		    xasprintf("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=%d",
@@ -211,6 +222,30 @@ claude_settings(const struct claude_launch *launch)
 			claude_hooks[i].timeout));
 	json_set(settings, "hooks", hooks);
 	return settings;
+}
+
+struct json_object *
+claude_mcp(const struct claude_launch *launch)
+{
+	cleanup_free char *generation =
+	    xasprintf("%llu", (unsigned long long)launch->generation);
+	const char *const args[] = { "mcp", "--socket", launch->socket,
+		"--generation", generation };
+	struct json_object *file = json_object_new_object();
+	struct json_object *servers = json_object_new_object();
+	struct json_object *server = json_object_new_object();
+	struct json_object *words = json_object_new_array();
+
+	for (size_t i = 0; i < nitems(args); i++)
+		json_object_array_add(words, json_object_new_string(args[i]));
+	json_set_string(server, "type", "stdio");
+	json_set_string(server, "command", launch->llmc);
+	json_set(server, "args", words);
+	/* Otherwise the agent must search for its tools first. */
+	json_set_bool(server, "alwaysLoad", true);
+	json_set(servers, "llmc", server);
+	json_set(file, "mcpServers", servers);
+	return file;
 }
 
 /* Variables by which a Claude Code session describes itself to its children: a
@@ -313,7 +348,9 @@ claude_prepare(
 {
 	cleanup_free char *dir = session_path(launch, "");
 	cleanup_free char *settings = session_path(launch, "settings.json");
+	cleanup_free char *servers = session_path(launch, "mcp.json");
 	cleanup_json struct json_object *hooks = claude_settings(launch);
+	cleanup_json struct json_object *tools = claude_mcp(launch);
 	cleanup_strv char **argv = claude_argv(launch);
 	cleanup_strv char **ours = claude_env(launch);
 	struct box_spec spec = { .kind = BOX_SESSION,
@@ -326,6 +363,8 @@ claude_prepare(
 
 	if (r == 0)
 		r = json_save(settings, hooks, 0600, err);
+	if (r == 0 && launch->tools)
+		r = json_save(servers, tools, 0600, err);
 	if (r == 0 && launch->sandboxed)
 		r = box_prepare(&spec, &box, err);
 	if (r == 0)

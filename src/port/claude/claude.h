@@ -26,12 +26,13 @@ struct claude_launch {
 	const char *session; /* a new id, or the one to resume */
 	bool sandboxed; /* in a box (box.h), if the settings say so */
 	bool resume;
-	const char *llmc; /* path of our own program, for the hooks */
+	const char *llmc; /* path of our own program, for hooks and tools */
 	const char *socket; /* for its hooks: run-dir.h, also for their spool */
 	const char *cgroup; /* for its keeper; NULL = none */
 	char *const *scope; /* words before its keeper; NULL = none */
 	bool sees_processes; /* its keeper has no pid namespace: it may look at
 			      * and signal the processes of its user */
+	bool tools; /* it gets those of llmc mcp */
 	int max_turns; /* sets the Stop hook's block cap, 0 = default */
 };
 
@@ -44,6 +45,9 @@ char **claude_env(const struct claude_launch *launch);
 /* Likewise the file for --settings: hooks, and what keeps dialogs from opening.
  */
 struct json_object *claude_settings(const struct claude_launch *launch);
+
+/* Likewise the file for --mcp-config: the server of llmc's tools. */
+struct json_object *claude_mcp(const struct claude_launch *launch);
 
 /* Write settings and launcher files (0600) under .llmc/sessions/<worker>/ and
  * return the path of the launcher file, owned by the caller: `llmc pane FILE`

@@ -25,6 +25,7 @@ struct client_stream {
 	struct rpc_reader reader;
 	struct buf out; /* the request */
 	size_t sent; /* bytes of it */
+	const struct rpc_message *error; /* while on_end is told of it */
 	int fd;
 	bool calling; /* a callback runs: freed when it returns */
 	bool ended; /* on_end was called, or the stream is to be freed */
@@ -120,6 +121,13 @@ stream_writable(int fd, unsigned what, void *arg)
 	stream_send(arg);
 }
 
+const char *
+client_stream_error(const struct client_stream *stream, int *ret_code)
+{
+	*ret_code = stream->error->code;
+	return stream->error->message;
+}
+
 static void
 stream_message(struct client_stream *stream, const struct rpc_message *m)
 {
@@ -133,7 +141,9 @@ stream_message(struct client_stream *stream, const struct rpc_message *m)
 		stream_end(stream, 0, m->result, &err);
 	} else if (m->kind == RPC_ERROR && (ours || m->id == NULL)) {
 		err_set(&err, -EPROTO, "%s", m->message);
+		stream->error = m;
 		stream_end(stream, -EPROTO, NULL, &err);
+		stream->error = NULL;
 	}
 }
 

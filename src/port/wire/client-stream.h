@@ -34,6 +34,11 @@ int client_stream_new(struct loop *loop, const char *socket, const char *method,
     struct json_object *params, const struct client_stream_fns *fns, void *arg,
     struct client_stream **ret_stream, struct err *err);
 
+/* Inside on_end with -EPROTO: the whole message of the error, which err may
+ * have cut, and its code. */
+const char *
+client_stream_error(const struct client_stream *stream, int *ret_code);
+
 /* Hangs up. */
 void client_stream_free(struct client_stream *stream);
 

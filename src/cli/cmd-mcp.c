@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * llmc mcp: the tools of a worker's session, as an MCP server on standard input
+ * and output. It answers what it knows by itself (model/mcp.h), and forwards
+ * the use of a tool to the daemon at the worker's own socket (port/relay.h),
+ * which is how the daemon knows who asks. Reads no configuration: there is one
+ * of these in each session, so it is to stay small.
+ *
+ * Claude Code does not start a server again that has ended. So nothing ends it
+ * but the end of standard input, or SIGTERM: SIGINT and SIGHUP are what it gets
+ * when the session ends, and then its input ends too.
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+#include "api.h"
+#include "clock.h"
+#include "commands.h"
+#include "file.h"
+#include "id.h"
+#include "json.h"
+#include "loop.h"
+#include "mcp.h"
+#include "mem.h"
+#include "relay.h"
+#include "rpc.h"
+#include "shape.h"
+
+#define READ_SIZE 16384
+#define BIG       65536 /* a line that is worth giving memory back for */
+
+enum {
+	FLAG_SOCKET,
+	FLAG_GENERATION
+};
+
+static const struct cli_flag mcp_flags[] = {
+	[FLAG_SOCKET] = { "socket", "PATH", "the worker's own socket" },
+	[FLAG_GENERATION] = { "generation", "N",
+	    "number of the session's launch" },
+	{ NULL, NULL, NULL },
+};
+
+/* A use of a tool that the daemon has not answered yet. */
+struct use {
+	LIST_ENTRY(use) entry;
+	struct speaker *speaker;
+	struct relay_call *call;
+	struct json_object *id;
+};
+
+LIST_HEAD(use_list, use);
+
+struct speaker {
+	struct loop *loop;
+	struct loop_watch *input;
+	struct relay *relay;
+	struct rpc_reader reader;
+	struct mcp_server server;
+	struct use_list uses;
+};
+
+/* Waits for a client that does not read: there is nobody else to serve. */
+static void
+say(struct speaker *speaker, const struct buf *line)
+{
+	if (file_write_all(STDOUT_FILENO, line->data, line->len) < 0)
+		loop_stop(speaker->loop, CLI_OK);
+	if (line->len > BIG)
+		malloc_trim(0);
+}
+
+static void
+use_free(struct use *use)
+{
+	LIST_REMOVE(use, entry);
+	json_object_put(use->id);
+	free(use);
+}
+
+static void
+on_answer(struct json_object *result, int code, const char *message, void *arg)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+	struct use *use = arg;
+	struct speaker *speaker = use->speaker;
+
+	if (message != NULL)
+		mcp_refusal(&line, use->id, code, message);
+	else
+		mcp_result(&line, use->id, result);
+	use_free(use);
+	say(speaker, &line);
+}
+
+static void
+forward(struct speaker *speaker, struct mcp_ask *ask)
+{
+	struct use *use = xcalloc(1, sizeof *use);
+	char id[ID_ULID_SIZE];
+
+	if (!json_object_object_get_ex(ask->params, "call", NULL)) {
+		id_ulid(clock_wall_ms(), id);
+		json_set_string(ask->params, "call", id);
+	}
+	use->speaker = speaker;
+	use->id = take_ptr(&ask->id);
+	use->call = relay_send(speaker->relay, ask->method->name, ask->params,
+	    ask->wait_ms, on_answer, use);
+	LIST_INSERT_HEAD(&speaker->uses, use, entry);
+}
+
+/* MCP wants no answer to a call that was cancelled. */
+static void
+cancel(struct speaker *speaker, struct json_object *id)
+{
+	struct use *use;
+
+	LIST_FOREACH (use, &speaker->uses, entry)
+		if (json_object_equal(use->id, id)) {
+			relay_cancel(use->call);
+			use_free(use);
+			return;
+		}
+}
+
+static void
+take_line(struct speaker *speaker, const struct buf *line)
+{
+	struct mcp_ask ask;
+
+	mcp_read(&speaker->server, line->data, line->len, &ask);
+	switch (ask.kind) {
+	case MCP_ANSWER:
+		say(speaker, &ask.answer);
+		break;
+	case MCP_CALL:
+		forward(speaker, &ask);
+		break;
+	case MCP_CANCEL:
+		cancel(speaker, ask.id);
+		break;
+	case MCP_NOTHING:
+		break;
+	}
+	mcp_ask_release(&ask);
+}
+
+static void
+take_lines(struct speaker *speaker)
+{
+	cleanup_buf struct buf line = BUF_INIT, answer = BUF_INIT;
+	int r;
+
+	while ((r = rpc_reader_next(&speaker->reader, &line)) != 0) {
+		if (r == 1) {
+			take_line(speaker, &line);
+			continue;
+		}
+		buf_clear(&answer);
+		mcp_too_long(&answer);
+		say(speaker, &answer);
+	}
+}
+
+static void
+on_input(int fd, unsigned what, void *arg)
+{
+	struct speaker *speaker = arg;
+	char bytes[READ_SIZE];
+	ssize_t n = read(fd, bytes, sizeof bytes);
+
+	(void)what;
+	if (n == -1 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n <= 0) {
+		loop_stop(speaker->loop, CLI_OK);
+		return;
+	}
+	rpc_reader_feed(&speaker->reader, bytes, (size_t)n);
+	take_lines(speaker);
+}
+
+static void
+on_terminate(int signo, void *arg)
+{
+	(void)signo;
+	loop_stop(arg, CLI_OK);
+}
+
+static int
+speak(struct speaker *speaker)
+{
+	struct loop_signal *terminate = loop_signal_new(
+	    speaker->loop, SIGTERM, on_terminate, speaker->loop);
+	int status = CLI_OK;
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	speaker->input = loop_watch_new(
+	    speaker->loop, STDIN_FILENO, LOOP_READ, on_input, speaker);
+	if (speaker->input != NULL)
+		status = loop_run(speaker->loop);
+	loop_watch_free(speaker->input);
+	loop_signal_free(terminate);
+	return status;
+}
+
+static int
+mcp_run(struct cli *cli, const struct cli_args *args)
+{
+	const char *socket = args->flags[FLAG_SOCKET];
+	struct speaker speaker = {
+		.server = { .version = LLMC_VERSION,
+		    .session = args->flags[FLAG_GENERATION] },
+		.uses = LIST_HEAD_INITIALIZER(speaker.uses),
+	};
+	int status;
+
+	if (socket == NULL)
+		return cli_misuse(cli, &cmd_mcp, "--socket is required");
+	speaker.loop = loop_new();
+	speaker.relay = relay_new(speaker.loop, socket);
+	rpc_reader_init(&speaker.reader, 0);
+	status = speak(&speaker);
+	relay_free(speaker.relay);
+	while (!LIST_EMPTY(&speaker.uses))
+		use_free(LIST_FIRST(&speaker.uses));
+	rpc_reader_release(&speaker.reader);
+	loop_free(speaker.loop);
+	return status;
+}
+
+const struct cli_command cmd_mcp = {
+	.name = "mcp",
+	.usage = "--socket PATH [--generation N]",
+	.summary = "offer llmc's tools to a session (internal)",
+	.help =
+	    "Claude Code starts this in each session of a worker, as an MCP "
+	    "server with the\nname llmc. It reads requests from standard input "
+	    "and answers on standard output\nuntil its input ends. What a tool "
+	    "does is asked of the daemon at PATH; while no\ndaemon listens "
+	    "there, the call waits for the next one.\n",
+	.hidden = true,
+	.flags = mcp_flags,
+	.shape = &(const struct shape_field){ .type = SHAPE_ANY },
+	.run = mcp_run,
+};

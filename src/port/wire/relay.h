@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Calls to the daemon that outlive it. A call that meets no daemon, or loses
+ * it, or is told to try again (API_BUSY), waits and is sent again, until it is
+ * answered or its time is over. The caller gives it an id of its own, by which
+ * the daemon knows it when it comes a second time.
+ *
+ * A call has a connection of its own: one that is dropped is seen by the daemon
+ * as a client that has gone. Driven by the loop; nothing here blocks.
+ */
+#ifndef RELAY_H
+#define RELAY_H
+
+#include <stdint.h>
+
+struct json_object;
+struct loop;
+struct relay;
+struct relay_call;
+
+/* At most so many are with the daemon at once; the others wait for them. Fewer
+ * than SERVER_SESSION_MAX: hooks call there too. */
+#define RELAY_FLIGHTS_MAX 20
+
+/* message NULL: the result, which may be NULL. Else the code of the error
+ * (api.h) and what to say. All are valid until this returns. The call has
+ * ended: its pointer is void. */
+typedef void
+relay_fn(struct json_object *result, int code, const char *message, void *arg);
+
+/* The caller frees it before the loop, and with it all calls, untold. */
+struct relay *relay_new(struct loop *loop, const char *socket);
+void relay_free(struct relay *relay);
+
+/* fn is called once, from the loop, never from here. params stays the caller's,
+ * and must not be changed. */
+struct relay_call *relay_send(struct relay *relay, const char *method,
+    struct json_object *params, int64_t wait_ms, relay_fn *fn, void *arg);
+/* Forget it: fn is not called. */
+void relay_cancel(struct relay_call *call);
+
+#endif
