@@ -105,6 +105,9 @@ enum event_kind {
 	EVENT_TASK_ASSIGNED, /* worker, task, title, attempt */
 	EVENT_TASK_COMPLETED, /* worker, task, result */
 	EVENT_TASK_RETRY, /* worker, task, reason, attempt */
+	EVENT_PROGRESS, /* worker, task, text: how far it is, as it says */
+	EVENT_REPORTED, /* worker, task, status, text: how its work ended, as it
+			 * says */
 	EVENT_TASK_FINISHED, /* task, outcome, worker, title, commit, reason */
 	EVENT_TASK_ORPHANED, /* task: no worker has it */
 	EVENT_TASK_TAKEN_ELSEWHERE, /* task, key */

@@ -276,6 +276,7 @@ task_assign(struct task *task, const char *worker, int64_t now_ms)
 		task->turns = 0;
 		task->nudges = 0;
 		verification_attempt(task);
+		task_run_begin(task, now_ms);
 	}
 	task_note(task, "assigned", worker, now_ms);
 	return 0;

@@ -234,6 +234,8 @@ START_TEST(records_have_the_members_that_programs_know)
 		    "worker_name task result" },
 		{ EVENT_TASK_RETRY, "task_retry",
 		    "worker_name task reason attempt" },
+		{ EVENT_PROGRESS, "progress", "worker_name task text" },
+		{ EVENT_REPORTED, "reported", "worker_name task status text" },
 		{ EVENT_TASK_FINISHED, "task_finished",
 		    "task outcome worker_name task_excerpt commit_sha "
 		    "reason" },

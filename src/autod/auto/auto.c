@@ -28,6 +28,7 @@
 #include "persist.h"
 #include "person.h"
 #include "post-accept.h"
+#include "progress-report.h"
 #include "scheduler.h"
 #include "settings.h"
 #include "source.h"
@@ -37,6 +38,7 @@
 #include "taken-back.h"
 #include "task-commands.h"
 #include "task-ref.h"
+#include "task-run.h"
 #include "turn-policy.h"
 #include "workspace.h"
 
@@ -106,6 +108,8 @@ auto_known(const struct auto_mode *mode, const struct task *task)
 
 	if (task != NULL && mode->policy->known != NULL)
 		mode->policy->known(mode->policy_arg, task, &known);
+	if (task != NULL && task->run != NULL && isnan(known.percent))
+		known.percent = progress_report_percent(task->run->progress);
 	return known;
 }
 
@@ -262,6 +266,15 @@ policy_freed(void *arg)
 		mode->watch->freed(mode->watch_arg);
 }
 
+static void
+policy_tool_used(void *arg, struct agent *agent, const char *tool)
+{
+	const struct auto_mode *mode = arg;
+
+	if (mode->team->tool_used != NULL && auto_task(agent) != NULL)
+		mode->team->tool_used(mode->team_arg, agent, tool);
+}
+
 static const struct fleet_policy fleet_policy = {
 	.drives = policy_drives,
 	.turn_facts = turn_policy_facts,
@@ -278,6 +291,7 @@ static const struct fleet_policy fleet_policy = {
 	.freed = policy_freed,
 	.progressed = policy_progressed,
 	.tool_ended = turn_policy_tool_ended,
+	.tool_used = policy_tool_used,
 	.used = ledger_used,
 	.left = ledger_left,
 };

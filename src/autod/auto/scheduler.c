@@ -24,6 +24,8 @@ assign(struct auto_mode *mode, struct agent *agent, struct task *t)
 
 	task_assign(t, w->name, clock_wall_ms());
 	task_text(t, &text);
+	if (mode->team->task_text != NULL)
+		mode->team->task_text(mode->team_arg, t, &text);
 	xstrset(&w->prompt, text.data);
 	xstrset(&w->prompt_command, t->source);
 	xstrset(&w->task, t->id);

@@ -81,6 +81,8 @@ struct fleet_policy {
 	 * session_hook_tool_answer(). */
 	bool (*tool_ended)(void *arg, struct agent *agent,
 	    struct server_call *call, const char *event);
+	/* A tool of its own conversation begins or has ended. */
+	void (*tool_used)(void *arg, struct agent *agent, const char *tool);
 	/* Its transcript has grown. */
 	void (*used)(void *arg, struct agent *agent,
 	    const struct transcript_parser *parser);

@@ -66,6 +66,20 @@ answers_tool(struct agent *agent, struct server_call *call,
 		fleet->policy_arg, agent, call, event->event);
 }
 
+/* A tool of the conversation itself, not of a subagent. */
+static void
+note_tool(struct agent *agent, const struct hook_event *event)
+{
+	const struct fleet *fleet = agent->fleet;
+	const char *tool = json_string_or(event->data, "tool_name", NULL);
+
+	if ((event->kind == HOOK_TOOL_BEGINS ||
+		event->kind == HOOK_TOOL_ENDS) &&
+	    tool != NULL && fleet->policy->tool_used != NULL &&
+	    json_string_or(event->data, "agent_id", NULL) == NULL)
+		fleet->policy->tool_used(fleet->policy_arg, agent, tool);
+}
+
 /* True if the call will be answered later. */
 static bool
 take(struct hooks *hooks, struct server_call *call, struct json_object *params)
@@ -84,6 +98,7 @@ take(struct hooks *hooks, struct server_call *call, struct json_object *params)
 	if (event.generation == agent->worker->session.generation) {
 		agent->stirred = true;
 		agent->worker->activity_ms = clock_wall_ms();
+		note_tool(agent, &event);
 	}
 	return session_hook(agent->session, call, params) ||
 	    answers_tool(agent, call, &event);

@@ -41,7 +41,27 @@ floor_begin(void *self)
 	life_floor_begun(floor->core);
 }
 
-static const struct auto_team team_policy = { 0 };
+/* --- what auto mode asks ---------------------------------------------- */
+
+static void
+policy_tool_used(void *arg, struct agent *agent, const char *tool)
+{
+	const struct team_floor *floor = arg;
+
+	team_report_tool_used(floor->report, agent, tool);
+}
+
+static void
+policy_task_text(void *arg, const struct task *task, struct buf *out)
+{
+	(void)arg;
+	team_report_task_text(task, out);
+}
+
+static const struct auto_team team_policy = {
+	.tool_used = policy_tool_used,
+	.task_text = policy_task_text,
+};
 
 struct team_floor *
 team_floor_new(struct plan_floor *plan)
@@ -61,7 +81,7 @@ team_floor_new(struct plan_floor *plan)
 	core_add_floor(floor->core, &floor->floor);
 	auto_set_team(floor->mode, &team_policy, floor);
 	team_mail_register(floor);
-	team_report_register(floor);
+	floor->report = team_report_new(floor);
 	team_request_register(floor);
 	team_reserve_register(floor);
 	team_spawn_register(floor);
@@ -76,5 +96,6 @@ team_floor_free(struct team_floor *floor)
 		return;
 	auto_set_team(floor->mode, NULL, NULL);
 	team_book_free(floor->book);
+	team_report_free(floor->report);
 	free(floor);
 }

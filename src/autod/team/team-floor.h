@@ -28,6 +28,7 @@ struct plan_floor;
 struct server_call;
 struct task;
 struct team_book;
+struct team_report;
 
 struct team_floor {
 	struct core *core;
@@ -36,6 +37,7 @@ struct team_floor {
 	struct plan_floor *plan;
 	struct team_book *book; /* never NULL; empty while goals are off */
 	struct core_floor floor;
+	struct team_report *report;
 };
 
 /* Registers itself as a floor, its policy and its methods. */

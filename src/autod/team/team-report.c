@@ -1,26 +1,355 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "buf.h"
+#include "clock.h"
+#include "completion-report.h"
+#include "emit.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "jsonl.h"
+#include "log.h"
 #include "mem.h"
+#include "persist.h"
+#include "progress-report.h"
+#include "report-prompt.h"
 #include "serve.h"
+#include "server.h"
+#include "task-run.h"
+#include "task.h"
 #include "team-floor.h"
 #include "team-report.h"
+#include "text.h"
+#include "transcript.h"
+#include "workspace.h"
+
+#define SHOWN_MAX 200 /* bytes of a report in the log */
+
+/* A report of progress that is not in its file yet. */
+struct line {
+	TAILQ_ENTRY(line) entry;
+	char *run;
+	struct json_object *json;
+	bool first; /* of its run: what an earlier one of this id left goes */
+};
+
+TAILQ_HEAD(lines, line);
+
+struct team_report {
+	struct team_floor *floor;
+	struct core *core;
+	struct lines lines;
+};
+
+/* The run that a call is about; NULL: the call was refused. */
+static struct task_run *
+run_of(struct team_report *report, struct server_call *call,
+    struct json_object *params, struct agent **ret_agent,
+    struct task **ret_task)
+{
+	*ret_task = NULL;
+	*ret_agent = team_floor_speaker(report->floor, call, params, ret_task);
+	if (*ret_agent == NULL)
+		return NULL;
+	if (*ret_task == NULL) {
+		serve_refuse(call, API_FAILED,
+		    "you have no task that a report could be about; say it in "
+		    "your last message");
+		return NULL;
+	}
+	return task_run_of(*ret_task);
+}
+
+/* --- progress ---------------------------------------------------------- */
 
 static void
-absent(void *arg, struct server_call *call, struct json_object *params)
+line_free(struct team_report *report, struct line *line)
 {
-	(void)arg;
-	(void)params;
-	serve_refuse(call, API_FAILED, "not built yet");
+	TAILQ_REMOVE(&report->lines, line, entry);
+	json_object_put(line->json);
+	free(line->run);
+	free(line);
+}
+
+static void
+write_line(struct team_report *report, const struct line *line)
+{
+	cleanup_free char *dir =
+	    workspace_path(report->core->workspace, "progress");
+	cleanup_free char *name = xasprintf("%s.jsonl", line->run);
+	cleanup_free char *path = file_join(dir, name);
+	struct err err = { 0 };
+
+	if (line->first)
+		jsonl_remove(path, 0);
+	if (file_mkdirs(dir, 0700, &err) < 0 ||
+	    jsonl_append(path, line->json, 0, 0, &err) < 0)
+		log_debug("a report of progress is lost: %s", err.msg);
+}
+
+/* After the answer: an agent does not wait for the disk. */
+static void
+write_lines(void *arg)
+{
+	struct team_report *report = arg;
+	struct line *line;
+
+	while ((line = TAILQ_FIRST(&report->lines)) != NULL) {
+		write_line(report, line);
+		line_free(report, line);
+	}
+}
+
+static void
+keep_line(struct team_report *report, const struct task *task,
+    struct json_object *said, int64_t now)
+{
+	struct line *line = xcalloc(1, sizeof *line);
+
+	line->run = task_run_id(task);
+	line->first = task->run->progress_count == 1;
+	line->json = json_object_get(said);
+	json_set_int(said, "at", now);
+	json_set_string(said, "runId", line->run);
+	json_set_string(said, "worker", task->worker);
+	TAILQ_INSERT_TAIL(&report->lines, line, entry);
+	persist_then(report->core, report, write_lines, report);
+}
+
+static void
+tell_progress(
+    struct team_report *report, const struct task *task, const char *phase)
+{
+	double percent = progress_report_percent(task->run->progress);
+	cleanup_free char *text = isnan(percent) ?
+	    xstrdup(phase) :
+	    xasprintf("%s (%.0f%%)", phase, percent);
+
+	emit(report->core,
+	    &(struct event){ .kind = EVENT_PROGRESS,
+		.worker = task->worker,
+		.task = task->id,
+		.text = text });
+}
+
+/* Is the caller to come later, or not at all? Then it was told. */
+static bool
+is_refused(const struct task_run *run, struct server_call *call, int64_t now)
+{
+	int64_t wait = 0;
+
+	switch (progress_report_rate(
+	    run->progress_count, run->progress_ms, now, &wait)) {
+	case PROGRESS_TOO_SOON:
+		serve_refuse(call, API_E_RATE,
+		    "one report in %d seconds is kept, and the next one in %d; "
+		    "go on with your work",
+		    PROGRESS_EVERY_MS / 1000, (int)((wait + 999) / 1000));
+		return true;
+	case PROGRESS_USED_UP:
+		serve_refuse(call, API_E_RATE,
+		    "%d reports were kept, and no more are in this run; go on "
+		    "with your work",
+		    PROGRESS_COUNT_MAX);
+		return true;
+	case PROGRESS_ACCEPTED:
+		break;
+	}
+	return false;
+}
+
+static void
+answer_progress(const struct task_run *run, struct server_call *call)
+{
+	struct json_object *answer = json_object_new_object();
+
+	json_set_bool(answer, "accepted", true);
+	json_set_int(
+	    answer, "reportsLeft", PROGRESS_COUNT_MAX - run->progress_count);
+	server_reply(call, answer);
+}
+
+static void
+on_progress(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_report *report = arg;
+	const char *id = json_string_or(params, "call", NULL);
+	cleanup_json struct json_object *said = NULL;
+	int64_t now = clock_wall_ms();
+	struct err err = { 0 };
+	struct agent *agent;
+	struct task *task;
+	struct task_run *run = run_of(report, call, params, &agent, &task);
+
+	if (run == NULL)
+		return;
+	agent->worker->activity_ms = now;
+	/* The same call once more: its answer was lost with a daemon. */
+	if (id != NULL && run->progress_call != NULL &&
+	    strcmp(run->progress_call, id) == 0) {
+		answer_progress(run, call);
+		return;
+	}
+	if (progress_report_from_args(params, &said, &err) < 0) {
+		serve_refuse(call, API_FAILED, "%s", err.msg);
+		return;
+	}
+	if (is_refused(run, call, now))
+		return;
+	json_object_put(run->progress);
+	run->progress = progress_report_latest(said, now);
+	run->progress_count++;
+	run->progress_ms = now;
+	xstrset(&run->progress_call, id);
+	answer_progress(run, call);
+	persist_changed(report->core);
+	tell_progress(report, task, json_string_or(said, "phase", ""));
+	keep_line(report, task, said, now);
+}
+
+/* --- the end ----------------------------------------------------------- */
+
+static void
+keep_report(struct team_report *report, const struct task *task,
+    struct json_object *said, bool by_tool)
+{
+	struct task_run *run = task->run;
+	const char *summary = json_string_or(said, "summary", "");
+	cleanup_free char *text = xstrndup(
+	    summary, text_cut(summary, strcspn(summary, "\n"), SHOWN_MAX));
+
+	json_object_put(run->report);
+	run->report = said;
+	run->report_by_tool = by_tool;
+	persist_changed(report->core);
+	emit(report->core,
+	    &(struct event){ .kind = EVENT_REPORTED,
+		.worker = task->worker,
+		.task = task->id,
+		.status = json_string_or(said, "status", NULL),
+		.text = text });
+}
+
+static void
+on_completion(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_report *report = arg;
+	struct json_object *said = NULL, *answer;
+	struct err err = { 0 };
+	struct agent *agent;
+	struct task *task;
+	struct task_run *run = run_of(report, call, params, &agent, &task);
+
+	if (run == NULL)
+		return;
+	agent->worker->activity_ms = clock_wall_ms();
+	if (completion_report_from_args(params, &said, &err) < 0) {
+		serve_refuse(call, API_FAILED, "%s", err.msg);
+		return;
+	}
+	keep_report(report, task, said, true);
+	xstrset(&run->last_tool, COMPLETION_TOOL);
+	answer = json_object_new_object();
+	json_set_bool(answer, "recorded", true);
+	json_set_string(answer, "next",
+	    "End your turn now. If you use another tool, report again "
+	    "afterwards.");
+	serve_reply(report->core, call, answer);
+}
+
+/* A report by the tool is worth more than what its last message says. */
+static void
+on_turn_ended(struct team_report *report, const struct event *event)
+{
+	const struct agent *agent =
+	    fleet_find(report->floor->fleet, event->worker);
+	struct task *task = agent != NULL ? auto_task(agent) : NULL;
+	const struct transcript_parser *parser =
+	    agent != NULL ? session_transcript(agent->session) : NULL;
+	const char *text = event->text;
+	struct json_object *said;
+
+	if (task == NULL || task_run_of(task)->report_by_tool)
+		return;
+	if (text == NULL && parser != NULL)
+		text = transcript_parser_last_text(parser);
+	said = text == NULL ? NULL :
+			      completion_report_from_text(text, strlen(text));
+	if (said != NULL)
+		keep_report(report, task, said, false);
+}
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	if (event->kind == EVENT_TURN_ENDED)
+		on_turn_ended(arg, event);
+}
+
+/* The hooks of tools are only signs of life, and not saved at once; but that
+ * another tool came after the report must not be forgotten. */
+void
+team_report_tool_used(
+    struct team_report *report, struct agent *agent, const char *tool)
+{
+	struct task_run *run = task_run_of(auto_task(agent));
+	const char *name = completion_report_tool(tool);
+
+	if (run->last_tool != NULL && strcmp(run->last_tool, name) == 0)
+		return;
+	if (run->last_tool != NULL &&
+	    strcmp(run->last_tool, COMPLETION_TOOL) == 0)
+		persist_changed(report->core);
+	else
+		persist_note(report->core);
+	xstrset(&run->last_tool, name);
 }
 
 void
-team_report_register(struct team_floor *floor)
+team_report_task_text(const struct task *task, struct buf *out)
 {
-	static const char *const methods[] = {
-		"team.report_progress",
-		"team.report_completion",
-	};
+	const struct task_run *run = task->run;
 
-	for (size_t i = 0; i < nitems(methods); i++)
-		serve_handle(floor->core, methods[i], absent, floor);
+	if (run == NULL)
+		return;
+	report_prompt(out,
+	    run->completion_report ||
+		json_bool_or(run->contract, "requireCompletionReport", false),
+	    run->progress_reporting);
+}
+
+struct team_report *
+team_report_new(struct team_floor *floor)
+{
+	struct team_report *report = xcalloc(1, sizeof *report);
+
+	report->floor = floor;
+	report->core = floor->core;
+	TAILQ_INIT(&report->lines);
+	serve_handle(report->core, "team.report_progress", on_progress, report);
+	serve_handle(
+	    report->core, "team.report_completion", on_completion, report);
+	emit_subscribe(report->core, on_event, report);
+	return report;
+}
+
+void
+team_report_free(struct team_report *report)
+{
+	struct line *line;
+
+	if (report == NULL)
+		return;
+	persist_forget(report->core, report);
+	emit_unsubscribe(report->core, on_event, report);
+	while ((line = TAILQ_FIRST(&report->lines)) != NULL)
+		line_free(report, line);
+	free(report);
 }

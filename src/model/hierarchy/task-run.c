@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "account.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
@@ -52,9 +53,15 @@ static const struct record_field fields[] = {
 	FIELD("retry_of", retry_of),
 	FIELD("last_tool", last_tool),
 	FIELD("report", report),
+	FIELD("report_by_tool", report_by_tool),
 	FIELD("progress", progress),
 	FIELD("progress_count", progress_count),
 	FIELD("progress_ms", progress_ms),
+	FIELD("progress_call", progress_call),
+	FIELD("started_ms", started_ms),
+	FIELD("timed_out", timed_out),
+	FIELD("spent_before", spent_before),
+	FIELD("ended", ended),
 	FIELD("announced", announced),
 };
 
@@ -125,6 +132,32 @@ task_run_actor(const struct task *task)
 	return task->run != NULL && task->run->actor != NULL ?
 	    xstrdup(task->run->actor) :
 	    xasprintf("actor:task:%s", task->id);
+}
+
+static void
+forget(struct json_object **member)
+{
+	json_object_put(*member);
+	*member = NULL;
+}
+
+void
+task_run_begin(struct task *task, int64_t now_ms)
+{
+	struct task_run *run = task_run_of(task);
+
+	xstrset(&run->last_tool, NULL);
+	forget(&run->report);
+	run->report_by_tool = false;
+	forget(&run->progress);
+	run->progress_count = 0;
+	run->progress_ms = 0;
+	xstrset(&run->progress_call, NULL);
+	run->started_ms = now_ms;
+	run->timed_out = false;
+	forget(&run->spent_before);
+	run->spent_before = json_object_new_object();
+	spent_to_json(&task->spent, run->spent_before);
 }
 
 struct task_run *

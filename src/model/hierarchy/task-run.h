@@ -62,11 +62,21 @@ struct task_run {
 	char *retry_of; /* the run that failed */
 
 	/* What this run has reported. */
-	char *last_tool; /* that its own conversation used */
-	struct json_object *report; /* of its end */
-	struct json_object *progress; /* the latest */
+	char *last_tool; /* that its own conversation used; those of llmc
+			  * without their prefix */
+	struct json_object *report; /* of its end: completion-report.h */
+	bool report_by_tool; /* and not from its last message */
+	struct json_object *progress; /* the latest: progress-report.h */
 	int progress_count;
 	int64_t progress_ms;
+	char *progress_call; /* the id of that call */
+
+	/* The attempt that goes on; its record is perf-record.h. */
+	int64_t started_ms; /* 0 = none does */
+	bool timed_out; /* it was ended because it took too long */
+	struct json_object *spent_before; /* by earlier attempts */
+	struct json_object *ended; /* records of runs, by id, that are not yet
+				    * in their file */
 
 	bool announced; /* its parent was told how it ended */
 };
@@ -87,6 +97,8 @@ char *task_run_id(const struct task *task);
 /* Who works on the task: "actor:task:t17", or the name it was given; the caller
  * frees it. */
 char *task_run_actor(const struct task *task);
+/* An attempt begins: nothing of the last one counts for it. */
+void task_run_begin(struct task *task, int64_t now_ms);
 /* The record of the task, made if it has none. */
 struct task_run *task_run_of(struct task *task);
 

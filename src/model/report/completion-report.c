@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "buf.h"
+#include "completion-report.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "report-text.h"
+
+#define TOOL_PREFIX "mcp__llmc__"
+
+const char *const completion_status_words[] = { "complete", "partial", "failed",
+	NULL };
+const char *const completion_confidence_words[] = { "high", "medium", "low",
+	NULL };
+
+enum field {
+	FIELD_STATUS,
+	FIELD_CONFIDENCE,
+	FIELD_SUMMARY,
+	FIELD_ARTIFACTS,
+	FIELD_BLOCKERS,
+	FIELD_WARNINGS,
+	FIELD_COUNT
+};
+
+static const char *const field_names[FIELD_COUNT] = { "status", "confidence",
+	"summary", "artifacts", "blockers", "warnings" };
+
+static const char *const *
+words_of(enum field field)
+{
+	return field == FIELD_STATUS ? completion_status_words :
+				       completion_confidence_words;
+}
+
+const char *
+completion_report_tool(const char *tool_name)
+{
+	size_t len = strlen(TOOL_PREFIX);
+
+	return strncmp(tool_name, TOOL_PREFIX, len) == 0 ? tool_name + len :
+							   tool_name;
+}
+
+/* --- lists ------------------------------------------------------------ */
+
+/* Entries that fit; *room: bytes that are left for all lists. */
+static void
+add_entry(struct json_object *list, struct json_object *entry, size_t len,
+    size_t *room)
+{
+	if (len > *room ||
+	    json_object_array_length(list) >= COMPLETION_ENTRIES_MAX) {
+		json_object_put(entry);
+		return;
+	}
+	*room -= len;
+	json_object_array_add(list, entry);
+}
+
+static void
+add_text(struct json_object *list, const char *text, size_t *room)
+{
+	cleanup_free char *clean =
+	    report_text(text, strlen(text), COMPLETION_ENTRY_MAX, false);
+
+	if (*clean != '\0')
+		add_entry(
+		    list, json_object_new_string(clean), strlen(clean), room);
+}
+
+static void
+add_artifact(struct json_object *list, const char *path,
+    const char *description, size_t *room)
+{
+	cleanup_free char *where =
+	    report_text(path, strlen(path), COMPLETION_ENTRY_MAX, false);
+	cleanup_free char *what = report_text(
+	    description, strlen(description), COMPLETION_ENTRY_MAX, false);
+	struct json_object *entry;
+
+	if (*where == '\0')
+		return;
+	entry = json_object_new_object();
+	json_set_string(entry, "path", where);
+	if (*what != '\0')
+		json_set_string(entry, "description", what);
+	add_entry(list, entry, strlen(where) + strlen(what), room);
+}
+
+/* Keeps a list that has entries. */
+static bool
+set_list(struct json_object *report, enum field field, struct json_object *list)
+{
+	if (json_object_array_length(list) == 0) {
+		json_object_put(list);
+		return false;
+	}
+	json_set(report, field_names[field], list);
+	return true;
+}
+
+/* --- arguments of the tool -------------------------------------------- */
+
+static int
+add_arg(struct json_object *list, enum field field, struct json_object *value,
+    size_t index, size_t *room, struct err *err)
+{
+	bool artifact = field == FIELD_ARTIFACTS;
+
+	if (artifact && json_object_is_type(value, json_type_object))
+		add_artifact(list, json_string_or(value, "path", ""),
+		    json_string_or(value, "description", ""), room);
+	else if (artifact && json_object_is_type(value, json_type_string))
+		add_artifact(list, json_object_get_string(value), "", room);
+	else if (json_object_is_type(value, json_type_string))
+		add_text(list, json_object_get_string(value), room);
+	else
+		return err_set(err, -EINVAL, "%s[%zu]: expected %s, found %s",
+		    field_names[field], index,
+		    artifact ? "an object with a path" : "a string",
+		    json_type_words(value));
+	return 0;
+}
+
+static int
+take_list(struct json_object *args, enum field field,
+    struct json_object *report, size_t *room, struct err *err)
+{
+	struct json_object *value = NULL;
+	cleanup_json struct json_object *list = json_object_new_array();
+	int r = 0;
+
+	if (!json_object_object_get_ex(args, field_names[field], &value) ||
+	    value == NULL)
+		return 0;
+	if (!json_object_is_type(value, json_type_array)) {
+		r = add_arg(list, field, value, 0, room, err);
+	} else {
+		for (size_t i = 0;
+		     r == 0 && i < json_object_array_length(value); i++)
+			r = add_arg(list, field,
+			    json_object_array_get_idx(value, i), i, room, err);
+	}
+	if (r < 0)
+		return r;
+	set_list(report, field, take_ptr(&list));
+	return 0;
+}
+
+static int
+take_word(struct json_object *args, enum field field,
+    struct json_object *report, struct err *err)
+{
+	const char *text = NULL;
+	cleanup_free char *clean = NULL;
+	const char *word;
+	int r = json_get_string(args, "", field_names[field], &text, err);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return r;
+	clean = report_text(text, strlen(text), COMPLETION_ENTRY_MAX, false);
+	if (*clean == '\0')
+		return 0;
+	word = report_word(words_of(field), clean);
+	if (word == NULL)
+		return err_set(err, -EINVAL, "%s: expected %s, %s or %s",
+		    field_names[field], words_of(field)[0], words_of(field)[1],
+		    words_of(field)[2]);
+	json_set_string(report, field_names[field], word);
+	return 0;
+}
+
+int
+completion_report_from_args(
+    struct json_object *args, struct json_object **ret_report, struct err *err)
+{
+	cleanup_json struct json_object *report = json_object_new_object();
+	cleanup_free char *summary = NULL;
+	const char *text = "";
+	size_t room = COMPLETION_ALL_MAX;
+	int r;
+
+	r = json_get_string(args, "", "summary", &text, err);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	summary = report_text(text, strlen(text), COMPLETION_SUMMARY_MAX, true);
+	if (*summary == '\0')
+		return err_set(err, -EINVAL,
+		    "summary required: say in a few sentences what was "
+		    "accomplished");
+	for (enum field f = FIELD_STATUS; f <= FIELD_CONFIDENCE; f++)
+		if ((r = take_word(args, f, report, err)) < 0)
+			return r;
+	json_set_string(report, "summary", summary);
+	for (enum field f = FIELD_ARTIFACTS; f < FIELD_COUNT; f++)
+		if ((r = take_list(args, f, report, &room, err)) < 0)
+			return r;
+	*ret_report = take_ptr(&report);
+	return 0;
+}
+
+/* --- a message -------------------------------------------------------- */
+
+/* The field whose name a line begins with, and its value; FIELD_COUNT =
+ * none. */
+static enum field
+field_of(const struct report_line *line, const char **ret_value)
+{
+	static const char marks[] = "#*_ \t";
+	const char *s = line->text + strspn(line->text, marks);
+	size_t len =
+	    strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	const char *end = s + len + strspn(s + len, "*_ \t");
+
+	/* "* status: x" is an item of a list. */
+	if (line->fenced || report_item(line->text) != NULL ||
+	    (*end != ':' && *end != '='))
+		return FIELD_COUNT;
+	for (enum field f = FIELD_STATUS; f < FIELD_COUNT; f++)
+		if (strlen(field_names[f]) == len &&
+		    strncasecmp(field_names[f], s, len) == 0) {
+			end++;
+			*ret_value = end + strspn(end, "*_ \t");
+			return f;
+		}
+	return FIELD_COUNT;
+}
+
+static bool
+set_word(struct json_object *report, enum field field, const char *value)
+{
+	cleanup_free char *clean =
+	    report_text(value, strlen(value), COMPLETION_ENTRY_MAX, false);
+	size_t len = strlen(clean);
+	const char *word;
+
+	while (len > 0 && strchr("*_.`", clean[len - 1]) != NULL)
+		clean[--len] = '\0';
+	word = report_word(words_of(field), clean + strspn(clean, "`"));
+	if (word != NULL)
+		json_set_string(report, field_names[field], word);
+	return word != NULL;
+}
+
+/* The value, and the lines below it up to an empty one. */
+static bool
+set_summary(struct json_object *report, const struct report_lines *lines,
+    size_t at, const char *value)
+{
+	cleanup_buf struct buf all = BUF_INIT;
+	cleanup_free char *clean = NULL;
+	const char *item, *ignored = NULL;
+
+	buf_adds(&all, value);
+	for (size_t i = at + 1; i < lines->count; i++) {
+		const struct report_line *line = &lines->at[i];
+
+		if (line->fenced || report_is_blank(line->text) ||
+		    field_of(line, &ignored) != FIELD_COUNT)
+			break;
+		item = report_item(line->text);
+		if (all.len > 0)
+			buf_addc(&all, '\n');
+		buf_adds(&all, item != NULL ? item : line->text);
+	}
+	clean = report_text(all.data, all.len, COMPLETION_SUMMARY_MAX, true);
+	if (*clean == '\0')
+		return false;
+	json_set_string(report, "summary", clean);
+	return true;
+}
+
+/* "path - what it is" */
+static void
+add_artifact_item(struct json_object *list, const char *item, size_t *room)
+{
+	static const char *const dashes[] = { " - ", " \xe2\x80\x93 ",
+		" \xe2\x80\x94 " };
+	cleanup_free char *copy = xstrdup(item);
+	char *cut = NULL, *path = copy;
+	const char *what = "";
+
+	for (size_t i = 0; i < nitems(dashes) && cut == NULL; i++)
+		if ((cut = strstr(copy, dashes[i])) != NULL)
+			what = cut + strlen(dashes[i]);
+	if (cut != NULL)
+		*cut = '\0';
+	if (*path == '`') {
+		path++;
+		path[strcspn(path, "`")] = '\0';
+	}
+	add_artifact(list, path, what, room);
+}
+
+static void
+add_item(
+    struct json_object *list, enum field field, const char *item, size_t *room)
+{
+	if (field == FIELD_ARTIFACTS)
+		add_artifact_item(list, item, room);
+	else
+		add_text(list, item, room);
+}
+
+static bool
+set_items(struct json_object *report, const struct report_lines *lines,
+    size_t at, enum field field, const char *value, size_t *room)
+{
+	struct json_object *list = json_object_new_array();
+	const char *item = report_item(value);
+
+	add_item(list, field, item != NULL ? item : value, room);
+	for (size_t i = at + 1; i < lines->count; i++) {
+		const struct report_line *line = &lines->at[i];
+
+		if (line->fenced || report_is_blank(line->text))
+			continue;
+		item = report_item(line->text);
+		if (item == NULL)
+			break;
+		add_item(list, field, item, room);
+	}
+	return set_list(report, field, list);
+}
+
+struct json_object *
+completion_report_from_text(const char *text, size_t len)
+{
+	cleanup_json struct json_object *report = json_object_new_object();
+	cleanup_report_lines struct report_lines lines = { 0 };
+	bool known[FIELD_COUNT] = { false };
+	size_t room = COMPLETION_ALL_MAX;
+	const char *value = "";
+
+	report_lines_split(text, len, COMPLETION_TEXT_MAX, &lines);
+	for (size_t i = lines.count; i-- > 0;) {
+		enum field f = field_of(&lines.at[i], &value);
+
+		if (f == FIELD_COUNT || known[f])
+			continue;
+		if (f == FIELD_SUMMARY)
+			known[f] = set_summary(report, &lines, i, value);
+		else if (f <= FIELD_CONFIDENCE)
+			known[f] = set_word(report, f, value);
+		else
+			known[f] =
+			    set_items(report, &lines, i, f, value, &room);
+	}
+	return json_object_object_length(report) > 0 ? take_ptr(&report) : NULL;
+}

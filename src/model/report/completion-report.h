@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What an agent says about the end of its work: {"status", "confidence",
+ * "summary", "artifacts": [{"path", "description"}], "blockers", "warnings"},
+ * only what was said. It comes from the tool report_completion, or from the
+ * text of the agent's last message. Pure; whatever is too long is cut, so that
+ * a report fits into the record of its run.
+ */
+#ifndef COMPLETION_REPORT_H
+#define COMPLETION_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
+struct json_object;
+
+#define COMPLETION_TOOL        "report_completion"
+#define COMPLETION_SUMMARY_MAX 4096 /* bytes */
+#define COMPLETION_ENTRY_MAX   1024
+#define COMPLETION_ENTRIES_MAX 50 /* of each list */
+#define COMPLETION_ALL_MAX     16384 /* bytes of all entries; the rest is lost */
+#define COMPLETION_TEXT_MAX    (256 * 1024) /* of a message, from its end */
+
+extern const char *const completion_status_words[]; /* "complete", ... */
+extern const char *const completion_confidence_words[]; /* "high", ... */
+
+/* From the arguments of the tool: blanks around texts and the case of words do
+ * not matter, a list may be a single text, empty entries are dropped. -EINVAL
+ * with what is wrong: summary is required. The caller owns *ret_report. */
+int completion_report_from_args(
+    struct json_object *args, struct json_object **ret_report, struct err *err);
+
+/* From a message: lines "field: value" or "field = value" and the list items
+ * below them, outside of fenced code blocks. Of each field the last valid value
+ * counts. NULL: there is none. The caller owns the result. */
+struct json_object *completion_report_from_text(const char *text, size_t len);
+
+/* The name of a tool as a run's record has it: llmc's own tools have no
+ * prefix. */
+const char *completion_report_tool(const char *tool_name);
+
+#endif

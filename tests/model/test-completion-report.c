@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <string.h>
+
+#include "buf.h"
+#include "completion-report.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "unit.h"
+
+static struct json_object *
+load(void)
+{
+	cleanup_free char *path = NULL;
+	struct json_object *root = NULL;
+	struct err err = { 0 };
+
+	if (unit_vectors() == NULL)
+		unit_skip("the vectors are absent: set LLMC_VECTORS");
+	path = xasprintf("%s/openclaw_completion_report.json", unit_vectors());
+	ck_assert_msg(
+	    json_load(path, 1048576, &root, &err) == 0, "%s", err.msg);
+	return root;
+}
+
+static struct json_object *
+parse(const char *text)
+{
+	struct json_object *json = NULL;
+
+	ck_assert_int_eq(json_parse(text, strlen(text), 65536, &json, NULL), 0);
+	return json;
+}
+
+static void
+expect_text(const char *text, const char *json)
+{
+	cleanup_json struct json_object *found =
+	    completion_report_from_text(text, strlen(text));
+	cleanup_json struct json_object *expect =
+	    json != NULL ? parse(json) : NULL;
+
+	ck_assert_msg(json_object_equal(found, expect), "%s",
+	    json_object_to_json_string(found));
+}
+
+START_TEST(the_vectors_of_texts_hold)
+{
+	cleanup_json struct json_object *root = load();
+	struct json_object *rows = json_object_object_get(root, "vectors");
+
+	ck_assert_uint_ge(json_object_array_length(rows), 7);
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+		const char *text = json_string_or(row, "text", NULL);
+		cleanup_json struct json_object *found =
+		    completion_report_from_text(text, strlen(text));
+
+		ck_assert_msg(json_object_equal(
+				  found, json_object_object_get(row, "expect")),
+		    "row %zu: %s", i, json_object_to_json_string(found));
+	}
+}
+END_TEST
+
+START_TEST(the_vectors_of_the_tool_hold)
+{
+	cleanup_json struct json_object *root = load();
+	struct json_object *rows = json_object_object_get(root, "tool_vectors");
+
+	ck_assert_uint_ge(json_object_array_length(rows), 3);
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+		const char *error = json_string_or(row, "expect_error", NULL);
+		cleanup_json struct json_object *found = NULL;
+		struct err err = { 0 };
+		int r = completion_report_from_args(
+		    json_object_object_get(row, "args"), &found, &err);
+
+		if (error != NULL) {
+			ck_assert_int_eq(r, -EINVAL);
+			ck_assert_ptr_nonnull(strstr(err.msg, error));
+			continue;
+		}
+		ck_assert_msg(r == 0, "row %zu: %s", i, err.msg);
+		ck_assert_msg(json_object_equal(
+				  found, json_object_object_get(row, "expect")),
+		    "row %zu: %s", i, json_object_to_json_string(found));
+	}
+}
+END_TEST
+
+START_TEST(markdown_around_the_names_does_not_matter)
+{
+	expect_text("## Report\n\n**Status:** complete\r\n"
+		    "**Confidence** = `high`.\n### Summary: all of it\nand "
+		    "more\n\nBye.",
+	    "{\"summary\": \"all of it\\nand more\", \"confidence\": \"high\", "
+	    "\"status\": \"complete\"}");
+	expect_text("artifacts:\n\n1. `a b.c` \xe2\x80\x94 the code\n2) d.md\n",
+	    "{\"artifacts\": [{\"path\": \"a b.c\", \"description\": \"the "
+	    "code\"}, {\"path\": \"d.md\"}]}");
+}
+END_TEST
+
+START_TEST(what_stands_in_a_code_block_is_no_report)
+{
+	expect_text("status: complete\n~~~ text\nstatus: failed\n```\n"
+		    "summary: no\n~~~\n",
+	    "{\"status\": \"complete\"}");
+	/* One that is not closed goes to the end. */
+	expect_text("status: partial\n```\nstatus: failed\n",
+	    "{\"status\": \"partial\"}");
+	expect_text("```\nstatus: failed\n", NULL);
+}
+END_TEST
+
+START_TEST(prose_is_no_report)
+{
+	expect_text("The status: complete.", NULL);
+	expect_text("statuses: complete", NULL);
+	expect_text("- status: complete", NULL);
+	expect_text("", NULL);
+}
+END_TEST
+
+START_TEST(wrong_arguments_are_refused_with_what_is_right)
+{
+	static const char *const rows[][2] = {
+		{ "{\"summary\": 3}", "summary: expected a string" },
+		{ "{\"summary\": \" \"}", "summary required" },
+		{ "{\"summary\": \"x\", \"status\": \"done\"}",
+		    "status: expected complete, partial or failed" },
+		{ "{\"summary\": \"x\", \"confidence\": \"sure\"}",
+		    "confidence: expected high, medium or low" },
+		{ "{\"summary\": \"x\", \"blockers\": [\"a\", 3]}",
+		    "blockers[1]: expected a string" },
+		{ "{\"summary\": \"x\", \"artifacts\": [[]]}",
+		    "artifacts[0]: expected an object with a path" },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_json struct json_object *args = parse(rows[i][0]);
+		struct json_object *report = NULL;
+		struct err err = { 0 };
+
+		ck_assert_int_eq(
+		    completion_report_from_args(args, &report, &err), -EINVAL);
+		ck_assert_msg(strstr(err.msg, rows[i][1]) != NULL, "%s: %s",
+		    rows[i][0], err.msg);
+		ck_assert_ptr_null(report);
+	}
+}
+END_TEST
+
+START_TEST(a_report_is_bounded_and_has_no_controls)
+{
+	cleanup_json struct json_object *args = json_object_new_object(),
+					*report = NULL;
+	struct json_object *list = json_object_new_array();
+	cleanup_buf struct buf text = BUF_INIT;
+
+	for (size_t i = 0; i < 100000; i++)
+		buf_adds(&text, "\xc3\xa4");
+	json_set_string(args, "summary", text.data);
+	for (size_t i = 0; i < 200; i++)
+		json_object_array_add(
+		    list, json_object_new_string("a\x1b[31m\nb"));
+	json_set(args, "blockers", list);
+	json_set_string(args, "warnings", text.data);
+	ck_assert_int_eq(completion_report_from_args(args, &report, NULL), 0);
+	ck_assert_uint_le(strlen(json_string_or(report, "summary", "")),
+	    COMPLETION_SUMMARY_MAX);
+	list = json_object_object_get(report, "blockers");
+	ck_assert_uint_eq(
+	    json_object_array_length(list), COMPLETION_ENTRIES_MAX);
+	ck_assert_str_eq(
+	    json_object_get_string(json_object_array_get_idx(list, 0)),
+	    "a[31m b");
+	ck_assert_uint_le(
+	    strlen(json_object_to_json_string(report)), 32 * 1024);
+}
+END_TEST
+
+START_TEST(the_tools_of_llmc_lose_their_prefix)
+{
+	ck_assert_str_eq(completion_report_tool("mcp__llmc__report_completion"),
+	    COMPLETION_TOOL);
+	ck_assert_str_eq(
+	    completion_report_tool("mcp__other__report_completion"),
+	    "mcp__other__report_completion");
+	ck_assert_str_eq(completion_report_tool("Bash"), "Bash");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("completion-report");
+
+	unit_case(s, "completion-report",
+	    (const TTest *[]){ the_vectors_of_texts_hold,
+		the_vectors_of_the_tool_hold,
+		markdown_around_the_names_does_not_matter,
+		what_stands_in_a_code_block_is_no_report, prose_is_no_report,
+		wrong_arguments_are_refused_with_what_is_right,
+		a_report_is_bounded_and_has_no_controls,
+		the_tools_of_llmc_lose_their_prefix, NULL });
+	return s;
+}
