@@ -7,7 +7,8 @@
  * configuration.
  *
  * The hooks of tools wait for an answer only if the daemon has something to
- * say (run-dir.h).
+ * say (run-dir.h). Without a daemon only the last tool of the conversation is
+ * kept: the next daemon must know which one that was.
  */
 #include <errno.h>
 #include <poll.h>
@@ -135,6 +136,13 @@ event_params(
 	return params;
 }
 
+static bool
+is_last_tool(struct json_object *data)
+{
+	return json_string_or(data, "tool_name", NULL) != NULL &&
+	    json_string_or(data, "agent_id", NULL) == NULL;
+}
+
 /* The only thing that is ever printed: a decision of the daemon. */
 static void
 print_decision(struct cli *cli, struct json_object *result)
@@ -175,7 +183,7 @@ hook_run(struct cli *cli, const struct cli_args *args)
 	cleanup_json struct json_object *data = NULL, *params = NULL,
 					*result = NULL;
 	int64_t answer_ms = ANSWER_MS;
-	bool life = false, waits = true;
+	bool life = false, tool = false, waits = true;
 	int r, code = 0;
 
 	if (args->flags[FLAG_WORKER] == NULL || socket == NULL ||
@@ -190,6 +198,7 @@ hook_run(struct cli *cli, const struct cli_args *args)
 		if (strcmp(hook_events[i].event, event) != 0)
 			continue;
 		life = hook_events[i].life;
+		tool = hook_events[i].told;
 		waits = !life || (hook_events[i].told && run_dir_waits(socket));
 		if (hook_events[i].answer_ms > 0)
 			answer_ms = hook_events[i].answer_ms;
@@ -202,6 +211,8 @@ hook_run(struct cli *cli, const struct cli_args *args)
 		print_decision(cli, result);
 	else if (!life && spool != NULL && (r != -EPROTO || code == API_BUSY))
 		spool_write(spool, clock_wall_ms(), params, NULL);
+	else if (tool && spool != NULL && r != -EPROTO && is_last_tool(data))
+		spool_write_newest(spool, clock_wall_ms(), params, NULL);
 	return CLI_OK;
 }
 

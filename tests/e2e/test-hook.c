@@ -47,10 +47,27 @@ START_TEST(signs_of_life_do_not_wait)
 
 	world_begin(&w, "life");
 	for (size_t i = 0; i < nitems(events); i++) {
-		fire(&w, events[i], "{\"tool_name\":\"Bash\"}");
+		fire(&w, events[i],
+		    "{\"tool_name\":\"Bash\",\"agent_id\":\"a1\"}");
 		expect_printed(&w, "");
 	}
 	ck_assert(!e2e_exists(w.spool));
+}
+END_TEST
+
+/* Whether an agent has reported as its last act depends on it. */
+START_TEST(the_last_tool_of_the_conversation_waits)
+{
+	cleanup_world struct world w;
+
+	world_begin(&w, "last-tool");
+	fire(&w, "PreToolUse", "{\"tool_name\":\"Bash\"}");
+	ck_assert(!e2e_exists(w.spool));
+	fire(&w, "PostToolUse", "{\"tool_name\":\"Bash\"}");
+	fire(&w, "PostToolUseFailure", "{\"tool_name\":\"Edit\"}");
+	fire(&w, "PostToolUse", "{\"tool_name\":\"Read\",\"agent_id\":\"a1\"}");
+	expect_printed(&w, "");
+	expect_data(&w, "PostToolUseFailure", "{\"tool_name\":\"Edit\"}");
 }
 END_TEST
 
@@ -494,6 +511,7 @@ unit_suite(void)
 	unit_case(suite, "nobody",
 	    (const TTest *const[]){ without_a_daemon_the_event_waits,
 		signs_of_life_do_not_wait,
+		the_last_tool_of_the_conversation_waits,
 		a_tool_is_told_what_the_daemon_has_to_say,
 		dead_and_strange_sockets_are_nobody,
 		spool_that_cannot_be_is_no_trouble,

@@ -105,6 +105,25 @@ START_TEST(what_goes_in_comes_out_in_order)
 }
 END_TEST
 
+START_TEST(of_some_events_only_the_newest_counts)
+{
+	cleanup_json struct json_object *event = json_object_new_object();
+	const char *dir = unit_path("newest");
+	struct heard heard = { .text = BUF_INIT };
+
+	ck_assert_int_eq(write_number(dir, 1000, 1), 0);
+	for (int n = 2; n <= 4; n++) {
+		json_set_int(event, "n", n);
+		ck_assert_int_eq(
+		    spool_write_newest(dir, 1000 + n, event, NULL), 0);
+	}
+	ck_assert_int_eq(count_files(dir), 2);
+	ck_assert_int_eq(spool_drain(dir, 0, NULL, hear, &heard, NULL), 2);
+	ck_assert_str_eq(heard.text.data, "4 1 ");
+	buf_release(&heard.text);
+}
+END_TEST
+
 START_TEST(draining_can_be_done_in_portions)
 {
 	const char *dir = unit_path("portions");
@@ -395,6 +414,7 @@ unit_suite(void)
 
 	unit_case(s, "spool",
 	    (const TTest *[]){ what_goes_in_comes_out_in_order,
+		of_some_events_only_the_newest_counts,
 		draining_can_be_done_in_portions,
 		an_event_that_failed_stays_with_those_behind_it,
 		a_useless_event_goes_aside, broken_files_go_aside,

@@ -24,6 +24,7 @@
 #define PART_LIFE_MS 60000 /* older: its writer has died */
 #define NAME_SIZE    (ID_ULID_SIZE + sizeof SUFFIX - 1)
 #define READ_STEP    65536
+#define NEWEST_ID    "00000000000000000000000000" /* a ULID, too */
 
 struct names {
 	char (*at)[NAME_SIZE];
@@ -113,9 +114,10 @@ write_part(const char *path, const struct buf *text)
 	return r;
 }
 
-int
-spool_write(const char *dir, int64_t wall_ms, struct json_object *event,
-    struct err *err)
+/* as: the id of its file, NULL = a new one. */
+static int
+write_as(const char *dir, int64_t wall_ms, const char *as,
+    struct json_object *event, struct err *err)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *part = NULL, *path = NULL;
@@ -134,13 +136,27 @@ spool_write(const char *dir, int64_t wall_ms, struct json_object *event,
 		return r;
 	id_ulid(wall_ms, id);
 	part = xasprintf("%s/%s" PART_SUFFIX, dir, id);
-	path = xasprintf("%s/%s" SUFFIX, dir, id);
+	path = xasprintf("%s/%s" SUFFIX, dir, as != NULL ? as : id);
 	r = write_part(part, &text);
 	if (r == 0 && rename(part, path) == -1) {
 		r = -errno;
 		unlink(part);
 	}
 	return r < 0 ? err_errno(err, r, "cannot write %s", path) : 0;
+}
+
+int
+spool_write(const char *dir, int64_t wall_ms, struct json_object *event,
+    struct err *err)
+{
+	return write_as(dir, wall_ms, NULL, event, err);
+}
+
+int
+spool_write_newest(const char *dir, int64_t wall_ms, struct json_object *event,
+    struct err *err)
+{
+	return write_as(dir, wall_ms, NEWEST_ID, event, err);
 }
 
 /* A writer that was killed cannot clean up after itself. */

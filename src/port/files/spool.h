@@ -32,6 +32,11 @@ struct json_object;
 int spool_write(const char *dir, int64_t wall_ms, struct json_object *event,
     struct err *err);
 
+/* The same for an event of which only the newest counts: it takes the place of
+ * the last one, and comes out before all others. */
+int spool_write_newest(const char *dir, int64_t wall_ms,
+    struct json_object *event, struct err *err);
+
 /* One event; id is its ULID. 0: handled. SPOOL_KEEP: handled, but its file
  * stays until spool_remove(), and it comes again if the spool is drained before
  * that. -EINVAL: unusable, it is moved to dir/broken. Any other negative value
