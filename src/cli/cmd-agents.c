@@ -150,7 +150,7 @@ agents_suggest(struct cli *cli, const struct cli_args *args)
 	cleanup_agent_suggestions struct agent_suggestions all = { 0 };
 	cleanup_strv char **tags = split(args->flags[FLAG_TAGS]);
 	cleanup_buf struct buf task = BUF_INIT;
-	unsigned cost = COST_UNKNOWN;
+	unsigned cost = COST_TIER_UNKNOWN;
 	int status;
 
 	if (tier != NULL && !word_find(cost_tier_words, tier, &cost))

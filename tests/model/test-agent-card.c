@@ -47,7 +47,7 @@ START_TEST(an_empty_table_is_a_card_with_every_tool)
 	ck_assert_str_eq(card->description, "");
 	ck_assert_str_eq(card->model, "");
 	ck_assert_ptr_null(card->tags);
-	ck_assert_int_eq(card->cost, COST_UNKNOWN);
+	ck_assert_int_eq(card->cost, COST_TIER_UNKNOWN);
 	ck_assert(card->all_tools);
 }
 END_TEST

@@ -56,7 +56,7 @@ check_vector(struct json_object *row)
 	agent_cards_load(w.settings, &cards);
 	agent_suggest(&cards,
 	    &(struct agent_hint){ .task = json_string_or(row, "task", ""),
-		.max_cost = COST_UNKNOWN },
+		.max_cost = COST_TIER_UNKNOWN },
 	    &all);
 	ck_assert_uint_eq(all.count, json_object_array_length(order));
 	for (size_t i = 0; i < all.count; i++) {
@@ -91,7 +91,7 @@ START_TEST(the_vectors_hold)
 	ck_assert_int_eq(
 	    json_int_or(routing, "min_term_len", 0), AGENT_TERM_MIN);
 	rows = json_object_object_get(routing, "cost_order");
-	for (unsigned i = 0; i < COST_UNKNOWN; i++)
+	for (unsigned i = 0; i < COST_TIER_UNKNOWN; i++)
 		ck_assert_str_eq(cost_tier_words[i],
 		    json_object_get_string(json_object_array_get_idx(rows, i)));
 	rows = json_object_object_get(routing, "vectors");
@@ -115,27 +115,27 @@ static const struct {
 	const char *order; /* the names, best first */
 	const char *reason; /* the first one of the best */
 } cases[] = {
-	{ "write some code", NULL, COST_UNKNOWN, "coder reader sage other",
+	{ "write some code", NULL, COST_TIER_UNKNOWN, "coder reader sage other",
 	    "tags: code" },
 	/* A tag is found as a whole, its words in any spelling. */
-	{ "a Code review, please", NULL, COST_UNKNOWN,
+	{ "a Code review, please", NULL, COST_TIER_UNKNOWN,
 	    "reader coder sage other", "tags: code-review" },
-	{ "encode the decoder", NULL, COST_UNKNOWN, "reader coder sage other",
-	    "nothing in its card matches" },
+	{ "encode the decoder", NULL, COST_TIER_UNKNOWN,
+	    "reader coder sage other", "nothing in its card matches" },
 	/* Words that are everywhere count for nothing. */
-	{ "for the you and", NULL, COST_UNKNOWN, "reader coder sage other",
+	{ "for the you and", NULL, COST_TIER_UNKNOWN, "reader coder sage other",
 	    "nothing in its card matches" },
 	/* What was asked for counts more than the task. */
-	{ "write some code", "Design", COST_UNKNOWN, "sage coder reader other",
-	    "tags: design" },
-	{ "", "none", COST_UNKNOWN, "reader coder sage other",
+	{ "write some code", "Design", COST_TIER_UNKNOWN,
+	    "sage coder reader other", "tags: design" },
+	{ "", "none", COST_TIER_UNKNOWN, "reader coder sage other",
 	    "nothing in its card matches" },
 	/* Who may cost more than that, is left out. */
 	{ "design", NULL, COST_MEDIUM, "reader coder",
 	    "nothing in its card matches" },
 	{ "code", NULL, COST_CHEAP, "reader", "description: code" },
 	{ "code", NULL, COST_FREE, "", NULL },
-	{ "find bugs, bugs, bugs", NULL, COST_UNKNOWN,
+	{ "find bugs, bugs, bugs", NULL, COST_TIER_UNKNOWN,
 	    "reader coder sage other", "description: bugs" },
 };
 

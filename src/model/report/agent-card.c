@@ -78,10 +78,10 @@ tags_of(const char *const *items)
 static enum cost_tier
 cost_of(const char *word)
 {
-	for (unsigned i = 0; i < COST_UNKNOWN; i++)
+	for (unsigned i = 0; i < COST_TIER_UNKNOWN; i++)
 		if (strcasecmp(word, cost_tier_words[i]) == 0)
 			return (enum cost_tier)i;
-	return COST_UNKNOWN;
+	return COST_TIER_UNKNOWN;
 }
 
 static bool

@@ -22,12 +22,12 @@ enum cost_tier {
 	COST_CHEAP,
 	COST_MEDIUM,
 	COST_EXPENSIVE,
-	COST_UNKNOWN, /* after all others */
+	COST_TIER_UNKNOWN, /* after all others */
 	COST_TIER_COUNT
 };
 
 /* Of the known ones. */
-extern const char *const cost_tier_words[COST_UNKNOWN + 1];
+extern const char *const cost_tier_words[COST_TIER_UNKNOWN + 1];
 
 /* Shorter tags and words of a description are ignored. */
 #define AGENT_TERM_MIN 3

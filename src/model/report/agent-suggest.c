@@ -122,7 +122,7 @@ add_reasons(struct agent_suggestion *s, const char *words)
 		strv_take(&s->reasons, xasprintf("description: %s", words));
 	if (s->score == 0)
 		strv_add(&s->reasons, "nothing in its card matches");
-	if (s->card->cost != COST_UNKNOWN)
+	if (s->card->cost != COST_TIER_UNKNOWN)
 		strv_take(&s->reasons,
 		    xasprintf("cost: %s", cost_tier_words[s->card->cost]));
 }
@@ -152,7 +152,7 @@ agent_suggest(const struct agent_cards *cards, const struct agent_hint *hint,
 		struct agent_suggestion *s = &all.list[all.count];
 		cleanup_buf struct buf words = BUF_INIT;
 
-		if (hint->max_cost != COST_UNKNOWN &&
+		if (hint->max_cost != COST_TIER_UNKNOWN &&
 		    cards->list[i]->cost > hint->max_cost)
 			continue;
 		s->card = cards->list[i];

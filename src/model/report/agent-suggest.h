@@ -19,8 +19,8 @@ struct agent_hint {
 	const char *task; /* what is to be done; may be NULL */
 	const char *const *tags; /* that were asked for; may be NULL */
 	enum cost_tier max_cost; /* agents above it, and those whose cost is
-				  * not known, are left out; COST_UNKNOWN = any
-				  * cost */
+				  * not known, are left out; COST_TIER_UNKNOWN =
+				  * any cost */
 };
 
 struct agent_suggestion {

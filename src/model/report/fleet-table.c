@@ -40,7 +40,7 @@ add_card(struct buf *out, const struct agent_card *card)
 	buf_addf(out, "- %s", card->name);
 	add_text(out, ": ", card->description);
 	add_list(out, "; tags: ", card->tags);
-	if (card->cost != COST_UNKNOWN)
+	if (card->cost != COST_TIER_UNKNOWN)
 		buf_addf(out, "; cost: %s", cost_tier_words[card->cost]);
 	add_text(out, "; takes about ", card->latency);
 	add_text(out, "; model: ", card->model);
