@@ -376,6 +376,35 @@ plan_edit_split(const struct plan_edit *edit, const char *id,
 	return 0;
 }
 
+int
+plan_edit_spawn(const struct plan_edit *edit, const char *parent_id,
+    const char *from_id, const struct plan_spec *specs, size_t count,
+    struct plan_node **ret_nodes, struct err *err)
+{
+	struct plan_node *parent = NULL, *from = NULL;
+	int r = plan_edit_begin(edit, err);
+
+	if (r == 0 && parent_id != NULL)
+		r = plan_get(edit->plan, parent_id, &parent, err);
+	if (r == 0 && from_id != NULL)
+		r = plan_get(edit->plan, from_id, &from, err);
+	if (r == 0)
+		r = plan_edit_check_parent(parent, err);
+	if (r == 0)
+		r = make_all(edit, parent, specs, count, ret_nodes, NULL, err);
+	if (r != 0)
+		return r;
+	for (size_t i = 0; i < count; i++) {
+		link_new(edit, ret_nodes[i]);
+		xstrset(&ret_nodes[i]->spawned_from, from_id);
+		if (from != NULL && ret_nodes[i]->priority == PRIORITY_COUNT)
+			ret_nodes[i]->priority = from->priority;
+	}
+	end_with_ids(edit, "spawned from",
+	    from_id != NULL ? from_id : "another goal", ret_nodes, count);
+	return 0;
+}
+
 /* --- merge ----------------------------------------------------------- */
 
 static int

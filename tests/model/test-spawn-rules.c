@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "agent-card.h"
 #include "buf.h"
 #include "errtext.h"
 #include "json.h"
@@ -11,6 +12,7 @@
 #include "spawn-rules.h"
 #include "strv.h"
 #include "task-run.h"
+#include "tool-scope.h"
 #include "unit.h"
 
 #define LIST(...) list((const char *const[]){ __VA_ARGS__, NULL })
@@ -29,6 +31,23 @@ list(const char *const *words)
 static const struct spawn_facts root = {
 	.place = { 1, 3, 3 }, .max_concurrent = 10, .max_children = 5
 };
+
+/* One card, "fox"; also for the role of that name. */
+static const struct agent_cards *
+fleet(const char *model, char **tools)
+{
+	static char name[] = "fox", kept[64], none[] = "";
+	static struct agent_card card, *cards[] = { &card };
+	static const struct agent_cards all = { cards, 1 };
+
+	strlcpy(kept, model, sizeof kept);
+	card = (struct agent_card){ .name = name,
+		.description = none,
+		.model = kept,
+		.all_tools = tools == NULL,
+		.tools = tools };
+	return &all;
+}
 
 static struct json_object *
 parse(const char *text)
@@ -181,10 +200,10 @@ START_TEST(a_full_provider_blocks_only_its_own_models)
 	    "actor:team:a:a-1; provider_limit; some agents were denied");
 	/* That of its card, and that of everybody. */
 	f.models = LIST("openai/gpt-5");
-	f.cards = &(const struct spawn_card){ "fox", "openai/gpt-5", NULL };
-	f.card_count = 1;
+	f.cards = fleet("openai/gpt-5", NULL);
 	denied_as(&f, "[{\"role\":\"a\",\"task\":\"x\",\"agent\":\"fox\"}]",
 	    "provider_limit");
+	denied_as(&f, "[{\"role\":\"fox\",\"task\":\"x\"}]", "provider_limit");
 	f.default_model = "openai/gpt-5";
 	denied_as(&f, "[" CODER "]", "provider_limit");
 }
@@ -211,6 +230,10 @@ START_TEST(what_is_no_request_is_malformed)
 	denied_as(&root,
 	    "[{\"role\":\"a\",\"task\":\"x\",\"scope_paths\":[\"/etc\"]}]",
 	    "malformed");
+	denied_as(&root,
+	    "[{\"role\":\"a\",\"task\":\"x\",\"verification\":"
+	    "{\"artifacts\":[{\"path\":\"../x\"}]}}]",
+	    "malformed");
 }
 END_TEST
 
@@ -226,13 +249,12 @@ END_TEST
 
 START_TEST(nobody_gets_more_tools_or_paths_than_its_parent)
 {
-	struct task_run caller = { .tools_scoped = true,
-		.tools_allow = LIST("Read", "Edit"),
-		.tools_deny = LIST("Edit"),
-		.scope_paths = LIST("src/") };
+	const struct tool_scope tools = { .allow = LIST("Read", "Edit"),
+		.deny = LIST("Edit") };
 	struct spawn_facts f = root;
 
-	f.caller = &caller;
+	f.tools = &tools;
+	f.scope_paths = LIST("src/");
 	becomes(&f,
 	    "[{\"role\":\"a\",\"task\":\"x\",\"toolsAllow\":[\"Read\"],"
 	    "\"scope_paths\":[\"src/a.c\"]},"
@@ -241,9 +263,9 @@ START_TEST(nobody_gets_more_tools_or_paths_than_its_parent)
 	    "{\"role\":\"d\",\"task\":\"x\",\"scope_paths\":[\"srcs\"]}]",
 	    "actor:team:a:a-1; tools_widened; tools_widened; "
 	    "policy_violation; some agents were denied");
-	f.caller = NULL;
-	f.cards = &(const struct spawn_card){ "fox", NULL, LIST("Read") };
-	f.card_count = 1;
+	f.tools = NULL;
+	f.scope_paths = NULL;
+	f.cards = fleet("", LIST("Read"));
 	denied_as(&f,
 	    "[{\"role\":\"a\",\"task\":\"x\",\"agent\":\"fox\","
 	    "\"toolsAllow\":[\"Read\",\"Bash\"]}]",
@@ -253,20 +275,19 @@ END_TEST
 
 START_TEST(an_accepted_agent_inherits_what_restricts_its_parent)
 {
-	struct task_run caller = { .tools_scoped = true,
-		.tools_allow = LIST("Read"),
-		.tools_deny = LIST("Bash"),
-		.scope_paths = LIST("src") };
-	cleanup_json struct json_object *asked =
-	    parse("[{\"role\":\"a\",\"task\":\"x\",\"toolsDeny\":[\"Web\"],"
-		  "\"label\":\"L\",\"model\":\"opus\",\"thinking\":\"high\","
-		  "\"runTimeoutSeconds\":60,\"completionReport\":true,"
-		  "\"verification\":{\"requireCompletionReport\":true}}]");
+	const struct tool_scope tools = { .allow = LIST("Read"),
+		.deny = LIST("Bash") };
+	cleanup_json struct json_object *asked = parse(
+	    "[{\"role\":\"a\",\"task\":\"x\",\"toolsDeny\":[\"WebFetch\"],"
+	    "\"label\":\"L\",\"model\":\"opus\",\"thinking\":\"high\","
+	    "\"runTimeoutSeconds\":60,\"completionReport\":true,"
+	    "\"verification\":{\"requireCompletionReport\":true}}]");
 	struct spawn_facts f = root;
 	struct spawn_decision d;
 	struct task_run *run;
 
-	f.caller = &caller;
+	f.tools = &tools;
+	f.scope_paths = LIST("src");
 	spawn_decide(&f, asked, &d);
 	ck_assert_uint_eq(d.accepted, 1);
 	run = spawn_run(&f, &d.agents[0], json_object_array_get_idx(asked, 0));

@@ -1,26 +1,488 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <string.h>
+
+#include "agent-card.h"
+#include "agent.h"
+#include "auto.h"
+#include "buf.h"
+#include "clock.h"
+#include "emit.h"
+#include "errtext.h"
+#include "id.h"
+#include "intake.h"
+#include "json.h"
+#include "mail-subject.h"
 #include "mem.h"
+#include "persist.h"
+#include "plan-bind.h"
+#include "plan-call.h"
+#include "plan-change.h"
+#include "plan-edit-tree.h"
+#include "plan-floor.h"
+#include "plan-set.h"
 #include "serve.h"
+#include "settings.h"
+#include "spawn-rules.h"
+#include "strv.h"
+#include "task-run.h"
+#include "task.h"
 #include "team-floor.h"
+#include "team-kin.h"
 #include "team-spawn.h"
+#include "text.h"
+#include "tool-scope.h"
+
+/* The node of a parent whose own goal is implicit is in none of its plans. */
+#define NO_NODE "TASK"
+
+/* One request, while it is answered. */
+struct asked {
+	struct team_floor *floor;
+	struct agent *agent;
+	struct task *task; /* of the caller */
+	struct json_object *params;
+	struct json_object *list; /* requested_subagents */
+	char *id; /* of the request */
+	char *actor; /* the caller */
+	struct plan *plan; /* where the nodes are added; NULL = a new goal */
+	const struct plan_node *node; /* of the caller; NULL = not in it */
+	struct team_kins kins;
+	struct spawn_facts facts;
+	/* Of the facts. */
+	char **models, **actors, **roles, **limits;
+	struct agent_cards cards;
+	struct tool_scope tools;
+	struct spawn_decision decision;
+};
 
 static void
-absent(void *arg, struct server_call *call, struct json_object *params)
+asked_release(struct asked *a)
 {
-	(void)arg;
-	(void)params;
-	serve_refuse(call, API_FAILED, "not built yet");
+	team_kins_release(&a->kins);
+	spawn_decision_release(&a->decision);
+	strv_free(a->models);
+	strv_free(a->actors);
+	strv_free(a->roles);
+	strv_free(a->limits);
+	agent_cards_release(&a->cards);
+	tool_scope_release(&a->tools);
+	free(a->id);
+	free(a->actor);
 }
+
+/* --- what is known ---------------------------------------------------- */
+
+static char **
+list_setting(const struct team_floor *floor, const char *path)
+{
+	const char *const *list = NULL;
+
+	settings_list(floor->core->settings, path, &list);
+	return strv_copy(list);
+}
+
+static struct hierarchy_place
+place_of(const struct team_floor *floor, const struct task *task)
+{
+	const struct task_run *run = task->run;
+
+	if (run != NULL && run->parent != NULL)
+		return (struct hierarchy_place){ .depth = run->depth,
+			.max_depth = run->max_depth,
+			.local_max_depth = run->local_max_depth };
+	return hierarchy_root_worker(
+	    (int)settings_int(floor->core->settings, "team.max_depth"));
+}
+
+static void
+count_kin(struct asked *a, const struct team_kin *kin)
+{
+	strv_add(&a->actors, kin->run->actor);
+	if (!team_kin_is_open(kin))
+		return;
+	strv_add(&a->models,
+	    spawn_model(
+		&a->facts, kin->run->model, kin->run->agent, kin->run->role));
+	if (strcmp(kin->run->parent, a->task->id) == 0)
+		a->facts.children++;
+}
+
+static void
+know_caller(struct asked *a)
+{
+	const struct task_run *run = a->task->run;
+	cleanup_agent_card struct agent_card *card = NULL;
+
+	if (run == NULL)
+		return;
+	card = agent_card_for(a->floor->core->settings, run->agent, run->role);
+	/* A card that was changed since: it has no tools that are sure. */
+	if (tool_scope_of_run(card, run, &a->tools, NULL) < 0)
+		a->tools = (struct tool_scope){ 0 };
+	a->facts.tools = &a->tools;
+	a->facts.scope_paths = run->scope_paths;
+}
+
+static void
+know(struct asked *a)
+{
+	const struct settings *settings = a->floor->core->settings;
+
+	agent_cards_load(settings, &a->cards);
+	a->facts.cards = &a->cards;
+	a->facts.default_model = settings_string(settings, "defaults.model");
+	team_kins_load(a->floor, &a->kins);
+	for (size_t i = 0; i < a->kins.count; i++)
+		count_kin(a, &a->kins.list[i]);
+	a->roles = list_setting(a->floor, "team.allowed_roles");
+	a->limits = list_setting(a->floor, "team.provider_limits");
+	a->facts.place = place_of(a->floor, a->task);
+	a->facts.max_concurrent =
+	    (size_t)settings_int(settings, "team.max_concurrent");
+	a->facts.max_children =
+	    (size_t)settings_int(settings, "team.max_children");
+	a->facts.roles = a->roles;
+	a->facts.provider_limits = a->limits;
+	a->facts.models = a->models;
+	a->facts.actors = a->actors;
+	know_caller(a);
+}
+
+/* The open goal for the children of a task that is no node of a goal. */
+static struct plan *
+own_goal(const struct asked *a)
+{
+	const struct plan_set *set = plan_floor_set(a->floor->plan);
+
+	for (size_t i = set->plan_count; i-- > 0;) {
+		const struct plan_goal *goal = set->plans[i]->goal;
+
+		if (!goal->implicit && goal_status_open(goal->status) &&
+		    goal->created_ms >= a->task->created_ms &&
+		    strcmp(
+			json_string_or(goal->planner_inputs, "delegatedBy", ""),
+			a->task->id) == 0)
+			return set->plans[i];
+	}
+	return NULL;
+}
+
+/* Where its nodes are to be. */
+static int
+find_place(struct asked *a, struct err *err)
+{
+	const struct plan_set *set = plan_floor_set(a->floor->plan);
+	struct plan_node *node = NULL;
+
+	if (intake_is_planned(a->task)) {
+		if (plan_bind_find(set, a->task->key, &a->plan, &node, NULL) <
+		    0)
+			return err_set(err, API_E_NOT_FOUND,
+			    "your task %s is in no plan any more", a->task->id);
+		a->node = node;
+	} else {
+		a->plan = own_goal(a);
+	}
+	if (a->plan != NULL && a->plan->goal->status != GOAL_ACTIVE)
+		return err_set(err, API_FAILED,
+		    "goal %s is %s: no agents are started for it now",
+		    a->plan->goal->id, goal_status_name(a->plan->goal->status));
+	return 0;
+}
+
+/* --- may it ask? ------------------------------------------------------- */
+
+static bool
+may_ask(struct asked *a, struct server_call *call)
+{
+	const struct team_floor *floor = a->floor;
+	const char *worker = a->agent->worker->name;
+	struct err err = { 0 };
+
+	if (!settings_bool(floor->core->settings, "plan.enabled"))
+		serve_refuse(call, API_FAILED,
+		    "goals are off; a person can turn them on with: llmc "
+		    "config set plan.enabled true");
+	else if (a->task == NULL)
+		serve_refuse(call, API_E_UNAUTHORIZED,
+		    "%s has no task of auto mode, so no agents can work for "
+		    "it",
+		    worker);
+	else if (a->task->abort_why != NULL)
+		serve_refuse(call, API_FAILED,
+		    "task %s is being aborted: stop working on it",
+		    a->task->id);
+	else if (a->task->step != TASK_ASSIGNED ||
+	    a->agent->worker->status == WORKER_ACCEPTING)
+		serve_refuse(call, API_FAILED,
+		    "task %s is %s: its work is finished, and no agents are "
+		    "started for it",
+		    a->task->id,
+		    a->task->step == TASK_ASSIGNED ?
+			"being landed" :
+			task_step_name(a->task->step));
+	else if (plan_call_begin_change(floor->plan, call)) {
+		if (find_place(a, &err) == 0)
+			return true;
+		serve_refuse(call, err.code, "%s", err.msg);
+	}
+	return false;
+}
+
+/* --- the nodes --------------------------------------------------------- */
+
+/* A name for people: the label, or the role with the first line of the task. */
+static char *
+name_of(struct json_object *entry)
+{
+	const char *label = json_string_or(entry, "label", "");
+	const char *task = json_string_or(entry, "task", "");
+	char *name = NULL;
+
+	task += strspn(task, " \t\r\n");
+	if (*label != '\0')
+		return xstrdup(label);
+	name = xasprintf("%s: %.*s", json_string_or(entry, "role", ""),
+	    (int)strcspn(task, "\r\n"), task);
+	plan_cut(&name, name, TASK_TITLE_MAX);
+	return name;
+}
+
+static void
+fill_node(const struct asked *a, size_t i, struct plan_node *node)
+{
+	struct json_object *entry = json_object_array_get_idx(a->list, i);
+	struct task_run *run =
+	    spawn_run(&a->facts, &a->decision.agents[i], entry);
+
+	xstrset(&run->parent, a->task->id);
+	xstrset(&run->parent_actor, a->actor);
+	xstrset(&run->request, a->id);
+	node->verification = json_object_get(run->contract);
+	if (run->scope_paths != NULL)
+		plan_set_list(&node->scope_paths, run->scope_paths);
+	xstrset(&node->suggested_agent_id, run->agent);
+	xstrset(&node->suggested_agent_type, run->role);
+	json_object_put(node->spawn);
+	node->spawn = task_run_to_json(run);
+	task_run_free(run);
+}
+
+/* Add them to the plan. nodes: as many as were accepted. */
+static int
+add_nodes(const struct asked *a, const struct plan_edit *edit,
+    const char *parent, struct plan_node **nodes, struct err *err)
+{
+	size_t count = a->decision.accepted, n = 0;
+	cleanup_free struct plan_spec *specs =
+	    xcalloc(count + 1, sizeof *specs);
+	cleanup_strv char **names = NULL;
+	int r;
+
+	for (size_t i = 0; i < a->decision.count; i++) {
+		struct json_object *entry =
+		    json_object_array_get_idx(a->list, i);
+
+		if (a->decision.agents[i].reason != NULL)
+			continue;
+		strv_take(&names, name_of(entry));
+		specs[n++].objective = json_string_or(entry, "task", "");
+	}
+	for (size_t i = 0; i < count; i++)
+		specs[i].name = names[i];
+	r = plan_edit_spawn(edit, parent, a->node != NULL ? a->node->id : NULL,
+	    specs, count, nodes, err);
+	n = 0;
+	for (size_t i = 0; r == 0 && i < a->decision.count; i++)
+		if (a->decision.agents[i].reason == NULL)
+			fill_node(a, i, nodes[n++]);
+	return r;
+}
+
+/* --- a goal of its own ------------------------------------------------- */
+
+static struct plan *
+new_goal(const struct asked *a, int64_t now)
+{
+	char ulid[ID_ULID_SIZE];
+	cleanup_free char *id = NULL, *title = NULL;
+	struct plan_goal *goal;
+	struct plan *plan;
+
+	id_ulid(now, ulid);
+	id = xasprintf("goal_%s", ulid);
+	title = xasprintf("Delegated by %s: %s", a->task->id, a->task->title);
+	plan_cut(&title, title, PLAN_NAME_MAX);
+	goal = plan_goal_new(id, title, now);
+	goal->priority = a->task->priority;
+	xstrset(&goal->problem_statement,
+	    json_string_or(a->params, "spawn_reason", ""));
+	xstrset(&goal->source_session_key, a->agent->worker->name);
+	goal->planner_inputs = json_object_new_object();
+	json_set_string(goal->planner_inputs, "delegatedBy", a->task->id);
+	plan = plan_new(goal);
+	plan_attach(
+	    plan, plan_node_new(id, NODE_PHASE, "P1", title, now), NULL);
+	return plan;
+}
+
+/* --- one change of a plan ---------------------------------------------- */
+
+static int
+change_plan(struct asked *a, struct plan_node **nodes, struct err *err)
+{
+	struct plan_floor *floor = a->floor->plan;
+	struct plan *made =
+	    a->plan == NULL ? new_goal(a, clock_wall_ms()) : NULL;
+	struct plan *plan = made != NULL ? made : a->plan;
+	const char *parent =
+	    made != NULL || a->node == NULL ? "P1" : a->node->parent_id;
+	struct plan_change change;
+	int r;
+
+	plan_change_begin(&change, floor, plan,
+	    json_string_or(a->params, "spawn_reason", NULL));
+	change.edit.actor = ACTOR_OVERSEER;
+	r = add_nodes(a, &change.edit, parent, nodes, err);
+	if (r == 0 && made != NULL)
+		r = plan_set_add(plan_floor_set(floor), made, err);
+	if (r < 0) {
+		plan_change_drop(&change);
+		plan_free(made);
+		return r;
+	}
+	if (made != NULL) {
+		emit(floor->core,
+		    &(struct event){ .kind = EVENT_GOAL_CREATED,
+			.goal = made->goal->id,
+			.title = made->goal->title,
+			.task = a->task->id,
+			.actor = ACTOR_OVERSEER });
+		a->plan = made;
+	}
+	if (a->node == NULL) {
+		xstrset(&task_run_of(a->task)->goal, plan->goal->id);
+		persist_changed(floor->core);
+	}
+	plan_change_end(&change);
+	return 0;
+}
+
+/* --- the answer -------------------------------------------------------- */
+
+static struct json_object *
+accepted_body(const struct asked *a, struct plan_node *const *nodes)
+{
+	struct json_object *body = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->decision.count; i++) {
+		const struct spawn_verdict *v = &a->decision.agents[i];
+		struct json_object *one;
+
+		if (v->reason != NULL)
+			continue;
+		one = json_object_new_object();
+		json_set_string(one, "actor_id", v->actor);
+		json_set_int(one, "depth", v->place.depth);
+		json_set_int(one, "local_max_depth", v->place.local_max_depth);
+		if (v->clamped)
+			json_set_bool(one, "clamped", true);
+		json_set_string(one, "plan_node_id", nodes[n++]->id);
+		json_object_array_add(list, one);
+	}
+	json_set(body, "spawned_agents", list);
+	json_set(
+	    body, "denied_agents", spawn_denied_agents(&a->decision, a->list));
+	return body;
+}
+
+static struct json_object *
+denied_body(const struct asked *a)
+{
+	struct json_object *body = json_object_new_object();
+
+	json_set(
+	    body, "denied_agents", spawn_denied_agents(&a->decision, a->list));
+	return body;
+}
+
+static void
+add_words(const struct asked *a, struct json_object *body)
+{
+	const char *reason = spawn_decision_reason(&a->decision);
+
+	if (reason == NULL)
+		return;
+	json_set_string(body, "reason", reason);
+	json_set_string(body, "message", spawn_decision_message(&a->decision));
+	json_set_string(
+	    body, "suggestion", spawn_decision_suggestion(&a->decision));
+}
+
+static void
+answer(struct asked *a, struct server_call *call)
+{
+	cleanup_free struct plan_node **nodes =
+	    xcalloc(a->decision.count + 1, sizeof(struct plan_node *));
+	bool accepted = a->decision.accepted > 0;
+	struct json_object *body;
+	struct err err = { 0 };
+
+	if (accepted && change_plan(a, nodes, &err) < 0) {
+		plan_call_refuse(call, &err);
+		return;
+	}
+	body = accepted ? accepted_body(a, nodes) : denied_body(a);
+	add_words(a, body);
+	json_set_bool(body, "accepted", accepted);
+	json_set_string(body, "request_id", a->id);
+	plan_call_answer(a->floor->plan, call,
+	    a->plan != NULL ? a->plan->goal->id : NULL, body);
+}
+
+/* The same call has always the same id. */
+static char *
+request_id(struct json_object *params)
+{
+	const char *call = json_string_or(params, "call", "");
+	char ulid[ID_ULID_SIZE], hash[17];
+	cleanup_free char *key = NULL;
+
+	if (*call == '\0') {
+		id_ulid(clock_wall_ms(), ulid);
+		return xasprintf("req_%s", ulid);
+	}
+	key = xasprintf("%s %s", json_string_or(params, "worker", ""), call);
+	id_hash(key, hash, 16);
+	return xasprintf("req_%s", hash);
+}
+
+static void
+on_spawn(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct asked a = { .floor = arg, .params = params };
+
+	a.agent = team_floor_speaker(arg, call, params, &a.task);
+	if (a.agent == NULL)
+		return;
+	if (may_ask(&a, call)) {
+		a.id = request_id(params);
+		a.actor = task_run_actor(a.task);
+		a.list = json_object_object_get(params, "requested_subagents");
+		know(&a);
+		spawn_decide(&a.facts, a.list, &a.decision);
+		answer(&a, call);
+	}
+	asked_release(&a);
+}
+
+/* --- life -------------------------------------------------------------- */
 
 void
 team_spawn_register(struct team_floor *floor)
 {
-	static const char *const methods[] = {
-		"team.agent_spawn",
-		"team.agent_status",
-	};
-
-	for (size_t i = 0; i < nitems(methods); i++)
-		serve_handle(floor->core, methods[i], absent, floor);
+	serve_handle(floor->core, "team.agent_spawn", on_spawn, floor);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Who spawned whom, and how they are doing. */
+/* Who asked for whom, and how they are doing: team.tree for everybody,
+ * team.agent_status for an agent about those below it. */
 #ifndef TEAM_TREE_H
 #define TEAM_TREE_H
 

@@ -4,12 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent-card.h"
+#include "contract.h"
+#include "errtext.h"
 #include "json.h"
 #include "mem.h"
 #include "provider-limit.h"
 #include "spawn-rules.h"
 #include "strv.h"
 #include "task-run.h"
+#include "tool-scope.h"
 
 #define PREFIX   "actor:team:"
 #define WORD_MAX 40 /* bytes of a part of a name */
@@ -61,28 +65,55 @@ group_of(struct json_object *entry)
 	return s;
 }
 
-static const struct spawn_card *
+static const struct agent_card *
+card_named(const struct agent_cards *cards, const char *name)
+{
+	for (size_t i = 0; cards != NULL && name != NULL && i < cards->count;
+	     i++)
+		if (strcmp(cards->list[i]->name, name) == 0)
+			return cards->list[i];
+	return NULL;
+}
+
+/* The one that is named, or else that of the role. */
+static const struct agent_card *
+card_for(const struct spawn_facts *facts, const char *agent, const char *role)
+{
+	return card_named(facts->cards, agent != NULL ? agent : role);
+}
+
+static const struct agent_card *
 card_of(const struct spawn_facts *facts, struct json_object *entry)
 {
-	const char *name = json_string_or(entry, "agent", NULL);
+	return card_for(facts, json_string_or(entry, "agent", NULL),
+	    json_string_or(entry, "role", NULL));
+}
 
-	for (size_t i = 0; name != NULL && i < facts->card_count; i++)
-		if (strcmp(facts->cards[i].name, name) == 0)
-			return &facts->cards[i];
-	return NULL;
+const char *
+spawn_model(const struct spawn_facts *facts, const char *model,
+    const char *agent, const char *role)
+{
+	const struct agent_card *card = card_for(facts, agent, role);
+
+	if (model != NULL && *model != '\0')
+		return model;
+	if (card != NULL && *card->model != '\0')
+		return card->model;
+	return facts->default_model != NULL ? facts->default_model : "";
 }
 
 static const char *
 model_of(const struct spawn_facts *facts, struct json_object *entry)
 {
-	const struct spawn_card *card = card_of(facts, entry);
-	const char *model = json_string_or(entry, "model", "");
+	return spawn_model(facts, json_string_or(entry, "model", NULL),
+	    json_string_or(entry, "agent", NULL),
+	    json_string_or(entry, "role", NULL));
+}
 
-	if (*model == '\0' && card != NULL && card->model != NULL)
-		model = card->model;
-	if (*model == '\0' && facts->default_model != NULL)
-		model = facts->default_model;
-	return model;
+static bool
+has_key(struct json_object *entry, const char *key)
+{
+	return json_object_object_get_ex(entry, key, NULL);
 }
 
 static char **
@@ -165,6 +196,7 @@ check_form(struct json_object *entry, struct spawn_verdict *v)
 {
 	const char *task = json_string_or(entry, "task", "");
 	cleanup_strv char **paths = list_of(entry, "scope_paths");
+	struct err err = { 0 };
 
 	if (!is_word(json_string_or(entry, "role", "")))
 		deny(v, "malformed",
@@ -178,6 +210,10 @@ check_form(struct json_object *entry, struct spawn_verdict *v)
 			WORD_MAX));
 	else if (task[strspn(task, " \t\r\n")] == '\0')
 		deny(v, "malformed", xstrdup("task: say what it is to do"));
+	else if (has_key(entry, "verification") &&
+	    contract_validate(json_object_object_get(entry, "verification"),
+		"verification", &err) < 0)
+		deny(v, "malformed", xstrdup(err.msg));
 	else if (outside_of(paths) != NULL)
 		deny(v, "malformed",
 		    xasprintf("scope_paths: %s is not below the top of the "
@@ -196,9 +232,22 @@ check_policy(
 	if (strv_count(f->roles) > 0 && !has(f->roles, role))
 		deny(v, "policy_violation",
 		    xasprintf("the role %s is not allowed here", role));
-	else if (agent != NULL && card_of(f, entry) == NULL)
+	else if (agent != NULL && card_named(f->cards, agent) == NULL)
 		deny(v, "forbidden",
 		    xasprintf("there is no agent %s in the fleet", agent));
+}
+
+/* The tools of its card, cut down by the request. */
+static int
+make_scope(const struct spawn_facts *facts, struct json_object *entry,
+    struct tool_scope *ret_scope, struct err *err)
+{
+	cleanup_strv char **allow = list_of(entry, "toolsAllow");
+	cleanup_strv char **deny = list_of(entry, "toolsDeny");
+
+	return tool_scope_make(card_of(facts, entry),
+	    has_key(entry, "toolsAllow") ? strv_const(allow) : NULL,
+	    strv_const(deny), ret_scope, err);
 }
 
 /* A caller cannot get more through its children than it has itself. */
@@ -206,26 +255,22 @@ static void
 check_tools(
     const struct judge *j, struct json_object *entry, struct spawn_verdict *v)
 {
-	const struct spawn_card *card = card_of(j->facts, entry);
-	const struct task_run *caller = j->facts->caller;
+	cleanup_tool_scope struct tool_scope scope = { 0 };
 	cleanup_strv char **allow = list_of(entry, "toolsAllow");
+	struct err err = { 0 };
 
-	for (char **t = allow; t != NULL && *t != NULL; t++) {
-		const char *who = NULL;
-
-		if (card != NULL && card->tools != NULL &&
-		    !has(card->tools, *t))
-			who = card->name;
-		else if (caller != NULL &&
-		    ((caller->tools_scoped && !has(caller->tools_allow, *t)) ||
-			has(caller->tools_deny, *t)))
-			who = "the caller";
-		if (who == NULL)
-			continue;
-		deny(v, "tools_widened",
-		    xasprintf("%s does not have the tool %s", who, *t));
+	if (make_scope(j->facts, entry, &scope, &err) < 0) {
+		deny(v, "tools_widened", xstrdup(err.msg));
 		return;
 	}
+	for (char **t = allow; t != NULL && *t != NULL; t++)
+		if (j->facts->tools != NULL &&
+		    !tool_scope_permits(j->facts->tools, *t)) {
+			deny(v, "tools_widened",
+			    xasprintf(
+				"you do not have the tool %s yourself", *t));
+			return;
+		}
 }
 
 /* Is the path one of these, or below one? */
@@ -248,13 +293,12 @@ static void
 check_scope(
     const struct judge *j, struct json_object *entry, struct spawn_verdict *v)
 {
-	const struct task_run *caller = j->facts->caller;
 	cleanup_strv char **paths = list_of(entry, "scope_paths");
 
-	if (caller == NULL || caller->scope_paths == NULL)
+	if (j->facts->scope_paths == NULL)
 		return;
 	for (char **p = paths; p != NULL && *p != NULL; p++)
-		if (!is_below(caller->scope_paths, *p)) {
+		if (!is_below(j->facts->scope_paths, *p)) {
 			deny(v, "policy_violation",
 			    xasprintf("you may not change %s yourself", *p));
 			return;
@@ -487,22 +531,31 @@ set(char **to, struct json_object *entry, const char *key)
 	xstrset(to, *text == '\0' ? NULL : text);
 }
 
+/* What the request says, and what the caller does not have either. */
 static void
-set_tools(struct task_run *run, const struct task_run *caller,
+set_tools(struct task_run *run, const struct spawn_facts *facts,
     struct json_object *entry)
 {
-	if (json_object_object_get_ex(entry, "toolsAllow", NULL)) {
-		run->tools_allow = list_of(entry, "toolsAllow");
-		run->tools_scoped = true;
-	} else if (caller != NULL && caller->tools_scoped) {
-		run->tools_allow = strv_copy(strv_const(caller->tools_allow));
-		run->tools_scoped = true;
-	}
+	cleanup_tool_scope struct tool_scope scope = { 0 };
+	const struct tool_scope *own = facts->tools;
+
 	run->tools_deny = list_of(entry, "toolsDeny");
-	for (char **t = caller != NULL ? caller->tools_deny : NULL;
-	     t != NULL && *t != NULL; t++)
+	run->tools_scoped = has_key(entry, "toolsAllow");
+	if (run->tools_scoped)
+		run->tools_allow = list_of(entry, "toolsAllow");
+	if (own == NULL || !tool_scope_is_limited(own) ||
+	    make_scope(facts, entry, &scope, NULL) < 0)
+		return;
+	for (char **t = own->deny; t != NULL && *t != NULL; t++)
 		if (!has(run->tools_deny, *t))
 			strv_add(&run->tools_deny, *t);
+	if (run->tools_scoped || own->all)
+		return;
+	run->tools_scoped = true;
+	for (char **t = scope.all ? own->allow : scope.allow;
+	     t != NULL && *t != NULL; t++)
+		if (tool_scope_permits(own, *t))
+			strv_add(&run->tools_allow, *t);
 }
 
 struct task_run *
@@ -523,13 +576,13 @@ spawn_run(const struct spawn_facts *facts, const struct spawn_verdict *v,
 	set(&run->model, entry, "model");
 	set(&run->thinking, entry, "thinking");
 	run->timeout_s = (int)json_int_or(entry, "runTimeoutSeconds", 0);
-	set_tools(run, facts->caller, entry);
+	set_tools(run, facts, entry);
 	run->scope_paths = list_of(entry, "scope_paths");
-	if (strv_count(run->scope_paths) == 0 && facts->caller != NULL) {
+	if (strv_count(run->scope_paths) == 0) {
 		strv_clear(&run->scope_paths);
-		if (facts->caller->scope_paths != NULL)
+		if (facts->scope_paths != NULL)
 			run->scope_paths =
-			    strv_copy(strv_const(facts->caller->scope_paths));
+			    strv_copy(strv_const(facts->scope_paths));
 	}
 	run->completion_report = json_bool_or(entry, "completionReport", false);
 	run->progress_reporting =

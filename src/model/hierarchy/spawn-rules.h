@@ -15,20 +15,16 @@
 
 #include "hierarchy.h"
 
+struct agent_cards;
 struct json_object;
 struct task_run;
-
-/* An agent of the fleet, [agents.<name>]. */
-struct spawn_card {
-	const char *name;
-	const char *model; /* NULL or "" = the default */
-	char *const *tools; /* NULL = all */
-};
+struct tool_scope;
 
 /* What a request is judged by; everything is borrowed. */
 struct spawn_facts {
 	struct hierarchy_place place; /* of the caller */
-	const struct task_run *caller; /* what it may itself; NULL = all */
+	const struct tool_scope *tools; /* that it has; NULL = all */
+	char *const *scope_paths; /* that it may change; NULL = all */
 	/* [team] */
 	size_t max_concurrent, max_children;
 	char *const *roles; /* that are allowed; empty = all */
@@ -37,9 +33,8 @@ struct spawn_facts {
 	size_t children; /* of the caller */
 	char *const *models; /* of all of them, "" = the default */
 	char *const *actors; /* names that are in use */
-	const struct spawn_card *cards;
-	size_t card_count;
-	const char *default_model; /* of an agent without a card */
+	const struct agent_cards *cards; /* NULL = none */
+	const char *default_model; /* of an agent without one */
 };
 
 /* What becomes of one entry of the request. */
@@ -55,6 +50,11 @@ struct spawn_decision {
 	struct spawn_verdict *agents; /* in the order of the request */
 	size_t count, accepted;
 };
+
+/* The model of an agent: the one that was asked for, that of its card, or the
+ * default; each may be NULL. Never NULL; borrowed. */
+const char *spawn_model(const struct spawn_facts *facts, const char *model,
+    const char *agent, const char *role);
 
 /* requested: an array of entries as in the shape of team.agent_spawn. */
 void spawn_decide(const struct spawn_facts *facts,

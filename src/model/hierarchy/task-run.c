@@ -33,6 +33,7 @@ static const struct record_field fields[] = {
 	FIELD("max_depth", max_depth),
 	FIELD("local_max_depth", local_max_depth),
 	FIELD("request", request),
+	FIELD("goal", goal),
 	FIELD("role", role),
 	FIELD("label", label),
 	FIELD("agent", agent),

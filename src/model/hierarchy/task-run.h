@@ -42,6 +42,7 @@ struct task_run {
 	char *parent_actor, *root_actor;
 	int depth, max_depth, local_max_depth; /* set if it has a parent */
 	char *request; /* id of the spawn request */
+	char *goal; /* of its children, if its own goal is implicit */
 
 	/* How it is launched; NULL and 0 = as its agent or worker is set. */
 	char *role, *label;

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "run-status.h"
+
+const char *const run_status_words[RUN_STATUS_COUNT + 1] = { "queued",
+	"running", "waiting", "blocked", "verifying", "landing", "done",
+	"failed", "cancelled", "idle", NULL };
+
+static enum run_status
+by_node(const struct run_facts *f, const char **reason)
+{
+	switch (f->node) {
+	case NODE_DONE:
+		return RUN_DONE;
+	case NODE_CANCELLED:
+		return RUN_CANCELLED;
+	case NODE_BLOCKED:
+		*reason = f->node_reason;
+		return RUN_FAILED;
+	case NODE_TODO:
+	case NODE_QUEUED:
+	case NODE_IN_PROGRESS:
+		return RUN_QUEUED;
+	case NODE_STATUS_COUNT:
+		break;
+	}
+	return RUN_IDLE;
+}
+
+static enum run_status
+by_outcome(const struct task *task, const char **reason)
+{
+	switch (task->outcome) {
+	case OUTCOME_LANDED:
+	case OUTCOME_NO_CHANGES:
+		return RUN_DONE;
+	case OUTCOME_ABORTED:
+		return RUN_CANCELLED;
+	case OUTCOME_NONE:
+	case OUTCOME_FAILED:
+	case OUTCOME_DEAD_LETTER:
+	case OUTCOME_COUNT:
+		break;
+	}
+	*reason = task->reason;
+	return RUN_FAILED;
+}
+
+static bool
+is(const char *status, const char *word)
+{
+	return status != NULL && strcmp(status, word) == 0;
+}
+
+static enum run_status
+at_work(const struct run_facts *f, const char **reason)
+{
+	const struct task_run *run = f->task->run;
+
+	if (f->pending > 0) {
+		*reason = "waits for an answer";
+		return RUN_BLOCKED;
+	}
+	if (is(f->session, "paused") || is(f->session, "limited") ||
+	    is(f->session, "error")) {
+		*reason = f->session_reason;
+		return RUN_BLOCKED;
+	}
+	if (run != NULL && run->verification == VERIFICATION_RUNNING)
+		return RUN_VERIFYING;
+	if (is(f->session, "waiting"))
+		return RUN_WAITING;
+	return is(f->session, "accepting") ? RUN_LANDING : RUN_RUNNING;
+}
+
+enum run_status
+run_status(const struct run_facts *f, const char **ret_reason)
+{
+	const char *unused,
+	    **reason = ret_reason != NULL ? ret_reason : &unused;
+
+	*reason = NULL;
+	if (f->task == NULL)
+		return by_node(f, reason);
+	switch (f->task->step) {
+	case TASK_OFFERED:
+	case TASK_WAITING:
+		return RUN_QUEUED;
+	case TASK_ASSIGNED:
+		return at_work(f, reason);
+	case TASK_QUEUED:
+	case TASK_LANDED:
+		return RUN_LANDING;
+	case TASK_PARKED:
+		*reason = f->task->reason;
+		return RUN_BLOCKED;
+	case TASK_SETTLING:
+	case TASK_STEP_COUNT:
+		break;
+	}
+	return by_outcome(f->task, reason);
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Agents ask for other agents: nodes of plans, and answers. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "api.h"
+#include "auto.h"
+#include "json.h"
+#include "mem.h"
+#include "outcome.h"
+#include "persist.h"
+#include "plan-floor.h"
+#include "plan-persist.h"
+#include "plan-world.h"
+#include "run-dir.h"
+#include "strv.h"
+#include "task-run.h"
+#include "task.h"
+#include "team-floor.h"
+#include "unit.h"
+
+struct world {
+	struct plan_world plans;
+	struct team_floor *team;
+};
+
+static void
+begin(struct world *w, const char *more)
+{
+	plan_world_begin(&w->plans, more, NULL);
+	w->team = team_floor_new(w->plans.floor);
+	plan_world_live(&w->plans);
+}
+
+static void
+end(struct world *w)
+{
+	team_floor_free(w->team);
+	plan_world_end(&w->plans);
+}
+
+static void
+die(struct world *w)
+{
+	team_floor_free(w->team);
+	plan_world_reopen(&w->plans);
+	w->team = team_floor_new(w->plans.floor);
+	plan_world_live(&w->plans);
+	plan_world_wait_open(&w->plans);
+	plan_world_settle(&w->plans);
+	floor_world_settle(&w->plans.world.floor);
+}
+
+/* auto-1 is in a turn on T1.1 of goal_a; t1. */
+static void
+begin_on_node(struct world *w, const char *more)
+{
+	begin(w, more);
+	plan_world_goal(&w->plans, "goal_a", 1);
+	auto_world_turn(&w->plans.world, 1);
+	plan_world_settle(&w->plans);
+}
+
+/* auto-1 is in a turn on t1, which comes from a folder. */
+static void
+begin_on_task(struct world *w, const char *more)
+{
+	plan_world_begin(&w->plans, more, NULL);
+	w->team = team_floor_new(w->plans.floor);
+	auto_world_task(&w->plans.world, "a.md", "Add a file\n\nAny file.\n");
+	plan_world_live(&w->plans);
+	auto_world_turn(&w->plans.world, 1);
+	plan_world_settle(&w->plans);
+}
+
+static struct task *
+task(struct world *w, const char *id)
+{
+	return state_task(&w->plans.world.core->state, id);
+}
+
+/* --- calls ------------------------------------------------------------- */
+
+static struct floor_call *
+ask(struct world *w, const char *tool, const char *params)
+{
+	struct floor_world *floor = &w->plans.world.floor;
+	cleanup_free char *socket = run_dir_socket(&floor->workspace, "auto-1");
+	cleanup_free char *method = xasprintf("team.%s", tool);
+
+	return floor_world_ask_at(floor, socket, method, params);
+}
+
+static struct json_object *
+must(struct world *w, const char *tool, const char *params)
+{
+	struct floor_call *call = ask(w, tool, params);
+	const char *error = floor_world_answer(&w->plans.world.floor, call);
+
+	ck_assert_msg(error == NULL, "%s", error);
+	return floor_call_result(call);
+}
+
+static void
+refused(struct world *w, const char *tool, const char *params, int code,
+    const char *words)
+{
+	struct floor_call *call = ask(w, tool, params);
+	const char *error = floor_world_answer(&w->plans.world.floor, call);
+
+	ck_assert_msg(error != NULL, "it was not refused");
+	ck_assert_msg(floor_call_code(call) == code, "%d: %s",
+	    floor_call_code(call), error);
+	ck_assert_msg(strstr(error, words) != NULL, "%s", error);
+}
+
+#define CODER    "{\"role\":\"coder\",\"task\":\"Write it.\\nAll.\"}"
+#define REVIEWER "{\"role\":\"reviewer\",\"task\":\"Look.\",\"label\":\"Eyes\"}"
+#define ASK(call, list)                                          \
+	"{\"call\":\"" call "\",\"spawn_reason\":\"two parts\"," \
+	"\"requested_subagents\":[" list "]}"
+
+static struct json_object *
+member(struct json_object *json, const char *list, size_t i)
+{
+	return json_object_array_get_idx(json_object_object_get(json, list), i);
+}
+
+static const char *
+text(struct json_object *json, const char *key)
+{
+	return json_string_or(json, key, "");
+}
+
+static size_t
+length(struct json_object *json, const char *list)
+{
+	return json_object_array_length(json_object_object_get(json, list));
+}
+
+/* --- agent_spawn ------------------------------------------------------- */
+
+START_TEST(accepted_agents_are_siblings_of_the_node_in_one_revision)
+{
+	struct world w;
+	struct json_object *answer;
+	const struct plan_node *node;
+	struct task_run *run = NULL;
+	int64_t version;
+
+	begin_on_node(&w, NULL);
+	version = plan_world_plan(&w.plans, "goal_a")->goal->version;
+	answer = must(&w, "agent_spawn",
+	    ASK("c1",
+		"{\"role\":\"coder\",\"task\":\"Write it.\\nAll.\","
+		"\"suggested_actor_id\":\"team:backend\",\"local_max_depth\":"
+		"9,\"scope_paths\":[\"src\"],\"model\":\"opus\","
+		"\"verification\":{\"artifacts\":[{\"path\":\"a\"}]}}," REVIEWER));
+	ck_assert(json_bool_or(answer, "accepted", false));
+	ck_assert_uint_eq(length(answer, "spawned_agents"), 2);
+	ck_assert_uint_eq(length(answer, "denied_agents"), 0);
+	ck_assert_str_eq(text(member(answer, "spawned_agents", 0), "actor_id"),
+	    "actor:team:backend:coder-1");
+	ck_assert_str_eq(
+	    text(member(answer, "spawned_agents", 1), "plan_node_id"), "T1.3");
+	plan_world_is(&w.plans, "goal_a",
+	    "active; T1.1 in_progress; T1.2 queued; T1.3 queued; ");
+	ck_assert_int_eq(
+	    plan_world_plan(&w.plans, "goal_a")->goal->version, version + 1);
+	node = plan_world_node(&w.plans, "goal_a", "T1.2");
+	ck_assert_str_eq(node->name, "coder: Write it.");
+	ck_assert_str_eq(node->objective, "Write it.\nAll.");
+	ck_assert_str_eq(node->spawned_from, "T1.1");
+	ck_assert_str_eq(node->scope_paths[0], "src");
+	ck_assert(
+	    json_object_object_get_ex(node->verification, "artifacts", NULL));
+	ck_assert_int_eq(task_run_from_json(node->spawn, "", &run, NULL), 0);
+	ck_assert_str_eq(run->parent, "t1");
+	ck_assert_str_eq(run->parent_actor, "actor:task:t1");
+	ck_assert_str_eq(run->root_actor, ACTOR_OVERSEER);
+	ck_assert(run->depth == 2 && run->max_depth == 3 &&
+	    run->local_max_depth == 3);
+	ck_assert_str_eq(run->model, "opus");
+	ck_assert_str_eq(run->request, text(answer, "request_id"));
+	task_run_free(run);
+	ck_assert_str_eq(
+	    plan_world_node(&w.plans, "goal_a", "T1.3")->name, "Eyes");
+	end(&w);
+}
+END_TEST
+
+START_TEST(a_request_is_stored_when_it_is_answered)
+{
+	struct world w;
+
+	begin_on_node(&w, NULL);
+	must(&w, "agent_spawn", ASK("c1", CODER));
+	die(&w);
+	ck_assert_ptr_nonnull(plan_world_node(&w.plans, "goal_a", "T1.2"));
+	ck_assert_ptr_nonnull(
+	    plan_world_node(&w.plans, "goal_a", "T1.2")->spawn);
+	ck_assert_str_eq(
+	    plan_world_plan(&w.plans, "goal_a")->goal->revisions[0].actor,
+	    ACTOR_OVERSEER);
+	end(&w);
+}
+END_TEST
+
+START_TEST(those_who_are_denied_are_named_with_the_reason)
+{
+	struct world w;
+	struct json_object *answer;
+
+	begin_on_node(&w, "[team]\nallowed_roles = [\"coder\"]\n");
+	answer = must(&w, "agent_spawn", ASK("c1", CODER "," REVIEWER));
+	ck_assert(json_bool_or(answer, "accepted", false));
+	ck_assert_str_eq(text(answer, "message"), "some agents were denied");
+	ck_assert_uint_eq(length(answer, "spawned_agents"), 1);
+	ck_assert_str_eq(
+	    text(member(answer, "denied_agents", 0), "role"), "reviewer");
+	ck_assert_str_eq(text(member(answer, "denied_agents", 0), "reason"),
+	    "policy_violation");
+	answer = must(&w, "agent_spawn", ASK("c2", REVIEWER));
+	ck_assert(!json_bool_or(answer, "accepted", true));
+	ck_assert_str_eq(text(answer, "reason"), "policy_violation");
+	ck_assert_str_eq(
+	    text(answer, "message"), "all requested agents were denied");
+	ck_assert_str_ne(text(answer, "suggestion"), "");
+	plan_world_is(
+	    &w.plans, "goal_a", "active; T1.1 in_progress; T1.2 queued; ");
+	end(&w);
+}
+END_TEST
+
+START_TEST(limits_count_what_was_accepted_before)
+{
+	struct world w;
+	struct json_object *answer;
+
+	begin_on_node(&w, "[team]\nmax_concurrent = 2\n");
+	must(&w, "agent_spawn", ASK("c1", CODER));
+	answer = must(&w, "agent_spawn", ASK("c2", CODER "," CODER));
+	ck_assert_uint_eq(length(answer, "spawned_agents"), 1);
+	ck_assert_str_eq(text(member(answer, "spawned_agents", 0), "actor_id"),
+	    "actor:team:coder:coder-2");
+	ck_assert_str_eq(text(member(answer, "denied_agents", 0), "reason"),
+	    "resource_exhausted");
+	end(&w);
+}
+END_TEST
+
+START_TEST(an_agent_at_the_limit_of_depth_is_denied_whatever_it_says)
+{
+	struct world w;
+	struct json_object *answer;
+	struct task_run *run;
+
+	begin_on_node(&w, NULL);
+	run = task_run_of(task(&w, "t1"));
+	run->parent = xstrdup("t0");
+	run->actor = xstrdup("actor:team:x:y-1");
+	run->depth = run->max_depth = run->local_max_depth = 3;
+	answer = must(&w, "agent_spawn", ASK("c1", CODER));
+	ck_assert(!json_bool_or(answer, "accepted", true));
+	ck_assert_str_eq(
+	    text(answer, "reason"), "all_requests_exceed_depth_limit");
+	ck_assert_str_eq(text(member(answer, "denied_agents", 0), "reason"),
+	    "depth_limit_exceeded");
+	plan_world_is(&w.plans, "goal_a", "active; T1.1 in_progress; ");
+	end(&w);
+}
+END_TEST
+
+/* --- a parent that is in no plan --------------------------------------- */
+
+START_TEST(the_agents_of_a_pool_task_get_a_goal_of_their_own)
+{
+	struct world w;
+	const char *goal;
+
+	begin_on_task(&w, NULL);
+	must(&w, "agent_spawn", ASK("c1", CODER));
+	must(&w, "agent_spawn", ASK("c2", REVIEWER));
+	goal = task(&w, "t1")->run->goal;
+	ck_assert_ptr_nonnull(goal);
+	plan_world_is(&w.plans, goal, "active; T1.1 queued; T1.2 queued; ");
+	ck_assert_str_eq(plan_world_plan(&w.plans, goal)->goal->title,
+	    "Delegated by t1: Add a file");
+	ck_assert_int_eq(plan_world_plan(&w.plans, goal)->goal->version, 2);
+	ck_assert_int_eq(plan_world_events(&w.plans, "goal.created"), 2);
+	end(&w);
+}
+END_TEST
+
+START_TEST(that_goal_is_found_again_by_the_next_daemon)
+{
+	struct world w;
+	cleanup_free char *goal = NULL;
+
+	begin_on_task(&w, NULL);
+	must(&w, "agent_spawn", ASK("c1", CODER));
+	goal = xstrdup(task(&w, "t1")->run->goal);
+	/* It was killed before the state was saved. */
+	xstrset(&task(&w, "t1")->run->goal, NULL);
+	persist_changed(w.plans.world.core);
+	floor_world_settle(&w.plans.world.floor);
+	die(&w);
+	must(&w, "agent_spawn", ASK("c2", REVIEWER));
+	ck_assert_str_eq(task(&w, "t1")->run->goal, goal);
+	plan_world_is(&w.plans, goal, "active; T1.1 queued; T1.2 queued; ");
+	end(&w);
+}
+END_TEST
+
+/* --- refusals ---------------------------------------------------------- */
+
+START_TEST(nobody_can_ask_while_it_makes_no_sense)
+{
+	struct world w;
+	struct task *t;
+
+	begin_on_node(&w, NULL);
+	t = task(&w, "t1");
+	t->abort_why = xstrdup("");
+	refused(&w, "agent_spawn", ASK("c1", CODER), API_FAILED,
+	    "is being aborted");
+	xstrset(&t->abort_why, NULL);
+	plan_world_must(
+	    &w.plans, "overseer.goal.pause", "{\"goal\":\"goal_a\"}");
+	refused(&w, "agent_spawn", ASK("c2", CODER), API_FAILED, "is paused");
+	plan_world_must(
+	    &w.plans, "overseer.goal.resume", "{\"goal\":\"goal_a\"}");
+	must(&w, "agent_spawn", ASK("c3", CODER));
+	end(&w);
+}
+END_TEST
+
+START_TEST(without_goals_there_is_nobody_to_ask_for)
+{
+	struct world w;
+
+	memset(&w, 0, sizeof w);
+	auto_world_begin(&w.plans.world, NULL);
+	w.plans.floor = plan_floor_new(w.plans.world.mode);
+	w.team = team_floor_new(w.plans.floor);
+	auto_world_task(&w.plans.world, "a.md", "Add a file\n");
+	auto_world_live(&w.plans.world);
+	auto_world_turn(&w.plans.world, 1);
+	refused(&w, "agent_spawn", ASK("c1", CODER), API_FAILED,
+	    "llmc config set plan.enabled true");
+	ck_assert_uint_eq(length(must(&w, "agent_status", "{}"), "agents"), 0);
+	ck_assert_uint_eq(json_object_array_length(
+			      plan_world_must(&w.plans, "team.tree", "{}")),
+	    1);
+	end(&w);
+}
+END_TEST
+
+/* --- agent_status, team.tree ------------------------------------------- */
+
+START_TEST(an_agent_sees_only_those_below_it)
+{
+	struct world w;
+	struct json_object *answer;
+
+	begin_on_node(&w, NULL);
+	must(&w, "agent_spawn", ASK("c1", CODER "," REVIEWER));
+	answer = must(&w, "agent_status", "{}");
+	ck_assert_uint_eq(length(answer, "agents"), 2);
+	ck_assert_str_eq(
+	    text(member(answer, "agents", 0), "runStatus"), "queued");
+	ck_assert_str_eq(text(member(answer, "agents", 0), "node"), "T1.2");
+	answer = must(&w, "agent_status",
+	    "{\"actor_id\":\"actor:team:reviewer:reviewer-1\"}");
+	ck_assert_uint_eq(length(answer, "agents"), 1);
+	refused(&w, "agent_status", "{\"actor_id\":\"actor:task:t1\"}",
+	    API_E_NOT_FOUND, "no such agent works for you");
+	end(&w);
+}
+END_TEST
+
+START_TEST(the_tree_has_each_agent_below_the_one_that_asked_for_it)
+{
+	struct world w;
+	struct json_object *rows, *row;
+
+	begin_on_node(&w, NULL);
+	must(&w, "agent_spawn", ASK("c1", CODER));
+	rows = plan_world_must(&w.plans, "team.tree", "{}");
+	ck_assert_uint_eq(json_object_array_length(rows), 2);
+	row = json_object_array_get_idx(rows, 0);
+	ck_assert_str_eq(text(row, "actor_id"), "actor:task:t1");
+	ck_assert_str_eq(text(row, "parent_actor_id"), ACTOR_OVERSEER);
+	ck_assert_str_eq(text(row, "worker"), "auto-1");
+	ck_assert_str_eq(text(row, "runStatus"), "running");
+	ck_assert_int_eq(json_int_or(row, "depth", 0), 1);
+	row = json_object_array_get_idx(rows, 1);
+	ck_assert_str_eq(text(row, "actor_id"), "actor:team:coder:coder-1");
+	ck_assert_str_eq(text(row, "parent_actor_id"), "actor:task:t1");
+	ck_assert_int_eq(json_int_or(row, "depth", 0), 2);
+	end(&w);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("team-spawn");
+
+	unit_case(suite, "spawn",
+	    (const TTest *const[]){
+		accepted_agents_are_siblings_of_the_node_in_one_revision,
+		a_request_is_stored_when_it_is_answered,
+		those_who_are_denied_are_named_with_the_reason,
+		limits_count_what_was_accepted_before,
+		an_agent_at_the_limit_of_depth_is_denied_whatever_it_says,
+		the_agents_of_a_pool_task_get_a_goal_of_their_own,
+		that_goal_is_found_again_by_the_next_daemon,
+		nobody_can_ask_while_it_makes_no_sense,
+		without_goals_there_is_nobody_to_ask_for, NULL });
+	unit_case(suite, "tree",
+	    (const TTest *const[]){ an_agent_sees_only_those_below_it,
+		the_tree_has_each_agent_below_the_one_that_asked_for_it,
+		NULL });
+	return suite;
+}
