@@ -8,7 +8,8 @@
  *
  * The hooks of tools wait for an answer only if the daemon has something to
  * say (run-dir.h). Without a daemon only the last tool of the conversation is
- * kept: the next daemon must know which one that was.
+ * kept: the next daemon must know which one that was. Whether a tool may be
+ * used is decided here (hook-guard.h).
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,6 +21,7 @@
 #include "client.h"
 #include "clock.h"
 #include "commands.h"
+#include "hook-guard.h"
 #include "id.h"
 #include "json.h"
 #include "mem.h"
@@ -38,7 +40,8 @@ enum {
 	FLAG_WORKER,
 	FLAG_GENERATION,
 	FLAG_SOCKET,
-	FLAG_SPOOL
+	FLAG_SPOOL,
+	FLAG_POLICY
 };
 
 static const struct cli_flag hook_flags[] = {
@@ -49,6 +52,8 @@ static const struct cli_flag hook_flags[] = {
 	[FLAG_SOCKET] = { "socket", "PATH", "socket of the daemon" },
 	[FLAG_SPOOL] = { "spool", "DIR",
 	    "folder where events wait for a daemon" },
+	[FLAG_POLICY] = { "policy", "FILE",
+	    "what the session may do with its tools" },
 	{ NULL, NULL, NULL },
 };
 
@@ -113,8 +118,8 @@ bounded(struct json_object *member)
 }
 
 static struct json_object *
-event_params(
-    const char *event, const struct cli_args *args, struct json_object *data)
+event_params(const char *event, const struct cli_args *args,
+    struct json_object *data, struct json_object *denied)
 {
 	struct json_object *params = json_object_new_object();
 	struct json_object *kept = json_object_new_object(), *member;
@@ -126,6 +131,8 @@ event_params(
 		if (json_object_is_type(data, json_type_object) &&
 		    json_object_object_get_ex(data, hook_members[i], &member))
 			json_set(kept, hook_members[i], bounded(member));
+	if (denied != NULL)
+		json_set(kept, "denied", json_object_get(denied));
 	id_ulid(clock_wall_ms(), id);
 	text_parse_int(generation, 0, INT64_MAX, &number);
 	json_set_string(params, "event", event);
@@ -173,6 +180,25 @@ deny_permission(struct cli *cli)
 	buf_addc(&cli->text, '\n');
 }
 
+/* NULL: the tool may be used, or it is another event. */
+static struct json_object *
+deny_tool(struct cli *cli, const struct cli_args *args, const char *event,
+    struct json_object *data)
+{
+	const char *policy = args->flags[FLAG_POLICY];
+	cleanup_json struct json_object *answer = NULL;
+	struct json_object *denied;
+
+	if (policy == NULL || strcmp(event, "PreToolUse") != 0)
+		return NULL;
+	denied = hook_guard(policy, data, clock_wall_ms());
+	if (denied != NULL) {
+		answer = hook_guard_answer(denied);
+		print_decision(cli, answer);
+	}
+	return denied;
+}
+
 static int
 hook_run(struct cli *cli, const struct cli_args *args)
 {
@@ -181,7 +207,7 @@ hook_run(struct cli *cli, const struct cli_args *args)
 	const char *spool = args->flags[FLAG_SPOOL];
 	cleanup_buf struct buf input = BUF_INIT;
 	cleanup_json struct json_object *data = NULL, *params = NULL,
-					*result = NULL;
+					*result = NULL, *denied = NULL;
 	int64_t answer_ms = ANSWER_MS;
 	bool life = false, tool = false, waits = true;
 	int r, code = 0;
@@ -204,7 +230,8 @@ hook_run(struct cli *cli, const struct cli_args *args)
 			answer_ms = hook_events[i].answer_ms;
 	}
 	json_parse(input.data, input.len, INPUT_MAX, &data, NULL);
-	params = event_params(event, args, data);
+	denied = deny_tool(cli, args, event, data);
+	params = event_params(event, args, data, denied);
 	r = client_call(socket, "hook.event", params, answer_ms, waits, &result,
 	    &code, NULL);
 	if (r == 0)
@@ -219,13 +246,15 @@ hook_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_hook = {
 	.name = "hook",
 	.usage = "EVENT --worker NAME --generation N --socket PATH "
-		 "[--spool DIR]",
+		 "[--spool DIR] [--policy FILE]",
 	.summary = "report an event from a session to the daemon (internal)",
 	.help =
 	    "Claude Code's hooks run this. It reads the event from standard "
 	    "input, always\nexits with status 0, and prints nothing unless the "
 	    "daemon has an answer for\nClaude Code. When no daemon listens, "
-	    "the event waits in DIR for the next one.\n",
+	    "the event waits in DIR for the next one.\nBefore a tool is "
+	    "used it reads FILE, and refuses tools and files that the\n"
+	    "session may not use.\n",
 	.hidden = true,
 	.silent = true, /* 2 would block Claude */
 	.flags = hook_flags,

@@ -119,8 +119,8 @@ on_tool_begins(
     struct session *s, struct server_call *call, struct json_object *data)
 {
 	(void)call;
-	(void)data;
-	s->record->open_tools++;
+	/* One that was denied does not end either. */
+	s->record->open_tools += json_object_object_get(data, "denied") == NULL;
 	return false;
 }
 

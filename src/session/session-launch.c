@@ -148,6 +148,7 @@ prepare(struct session *s, const struct session_launch *launch, bool resume)
 		.generation = s->record->generation,
 		.session = s->record->id,
 		.sandboxed = launch->sandboxed,
+		.guarded = launch->guarded,
 		.resume = resume,
 		.llmc = s->host->llmc,
 		.socket = launch->socket,

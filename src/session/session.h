@@ -127,6 +127,7 @@ struct session_launch {
 	const char *cgroup; /* with its limits; NULL = none */
 	char *const *scope; /* likewise, the words before its keeper */
 	bool sandboxed; /* in a box, if the settings say so */
+	bool guarded; /* it has a policy file: policy-file.h */
 	bool resume; /* continue the conversation record->id */
 	int stop_blocks_max; /* after this many blocked Stops it is let
 			      * through */

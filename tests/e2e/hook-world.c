@@ -125,7 +125,8 @@ fire_bytes(struct world *w, const char *event, const void *input, size_t len)
 {
 	const char *const argv[] = { e2e_llmc_path(), "hook", event, "--worker",
 		"ann", "--generation", "7", "--socket", w->socket, "--spool",
-		w->spool, NULL };
+		w->spool, w->policy != NULL ? "--policy" : NULL, w->policy,
+		NULL };
 
 	world_spawn(w,
 	    &(struct child_spec){

@@ -34,6 +34,7 @@ struct world {
 	const char *answer; /* NULL = null */
 	struct server_call *waiting;
 	const char *socket, *spool;
+	const char *policy; /* NULL = none */
 
 	/* The last event. */
 	struct buf heard; /* "method params\n" of each call */

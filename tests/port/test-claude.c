@@ -12,6 +12,7 @@
 #include "file.h"
 #include "json.h"
 #include "mem.h"
+#include "policy-file.h"
 #include "run-dir.h"
 #include "settings.h"
 #include "strv.h"
@@ -361,10 +362,12 @@ START_TEST(hooks_say_whose_and_which_launch)
 		"Stop", "StopFailure", "SubagentStop", "PreCompact" };
 	cleanup_json struct json_object *settings = NULL;
 	cleanup_claude_world struct claude_world w;
-	cleanup_free char *spool = NULL;
+	cleanup_free char *spool = NULL, *policy = NULL;
 
 	claude_world_begin(&w, "");
+	w.launch.guarded = true;
 	spool = run_dir_spool(&w.workspace, w.launch.worker);
+	policy = policy_file_path(&w.workspace, w.launch.worker);
 	settings = claude_settings(&w.launch);
 	for (size_t i = 0; i < nitems(events); i++) {
 		const char *const want[] = { "hook", events[i], "--worker",
@@ -377,7 +380,14 @@ START_TEST(hooks_say_whose_and_which_launch)
 		ck_assert_str_eq(
 		    json_string_or(hook, "command", ""), w.launch.llmc);
 		ck_assert(json_get_array(hook, "", "args", &args, NULL) == 0);
-		ck_assert_uint_eq(json_object_array_length(args), nitems(want));
+		/* Only tools are judged. */
+		if (strcmp(events[i], "PreToolUse") == 0) {
+			ck_assert_str_eq(word(args, nitems(want)), "--policy");
+			ck_assert_str_eq(word(args, nitems(want) + 1), policy);
+		} else {
+			ck_assert_uint_eq(
+			    json_object_array_length(args), nitems(want));
+		}
 		for (size_t k = 0; k < nitems(want); k++)
 			ck_assert_str_eq(word(args, k), want[k]);
 		ck_assert_int_gt(json_int_or(hook, "timeout", 0), 0);

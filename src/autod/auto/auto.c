@@ -275,6 +275,24 @@ policy_tool_used(void *arg, struct agent *agent, const char *tool)
 		mode->team->tool_used(mode->team_arg, agent, tool);
 }
 
+static void
+policy_guard(void *arg, struct agent *agent, struct guard_policy *policy)
+{
+	const struct auto_mode *mode = arg;
+
+	if (mode->team->guard != NULL)
+		mode->team->guard(mode->team_arg, agent, policy);
+}
+
+static void
+policy_denied(void *arg, struct agent *agent, struct json_object *denied)
+{
+	const struct auto_mode *mode = arg;
+
+	if (mode->team->denied != NULL)
+		mode->team->denied(mode->team_arg, agent, denied);
+}
+
 static const struct fleet_policy fleet_policy = {
 	.drives = policy_drives,
 	.turn_facts = turn_policy_facts,
@@ -292,6 +310,8 @@ static const struct fleet_policy fleet_policy = {
 	.progressed = policy_progressed,
 	.tool_ended = turn_policy_tool_ended,
 	.tool_used = policy_tool_used,
+	.guard = policy_guard,
+	.denied = policy_denied,
 	.used = ledger_used,
 	.left = ledger_left,
 };

@@ -41,6 +41,8 @@ struct child_result;
 struct err;
 struct fleet;
 struct git_snapshot;
+struct guard_policy;
+struct json_object;
 struct landings;
 struct ledger;
 struct loop_call;
@@ -138,6 +140,10 @@ struct auto_team {
 	 * judged: mail, for example. False: nothing. */
 	bool (*stop_words)(void *arg, struct agent *agent, struct buf *out);
 	/* As in struct fleet_policy. */
+	void (*guard)(
+	    void *arg, struct agent *agent, struct guard_policy *policy);
+	void (*denied)(
+	    void *arg, struct agent *agent, struct json_object *denied);
 	void (*preface)(void *arg, struct agent *agent, struct buf *out);
 	bool (*tool_ended)(void *arg, struct agent *agent,
 	    struct server_call *call, const char *event);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "agent-guard.h"
 #include "agent-launch.h"
 #include "agent.h"
 #include "box.h"
@@ -148,6 +149,7 @@ launch(struct agent *agent)
 		.socket = socket,
 		.projects = projects,
 		.sandboxed = true,
+		.guarded = true,
 		.resume = can_resume(agent),
 		.stop_blocks_max = STOP_BLOCKS +
 		    (int)settings_int(core->settings, "auto.max_turns"),
@@ -157,6 +159,7 @@ launch(struct agent *agent)
 	struct err err = { 0 };
 
 	if (run_dir_make(core->workspace, w->name, &err) < 0 ||
+	    agent_guard_write(agent, &err) < 0 ||
 	    serve_open_door(core, w->name, &err) < 0) {
 		agent_launch_failed(agent, &err);
 		return;

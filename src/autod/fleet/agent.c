@@ -5,6 +5,7 @@
 
 #include "agent-launch.h"
 #include "agent-session.h"
+#include "agent-guard.h"
 #include "agent.h"
 #include "buf.h"
 #include "clock.h"
@@ -242,6 +243,7 @@ agent_prompt(
 		buf_adds(&whole, text);
 	else
 		fleet_preface(agent, text, &whole);
+	agent_guard_refresh(agent); /* it may be for another task */
 	agent->worker->after = after;
 	agent->sent_back = 0;
 	persist_changed(core);

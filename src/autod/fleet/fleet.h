@@ -22,6 +22,7 @@ struct child_result;
 struct fleet;
 struct fleet_method;
 struct git_snapshot;
+struct guard_policy;
 struct hold;
 struct hooks;
 struct hosts;
@@ -83,6 +84,12 @@ struct fleet_policy {
 	    struct server_call *call, const char *event);
 	/* A tool of its own conversation begins or has ended. */
 	void (*tool_used)(void *arg, struct agent *agent, const char *tool);
+	/* What it may do with its tools; the tree is set. */
+	void (*guard)(
+	    void *arg, struct agent *agent, struct guard_policy *policy);
+	/* Its hook has denied it a tool: see hook_guard() for what is said. */
+	void (*denied)(
+	    void *arg, struct agent *agent, struct json_object *denied);
 	/* Its transcript has grown. */
 	void (*used)(void *arg, struct agent *agent,
 	    const struct transcript_parser *parser);

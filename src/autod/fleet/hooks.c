@@ -80,6 +80,18 @@ note_tool(struct agent *agent, const struct hook_event *event)
 		fleet->policy->tool_used(fleet->policy_arg, agent, tool);
 }
 
+static void
+note_denied(struct agent *agent, const struct hook_event *event)
+{
+	const struct fleet *fleet = agent->fleet;
+	struct json_object *denied = NULL;
+
+	if (event->kind == HOOK_TOOL_BEGINS &&
+	    json_get_object(event->data, "", "denied", &denied, NULL) == 0 &&
+	    fleet->policy->denied != NULL)
+		fleet->policy->denied(fleet->policy_arg, agent, denied);
+}
+
 /* True if the call will be answered later. */
 static bool
 take(struct hooks *hooks, struct server_call *call, struct json_object *params)
@@ -99,6 +111,7 @@ take(struct hooks *hooks, struct server_call *call, struct json_object *params)
 		agent->stirred = true;
 		agent->worker->activity_ms = clock_wall_ms();
 		note_tool(agent, &event);
+		note_denied(agent, &event);
 	}
 	return session_hook(agent->session, call, params) ||
 	    answers_tool(agent, call, &event);

@@ -4,6 +4,7 @@
 
 #include "agent.h"
 #include "auto.h"
+#include "emit.h"
 #include "json.h"
 #include "life.h"
 #include "mem.h"
@@ -11,6 +12,7 @@
 #include "serve.h"
 #include "team-book.h"
 #include "team-floor.h"
+#include "team-guard.h"
 #include "team-mail.h"
 #include "team-report.h"
 #include "team-request.h"
@@ -41,6 +43,13 @@ floor_begin(void *self)
 	life_floor_begun(floor->core);
 }
 
+static void
+on_event(const struct event *event, void *arg)
+{
+	if (event->kind == EVENT_TASK_ASSIGNED)
+		team_guard_assigned(arg, event);
+}
+
 /* --- what auto mode asks ---------------------------------------------- */
 
 static void
@@ -58,7 +67,14 @@ policy_task_text(void *arg, const struct task *task, struct buf *out)
 	team_report_task_text(task, out);
 }
 
+static void
+policy_guard(void *arg, struct agent *agent, struct guard_policy *policy)
+{
+	team_guard_fill(arg, agent, policy);
+}
+
 static const struct auto_team team_policy = {
+	.guard = policy_guard,
 	.tool_used = policy_tool_used,
 	.task_text = policy_task_text,
 };
@@ -80,6 +96,7 @@ team_floor_new(struct plan_floor *plan)
 	};
 	core_add_floor(floor->core, &floor->floor);
 	auto_set_team(floor->mode, &team_policy, floor);
+	emit_subscribe(floor->core, on_event, floor);
 	team_mail_register(floor);
 	floor->report = team_report_new(floor);
 	team_request_register(floor);
@@ -94,6 +111,7 @@ team_floor_free(struct team_floor *floor)
 {
 	if (floor == NULL)
 		return;
+	emit_unsubscribe(floor->core, on_event, floor);
 	auto_set_team(floor->mode, NULL, NULL);
 	team_book_free(floor->book);
 	team_report_free(floor->report);

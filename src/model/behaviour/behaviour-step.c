@@ -2,13 +2,14 @@
 
 #include "behaviour-step.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <string.h>
 
 #include "behaviour-hash.h"
 #include "error-signature.h"
+#include "mem.h"
 #include "objective-words.h"
+#include "scope-path.h"
 
 /* --- preparing ------------------------------------------------------- */
 
@@ -38,35 +39,12 @@ add_file(struct behaviour_step *step, const char *path, uint64_t content,
 	step->files[at] = (struct behaviour_file){ hash, content, outside };
 }
 
-/* Without "./". */
-static const char *
-plain_path(const char *path)
-{
-	while (path[0] == '.' && path[1] == '/')
-		path += 2;
-	return path[0] == '.' && path[1] == '\0' ? "" : path;
-}
-
 static bool
 in_scope(char *const *scope, const char *file)
 {
-	const char *path = plain_path(file);
+	cleanup_free char *path = scope_path_normal(file);
 
-	for (; *scope != NULL; scope++) {
-		const char *place = plain_path(*scope);
-		size_t len = strlen(place);
-
-		while (len > 0 && place[len - 1] == '/')
-			len--;
-		if (len == 0 ||
-		    (strncmp(place, path, len) == 0 &&
-			(path[len] == '\0' || path[len] == '/')))
-			return true;
-		if (strpbrk(place, "*?[") != NULL &&
-		    fnmatch(place, path, 0) == 0)
-			return true;
-	}
-	return false;
+	return path != NULL && scope_path_in(scope, path);
 }
 
 /* A file of which it matters whether it is in the scope. */

@@ -14,6 +14,7 @@
 #include "kept.h"
 #include "mcp.h"
 #include "mem.h"
+#include "policy-file.h"
 #include "remains.h"
 #include "run-dir.h"
 #include "settings.h"
@@ -181,6 +182,8 @@ hook_json(const struct claude_launch *launch, const char *event, int timeout)
 	    xasprintf("%llu", (unsigned long long)launch->generation);
 	cleanup_free char *spool =
 	    run_dir_spool(launch->workspace, launch->worker);
+	cleanup_free char *policy =
+	    policy_file_path(launch->workspace, launch->worker);
 	const char *const args[] = { "hook", event, "--worker", launch->worker,
 		"--generation", generation, "--socket", launch->socket,
 		"--spool", spool };
@@ -194,6 +197,11 @@ hook_json(const struct claude_launch *launch, const char *event, int timeout)
 	json_set_string(hook, "command", launch->llmc);
 	for (size_t i = 0; i < nitems(args); i++)
 		json_object_array_add(words, json_object_new_string(args[i]));
+	if (launch->guarded && strcmp(event, "PreToolUse") == 0) {
+		json_object_array_add(
+		    words, json_object_new_string("--policy"));
+		json_object_array_add(words, json_object_new_string(policy));
+	}
 	json_set(hook, "args", words);
 	json_set_int(hook, "timeout", timeout);
 	json_object_array_add(list, hook);

@@ -33,6 +33,7 @@ struct claude_launch {
 	bool sees_processes; /* its keeper has no pid namespace: it may look at
 			      * and signal the processes of its user */
 	bool tools; /* it gets those of llmc mcp */
+	bool guarded; /* its hooks ask its policy file: policy-file.h */
 	int max_turns; /* sets the Stop hook's block cap, 0 = default */
 };
 

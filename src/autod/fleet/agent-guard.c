@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "agent-guard.h"
+#include "agent.h"
+#include "errtext.h"
+#include "guard.h"
+#include "log.h"
+#include "mem.h"
+#include "policy-file.h"
+
+int
+agent_guard_write(struct agent *agent, struct err *err)
+{
+	const struct fleet *fleet = agent->fleet;
+	const struct worker *w = agent->worker;
+	struct guard_policy policy = { .tools.all = true };
+	cleanup_free char *file = NULL;
+	int r;
+
+	policy.tree = w->worktree != NULL ? realpath(w->worktree, NULL) : NULL;
+	if (fleet->policy->guard != NULL)
+		fleet->policy->guard(fleet->policy_arg, agent, &policy);
+	r = policy_file_save(agent->core->workspace, w->name, &policy, err);
+	guard_policy_release(&policy);
+	if (r < 0) {
+		file = policy_file_path(agent->core->workspace, w->name);
+		unlink(file);
+	}
+	return r;
+}
+
+void
+agent_guard_refresh(struct agent *agent)
+{
+	struct err err = { 0 };
+
+	if (session_phase(agent->session) != SESSION_NONE &&
+	    agent_guard_write(agent, &err) < 0)
+		log_debug("%s: %s", agent->worker->name, err.msg);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What agents may do with their tools: the policies of the workers follow their
+ * tasks, and what others have reserved. */
+#ifndef TEAM_GUARD_H
+#define TEAM_GUARD_H
+
+struct agent;
+struct event;
+struct guard_policy;
+struct team_floor;
+
+/* As in struct fleet_policy. */
+void team_guard_fill(struct team_floor *floor, const struct agent *agent,
+    struct guard_policy *policy);
+
+/* A worker gets a task: where the task may write, as its plan says now. */
+void team_guard_assigned(struct team_floor *floor, const struct event *event);
+
+/* Something that policies depend on has changed. */
+void team_guard_refresh(struct team_floor *floor);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "guard.h"
+#include "json.h"
+#include "mem.h"
+#include "scope-path.h"
+#include "shape.h"
+#include "strv.h"
+#include "text.h"
+
+#define VERSION   1
+#define SHOWN_MAX 10 /* places that a sentence lists */
+#define ENTRY_MAX 4096 /* bytes */
+#define COUNT_MAX 10000
+
+const char *const guard_kind_words[GUARD_KIND_COUNT + 1] = {
+	[GUARD_PASS] = "",
+	[GUARD_TOOL] = "tools",
+	[GUARD_SCOPE] = "task_guard",
+	[GUARD_RESERVED] = "file_guard",
+	[GUARD_UNKNOWN] = "policy",
+};
+
+/* --- the policy -------------------------------------------------------- */
+
+void
+guard_policy_release(struct guard_policy *policy)
+{
+	free(policy->tree);
+	tool_scope_release(&policy->tools);
+	strv_free(policy->scope_paths);
+	strv_free(policy->llmc_tools);
+	for (size_t i = 0; i < policy->reserved_count; i++) {
+		free(policy->reserved[i].path);
+		free(policy->reserved[i].owner);
+	}
+	free(policy->reserved);
+	*policy = (struct guard_policy){ 0 };
+}
+
+void
+guard_policy_reserve(struct guard_policy *policy, const char *path,
+    const char *owner, int64_t until_ms)
+{
+	size_t count = policy->reserved_count++;
+
+	policy->reserved = xreallocarray(
+	    policy->reserved, policy->reserved_count, sizeof *policy->reserved);
+	policy->reserved[count] = (struct guard_reserved){
+		.path = xstrdup(path),
+		.owner = xstrdup(owner),
+		.until_ms = until_ms,
+	};
+}
+
+struct json_object *
+guard_policy_to_json(const struct guard_policy *policy)
+{
+	struct json_object *json = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+
+	json_set_int(json, "version", VERSION);
+	if (policy->tree != NULL)
+		json_set_string(json, "tree", policy->tree);
+	json_set(json, "tools", tool_scope_to_json(&policy->tools));
+	if (policy->scope_paths != NULL)
+		json_set(
+		    json, "scope_paths", strv_to_json(policy->scope_paths));
+	for (size_t i = 0; i < policy->reserved_count; i++) {
+		struct json_object *one = json_object_new_object();
+
+		json_set_string(one, "path", policy->reserved[i].path);
+		json_set_string(one, "owner", policy->reserved[i].owner);
+		json_set_int(one, "until", policy->reserved[i].until_ms);
+		json_object_array_add(list, one);
+	}
+	json_set(json, "reserved", list);
+	if (policy->llmc_scoped)
+		json_set(json, "llmc_tools", strv_to_json(policy->llmc_tools));
+	return json;
+}
+
+static const struct shape strings = {
+	.fields = (const struct shape_field[]){ { .type = SHAPE_STRING,
+	    .max = ENTRY_MAX } },
+};
+
+#define MAY_LIST(member)                                               \
+	{                                                              \
+		.name = (member), .type = SHAPE_ARRAY, .of = &strings, \
+		.max = COUNT_MAX, .flags = SHAPE_OPTIONAL              \
+	}
+
+static const struct shape reserved_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "path", .type = SHAPE_STRING, .max = ENTRY_MAX },
+		{ .name = "owner", .type = SHAPE_STRING, .max = ENTRY_MAX },
+		{ .name = "until", .type = SHAPE_INT },
+		{ .name = NULL },
+	    },
+	.open = true,
+};
+
+static const struct shape reserved_list = {
+	.fields = (const struct shape_field[]){ { .type = SHAPE_OBJECT,
+	    .of = &reserved_shape } },
+};
+
+static const struct shape policy_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "version",
+		    .type = SHAPE_INT,
+		    .min = VERSION,
+		    .max = VERSION },
+		{ .name = "tree",
+		    .type = SHAPE_STRING,
+		    .max = ENTRY_MAX,
+		    .flags = SHAPE_OPTIONAL },
+		{ .name = "tools", .type = SHAPE_ANY },
+		MAY_LIST("scope_paths"),
+		{ .name = "reserved",
+		    .type = SHAPE_ARRAY,
+		    .of = &reserved_list,
+		    .max = COUNT_MAX,
+		    .flags = SHAPE_OPTIONAL },
+		MAY_LIST("llmc_tools"),
+		{ .name = NULL },
+	    },
+	.open = true,
+};
+
+/* True if the list is there. */
+static bool
+read_list(struct json_object *json, const char *key, char ***ret_list)
+{
+	struct json_object *array = NULL;
+
+	if (!json_object_object_get_ex(json, key, &array) || array == NULL)
+		return false;
+	*ret_list = strv_from_json(array);
+	return true;
+}
+
+int
+guard_policy_from_json(
+    struct json_object *json, struct guard_policy *ret_policy, struct err *err)
+{
+	const struct shape_field whole = { .type = SHAPE_OBJECT,
+		.of = &policy_shape };
+	struct json_object *list = NULL;
+	struct guard_policy p = { 0 };
+	int r = shape_check(&whole, json, "policy", err);
+
+	*ret_policy = p;
+	if (r == 0)
+		r = tool_scope_from_json(json_object_object_get(json, "tools"),
+		    "policy.tools", &p.tools, err);
+	if (r < 0)
+		return r;
+	xstrset(&p.tree, json_string_or(json, "tree", NULL));
+	read_list(json, "scope_paths", &p.scope_paths);
+	p.llmc_scoped = read_list(json, "llmc_tools", &p.llmc_tools);
+	if (json_object_object_get_ex(json, "reserved", &list) && list != NULL)
+		for (size_t i = 0; i < json_object_array_length(list); i++) {
+			struct json_object *one =
+			    json_object_array_get_idx(list, i);
+
+			guard_policy_reserve(&p,
+			    json_string_or(one, "path", ""),
+			    json_string_or(one, "owner", ""),
+			    json_int_or(one, "until", 0));
+		}
+	*ret_policy = p;
+	return 0;
+}
+
+/* --- tools ------------------------------------------------------------- */
+
+static void
+add_list(struct buf *out, char *const *list)
+{
+	size_t count = strv_count(list);
+
+	for (size_t i = 0; i < count && i < SHOWN_MAX; i++) {
+		buf_adds(out, i > 0 ? ", " : "");
+		text_add_visible(out, list[i], strlen(list[i]), false);
+	}
+	if (count > SHOWN_MAX)
+		buf_addf(out, " and %zu more", count - SHOWN_MAX);
+}
+
+enum guard_kind
+guard_tool(const struct guard_policy *policy, const char *tool, struct buf *why)
+{
+	const struct tool_scope *tools = &policy->tools;
+
+	if (tool_scope_permits(tools, tool))
+		return GUARD_PASS;
+	buf_adds(why, "You do not have the tool ");
+	text_add_visible(why, tool, strlen(tool), false);
+	buf_adds(why, " for this task");
+	if (!tools->all) {
+		buf_adds(why, ": you were given ");
+		if (strv_count(tools->allow) > 0)
+			add_list(why, tools->allow);
+		else
+			buf_adds(why, "none");
+	}
+	buf_adds(why,
+	    ". Do the work without it; if that is impossible, say so in your "
+	    "report.");
+	return GUARD_TOOL;
+}
+
+bool
+guard_offers(const struct guard_policy *policy, const char *tool)
+{
+	cleanup_buf struct buf why = BUF_INIT;
+	cleanup_free char *name = xasprintf(GUARD_LLMC_TOOLS "%s", tool);
+
+	if (guard_tool(policy, name, &why) != GUARD_PASS)
+		return false;
+	if (!policy->llmc_scoped)
+		return true;
+	for (char **t = policy->llmc_tools; t != NULL && *t != NULL; t++)
+		if (strcmp(*t, tool) == 0)
+			return true;
+	return false;
+}
+
+/* --- files ------------------------------------------------------------- */
+
+static enum guard_kind
+deny_scope(const struct guard_policy *policy, const char *file, struct buf *why)
+{
+	if (file != NULL) {
+		text_add_visible(why, file, strlen(file), false);
+		buf_adds(why, " is outside the scope of your task");
+	} else {
+		buf_adds(why, "The file is outside your worktree");
+	}
+	if (strv_count(policy->scope_paths) > 0) {
+		buf_adds(why, ". You may change: ");
+		add_list(why, policy->scope_paths);
+	} else {
+		buf_adds(why, ", which has no files to change");
+	}
+	buf_adds(why,
+	    ". Do the task within its scope; if it cannot be done there, call "
+	    "plan_review_needed and say why.");
+	return GUARD_SCOPE;
+}
+
+static enum guard_kind
+deny_reserved(const struct guard_reserved *reserved, const char *file,
+    int64_t now_ms, struct buf *why)
+{
+	text_add_visible(why, file, strlen(file), false);
+	buf_adds(why, " is reserved by ");
+	text_add_visible(why, reserved->owner, strlen(reserved->owner), false);
+	buf_adds(why, " for another ");
+	text_add_duration(why, reserved->until_ms - now_ms);
+	buf_adds(why,
+	    ". Go on with something else and try again later, or send its "
+	    "owner mail.");
+	return GUARD_RESERVED;
+}
+
+enum guard_kind
+guard_write(const struct guard_policy *policy, const char *file, int64_t now_ms,
+    struct buf *why)
+{
+	if (policy->scope_paths != NULL &&
+	    (file == NULL || !scope_path_in(policy->scope_paths, file)))
+		return deny_scope(policy, file, why);
+	for (size_t i = 0; file != NULL && i < policy->reserved_count; i++)
+		if (policy->reserved[i].until_ms > now_ms &&
+		    scope_path_meets(policy->reserved[i].path, file))
+			return deny_reserved(
+			    &policy->reserved[i], file, now_ms, why);
+	return GUARD_PASS;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "buf.h"
+#include "mem.h"
+#include "scope-path.h"
+
+/* Remove the last name; false if there is none. */
+static bool
+go_up(struct buf *out)
+{
+	const char *slash;
+
+	if (out->len == 0)
+		return false;
+	slash = strrchr(out->data, '/');
+	buf_truncate(out, slash != NULL ? (size_t)(slash - out->data) : 0);
+	return true;
+}
+
+char *
+scope_path_normal(const char *place)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+	const char *name = place;
+
+	if (*place == '/')
+		return NULL;
+	while (*name != '\0') {
+		size_t len = strcspn(name, "/");
+
+		if (len == 2 && memcmp(name, "..", 2) == 0) {
+			if (!go_up(&out))
+				return NULL;
+		} else if (len > 0 && !(len == 1 && *name == '.')) {
+			if (out.len > 0)
+				buf_addc(&out, '/');
+			buf_add(&out, name, len);
+		}
+		name += len + (name[len] == '/');
+	}
+	return xstrdup(out.len > 0 ? out.data : "");
+}
+
+/* Both in their shortest form. */
+static bool
+is_at(const char *place, const char *file)
+{
+	size_t len = strlen(place);
+
+	return len == 0 ||
+	    (strncmp(place, file, len) == 0 &&
+		(file[len] == '\0' || file[len] == '/'));
+}
+
+bool
+scope_path_covers(const char *place, const char *file)
+{
+	cleanup_free char *normal = scope_path_normal(place);
+
+	return normal != NULL &&
+	    (is_at(normal, file) ||
+		(strpbrk(normal, "*?[") != NULL &&
+		    fnmatch(normal, file, 0) == 0));
+}
+
+bool
+scope_path_in(char *const *places, const char *file)
+{
+	for (; places != NULL && *places != NULL; places++)
+		if (scope_path_covers(*places, file))
+			return true;
+	return false;
+}
+
+bool
+scope_path_meets(const char *a, const char *b)
+{
+	return is_at(a, b) || is_at(b, a);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The policy of a worker (model/hierarchy/guard.h) as a file that its hooks and
+ * tools read themselves, so that it holds while no daemon is running:
+ * .llmc/run/<worker>/policy.json. The daemon writes it before each launch, and
+ * when it changes; a sandbox shows that folder, but does not let it be changed.
+ */
+#ifndef POLICY_FILE_H
+#define POLICY_FILE_H
+
+struct err;
+struct guard_policy;
+struct workspace;
+
+/* Owned by the caller. */
+char *policy_file_path(const struct workspace *workspace, const char *worker);
+
+/* Replace the file, unless it says the same already. The folder exists:
+ * run-dir.h. */
+int policy_file_save(const struct workspace *workspace, const char *worker,
+    const struct guard_policy *policy, struct err *err);
+
+/* -ENOENT, -EINVAL, ...: the policy is empty, and must not be taken for one
+ * that allows everything. Release it with guard_policy_release(). */
+int policy_file_load(
+    const char *path, struct guard_policy *ret_policy, struct err *err);
+
+#endif
