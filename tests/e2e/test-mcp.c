@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The tools of llmc mcp, in a session of the fake agent with a real daemon. */
+#include <ctype.h>
 #include <dirent.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "buf.h"
 #include "clock.h"
+#include "file.h"
 #include "fleet.h"
 #include "mem.h"
 #include "scenarios.h"
@@ -49,12 +52,236 @@ START_TEST(a_session_has_the_tools)
 }
 END_TEST
 
+/* The worker's own, as its session was told. */
+static const char *
+socket_of(const char *worker)
+{
+	struct json_object *json = e2e_load(
+	    e2e_path("%s/.llmc/sessions/%s/mcp.json", fleet_root(), worker));
+	struct json_object *at = json;
+	static const char *const path[] = { "mcpServers", "llmc", "args" };
+	const char *socket;
+
+	for (size_t i = 0; i < nitems(path); i++)
+		ck_assert(json_object_object_get_ex(at, path[i], &at));
+	socket = e2e_path(
+	    "%s", json_object_get_string(json_object_array_get_idx(at, 2)));
+	json_object_put(json);
+	return socket;
+}
+
+/* --- the server's process ---------------------------------------------- */
+
+/* The command line of adam's. */
+static const char *server_words;
+
+static bool
+is_server(const char *pid)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+	cleanup_free char *path = xasprintf("/proc/%s/cmdline", pid);
+
+	if (file_read(path, 65536, &words, NULL) < 0)
+		return false;
+	for (size_t i = 0; i + 1 < words.len; i++)
+		if (words.data[i] == '\0')
+			words.data[i] = ' ';
+	return strstr(words.data, server_words) != NULL;
+}
+
+/* How many there are; *ret_pid (may be NULL) is one of them. */
+static int
+servers(int *ret_pid)
+{
+	DIR *dir;
+	const struct dirent *entry;
+	int count = 0;
+
+	if (server_words == NULL)
+		server_words = e2e_path(" mcp --socket %s ", socket_of("adam"));
+	dir = opendir("/proc");
+	ck_assert_ptr_nonnull(dir);
+	while ((entry = readdir(dir)) != NULL) {
+		if (!isdigit((unsigned char)entry->d_name[0]) ||
+		    !is_server(entry->d_name))
+			continue;
+		count++;
+		if (ret_pid != NULL)
+			*ret_pid = (int)strtol(entry->d_name, NULL, 10);
+	}
+	closedir(dir);
+	return count;
+}
+
+static void
+wait_servers(int count)
+{
+	int64_t end = clock_mono_ms() + 30000;
+
+	while (servers(NULL) != count) {
+		ck_assert_msg(clock_mono_ms() < end,
+		    "there are %d servers, not %d", servers(NULL), count);
+		poll(NULL, 0, 10); /* processes of others */
+	}
+}
+
+/* Claude Code does not start it again, so it must not be lost; and nothing may
+ * be left of a session. */
+START_TEST(the_server_lives_as_long_as_its_session)
+{
+	int first = 0, second = 0;
+
+	fleet_add("adam");
+	wait_servers(1);
+	servers(&first);
+	/* A key that was typed, a terminal that has gone. */
+	kill(first, SIGINT);
+	kill(first, SIGHUP);
+	fleet_start("adam",
+	    "fake: tool report_progress {\"phase\":\"x\"}\n"
+	    "fake: commit a.txt a");
+	fleet_wait("adam", "needs_review");
+	e2e_lacks(conversation("adam"), ABSENT);
+	ck_assert_int_eq(servers(&second), 1);
+	ck_assert_int_eq(first, second);
+	/* The agent is killed, and comes back. */
+	second = fleet_agent_pid("adam");
+	fleet_kill(second);
+	fleet_next_agent_pid("adam", second);
+	wait_servers(1);
+	servers(&second);
+	ck_assert_int_ne(first, second);
+	fleet_do("nuke", "adam", "--yes", NULL);
+	wait_servers(0);
+}
+END_TEST
+
+/* --- without a daemon --------------------------------------------------- */
+
+static int
+occurrences(const char *text, const char *words)
+{
+	int count = 0;
+
+	for (; (text = strstr(text, words)) != NULL; text++)
+		count++;
+	return count;
+}
+
+START_TEST(a_call_outlives_the_daemon_and_is_answered_once)
+{
+	const char *gate = e2e_path("%s.gate", fleet_root());
+	int daemon, server = 0;
+
+	e2e_skip_sandboxed("the gate is outside");
+	fleet_add("adam");
+	fleet_start("adam",
+	    e2e_path("fake: run until [ -e '%s' ]; do sleep 0.05; done\n"
+		     "fake: tool report_progress {\"phase\":\"x\"}\n"
+		     "fake: tool mail_inbox\n"
+		     "fake: commit a.txt a",
+		gate));
+	fleet_wait_written("adam", "sleep 0.05");
+	daemon = fleet_daemon_pid();
+	kill(daemon, SIGSTOP);
+	e2e_write(gate, "");
+	fleet_wait_written("adam", "mcp__llmc__report_progress");
+	wait_servers(1);
+	servers(&server);
+	kill(server, SIGINT);
+	fleet_kill(daemon);
+	fleet_up();
+	fleet_wait("adam", "needs_review");
+	e2e_lacks(conversation("adam"), ABSENT);
+	ck_assert_int_eq(
+	    occurrences(conversation("adam"), "\"type\":\"tool_result\""), 4);
+	ck_assert_int_eq(servers(&daemon), 1);
+	ck_assert_int_eq(server, daemon);
+}
+END_TEST
+
+/* --- from the shell of a session ---------------------------------------- */
+
+/* Say these lines to an llmc mcp that a worker's shell starts; what that many
+ * lines of it were. */
+static const char *
+talk(const char *worker, const char *socket, const char *env, const char *lines,
+    int count)
+{
+	const char *base = e2e_path("%s.talk", fleet_root());
+
+	e2e_write(e2e_path("%s.in", base), lines);
+	e2e_script(e2e_path("%s.sh", base),
+	    e2e_path("#!/bin/sh\nset -eu\n"
+		     "rm -f '%s.fifo' '%s.out'\nmkfifo '%s.fifo'\n"
+		     "%s '%s' mcp --socket '%s' <'%s.fifo' >'%s.out' &\n"
+		     "exec 3>'%s.fifo'\ncat '%s.in' >&3\n"
+		     "until [ \"$(wc -l <'%s.out')\" -ge %d ]; do\n"
+		     "sleep 0.02; done\nexec 3>&-\nwait\n",
+		base, base, base, env, e2e_llmc_path(), socket, base, base,
+		base, base, base, count));
+	fleet_start(worker, e2e_path("fake: run '%s.sh'", base));
+	fleet_wait(worker, "no_changes");
+	fleet_do("reset", worker, "--yes", NULL);
+	fleet_wait(worker, "idle");
+	return e2e_read(e2e_path("%s.out", base));
+}
+
+#define INBOX                                                                 \
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":" \
+	"{\"name\":\"mail_inbox\",\"arguments\":{}}}\n"
+
+/* The socket says who speaks, not a variable; and a session at the socket of
+ * another is nobody. */
+START_TEST(a_session_cannot_speak_as_another)
+{
+	const char *out;
+
+	e2e_skip_sandboxed("it does not see the socket of another");
+	fleet_add("adam");
+	fleet_add("eve");
+	out = talk("adam", socket_of("eve"), "LLMC_WORKER=eve", INBOX, 1);
+	e2e_has(out, "\"isError\":true");
+	e2e_has(out, "may not");
+	out = talk("adam", socket_of("adam"), "LLMC_WORKER=eve", INBOX, 1);
+	e2e_lacks(out, "may not");
+	/* Nor is a session without one. */
+	out = talk("adam", socket_of("eve"),
+	    "env -u LLMC_WORKER -u LLMC_AGENT -u LLMC_ROOT", INBOX, 1);
+	e2e_has(out, "may not");
+}
+END_TEST
+
+START_TEST(a_thousand_calls_are_answered_each_once)
+{
+	cleanup_buf struct buf lines = BUF_INIT;
+	const char *out;
+
+	e2e_skip_sandboxed("what is said is outside");
+	fleet_add("adam");
+	for (int i = 1; i <= 1000; i++)
+		buf_addf(&lines,
+		    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"%s\","
+		    "\"params\":{\"name\":\"mail_inbox\"}}\n",
+		    i, i % 10 == 0 ? "resources/list" : "tools/call");
+	out = talk("adam", socket_of("adam"), "env", lines.data, 1000);
+	ck_assert_int_eq(occurrences(out, "\n"), 1000);
+	ck_assert_int_eq(occurrences(out, "\"code\":-32601"), 100);
+	for (int i = 1; i <= 1000; i++)
+		ck_assert_int_eq(
+		    occurrences(out, e2e_path("\"id\":%d,", i)), 1);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
 	Suite *s = suite_create("mcp");
-
-	const TTest *const all[] = { a_session_has_the_tools };
+	const TTest *const all[] = { a_session_has_the_tools,
+		the_server_lives_as_long_as_its_session,
+		a_call_outlives_the_daemon_and_is_answered_once,
+		a_session_cannot_speak_as_another,
+		a_thousand_calls_are_answered_each_once };
 
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(s, begin, all[i]);

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "api.h"
+#include "json.h"
+#include "mcp.h"
+#include "mem.h"
+#include "unit.h"
+
+static const struct mcp_server all = { .version = "1.2", .session = "3" };
+
+static struct mcp_ask ask = { .answer = BUF_INIT };
+
+static enum mcp_kind
+hear(const char *line)
+{
+	mcp_ask_release(&ask);
+	mcp_read(&all, line, strlen(line), &ask);
+	return ask.kind;
+}
+
+/* The whole line that is answered. */
+static const char *
+answer(const char *line)
+{
+	ck_assert_int_eq(hear(line), MCP_ANSWER);
+	return ask.answer.data;
+}
+
+#define assert_answer(line, wanted) ck_assert_str_eq(answer(line), wanted "\n")
+
+static void
+end(void)
+{
+	mcp_ask_release(&ask);
+}
+
+START_TEST(the_probes_of_the_real_client_are_answered)
+{
+	assert_answer(
+	    "{\"jsonrpc\":\"2.0\",\"id\":\"server-discover-probe-1\","
+	    "\"method\":\"server/discover\",\"params\":{\"_meta\":{"
+	    "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}}}",
+	    "{\"jsonrpc\":\"2.0\",\"id\":\"server-discover-probe-1\","
+	    "\"error\":{\"code\":-32601,\"message\":\"method not found\"}}");
+	assert_answer("{\"method\":\"initialize\",\"params\":{"
+		      "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
+		      "\"clientInfo\":{\"name\":\"claude-code\",\"version\":"
+		      "\"2.1.325\"}},\"jsonrpc\":\"2.0\",\"id\":0}",
+	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{"
+	    "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}}"
+	    ",\"serverInfo\":{\"name\":\"llmc\",\"version\":\"1.2\"}}}");
+	ck_assert_int_eq(hear("{\"jsonrpc\":\"2.0\","
+			      "\"method\":\"notifications/initialized\"}"),
+	    MCP_NOTHING);
+	assert_answer("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}",
+	    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}");
+}
+END_TEST
+
+static const struct {
+	const char *asked, *agreed;
+} versions[] = {
+	{ "\"2025-11-25\"", "2025-11-25" },
+	{ "\"2025-06-18\"", "2025-06-18" },
+	{ "\"2024-11-05\"", "2024-11-05" },
+	/* With batches, which are not spoken here. */
+	{ "\"2025-03-26\"", "2025-11-25" },
+	{ "\"2031-01-01\"", "2025-11-25" },
+	{ "\"\"", "2025-11-25" },
+	{ "5", "2025-11-25" },
+	{ "null", "2025-11-25" },
+};
+
+START_TEST(a_known_version_is_agreed_to_else_ours_is_offered)
+{
+	cleanup_buf struct buf line = BUF_INIT, wanted = BUF_INIT;
+
+	buf_addf(&line,
+	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\","
+	    "\"params\":{\"protocolVersion\":%s}}",
+	    versions[_i].asked);
+	buf_addf(&wanted, "{\"protocolVersion\":\"%s\",", versions[_i].agreed);
+	ck_assert_ptr_nonnull(strstr(answer(line.data), wanted.data));
+}
+END_TEST
+
+static const char *const ids[] = { "0", "-1", "1.50", "1e3", "\"\"", "\"a b\"",
+	"\"\xc3\xa9\\u0001\"", "9007199254740993", "18446744073709551615",
+	"-9223372036854775808", "null" };
+
+START_TEST(ids_are_echoed_as_they_came)
+{
+	cleanup_buf struct buf line = BUF_INIT, wanted = BUF_INIT;
+
+	buf_addf(&line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}",
+	    ids[_i]);
+	buf_addf(&wanted, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}\n",
+	    ids[_i]);
+	ck_assert_str_eq(answer(line.data), wanted.data);
+}
+END_TEST
+
+static const struct {
+	const char *line;
+	const char *answer; /* its beginning; NULL = none */
+} odd[] = {
+	{ "", "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700," },
+	{ "x", "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700," },
+	{ "{\"jsonrpc\":\"2.0\",\"id\":1,",
+	    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700," },
+	{ "[]",
+	    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600," },
+	{ "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]",
+	    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600," },
+	{ "3", "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600," },
+	{ "{}",
+	    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600," },
+	{ "{\"id\":1,\"method\":\"ping\"}",
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600," },
+	{ "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}",
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600," },
+	{ "{\"jsonrpc\":\"2.0\",\"id\":1}",
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600," },
+	{ "{\"jsonrpc\":\"2.0\",\"id\":[1],\"method\":\"ping\"}",
+	    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600," },
+	{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":5}",
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600," },
+	{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":[]}",
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602," },
+	{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/list\"}",
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601," },
+	{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\"}",
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601," },
+	/* A notification is never answered. */
+	{ "{\"jsonrpc\":\"2.0\",\"method\":\"tools/list\"}", NULL },
+	{ "{\"jsonrpc\":\"2.0\",\"method\":\"ping\",\"params\":[]}", NULL },
+	{ "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}", NULL },
+	{ "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\"}",
+	    NULL },
+	/* We have asked for nothing. */
+	{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", NULL },
+	{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":1,"
+	  "\"message\":\"x\"}}",
+	    NULL },
+};
+
+START_TEST(odd_lines_are_answered_as_json_rpc_says)
+{
+	if (odd[_i].answer == NULL)
+		ck_assert_int_eq(hear(odd[_i].line), MCP_NOTHING);
+	else
+		ck_assert_msg(strncmp(answer(odd[_i].line), odd[_i].answer,
+				  strlen(odd[_i].answer)) == 0,
+		    "%s", ask.answer.data);
+}
+END_TEST
+
+START_TEST(a_line_that_was_too_long_is_an_error)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	mcp_too_long(&out);
+	ck_assert_str_eq(out.data,
+	    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,"
+	    "\"message\":\"the line is too long\"}}\n");
+}
+END_TEST
+
+/* --- the list --------------------------------------------------------- */
+
+static void assert_plain(struct json_object *schema, const char *tool);
+
+static void
+assert_plain_members(struct json_object *schema, const char *tool)
+{
+	json_object_object_foreach(schema, key, member)
+	{
+		(void)key;
+		assert_plain(member, tool);
+	}
+}
+
+static void
+assert_plain(struct json_object *schema, const char *tool)
+{
+	static const char *const never[] = { "anyOf", "oneOf", "allOf", "not",
+		"$ref", "$schema" };
+
+	if (json_object_is_type(schema, json_type_array)) {
+		for (size_t i = 0; i < json_object_array_length(schema); i++)
+			assert_plain(
+			    json_object_array_get_idx(schema, i), tool);
+		return;
+	}
+	if (!json_object_is_type(schema, json_type_object))
+		return;
+	for (size_t i = 0; i < nitems(never); i++)
+		ck_assert_msg(
+		    !json_object_object_get_ex(schema, never[i], NULL),
+		    "%s has %s", tool, never[i]);
+	assert_plain_members(schema, tool);
+}
+
+static void
+assert_tool(struct json_object *tool)
+{
+	const char *name = json_string_or(tool, "name", "");
+	struct json_object *schema = NULL, *members = NULL, *required = NULL;
+
+	ck_assert_uint_gt(strlen(name), 0);
+	ck_assert_uint_eq(
+	    strspn(name, "abcdefghijklmnopqrstuvwxyz_"), strlen(name));
+	ck_assert_uint_gt(strlen(json_string_or(tool, "description", "")), 0);
+	ck_assert(json_object_object_get_ex(tool, "inputSchema", &schema));
+	ck_assert_str_eq(json_string_or(schema, "type", ""), "object");
+	ck_assert(json_object_object_get_ex(schema, "properties", &members));
+	ck_assert(!json_object_object_get_ex(members, "worker", NULL));
+	ck_assert(!json_object_object_get_ex(members, "call", NULL));
+	json_object_object_get_ex(schema, "required", &required);
+	ck_assert_ptr_null(
+	    strstr(json_object_to_json_string(required), "call"));
+	assert_plain(schema, name);
+}
+
+START_TEST(every_tool_of_the_table_is_listed)
+{
+	cleanup_json struct json_object *list = mcp_tools(&all);
+	size_t rows = 0;
+
+	for (const struct api_method *m = api_methods; m->name != NULL; m++)
+		rows += (m->flags & API_TOOL) != 0;
+	ck_assert_uint_eq(json_object_array_length(list), rows);
+	ck_assert_uint_ge(rows, 13);
+	for (size_t i = 0; i < rows; i++)
+		assert_tool(json_object_array_get_idx(list, i));
+	/* All at once, whatever page is asked for. */
+	ck_assert_ptr_nonnull(
+	    strstr(answer("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+			  "\"tools/list\",\"params\":{\"cursor\":\"x\"}}"),
+		"report_completion"));
+	ck_assert_ptr_null(strstr(ask.answer.data, "nextCursor"));
+}
+END_TEST
+
+START_TEST(a_session_may_have_only_some_of_them)
+{
+	static const char *const names[] = { "mail_send", "report_progress",
+		NULL };
+	static const struct mcp_server some = { .version = "1.2",
+		.tools = names };
+	static const char line[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+	    "\"params\":{\"name\":\"agent_spawn\",\"arguments\":{}}}";
+	cleanup_json struct json_object *list = mcp_tools(&some);
+
+	ck_assert_uint_eq(json_object_array_length(list), 2);
+	mcp_read(&some, line, strlen(line), &ask);
+	ck_assert_int_eq(ask.kind, MCP_ANSWER);
+	ck_assert_str_eq(ask.answer.data,
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":"
+	    "\"text\",\"text\":\"E_UNAUTHORIZED: this session may not use this "
+	    "tool\"}],\"isError\":true}}\n");
+}
+END_TEST
+
+/* --- calls ------------------------------------------------------------ */
+
+static const char *
+params(void)
+{
+	return json_object_to_json_string_ext(
+	    ask.params, JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
+START_TEST(a_call_goes_to_the_daemon_with_an_id_of_its_own)
+{
+	ck_assert_int_eq(
+	    hear("{\"method\":\"tools/call\",\"params\":{\"name\":"
+		 "\"report_progress\",\"arguments\":{\"phase\":\"half\"},"
+		 "\"_meta\":{\"claudecode/toolUseId\":\"toolu_1\","
+		 "\"progressToken\":2}},\"jsonrpc\":\"2.0\",\"id\":2}"),
+	    MCP_CALL);
+	ck_assert_str_eq(ask.method->name, "team.report_progress");
+	ck_assert_int_eq(json_object_get_int(ask.id), 2);
+	ck_assert_str_eq(
+	    params(), "{\"phase\":\"half\",\"call\":\"3/toolu_1\"}");
+	ck_assert_int_gt(ask.wait_ms, 60000);
+}
+END_TEST
+
+START_TEST(nobody_speaks_as_another)
+{
+	ck_assert_int_eq(
+	    hear("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
+		 "\"params\":{\"name\":\"mail_inbox\",\"arguments\":{"
+		 "\"worker\":\"eve\",\"call\":\"3/toolu_of_eve\"}}}"),
+	    MCP_CALL);
+	ck_assert_str_eq(params(), "{}");
+}
+END_TEST
+
+START_TEST(a_call_may_have_no_arguments)
+{
+	ck_assert_int_eq(
+	    hear("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
+		 "\"params\":{\"name\":\"mail_inbox\",\"arguments\":null}}"),
+	    MCP_CALL);
+	ck_assert_str_eq(params(), "{}");
+}
+END_TEST
+
+static const struct {
+	const char *params;
+	const char *message;
+} bad_calls[] = {
+	{ "{}", "params.name: expected the name of a tool" },
+	{ "{\"name\":5}", "params.name: expected the name of a tool" },
+	{ "{\"name\":\"team.mail_inbox\"}", "no such tool" },
+	/* A method, but no tool. */
+	{ "{\"name\":\"tree\"}", "no such tool" },
+	{ "{\"name\":\"nuke\"}", "no such tool" },
+	{ "{\"name\":\"mail_inbox\",\"arguments\":[]}",
+	    "params.arguments: expected an object" },
+	{ "{\"name\":\"mail_inbox\",\"arguments\":\"{}\"}",
+	    "params.arguments: expected an object" },
+};
+
+START_TEST(a_call_of_nothing_is_refused)
+{
+	cleanup_buf struct buf line = BUF_INIT, wanted = BUF_INIT;
+
+	buf_addf(&line,
+	    "{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"method\":\"tools/call\","
+	    "\"params\":%s}",
+	    bad_calls[_i].params);
+	buf_addf(&wanted,
+	    "{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"error\":{\"code\":-32602,"
+	    "\"message\":\"%s\"}}\n",
+	    bad_calls[_i].message);
+	ck_assert_str_eq(answer(line.data), wanted.data);
+}
+END_TEST
+
+static const struct {
+	const char *tool, *arguments;
+	int64_t least_ms;
+} waits[] = {
+	{ "mail_inbox", "{}", 60000 },
+	{ "mail_inbox", "{\"timeoutSeconds\":3600}", 60000 },
+	{ "request_orchestrator", "{}", 300000 + 60000 },
+	{ "request_orchestrator", "{\"timeoutSeconds\":1}", 10000 + 60000 },
+	{ "request_orchestrator", "{\"timeoutSeconds\":3600}",
+	    3600000 + 60000 },
+	{ "request_orchestrator", "{\"timeoutSeconds\":1000000000}",
+	    3600000 + 60000 },
+};
+
+/* The client must not give up before us, nor we before the daemon. */
+START_TEST(a_call_waits_as_long_as_its_tool_does)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+
+	buf_addf(&line,
+	    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
+	    "\"params\":{\"name\":\"%s\",\"arguments\":%s}}",
+	    waits[_i].tool, waits[_i].arguments);
+	ck_assert_int_eq(hear(line.data), MCP_CALL);
+	ck_assert_int_ge(ask.wait_ms, waits[_i].least_ms);
+	ck_assert_int_lt(ask.wait_ms, waits[_i].least_ms + 300000);
+	ck_assert_int_lt(ask.wait_ms, MCP_TOOL_TIMEOUT_MS);
+}
+END_TEST
+
+START_TEST(a_call_can_be_cancelled)
+{
+	ck_assert_int_eq(hear("{\"jsonrpc\":\"2.0\",\"method\":"
+			      "\"notifications/cancelled\",\"params\":{"
+			      "\"requestId\":17,\"reason\":\"x\"}}"),
+	    MCP_CANCEL);
+	ck_assert_int_eq(json_object_get_int(ask.id), 17);
+}
+END_TEST
+
+/* --- answers ---------------------------------------------------------- */
+
+START_TEST(the_daemons_answer_is_text_for_the_model)
+{
+	cleanup_json struct json_object *id = json_object_new_string("c");
+	cleanup_json struct json_object *result =
+	    json_tokener_parse("{\"ok\":true,\"name\":\"a \\\"b\\\"\"}");
+	cleanup_buf struct buf out = BUF_INIT;
+
+	mcp_result(&out, id, result);
+	mcp_result(&out, NULL, NULL);
+	ck_assert_str_eq(out.data,
+	    "{\"jsonrpc\":\"2.0\",\"id\":\"c\",\"result\":{\"content\":[{"
+	    "\"type\":\"text\",\"text\":\"{\\\"ok\\\":true,\\\"name\\\":\\\"a "
+	    "\\\\\\\"b\\\\\\\"\\\"}\"}],\"isError\":false}}\n"
+	    "{\"jsonrpc\":\"2.0\",\"id\":null,\"result\":{\"content\":[{"
+	    "\"type\":\"text\",\"text\":\"null\"}],\"isError\":false}}\n");
+}
+END_TEST
+
+static const struct {
+	int code;
+	const char *text;
+} refusals[] = {
+	{ API_E_RATE, "E_RATE: because" },
+	{ API_E_UNAUTHORIZED, "E_UNAUTHORIZED: because" },
+	{ API_E_NOT_FOUND, "E_NOT_FOUND: because" },
+	{ API_FAILED, "because" },
+	{ API_UNKNOWN, "because" },
+	{ -32602, "because" },
+	{ 5, "because" },
+};
+
+START_TEST(a_refusal_has_its_code_in_front)
+{
+	cleanup_buf struct buf out = BUF_INIT, wanted = BUF_INIT;
+
+	mcp_refusal(&out, NULL, refusals[_i].code, "because");
+	buf_addf(&wanted,
+	    "{\"jsonrpc\":\"2.0\",\"id\":null,\"result\":{\"content\":[{"
+	    "\"type\":\"text\",\"text\":\"%s\"}],\"isError\":true}}\n",
+	    refusals[_i].text);
+	ck_assert_str_eq(out.data, wanted.data);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("mcp");
+	TCase *ends = tcase_create("lines");
+
+	tcase_add_checked_fixture(ends, NULL, end);
+	tcase_add_test(ends, the_probes_of_the_real_client_are_answered);
+	tcase_add_loop_test(ends,
+	    a_known_version_is_agreed_to_else_ours_is_offered, 0,
+	    (int)nitems(versions));
+	tcase_add_loop_test(
+	    ends, ids_are_echoed_as_they_came, 0, (int)nitems(ids));
+	tcase_add_loop_test(
+	    ends, odd_lines_are_answered_as_json_rpc_says, 0, (int)nitems(odd));
+	tcase_add_test(ends, a_line_that_was_too_long_is_an_error);
+	tcase_add_test(ends, every_tool_of_the_table_is_listed);
+	tcase_add_test(ends, a_session_may_have_only_some_of_them);
+	tcase_add_test(ends, a_call_goes_to_the_daemon_with_an_id_of_its_own);
+	tcase_add_test(ends, nobody_speaks_as_another);
+	tcase_add_test(ends, a_call_may_have_no_arguments);
+	tcase_add_loop_test(
+	    ends, a_call_of_nothing_is_refused, 0, (int)nitems(bad_calls));
+	tcase_add_loop_test(
+	    ends, a_call_waits_as_long_as_its_tool_does, 0, (int)nitems(waits));
+	tcase_add_test(ends, a_call_can_be_cancelled);
+	tcase_add_test(ends, the_daemons_answer_is_text_for_the_model);
+	tcase_add_loop_test(
+	    ends, a_refusal_has_its_code_in_front, 0, (int)nitems(refusals));
+	suite_add_tcase(s, ends);
+	return s;
+}
