@@ -2,6 +2,7 @@
 
 #include "api-shape.h"
 #include "api-team.h"
+#include "plan-text.h"
 
 /* An id of the tool call, by which a call that is made again after the daemon
  * was away is known. llmc mcp adds it; the agent does not see it. */
@@ -169,7 +170,7 @@ static const struct shape subagent = {
 	.fields =
 	    FIELDS{
 		TEXT("role", 64, "such as coder, reviewer or fixer"),
-		TEXT("task", BODY_MAX,
+		TEXT("task", PLAN_TEXT_MAX,
 		    "what it is to do, complete in itself: it sees nothing of "
 		    "your conversation"),
 		MAY_TEXT("suggested_actor_id", 128, "such as team:backend"),

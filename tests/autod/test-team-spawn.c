@@ -7,6 +7,7 @@
 #include "agent.h"
 #include "api.h"
 #include "auto.h"
+#include "buf.h"
 #include "json.h"
 #include "mem.h"
 #include "outcome.h"
@@ -14,12 +15,16 @@
 #include "plan-floor.h"
 #include "plan-persist.h"
 #include "plan-world.h"
+#include "planbook.h"
 #include "run-dir.h"
+#include "store.h"
 #include "strv.h"
 #include "task-run.h"
 #include "task.h"
 #include "team-floor.h"
 #include "unit.h"
+
+#define KILLS 8 /* passes of the loop that a call takes at most, about */
 
 struct world {
 	struct plan_world plans;
@@ -273,6 +278,149 @@ START_TEST(an_agent_at_the_limit_of_depth_is_denied_whatever_it_says)
 }
 END_TEST
 
+/* --- mail -------------------------------------------------------------- */
+
+/* Every piece of mail in the store: "subject state; ". */
+struct mails {
+	struct buf text;
+	bool read;
+};
+
+static void
+on_mails(const struct store_part *part, void *arg)
+{
+	struct mails *mails = arg;
+
+	ck_assert_ptr_null(part->err);
+	for (size_t i = 0; i < part->record_count; i++) {
+		cleanup_json struct json_object *json = NULL;
+		const char *body = part->records[i].body;
+
+		ck_assert_int_eq(
+		    json_parse(body, strlen(body), 65536, &json, NULL), 0);
+		buf_addf(&mails->text, "%s %s; ", text(json, "subject"),
+		    text(json, "status"));
+	}
+	mails->read = part->last;
+}
+
+static bool
+is_read(void *arg)
+{
+	return ((const struct mails *)arg)->read;
+}
+
+static void
+has_mail(struct world *w, const char *subject, const char *state)
+{
+	struct mails mails = { .text = BUF_INIT };
+	cleanup_free char *want = xasprintf("%s %s; ", subject, state);
+
+	store_read(planbook_store(w->plans.floor->book), STORE_MAIL, NULL, NULL,
+	    on_mails, &mails);
+	floor_world_wait(&w->plans.world.floor, is_read, &mails);
+	ck_assert_msg(strstr(mails.text.data, want) != NULL, "%s: %s", want,
+	    mails.text.data);
+	buf_release(&mails.text);
+}
+
+START_TEST(a_request_and_its_answer_are_mail)
+{
+	struct world w;
+	cleanup_free char *accepted = NULL, *denied = NULL;
+	struct json_object *answer;
+
+	begin_on_node(&w, "[team]\nallowed_roles = [\"coder\"]\n");
+	answer = must(&w, "agent_spawn", ASK("c1", CODER));
+	has_mail(&w, "spawn.request:goal_a:T1.1", "done");
+	accepted =
+	    xasprintf("spawn.accepted:goal_a:%s", text(answer, "request_id"));
+	/* The tool has said it: it is not delivered. */
+	has_mail(&w, accepted, "done");
+	answer = must(&w, "agent_spawn", ASK("c2", REVIEWER));
+	denied =
+	    xasprintf("spawn.denied:goal_a:%s", text(answer, "request_id"));
+	has_mail(&w, denied, "done");
+	end(&w);
+}
+END_TEST
+
+START_TEST(without_waiting_the_answer_comes_by_mail)
+{
+	struct world w;
+	cleanup_free char *accepted = NULL;
+	struct json_object *answer;
+
+	begin_on_node(&w, NULL);
+	answer = must(&w, "agent_spawn",
+	    "{\"wait\":false,\"spawn_reason\":\"x\","
+	    "\"requested_subagents\":[" CODER "]}");
+	ck_assert_ptr_null(json_object_object_get(answer, "accepted"));
+	accepted =
+	    xasprintf("spawn.accepted:goal_a:%s", text(answer, "request_id"));
+	has_mail(&w, accepted, "open");
+	end(&w);
+}
+END_TEST
+
+static char *
+spawn_once(struct world *w)
+{
+	struct json_object *answer = must(w, "agent_spawn",
+	    ASK("c1", CODER "," CODER ",{\"role\":\"?\",\"task\":\"x\"}"));
+	cleanup_buf struct buf printed = BUF_INIT;
+
+	json_print(answer, false, &printed);
+	return buf_take(&printed);
+}
+
+START_TEST(a_call_that_is_made_again_changes_nothing)
+{
+	struct world w;
+	cleanup_free char *first = NULL, *second = NULL, *third = NULL;
+
+	begin_on_node(&w, NULL);
+	first = spawn_once(&w);
+	second = spawn_once(&w);
+	ck_assert_str_eq(first, second);
+	die(&w);
+	third = spawn_once(&w);
+	ck_assert_str_eq(first, third);
+	plan_world_is(&w.plans, "goal_a",
+	    "active; T1.1 in_progress; T1.2 queued; T1.3 queued; ");
+	end(&w);
+}
+END_TEST
+
+static bool
+is_over(void *arg)
+{
+	int *passes = arg;
+
+	return (*passes)-- <= 0;
+}
+
+/* It dies so many passes of the loop after the call. */
+START_TEST(a_call_is_carried_out_once_whenever_the_daemon_is_killed)
+{
+	struct world w;
+	int passes = _i;
+	cleanup_free char *answer = NULL;
+
+	begin_on_node(&w, NULL);
+	ask(&w, "agent_spawn",
+	    ASK("c1", CODER "," CODER ",{\"role\":\"?\",\"task\":\"x\"}"));
+	floor_world_wait_closely(&w.plans.world.floor, is_over, &passes);
+	die(&w);
+	answer = spawn_once(&w);
+	ck_assert_ptr_nonnull(strstr(answer, "some agents were denied"));
+	plan_world_is(&w.plans, "goal_a",
+	    "active; T1.1 in_progress; T1.2 queued; T1.3 queued; ");
+	has_mail(&w, "spawn.request:goal_a:T1.1", "done");
+	end(&w);
+}
+END_TEST
+
 /* --- a parent that is in no plan --------------------------------------- */
 
 START_TEST(the_agents_of_a_pool_task_get_a_goal_of_their_own)
@@ -415,6 +563,9 @@ unit_suite(void)
 		a_request_is_stored_when_it_is_answered,
 		those_who_are_denied_are_named_with_the_reason,
 		limits_count_what_was_accepted_before,
+		a_request_and_its_answer_are_mail,
+		without_waiting_the_answer_comes_by_mail,
+		a_call_that_is_made_again_changes_nothing,
 		an_agent_at_the_limit_of_depth_is_denied_whatever_it_says,
 		the_agents_of_a_pool_task_get_a_goal_of_their_own,
 		that_goal_is_found_again_by_the_next_daemon,
@@ -424,5 +575,7 @@ unit_suite(void)
 	    (const TTest *const[]){ an_agent_sees_only_those_below_it,
 		the_tree_has_each_agent_below_the_one_that_asked_for_it,
 		NULL });
+	unit_rows(suite,
+	    a_call_is_carried_out_once_whenever_the_daemon_is_killed, KILLS);
 	return suite;
 }

@@ -9,6 +9,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
+#include "spawn-record.h"
 #include "spawn-rules.h"
 #include "strv.h"
 #include "task-run.h"

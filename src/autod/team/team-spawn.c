@@ -12,7 +12,7 @@
 #include "id.h"
 #include "intake.h"
 #include "json.h"
-#include "mail-subject.h"
+#include "mail.h"
 #include "mem.h"
 #include "persist.h"
 #include "plan-bind.h"
@@ -20,17 +20,20 @@
 #include "plan-change.h"
 #include "plan-edit-tree.h"
 #include "plan-floor.h"
+#include "plan-query.h"
 #include "plan-set.h"
 #include "serve.h"
 #include "settings.h"
+#include "spawn-mail.h"
+#include "spawn-record.h"
 #include "spawn-rules.h"
 #include "strv.h"
 #include "task-run.h"
 #include "task.h"
+#include "team-book.h"
 #include "team-floor.h"
 #include "team-kin.h"
 #include "team-spawn.h"
-#include "text.h"
 #include "tool-scope.h"
 
 /* The node of a parent whose own goal is implicit is in none of its plans. */
@@ -46,6 +49,7 @@ struct asked {
 	char *id; /* of the request */
 	char *actor; /* the caller */
 	struct plan *plan; /* where the nodes are added; NULL = a new goal */
+	char *goal_id; /* of that goal */
 	const struct plan_node *node; /* of the caller; NULL = not in it */
 	struct team_kins kins;
 	struct spawn_facts facts;
@@ -69,6 +73,7 @@ asked_release(struct asked *a)
 	tool_scope_release(&a->tools);
 	free(a->id);
 	free(a->actor);
+	free(a->goal_id);
 }
 
 /* --- what is known ---------------------------------------------------- */
@@ -191,6 +196,13 @@ find_place(struct asked *a, struct err *err)
 	return 0;
 }
 
+/* Does it wait for the decision, or shall that come by mail? */
+static bool
+waits(struct json_object *params)
+{
+	return json_bool_or(params, "wait", true);
+}
+
 /* --- may it ask? ------------------------------------------------------- */
 
 static bool
@@ -305,13 +317,11 @@ add_nodes(const struct asked *a, const struct plan_edit *edit,
 static struct plan *
 new_goal(const struct asked *a, int64_t now)
 {
-	char ulid[ID_ULID_SIZE];
-	cleanup_free char *id = NULL, *title = NULL;
+	cleanup_free char *title = NULL;
+	const char *id = a->goal_id;
 	struct plan_goal *goal;
 	struct plan *plan;
 
-	id_ulid(now, ulid);
-	id = xasprintf("goal_%s", ulid);
 	title = xasprintf("Delegated by %s: %s", a->task->id, a->task->title);
 	plan_cut(&title, title, PLAN_NAME_MAX);
 	goal = plan_goal_new(id, title, now);
@@ -372,11 +382,9 @@ change_plan(struct asked *a, struct plan_node **nodes, struct err *err)
 /* --- the answer -------------------------------------------------------- */
 
 static struct json_object *
-accepted_body(const struct asked *a, struct plan_node *const *nodes)
+spawned_agents(const struct asked *a, struct plan_node *const *nodes)
 {
-	struct json_object *body = json_object_new_object();
 	struct json_object *list = json_object_new_array();
-	size_t n = 0;
 
 	for (size_t i = 0; i < a->decision.count; i++) {
 		const struct spawn_verdict *v = &a->decision.agents[i];
@@ -390,36 +398,54 @@ accepted_body(const struct asked *a, struct plan_node *const *nodes)
 		json_set_int(one, "local_max_depth", v->place.local_max_depth);
 		if (v->clamped)
 			json_set_bool(one, "clamped", true);
-		json_set_string(one, "plan_node_id", nodes[n++]->id);
+		json_set_string(one, "plan_node_id", (*nodes++)->id);
 		json_object_array_add(list, one);
 	}
-	json_set(body, "spawned_agents", list);
-	json_set(
-	    body, "denied_agents", spawn_denied_agents(&a->decision, a->list));
-	return body;
-}
-
-static struct json_object *
-denied_body(const struct asked *a)
-{
-	struct json_object *body = json_object_new_object();
-
-	json_set(
-	    body, "denied_agents", spawn_denied_agents(&a->decision, a->list));
-	return body;
+	return list;
 }
 
 static void
 add_words(const struct asked *a, struct json_object *body)
 {
-	const char *reason = spawn_decision_reason(&a->decision);
-
-	if (reason == NULL)
+	if (spawn_decision_reason(&a->decision) == NULL)
 		return;
-	json_set_string(body, "reason", reason);
+	json_set_string(body, "reason", spawn_decision_reason(&a->decision));
 	json_set_string(body, "message", spawn_decision_message(&a->decision));
 	json_set_string(
 	    body, "suggestion", spawn_decision_suggestion(&a->decision));
+}
+
+/* What the tool says: the body of the answering mail, or that it comes. Owned
+ * by the caller. */
+static struct json_object *
+result_of(struct json_object *params, const char *id, struct json_object *body)
+{
+	struct json_object *result = json_object_new_object();
+
+	json_set_string(result, "request_id", id);
+	if (!waits(params)) {
+		json_set_string(result, "message",
+		    "The request is recorded. The answer comes by mail.");
+		return result;
+	}
+	json_object_put(result);
+	result = NULL;
+	json_object_deep_copy(body, &result, NULL);
+	json_set_string(result, "request_id", id);
+	json_set_bool(result, "accepted",
+	    json_object_object_get_ex(body, "spawned_agents", NULL));
+	return result;
+}
+
+/* Its nodes, if any are accepted; those that the plan does not take are denied
+ * after all. */
+static void
+make_nodes(struct asked *a, struct plan_node **nodes)
+{
+	struct err err = { 0 };
+
+	if (a->decision.accepted > 0 && change_plan(a, nodes, &err) < 0)
+		spawn_decision_fail(&a->decision, err.msg);
 }
 
 static void
@@ -427,21 +453,36 @@ answer(struct asked *a, struct server_call *call)
 {
 	cleanup_free struct plan_node **nodes =
 	    xcalloc(a->decision.count + 1, sizeof(struct plan_node *));
-	bool accepted = a->decision.accepted > 0;
-	struct json_object *body;
+	cleanup_json struct json_object *body = json_object_new_object();
+	cleanup_json struct json_object *request =
+	    spawn_request_body(&a->facts, a->params);
+	struct spawn_letter letter = { .floor = a->floor,
+		.request = a->id,
+		.actor = a->actor,
+		.worker = a->agent->worker->name,
+		.goal = a->goal_id,
+		.node = a->node != NULL ? a->node->id : NO_NODE,
+		.stored = a->plan != NULL || a->decision.accepted > 0,
+		.told = waits(a->params) };
 	struct err err = { 0 };
 
-	if (accepted && change_plan(a, nodes, &err) < 0) {
-		plan_call_refuse(call, &err);
+	if (spawn_mail_request(&letter, request, &err) < 0) {
+		serve_refuse(call, API_FAILED, "%s", err.msg);
 		return;
 	}
-	body = accepted ? accepted_body(a, nodes) : denied_body(a);
+	make_nodes(a, nodes);
+	if (a->decision.accepted > 0)
+		json_set(body, "spawned_agents", spawned_agents(a, nodes));
+	json_set(
+	    body, "denied_agents", spawn_denied_agents(&a->decision, a->list));
 	add_words(a, body);
-	json_set_bool(body, "accepted", accepted);
-	json_set_string(body, "request_id", a->id);
+	spawn_mail_answer(&letter, body, a->decision.accepted > 0);
 	plan_call_answer(a->floor->plan, call,
-	    a->plan != NULL ? a->plan->goal->id : NULL, body);
+	    letter.stored ? a->goal_id : NULL,
+	    result_of(a->params, a->id, body));
 }
+
+/* --- calls ------------------------------------------------------------- */
 
 /* The same call has always the same id. */
 static char *
@@ -460,17 +501,56 @@ request_id(struct json_object *params)
 	return xasprintf("req_%s", hash);
 }
 
+static char *
+goal_id_of(const struct asked *a)
+{
+	char ulid[ID_ULID_SIZE];
+
+	if (a->plan != NULL)
+		return xstrdup(a->plan->goal->id);
+	id_ulid(clock_wall_ms(), ulid);
+	return xasprintf("goal_%s", ulid);
+}
+
+/* The call was made before, and answered by this mail. */
+static void
+on_repeated(struct plan_floor *plan, struct server_call *call,
+    struct json_object *params, struct json_object *rows)
+{
+	cleanup_free char *id = request_id(params);
+	struct json_object *record = json_object_array_get_idx(rows, 0);
+	struct mail *mail = NULL;
+
+	if (record == NULL || mail_from_json(record, "", &mail, NULL) < 0 ||
+	    mail->data == NULL)
+		serve_refuse(call, API_FAILED,
+		    "the answer to this call cannot be read; see: "
+		    "agent_status");
+	else
+		serve_reply(
+		    plan->core, call, result_of(params, id, mail->data));
+	mail_free(mail);
+}
+
 static void
 on_spawn(void *arg, struct server_call *call, struct json_object *params)
 {
-	struct asked a = { .floor = arg, .params = params };
+	struct team_floor *floor = arg;
+	struct asked a = { .floor = floor, .params = params };
+	cleanup_free char *known = NULL;
 
-	a.agent = team_floor_speaker(arg, call, params, &a.task);
+	a.agent = team_floor_speaker(floor, call, params, &a.task);
 	if (a.agent == NULL)
 		return;
-	if (may_ask(&a, call)) {
-		a.id = request_id(params);
+	a.id = request_id(params);
+	known = spawn_mail_answer_id(a.id);
+	if (team_book_knows(floor->book, STORE_MAIL, known)) {
+		if (plan_call_begin(floor->plan, call))
+			plan_query_records(floor->plan, call, params,
+			    STORE_MAIL, NULL, known, on_repeated);
+	} else if (may_ask(&a, call)) {
 		a.actor = task_run_actor(a.task);
+		a.goal_id = goal_id_of(&a);
 		a.list = json_object_object_get(params, "requested_subagents");
 		know(&a);
 		spawn_decide(&a.facts, a.list, &a.decision);

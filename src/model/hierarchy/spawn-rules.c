@@ -9,10 +9,11 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
+#include "plan-text.h"
 #include "provider-limit.h"
+#include "scope-path.h"
 #include "spawn-rules.h"
 #include "strv.h"
-#include "task-run.h"
 #include "tool-scope.h"
 
 #define PREFIX   "actor:team:"
@@ -26,15 +27,6 @@ struct judge {
 	char **models, **actors; /* of what is accepted */
 	size_t accepted;
 };
-
-static bool
-has(char *const *list, const char *s)
-{
-	for (; list != NULL && *list != NULL; list++)
-		if (strcmp(*list, s) == 0)
-			return true;
-	return false;
-}
 
 /* A word that can stand between the colons of a name. */
 static bool
@@ -110,12 +102,6 @@ model_of(const struct spawn_facts *facts, struct json_object *entry)
 	    json_string_or(entry, "role", NULL));
 }
 
-static bool
-has_key(struct json_object *entry, const char *key)
-{
-	return json_object_object_get_ex(entry, key, NULL);
-}
-
 static char **
 list_of(struct json_object *entry, const char *key)
 {
@@ -165,29 +151,15 @@ check_depth(const struct judge *j, struct spawn_verdict *v)
 	}
 }
 
-/* A path inside the worktree that says where it leads. */
-static bool
-is_inside(const char *path)
-{
-	if (*path == '\0' || *path == '/')
-		return false;
-	for (;; path++) {
-		size_t len = strcspn(path, "/");
-
-		if (len == 2 && strncmp(path, "..", 2) == 0)
-			return false;
-		path += len;
-		if (*path == '\0')
-			return true;
-	}
-}
-
 static const char *
 outside_of(char *const *paths)
 {
-	for (; paths != NULL && *paths != NULL; paths++)
-		if (!is_inside(*paths))
+	for (; paths != NULL && *paths != NULL; paths++) {
+		cleanup_free char *normal = scope_path_normal(*paths);
+
+		if (normal == NULL)
 			return *paths;
+	}
 	return NULL;
 }
 
@@ -210,7 +182,7 @@ check_form(struct json_object *entry, struct spawn_verdict *v)
 			WORD_MAX));
 	else if (task[strspn(task, " \t\r\n")] == '\0')
 		deny(v, "malformed", xstrdup("task: say what it is to do"));
-	else if (has_key(entry, "verification") &&
+	else if (json_object_object_get_ex(entry, "verification", NULL) &&
 	    contract_validate(json_object_object_get(entry, "verification"),
 		"verification", &err) < 0)
 		deny(v, "malformed", xstrdup(err.msg));
@@ -229,7 +201,7 @@ check_policy(
 	const char *role = json_string_or(entry, "role", "");
 	const char *agent = json_string_or(entry, "agent", NULL);
 
-	if (strv_count(f->roles) > 0 && !has(f->roles, role))
+	if (strv_count(f->roles) > 0 && !plan_has(f->roles, role))
 		deny(v, "policy_violation",
 		    xasprintf("the role %s is not allowed here", role));
 	else if (agent != NULL && card_named(f->cards, agent) == NULL)
@@ -237,16 +209,17 @@ check_policy(
 		    xasprintf("there is no agent %s in the fleet", agent));
 }
 
-/* The tools of its card, cut down by the request. */
-static int
-make_scope(const struct spawn_facts *facts, struct json_object *entry,
+int
+spawn_scope(const struct spawn_facts *facts, struct json_object *entry,
     struct tool_scope *ret_scope, struct err *err)
 {
 	cleanup_strv char **allow = list_of(entry, "toolsAllow");
 	cleanup_strv char **deny = list_of(entry, "toolsDeny");
 
 	return tool_scope_make(card_of(facts, entry),
-	    has_key(entry, "toolsAllow") ? strv_const(allow) : NULL,
+	    json_object_object_get_ex(entry, "toolsAllow", NULL) ?
+		strv_const(allow) :
+		NULL,
 	    strv_const(deny), ret_scope, err);
 }
 
@@ -259,7 +232,7 @@ check_tools(
 	cleanup_strv char **allow = list_of(entry, "toolsAllow");
 	struct err err = { 0 };
 
-	if (make_scope(j->facts, entry, &scope, &err) < 0) {
+	if (spawn_scope(j->facts, entry, &scope, &err) < 0) {
 		deny(v, "tools_widened", xstrdup(err.msg));
 		return;
 	}
@@ -273,22 +246,6 @@ check_tools(
 		}
 }
 
-/* Is the path one of these, or below one? */
-static bool
-is_below(char *const *folders, const char *path)
-{
-	for (; folders != NULL && *folders != NULL; folders++) {
-		size_t len = strlen(*folders);
-
-		while (len > 0 && (*folders)[len - 1] == '/')
-			len--;
-		if (strncmp(path, *folders, len) == 0 &&
-		    (path[len] == '\0' || path[len] == '/'))
-			return true;
-	}
-	return false;
-}
-
 static void
 check_scope(
     const struct judge *j, struct json_object *entry, struct spawn_verdict *v)
@@ -297,12 +254,15 @@ check_scope(
 
 	if (j->facts->scope_paths == NULL)
 		return;
-	for (char **p = paths; p != NULL && *p != NULL; p++)
-		if (!is_below(j->facts->scope_paths, *p)) {
-			deny(v, "policy_violation",
-			    xasprintf("you may not change %s yourself", *p));
-			return;
-		}
+	for (char **p = paths; p != NULL && *p != NULL; p++) {
+		cleanup_free char *normal = scope_path_normal(*p);
+
+		if (scope_path_in(j->facts->scope_paths, normal))
+			continue;
+		deny(v, "policy_violation",
+		    xasprintf("you may not change %s yourself", *p));
+		return;
+	}
 }
 
 static void
@@ -359,7 +319,8 @@ name_for(const struct judge *j, struct json_object *entry)
 		char *actor = xasprintf(PREFIX "%s:%s-%d", group_of(entry),
 		    json_string_or(entry, "role", ""), n);
 
-		if (!has(j->facts->actors, actor) && !has(j->actors, actor))
+		if (!plan_has(j->facts->actors, actor) &&
+		    !plan_has(j->actors, actor))
 			return actor;
 		free(actor);
 	}
@@ -406,6 +367,15 @@ spawn_decide(const struct spawn_facts *facts, struct json_object *requested,
 	ret->accepted = j.accepted;
 	strv_free(j.models);
 	strv_free(j.actors);
+}
+
+void
+spawn_decision_fail(struct spawn_decision *d, const char *message)
+{
+	for (size_t i = 0; i < d->count; i++)
+		if (d->agents[i].reason == NULL)
+			deny(&d->agents[i], "invalid_plan", xstrdup(message));
+	d->accepted = 0;
 }
 
 void
@@ -479,117 +449,4 @@ spawn_decision_suggestion(const struct spawn_decision *d)
 		       "agents has ended.";
 	return "Correct what the messages name and ask again for those agents, "
 	       "or do their work yourself.";
-}
-
-/* --- records ----------------------------------------------------------- */
-
-struct json_object *
-spawn_request_body(const struct spawn_facts *facts, struct json_object *params)
-{
-	struct json_object *body = json_object_new_object();
-	struct json_object *requested =
-	    json_object_object_get(params, "requested_subagents");
-
-	json_set_string(
-	    body, "spawn_reason", json_string_or(params, "spawn_reason", ""));
-	json_set_int(body, "caller_depth", facts->place.depth);
-	json_set_int(body, "caller_max_depth", facts->place.max_depth);
-	json_set_int(
-	    body, "caller_local_max_depth", facts->place.local_max_depth);
-	json_set(body, "requested_subagents", json_object_get(requested));
-	return body;
-}
-
-struct json_object *
-spawn_denied_agents(
-    const struct spawn_decision *d, struct json_object *requested)
-{
-	struct json_object *list = json_object_new_array();
-
-	for (size_t i = 0; i < d->count; i++) {
-		struct json_object *one;
-
-		if (d->agents[i].reason == NULL)
-			continue;
-		one = json_object_new_object();
-		json_set_string(one, "role",
-		    json_string_or(
-			json_object_array_get_idx(requested, i), "role", ""));
-		json_set_string(one, "reason", d->agents[i].reason);
-		json_set_string(one, "message", d->agents[i].message);
-		json_object_array_add(list, one);
-	}
-	return list;
-}
-
-/* NULL for "", so that it is not set. */
-static void
-set(char **to, struct json_object *entry, const char *key)
-{
-	const char *text = json_string_or(entry, key, "");
-
-	xstrset(to, *text == '\0' ? NULL : text);
-}
-
-/* What the request says, and what the caller does not have either. */
-static void
-set_tools(struct task_run *run, const struct spawn_facts *facts,
-    struct json_object *entry)
-{
-	cleanup_tool_scope struct tool_scope scope = { 0 };
-	const struct tool_scope *own = facts->tools;
-
-	run->tools_deny = list_of(entry, "toolsDeny");
-	run->tools_scoped = has_key(entry, "toolsAllow");
-	if (run->tools_scoped)
-		run->tools_allow = list_of(entry, "toolsAllow");
-	if (own == NULL || !tool_scope_is_limited(own) ||
-	    make_scope(facts, entry, &scope, NULL) < 0)
-		return;
-	for (char **t = own->deny; t != NULL && *t != NULL; t++)
-		if (!has(run->tools_deny, *t))
-			strv_add(&run->tools_deny, *t);
-	if (run->tools_scoped || own->all)
-		return;
-	run->tools_scoped = true;
-	for (char **t = scope.all ? own->allow : scope.allow;
-	     t != NULL && *t != NULL; t++)
-		if (tool_scope_permits(own, *t))
-			strv_add(&run->tools_allow, *t);
-}
-
-struct task_run *
-spawn_run(const struct spawn_facts *facts, const struct spawn_verdict *v,
-    struct json_object *entry)
-{
-	struct task_run *run = task_run_new();
-	struct json_object *contract = NULL;
-
-	xstrset(&run->actor, v->actor);
-	xstrset(&run->root_actor, ACTOR_OVERSEER);
-	run->depth = v->place.depth;
-	run->max_depth = v->place.max_depth;
-	run->local_max_depth = v->place.local_max_depth;
-	set(&run->role, entry, "role");
-	set(&run->label, entry, "label");
-	set(&run->agent, entry, "agent");
-	set(&run->model, entry, "model");
-	set(&run->thinking, entry, "thinking");
-	run->timeout_s = (int)json_int_or(entry, "runTimeoutSeconds", 0);
-	set_tools(run, facts, entry);
-	run->scope_paths = list_of(entry, "scope_paths");
-	if (strv_count(run->scope_paths) == 0) {
-		strv_clear(&run->scope_paths);
-		if (facts->scope_paths != NULL)
-			run->scope_paths =
-			    strv_copy(strv_const(facts->scope_paths));
-	}
-	run->completion_report = json_bool_or(entry, "completionReport", false);
-	run->progress_reporting =
-	    json_bool_or(entry, "progressReporting", false);
-	if (json_object_object_get_ex(entry, "verification", &contract)) {
-		run->contract = json_object_get(contract);
-		run->verification = VERIFICATION_PENDING;
-	}
-	return run;
 }

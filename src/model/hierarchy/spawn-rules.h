@@ -16,8 +16,8 @@
 #include "hierarchy.h"
 
 struct agent_cards;
+struct err;
 struct json_object;
-struct task_run;
 struct tool_scope;
 
 /* What a request is judged by; everything is borrowed. */
@@ -59,6 +59,8 @@ const char *spawn_model(const struct spawn_facts *facts, const char *model,
 /* requested: an array of entries as in the shape of team.agent_spawn. */
 void spawn_decide(const struct spawn_facts *facts,
     struct json_object *requested, struct spawn_decision *ret_decision);
+/* Their nodes cannot be made: those that were accepted are denied. */
+void spawn_decision_fail(struct spawn_decision *decision, const char *message);
 void spawn_decision_release(struct spawn_decision *decision);
 
 /* If anyone was denied: a code and a sentence for the whole request ("some
@@ -67,18 +69,9 @@ const char *spawn_decision_reason(const struct spawn_decision *decision);
 const char *spawn_decision_message(const struct spawn_decision *decision);
 const char *spawn_decision_suggestion(const struct spawn_decision *decision);
 
-/* The body of the mail spawn.request, with the caller's true place; owned by
- * the caller of this. params: those of team.agent_spawn. */
-struct json_object *
-spawn_request_body(const struct spawn_facts *facts, struct json_object *params);
-/* [{role, reason, message}], owned by the caller. */
-struct json_object *spawn_denied_agents(
-    const struct spawn_decision *decision, struct json_object *requested);
-
-/* The launch of one that was accepted, out of its entry of the request; what
- * restricts the caller restricts it too. The rest of the record (parent,
- * request) is the caller's to fill in. Owned by the caller. */
-struct task_run *spawn_run(const struct spawn_facts *facts,
-    const struct spawn_verdict *verdict, struct json_object *entry);
+/* The tools of an entry of the request: those of its card, cut down. -EINVAL:
+ * it asks for more. */
+int spawn_scope(const struct spawn_facts *facts, struct json_object *entry,
+    struct tool_scope *ret_scope, struct err *err);
 
 #endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+
+#include "clock.h"
+#include "json.h"
+#include "mail-subject.h"
+#include "mail.h"
+#include "mem.h"
+#include "plan-text.h"
+#include "spawn-mail.h"
+#include "task-run.h"
+#include "team-book.h"
+#include "team-floor.h"
+#include "team-mail.h"
+#include "team-post.h"
+
+#define TASK_MAX 2048 /* bytes of a task; all of it is in its node */
+
+/* With shorter tasks. */
+static struct json_object *
+shorten(struct json_object *body)
+{
+	struct json_object *copy = NULL, *list;
+
+	json_object_deep_copy(body, &copy, NULL);
+	list = json_object_object_get(copy, "requested_subagents");
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *one = json_object_array_get_idx(list, i);
+		char *task = NULL;
+
+		plan_cut(&task, json_string_or(one, "task", ""), TASK_MAX);
+		json_set_string(one, "task", task);
+		free(task);
+	}
+	return copy;
+}
+
+/* Its recipient knows it already. */
+static void
+mark_read(struct team_floor *floor, const char *id)
+{
+	struct team_record *record = team_book_get(floor->book, STORE_MAIL, id);
+	const struct mail *mail =
+	    record != NULL ? team_post_mail(record) : NULL;
+	int64_t now = clock_wall_ms();
+	struct mail *copy;
+
+	if (mail == NULL)
+		return;
+	copy = mail_copy(mail);
+	mail_delivered(copy, now);
+	mail_read(copy, now);
+	mail_acked(copy, now);
+	team_post_put(floor, copy);
+	mail_free(copy);
+}
+
+int
+spawn_mail_request(
+    const struct spawn_letter *l, struct json_object *body, struct err *err)
+{
+	cleanup_json struct json_object *data = shorten(body);
+	cleanup_free char *id = NULL;
+	cleanup_free char *subject =
+	    mail_subject_make(SUBJECT_SPAWN_REQUEST, l->goal, l->node);
+	const struct mail_draft draft = { .key = l->request,
+		.from = l->actor,
+		.from_worker = l->worker,
+		.to = ACTOR_OVERSEER,
+		.subject = subject,
+		.data = data,
+		.kind = MAIL_INSTRUCTION,
+		.ack_required = true,
+		.goal = l->stored ? l->goal : NULL };
+	int r = team_mail_post(l->floor, &draft, &id, err);
+
+	if (r == 0)
+		mark_read(l->floor, id);
+	return r;
+}
+
+void
+spawn_mail_answer(
+    const struct spawn_letter *l, struct json_object *body, bool accepted)
+{
+	cleanup_free char *id = NULL;
+	cleanup_free char *request = mail_id(l->actor, l->request);
+	cleanup_free char *subject = mail_subject_make(
+	    accepted ? SUBJECT_SPAWN_ACCEPTED : SUBJECT_SPAWN_DENIED, l->goal,
+	    l->request);
+	const struct mail_draft draft = { .key = l->request,
+		.to = l->actor,
+		.to_worker = l->worker,
+		.subject = subject,
+		.data = body,
+		.reply_to = request,
+		.goal = l->stored ? l->goal : NULL };
+
+	if (team_mail_post(l->floor, &draft, &id, NULL) == 0 && l->told)
+		mark_read(l->floor, id);
+}
+
+char *
+spawn_mail_answer_id(const char *request)
+{
+	return mail_id(ACTOR_OVERSEER, request);
+}
