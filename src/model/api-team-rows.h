@@ -32,14 +32,22 @@
 		"See how the agents that you asked for are doing.",            \
 		api_team_status_params, API_E_NOT_FOUND, API_FAILED, 0),       \
 	    TEAM_TOOL("mail_send",                                             \
-		"Send mail to another agent, to your parent, to the "          \
-		"overseer or to a person.",                                    \
+		"Send mail to your parent, to an agent that works for you or " \
+		"for the same goal, to the overseer or to a person. It is "    \
+		"recorded, and reaches the other session by itself; do not "   \
+		"wait for it. Use kind instruction with ack_required for "     \
+		"what must be done, info for what is good to know, alert for " \
+		"what cannot wait. To ask a question and wait for its "        \
+		"answer, use request_orchestrator.",                           \
 		api_team_send_params, API_E_UNAUTHORIZED, API_E_NOT_FOUND,     \
 		API_FAILED, 0),                                                \
-	    TEAM_TOOL("mail_inbox", "Read your mail.", api_team_inbox_params,  \
-		API_FAILED, 0),                                                \
+	    TEAM_TOOL("mail_inbox",                                            \
+		"Read your mail, the newest first. New mail reaches you by "   \
+		"itself: use this to read what was cut or came earlier.",      \
+		api_team_inbox_params, API_E_NOT_FOUND, API_FAILED, 0),        \
 	    TEAM_TOOL("mail_ack",                                              \
-		"Confirm that you have read mail and act on it.",              \
+		"Confirm mail that asks for it, when you have acted on it; "   \
+		"it is given to you again until you do.",                      \
 		api_team_ack_params, API_E_NOT_FOUND, API_FAILED, 0),          \
 	    TEAM_TOOL("mail_reserve",                                          \
 		"Reserve files or folders that you are about to change, so "   \

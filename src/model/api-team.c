@@ -262,8 +262,10 @@ const struct shape api_team_inbox_params = {
 	    FIELDS{
 		SELF,
 		CALL,
-		MAY("unread", SHAPE_BOOL, "only what you have not read"),
+		MAY("unread", SHAPE_BOOL,
+		    "only what is new or waits to be confirmed"),
 		MAY_INT("limit", 1, 200, "the newest; 20 is the default"),
+		MAY_TEXT("id", 128, "this one, whole"),
 		END,
 	    },
 };
@@ -287,7 +289,8 @@ const struct shape api_mail_inbox_params = {
 		MAY_TEXT("of", 128,
 		    "an actor id or a worker's name; if absent, the person's"),
 		MAY("all", SHAPE_BOOL, "of everybody"),
-		MAY("unread", SHAPE_BOOL, "only what was not read"),
+		MAY("unread", SHAPE_BOOL,
+		    "only what is new or waits to be confirmed"),
 		MAY_INT("limit", 1, 1000, "the newest; 50 is the default"),
 		END,
 	    },

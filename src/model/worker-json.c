@@ -33,6 +33,7 @@ static const struct record_field fields[] = {
 	FIELD("on_hold", on_hold),
 	FIELD("work_of", work_of),
 	FIELD("dispatch", dispatch),
+	FIELD("mail_given", mail_given, .flags = RECORD_OMIT_UNSET),
 	FIELD("stalls", stalls),
 	FIELD("over_budget", over_budget),
 	FIELD("oversight", oversight),

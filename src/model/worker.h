@@ -49,6 +49,8 @@ struct worker {
 	char *work_of; /* task whose work lies in the worktree, which may be one
 			* that the worker has lost; NULL = none, or by hand */
 	char *dispatch; /* the last message of the tick that it was given */
+	char **mail_given; /* ids of mail that its session has, until the store
+			    * of goals knows it; NULL = none */
 	int stalls; /* attempts to revive it since its last sign of life */
 	bool over_budget; /* paused for that; llmc resume continues */
 	bool oversight; /* paused for how its work goes; only llmc resume with

@@ -255,6 +255,8 @@ policy_progressed(void *arg, struct agent *agent)
 	stalls_progressed(arg, agent);
 	if (mode->watch->progressed != NULL)
 		mode->watch->progressed(mode->watch_arg, agent);
+	if (mode->team->progressed != NULL)
+		mode->team->progressed(mode->team_arg, agent);
 }
 
 static void
@@ -300,6 +302,7 @@ static const struct fleet_policy fleet_policy = {
 	.turn_seen = turn_policy_seen,
 	.turn_test = turn_policy_test,
 	.turn_tested = turn_policy_tested,
+	.turn_words = turn_policy_words,
 	.turn_held = turn_policy_held,
 	.preface = turn_policy_preface,
 	.turn_judged = turn_policy_judged,

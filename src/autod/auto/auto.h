@@ -149,6 +149,8 @@ struct auto_team {
 	    struct server_call *call, const char *event);
 	/* As in struct fleet_policy, for workers with a task. */
 	void (*tool_used)(void *arg, struct agent *agent, const char *tool);
+	/* As in struct fleet_policy. */
+	void (*progressed)(void *arg, struct agent *agent);
 	/* The prompt of its task is made: append what the agent must know of
 	 * the team. */
 	void (*task_text)(void *arg, const struct task *task, struct buf *out);

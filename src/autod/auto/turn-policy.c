@@ -107,6 +107,8 @@ turn_policy_preface(void *arg, struct agent *agent, struct buf *out)
 
 	if (auto_task(agent) != NULL && mode->watch->preface != NULL)
 		mode->watch->preface(mode->watch_arg, agent, out);
+	if (mode->team->preface != NULL)
+		mode->team->preface(mode->team_arg, agent, out);
 }
 
 bool
@@ -115,8 +117,20 @@ turn_policy_tool_ended(
 {
 	const struct auto_mode *mode = arg;
 
-	return mode->watch->tool_ended != NULL &&
-	    mode->watch->tool_ended(mode->watch_arg, agent, call, event);
+	return (mode->watch->tool_ended != NULL &&
+		   mode->watch->tool_ended(
+		       mode->watch_arg, agent, call, event)) ||
+	    (mode->team->tool_ended != NULL &&
+		mode->team->tool_ended(mode->team_arg, agent, call, event));
+}
+
+bool
+turn_policy_words(void *arg, struct agent *agent, struct buf *out)
+{
+	const struct auto_mode *mode = arg;
+
+	return mode->team->stop_words != NULL &&
+	    mode->team->stop_words(mode->team_arg, agent, out);
 }
 
 /* Only if it would be sent back: finished work lands, whatever it cost. */

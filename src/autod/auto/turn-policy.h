@@ -27,6 +27,7 @@ const char *turn_policy_test(void *mode, struct agent *agent);
 void turn_policy_tested(
     void *mode, struct agent *agent, const struct child_result *result);
 bool turn_policy_held(void *mode, struct agent *agent, const char *words);
+bool turn_policy_words(void *mode, struct agent *agent, struct buf *out);
 void turn_policy_preface(void *mode, struct agent *agent, struct buf *out);
 void turn_policy_judged(void *mode, struct agent *agent,
     enum turn_action action, const char *head, const char *reason);

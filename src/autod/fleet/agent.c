@@ -257,6 +257,16 @@ agent_interrupt(struct agent *agent)
 	session_interrupt(agent->session);
 }
 
+void
+agent_tools_wait(struct agent *agent, enum agent_wait reason, bool on)
+{
+	unsigned before = agent->tools_wait;
+
+	agent->tools_wait = on ? before | reason : before & ~(unsigned)reason;
+	if ((before != 0) != (agent->tools_wait != 0))
+		run_dir_wait(agent->core->workspace, agent->worker->name, on);
+}
+
 static void
 on_session_ended(void *arg)
 {

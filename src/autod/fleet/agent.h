@@ -19,6 +19,12 @@ struct loop_timer;
 struct salvage;
 struct worker_op;
 
+/* Who has something to say after the next tool of a session. */
+enum agent_wait {
+	AGENT_WAIT_OVERSIGHT = 1,
+	AGENT_WAIT_MAIL = 2,
+};
+
 struct agent {
 	struct fleet *fleet;
 	struct core *core; /* fleet->core */
@@ -33,6 +39,7 @@ struct agent {
 			* waits */
 	bool stirred; /* something happened since its worktree was last
 		       * checked */
+	unsigned tools_wait; /* a set of enum agent_wait */
 	int sent_back; /* how often, at the end of this turn */
 	int missing; /* patrols in a row that found no session */
 	int start_failures; /* failed session starts in a row */
@@ -74,6 +81,10 @@ void agent_restart(struct agent *agent);
 void agent_park(struct agent *agent, const char *reason);
 /* The same; but in auto mode, where nobody is watching, it is an error. */
 void agent_give_up(struct agent *agent, const char *reason);
+
+/* Shall the hooks of its tools wait for the daemon's answer, for this reason?
+ * They do while there is any (run-dir.h). */
+void agent_tools_wait(struct agent *agent, enum agent_wait reason, bool on);
 
 /* Forget the task, the conversation and earlier errors. */
 void agent_forget(struct agent *agent);

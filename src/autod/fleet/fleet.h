@@ -52,6 +52,9 @@ struct fleet_policy {
 	const char *(*turn_test)(void *arg, struct agent *agent);
 	void (*turn_tested)(
 	    void *arg, struct agent *agent, const struct child_result *result);
+	/* Its turn is over, and what was judged would follow: append what it is
+	 * told instead, in the same conversation. False: nothing. */
+	bool (*turn_words)(void *arg, struct agent *agent, struct buf *out);
 	/* It is about to be sent back with this. True: do not, it was paused
 	 * or has lost its task instead. */
 	bool (*turn_held)(void *arg, struct agent *agent, const char *words);

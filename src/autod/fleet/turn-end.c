@@ -43,6 +43,7 @@ struct turn_end {
 	struct child *child; /* while tests run */
 	enum turn_action action;
 	struct buf reason;
+	bool told; /* the reason is what the policy has to say */
 };
 
 /* --- judging ---------------------------------------------------------- */
@@ -287,7 +288,7 @@ send_back(struct turn_end *t)
 	    &(struct event){ .kind = EVENT_SENT_BACK,
 		.worker = agent->worker->name,
 		.task = agent->worker->task,
-		.reason = t->reason.data });
+		.reason = t->told ? "there is mail for it" : t->reason.data });
 	if (t->op.call == NULL) {
 		agent_prompt(
 		    agent, t->reason.data, false, agent->worker->status);
@@ -298,7 +299,7 @@ send_back(struct turn_end *t)
 		agent->worker->session.busy = true;
 		persist_changed(agent->core);
 	}
-	agent->sent_back = sent_back + 1;
+	agent->sent_back = t->told ? sent_back : sent_back + 1;
 }
 
 static void
@@ -321,11 +322,30 @@ is_held(const struct turn_end *t)
 		fleet->policy_arg, t->op.agent, t->reason.data);
 }
 
+/* What it must be told comes before what follows the turn. */
+static void
+ask_words(struct turn_end *t)
+{
+	struct agent *agent = t->op.agent;
+	const struct fleet *fleet = agent->fleet;
+
+	if (t->action != TURN_FINISHED && t->action != TURN_NO_CHANGES &&
+	    t->action != TURN_CHECK)
+		return;
+	buf_clear(&t->reason);
+	if (fleet->policy->turn_words == NULL ||
+	    !fleet->policy->turn_words(fleet->policy_arg, agent, &t->reason))
+		return;
+	t->action = TURN_BACK;
+	t->told = true;
+}
+
 static void
 act(struct turn_end *t)
 {
 	struct agent *agent = t->op.agent;
 
+	ask_words(t);
 	switch (t->action) {
 	case TURN_NUDGE:
 	case TURN_BACK:

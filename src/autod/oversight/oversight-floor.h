@@ -43,7 +43,6 @@ struct turn_clock {
 	bool partial; /* it had begun before */
 	bool looking; /* a part of it is about to be recorded */
 	int64_t due_ms; /* since when it is to be told something, 0 = not */
-	bool waited; /* its tools wait for that */
 };
 
 struct oversight_floor {

@@ -51,12 +51,9 @@ is_in_turn(const struct agent *agent)
 /* --- telling --------------------------------------------------------- */
 
 static void
-let_wait(const struct oversight_floor *floor, struct turn_clock *clock, bool on)
+let_wait(struct agent *agent, bool on)
 {
-	if (clock->waited == on)
-		return;
-	clock->waited = on;
-	run_dir_wait(floor->core->workspace, clock->worker, on);
+	agent_tools_wait(agent, AGENT_WAIT_OVERSIGHT, on);
 }
 
 /* What is due goes in front of it. */
@@ -89,7 +86,7 @@ tell(struct oversight_floor *floor, struct watched *w, struct agent *agent,
 		clock->due_ms = clock_mono_ms();
 	telling = telling_now(
 	    due, clock_mono_ms() - clock->due_ms, floor->config.slice_ms);
-	let_wait(floor, clock, telling == TELLING_CONTEXT && again->len == 0);
+	let_wait(agent, telling == TELLING_CONTEXT && again->len == 0);
 	if (due < INTERVENTION_PAUSE &&
 	    (telling == TELLING_INTERRUPT || again->len > 0))
 		interrupt(agent, again);
@@ -103,8 +100,7 @@ oversight_slice_tool_ended(
 	struct watched *w = oversight_floor_watched(floor, agent);
 	cleanup_buf struct buf text = BUF_INIT;
 
-	let_wait(
-	    floor, oversight_floor_clock(floor, agent->worker->name), false);
+	let_wait(agent, false);
 	if (w == NULL || !is_in_turn(agent))
 		return false;
 	oversight_act_add(floor, w, agent, true, &text);
@@ -203,7 +199,7 @@ oversight_slice_patrol(struct oversight_floor *floor)
 			tell(floor, w, agent, &none);
 		} else {
 			clock->due_ms = 0;
-			let_wait(floor, clock, false);
+			let_wait(agent, false);
 		}
 		buf_release(&none);
 	}
@@ -212,9 +208,13 @@ oversight_slice_patrol(struct oversight_floor *floor)
 void
 oversight_slice_begin(const struct oversight_floor *floor)
 {
-	for (size_t i = 0; i < floor->fleet->count; i++)
-		run_dir_wait(floor->core->workspace,
-		    floor->fleet->agents[i]->worker->name, false);
+	for (size_t i = 0; i < floor->fleet->count; i++) {
+		const struct agent *agent = floor->fleet->agents[i];
+
+		if (agent->tools_wait == 0)
+			run_dir_wait(
+			    floor->core->workspace, agent->worker->name, false);
+	}
 }
 
 void

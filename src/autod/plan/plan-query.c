@@ -158,6 +158,15 @@ plan_query_records(struct plan_floor *floor, struct server_call *call,
 	    query_new(floor, call, context, fn));
 }
 
+void
+plan_query_newest(struct plan_floor *floor, struct server_call *call,
+    struct json_object *context, enum store_kind kind, const char *actor,
+    size_t limit, plan_query_fn *fn)
+{
+	store_read_newest(planbook_store(floor->book), kind, actor, limit,
+	    on_part, query_new(floor, call, context, fn));
+}
+
 /* --- events for people ----------------------------------------------- */
 
 struct json_object *

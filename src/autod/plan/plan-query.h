@@ -32,6 +32,12 @@ void plan_query_records(struct plan_floor *floor, struct server_call *call,
     struct json_object *context, enum store_kind kind, const char *goal_id,
     const char *id, plan_query_fn *fn);
 
+/* The same of mail, requests or reservations, the newest first: those of an
+ * actor (NULL = of all). */
+void plan_query_newest(struct plan_floor *floor, struct server_call *call,
+    struct json_object *context, enum store_kind kind, const char *actor,
+    size_t limit, plan_query_fn *fn);
+
 /* A row of an event as a record of logs/auto.log, owned by the caller. */
 struct json_object *plan_query_log_record(struct json_object *row);
 

@@ -25,6 +25,7 @@ struct entry {
 	struct team_record record; /* first */
 	TAILQ_ENTRY(entry) all, own;
 	struct box *box; /* of its actor; NULL = nobody's */
+	uint64_t put; /* the number of its last change */
 };
 TAILQ_HEAD(entry_list, entry);
 
@@ -42,6 +43,16 @@ struct known {
 };
 TAILQ_HEAD(known_list, known);
 
+/* A change that is being stored. */
+struct put {
+	LIST_ENTRY(put) entry;
+	struct team_book *book;
+	enum store_kind kind;
+	uint64_t number;
+	char id[];
+};
+LIST_HEAD(put_list, put);
+
 struct shelf {
 	struct entry_list entries;
 	size_t count;
@@ -56,6 +67,8 @@ struct team_book {
 	struct team_book_callbacks callbacks;
 	bool open;
 	struct shelf shelves[KINDS];
+	struct put_list puts;
+	uint64_t numbers; /* of changes so far */
 };
 
 static struct shelf *
@@ -172,7 +185,7 @@ insert(struct entry_list *list, struct entry *entry, bool own)
 }
 
 /* The body is taken. */
-static void
+static struct entry *
 set_entry(struct shelf *shelf, enum store_kind kind, const char *goal_id,
     const char *id, struct json_object *body)
 {
@@ -200,6 +213,7 @@ set_entry(struct shelf *shelf, enum store_kind kind, const char *goal_id,
 		entry->box->count++;
 		insert(&entry->box->entries, entry, true);
 	}
+	return entry;
 }
 
 static void
@@ -238,7 +252,46 @@ on_record(void *arg, const struct store_change *record)
 	else if (json_parse(record->body, strlen(record->body), STORE_BODY_MAX,
 		     &body, NULL) == 0)
 		set_entry(
-		    shelf, record->kind, record->goal_id, record->id, body);
+		    shelf, record->kind, record->goal_id, record->id, body)
+		    ->record.stored = true;
+}
+
+static void
+put_free(struct put *put)
+{
+	LIST_REMOVE(put, entry);
+	free(put);
+}
+
+/* What was refused was never there. */
+static void
+on_stored(const struct err *err, void *arg)
+{
+	struct put *put = arg;
+	struct shelf *shelf = shelf_of(put->book, put->kind);
+	struct entry *entry = strmap_get(&shelf->by_id, put->id);
+
+	if (entry != NULL && entry->put == put->number) {
+		entry->record.stored = err == NULL;
+		if (err != NULL)
+			remove_entry(shelf, entry);
+	}
+	put_free(put);
+}
+
+static void
+await_store(struct team_book *book, struct entry *entry)
+{
+	size_t size = strlen(entry->record.id) + 1;
+	struct put *put = xcalloc(1, sizeof *put + size);
+
+	put->book = book;
+	put->kind = entry->record.kind;
+	put->number = entry->put = ++book->numbers;
+	memcpy(put->id, entry->record.id, size);
+	entry->record.stored = false;
+	LIST_INSERT_HEAD(&book->puts, put, entry);
+	team_book_then(book, book, entry->record.goal_id, on_stored, put);
 }
 
 static void
@@ -255,9 +308,13 @@ static void
 on_closed(void *arg)
 {
 	struct team_book *book = arg;
+	struct put *put;
 
 	if (book->open && book->callbacks.closed != NULL)
 		book->callbacks.closed(book->callbacks.arg);
+	team_book_forget(book, book);
+	while ((put = LIST_FIRST(&book->puts)) != NULL)
+		put_free(put);
 	book->open = false;
 	clear(book);
 }
@@ -276,6 +333,7 @@ team_book_new(
 
 	book->plan = plan;
 	book->callbacks = *callbacks;
+	LIST_INIT(&book->puts);
 	for (size_t i = 0; i < KINDS; i++) {
 		TAILQ_INIT(&book->shelves[i].entries);
 		TAILQ_INIT(&book->shelves[i].known);
@@ -292,6 +350,12 @@ team_book_free(struct team_book *book)
 	on_closed(book);
 	plan_floor_set_guest(book->plan, NULL, NULL);
 	free(book);
+}
+
+void *
+team_book_owner(const struct team_book *book)
+{
+	return book->callbacks.arg;
 }
 
 bool
@@ -338,7 +402,7 @@ team_book_put(struct team_book *book, enum store_kind kind, const char *goal_id,
 	plan_persist_body(
 	    plan_floor_persist(book->plan), kind, goal_id, id, buf_take(&text));
 	if (strcmp(json_string_or(stored, "status", ""), TEAM_OPEN) == 0) {
-		set_entry(shelf, kind, goal_id, id, stored);
+		await_store(book, set_entry(shelf, kind, goal_id, id, stored));
 		return;
 	}
 	add_known(shelf, id, false);

@@ -38,6 +38,7 @@ struct team_record {
 	const char *id, *goal_id;
 	const char *actor; /* NULL = nobody's */
 	struct json_object *body; /* never NULL */
+	bool stored; /* the store has it as it is */
 	/* For the owner of the kind: what it made of the body. free_data is
 	 * called when the record is changed or ends. */
 	void *data;
@@ -54,6 +55,7 @@ struct team_book_callbacks {
 struct team_book *team_book_new(
     struct plan_floor *plan, const struct team_book_callbacks *callbacks);
 void team_book_free(struct team_book *book);
+void *team_book_owner(const struct team_book *book); /* callbacks->arg */
 
 /* Are the records there? */
 bool team_book_is_open(const struct team_book *book);

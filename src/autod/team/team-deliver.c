@@ -1,10 +1,517 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "agent-message.h"
+#include "agent.h"
+#include "auto.h"
+#include "buf.h"
+#include "clock.h"
+#include "emit.h"
+#include "loop.h"
+#include "mail-text.h"
+#include "mem.h"
+#include "persist.h"
+#include "serve.h"
+#include "session-hook.h"
+#include "state.h"
+#include "strv.h"
+#include "team-close.h"
 #include "team-deliver.h"
+#include "team-floor.h"
+#include "team-post.h"
+
+static const char go_on[] = "Act on this mail as far as it concerns you, and "
+			    "continue with your task.";
+static const char idle_text[] = "Act on this mail as far as it concerns you.";
+
+/* Mail that a session is being given. */
+struct give {
+	LIST_ENTRY(give) entry;
+	char *worker;
+	uint64_t generation; /* of its session */
+	bool prompt; /* as a part of its pending prompt, else in an answer */
+	char **ids;
+};
+LIST_HEAD(give_list, give);
+
+/* Mail that was delivered, until the store has that. */
+struct mark {
+	LIST_ENTRY(mark) entry;
+	struct team_deliver *deliver;
+	char *worker, *id;
+};
+LIST_HEAD(mark_list, mark);
+
+struct team_deliver {
+	struct team_floor *floor;
+	struct mail_pace pace;
+	struct give_list gives;
+	struct mark_list marks;
+	struct loop_call *look;
+};
+
+/* --- what is on its way ------------------------------------------------ */
+
+static void
+give_free(struct give *give)
+{
+	LIST_REMOVE(give, entry);
+	free(give->worker);
+	strv_free(give->ids);
+	free(give);
+}
+
+static struct give *
+give_new(struct team_deliver *d, const struct worker *w)
+{
+	struct give *give = xcalloc(1, sizeof *give);
+
+	give->worker = xstrdup(w->name);
+	give->generation = w->session.generation;
+	LIST_INSERT_HEAD(&d->gives, give, entry);
+	return give;
+}
+
+static bool
+is_in(char *const *list, const char *id)
+{
+	for (size_t i = 0; list != NULL && list[i] != NULL; i++)
+		if (strcmp(list[i], id) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_on_its_way(
+    const struct team_deliver *d, const struct worker *w, const char *id)
+{
+	const struct give *give;
+
+	if (is_in(w->mail_given, id))
+		return true;
+	LIST_FOREACH (give, &d->gives, entry)
+		if (strcmp(give->worker, w->name) == 0 && is_in(give->ids, id))
+			return true;
+	return false;
+}
+
+static bool
+is_pending(const struct worker *w, const char *id)
+{
+	return w->session.step != PROMPT_NONE && w->session.pending != NULL &&
+	    mail_text_has(w->session.pending, id);
+}
+
+/* A prompt that was replaced or dropped, or an answer to a session that is
+ * gone: its mail is given again. */
+static void
+drop_lost(struct team_deliver *d)
+{
+	struct give *give, *next;
+
+	for (give = LIST_FIRST(&d->gives); give != NULL; give = next) {
+		const struct worker *w =
+		    state_find(&d->floor->core->state, give->worker);
+		bool pending = w != NULL && give->ids != NULL &&
+		    is_pending(w, give->ids[0]);
+
+		next = LIST_NEXT(give, entry);
+		if (pending)
+			give->prompt = true;
+		else if (w == NULL || give->prompt ||
+		    give->generation != w->session.generation)
+			give_free(give);
+	}
+}
+
+/* --- delivered --------------------------------------------------------- */
+
+static void
+mark_free(struct mark *mark)
+{
+	LIST_REMOVE(mark, entry);
+	free(mark->worker);
+	free(mark->id);
+	free(mark);
+}
+
+static void
+on_marked(const struct err *err, void *arg)
+{
+	struct mark *mark = arg;
+	struct core *core = mark->deliver->floor->core;
+	struct worker *w = state_find(&core->state, mark->worker);
+
+	if (err == NULL && w != NULL && w->mail_given != NULL) {
+		strv_remove(w->mail_given, mark->id);
+		if (w->mail_given[0] == NULL)
+			strv_clear(&w->mail_given);
+		persist_changed(core);
+	}
+	mark_free(mark);
+}
+
+/* The session has it: tell the store, then forget it here. */
+static void
+record(struct team_deliver *d, const struct worker *w, const char *id)
+{
+	struct team_floor *floor = d->floor;
+	struct team_record *found = team_book_get(floor->book, STORE_MAIL, id);
+	const struct mail *mail = found != NULL ? team_post_mail(found) : NULL;
+	struct mark *mark = xcalloc(1, sizeof *mark);
+	cleanup_free char *goal = NULL;
+
+	if (mail != NULL) {
+		struct mail *copy = mail_copy(mail);
+
+		xstrset(&goal, mail->goal);
+		mail_delivered(copy, clock_wall_ms());
+		team_post_put(floor, copy);
+		mail_free(copy);
+	}
+	mark->deliver = d;
+	mark->worker = xstrdup(w->name);
+	mark->id = xstrdup(id);
+	LIST_INSERT_HEAD(&d->marks, mark, entry);
+	team_book_then(floor->book, d, goal, on_marked, mark);
+}
+
+static void
+confirm(struct team_deliver *d, struct worker *w, struct give *give)
+{
+	for (size_t i = 0; give->ids != NULL && give->ids[i] != NULL; i++) {
+		strv_add(&w->mail_given, give->ids[i]);
+		if (team_book_is_open(d->floor->book))
+			record(d, w, give->ids[i]);
+	}
+	persist_changed(d->floor->core);
+	give_free(give);
+}
+
+/* submitted: a prompt with a receipt was; else any hook of the session. */
+static void
+confirm_worker(struct team_deliver *d, struct worker *w, bool submitted)
+{
+	struct give *give, *next;
+
+	for (give = LIST_FIRST(&d->gives); give != NULL; give = next) {
+		next = LIST_NEXT(give, entry);
+		if (strcmp(give->worker, w->name) != 0 ||
+		    (!submitted && give->prompt) ||
+		    give->generation != w->session.generation)
+			continue;
+		/* It may be a part of the prompt since the last look. */
+		if (!submitted && give->ids != NULL &&
+		    is_pending(w, give->ids[0]))
+			continue;
+		confirm(d, w, give);
+	}
+}
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	struct team_deliver *d = arg;
+	struct worker *w;
+
+	switch (event->kind) {
+	case EVENT_PROMPT_SUBMITTED:
+		w = event->worker != NULL ?
+		    state_find(&d->floor->core->state, event->worker) :
+		    NULL;
+		if (w != NULL)
+			confirm_worker(d, w, true);
+		break;
+	case EVENT_WORKER_MOVED:
+	case EVENT_TASK_ASSIGNED:
+		loop_call_request(d->look);
+		break;
+	default:
+		break;
+	}
+}
 
 void
-team_deliver_posted(struct team_floor *floor, const char *actor)
+team_deliver_progressed(struct team_deliver *d, struct agent *agent)
 {
-	(void)floor;
-	(void)actor;
+	confirm_worker(d, agent->worker, false);
+}
+
+/* --- what is due -------------------------------------------------------- */
+
+struct due {
+	struct mail **mails; /* borrowed from the book */
+	size_t count;
+};
+
+static int
+compare(const void *a, const void *b)
+{
+	return mail_compare(*(struct mail *const *)a, *(struct mail *const *)b);
+}
+
+/* again: also what is to be confirmed. The caller frees the list. */
+static struct due
+find_due(struct team_deliver *d, const struct agent *agent, bool again)
+{
+	const struct team_floor *floor = d->floor;
+	cleanup_free char *actor = team_mail_actor(agent);
+	struct team_record *record = NULL;
+	struct due due = { NULL, 0 };
+	int64_t now_ms = clock_wall_ms();
+
+	while ((record = team_book_next(
+		    floor->book, STORE_MAIL, actor, record)) != NULL) {
+		const struct mail *mail = team_post_mail(record);
+
+		if (mail == NULL || !record->stored ||
+		    !(again ? mail_is_due(mail, &d->pace, now_ms) :
+			      mail_is_new(mail)) ||
+		    is_on_its_way(d, agent->worker, mail->id))
+			continue;
+		due.mails = xreallocarray(
+		    due.mails, due.count + 1, sizeof(struct mail *));
+		due.mails[due.count++] = record->data;
+	}
+	if (due.count > 1)
+		qsort(due.mails, due.count, sizeof(struct mail *), compare);
+	return due;
+}
+
+static bool
+has_due(struct team_deliver *d, const struct agent *agent, bool again)
+{
+	struct due due = find_due(d, agent, again);
+
+	free(due.mails);
+	return due.count > 0;
+}
+
+/* Give it what is due, in this text. False: nothing is. */
+static bool
+give_due(
+    struct team_deliver *d, struct agent *agent, bool again, struct buf *out)
+{
+	struct due due = find_due(d, agent, again);
+	struct give *give;
+	size_t count;
+
+	if (due.count == 0)
+		return false;
+	if (out->len > 0)
+		buf_adds(out, "\n\n");
+	count = mail_text(due.mails, due.count, out);
+	give = give_new(d, agent->worker);
+	for (size_t i = 0; i < count; i++)
+		strv_add(&give->ids, due.mails[i]->id);
+	free(due.mails);
+	loop_call_request(d->look);
+	return true;
+}
+
+/* --- ways ---------------------------------------------------------------- */
+
+void
+team_deliver_preface(
+    struct team_deliver *d, struct agent *agent, struct buf *out)
+{
+	struct give *give, *next;
+
+	/* The prompt before it was not submitted, and this one replaces it. */
+	for (give = LIST_FIRST(&d->gives); give != NULL; give = next) {
+		next = LIST_NEXT(give, entry);
+		if (strcmp(give->worker, agent->worker->name) == 0 &&
+		    give->ids != NULL &&
+		    is_pending(agent->worker, give->ids[0]))
+			give_free(give);
+	}
+	give_due(d, agent, true, out);
+}
+
+bool
+team_deliver_stop_words(
+    struct team_deliver *d, struct agent *agent, struct buf *out)
+{
+	if (!give_due(d, agent, true, out))
+		return false;
+	buf_addf(out, "\n%s", go_on);
+	return true;
+}
+
+bool
+team_deliver_tool_ended(struct team_deliver *d, struct agent *agent,
+    struct server_call *call, const char *event)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (!give_due(d, agent, false, &text))
+		return false;
+	serve_reply(
+	    d->floor->core, call, session_hook_tool_answer(event, text.data));
+	return true;
+}
+
+/* Is it at rest, and nobody's but its person's? */
+static bool
+is_idle(const struct team_deliver *d, const struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+
+	return (w->status == WORKER_IDLE || w->status == WORKER_NO_CHANGES) &&
+	    w->task == NULL && !auto_drives(d->floor->mode, agent) &&
+	    w->session.ready && !w->session.busy &&
+	    w->session.step == PROMPT_NONE && !agent_is_taken(agent) &&
+	    !worker_is_held(w);
+}
+
+/* The mail is put in front of the prompt. */
+static void
+wake(struct team_deliver *d, struct agent *agent)
+{
+	if (!has_due(d, agent, true))
+		return;
+	if (agent->worker->status == WORKER_NO_CHANGES) {
+		agent_message(agent, idle_text);
+		return;
+	}
+	if (agent_move(agent, WORKER_STARTING, NULL) < 0)
+		return;
+	xstrset(&agent->worker->prompt, idle_text);
+	agent_prompt(agent, idle_text, false, WORKER_WORKING);
+}
+
+static void
+look_at(struct team_deliver *d, struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+
+	agent_tools_wait(agent, AGENT_WAIT_MAIL,
+	    worker_in_turn(w->status) && w->session.busy &&
+		has_due(d, agent, false));
+	if (is_idle(d, agent))
+		wake(d, agent);
+}
+
+static void
+on_look(void *arg)
+{
+	struct team_deliver *d = arg;
+	struct team_floor *floor = d->floor;
+
+	if (floor->core->stopping || floor->core->options->oneshot ||
+	    !team_book_is_open(floor->book))
+		return;
+	drop_lost(d);
+	team_close_look(floor, &d->pace);
+	for (size_t i = 0; i < floor->fleet->count; i++)
+		look_at(d, floor->fleet->agents[i]);
+}
+
+void
+team_deliver_look(struct team_deliver *d)
+{
+	loop_call_request(d->look);
+}
+
+/* Nothing is given that is not stored. */
+static void
+on_posted(const struct err *err, void *arg)
+{
+	struct team_deliver *d = arg;
+
+	(void)err;
+	loop_call_request(d->look);
+}
+
+void
+team_deliver_posted(struct team_deliver *d)
+{
+	team_book_then(d->floor->book, d, NULL, on_posted, d);
+}
+
+/* --- life ---------------------------------------------------------------- */
+
+void
+team_deliver_opened(struct team_deliver *d)
+{
+	const struct state *state = &d->floor->core->state;
+
+	for (size_t i = 0; i < state->count; i++) {
+		const struct worker *w = state->workers[i];
+		cleanup_strv char **ids = strv_copy(strv_const(w->mail_given));
+
+		for (size_t k = 0; ids[k] != NULL; k++)
+			record(d, w, ids[k]);
+	}
+	loop_call_request(d->look);
+}
+
+void
+team_deliver_closed(struct team_deliver *d)
+{
+	struct mark *mark;
+
+	team_book_forget(d->floor->book, d);
+	while ((mark = LIST_FIRST(&d->marks)) != NULL)
+		mark_free(mark);
+}
+
+void
+team_deliver_set_pace(struct team_deliver *d, const struct mail_pace *pace)
+{
+	d->pace = *pace;
+}
+
+/* What the last daemon put into prompts that are not submitted yet. */
+static void
+find_given(struct team_deliver *d)
+{
+	const struct state *state = &d->floor->core->state;
+
+	for (size_t i = 0; i < state->count; i++) {
+		const struct worker *w = state->workers[i];
+		char **ids = NULL;
+		struct give *give;
+
+		if (w->session.step != PROMPT_NONE &&
+		    w->session.pending != NULL)
+			ids = mail_text_ids(w->session.pending);
+		if (ids == NULL)
+			continue;
+		give = give_new(d, w);
+		give->prompt = true;
+		give->ids = ids;
+	}
+}
+
+struct team_deliver *
+team_deliver_new(struct team_floor *floor)
+{
+	struct team_deliver *d = xcalloc(1, sizeof *d);
+
+	d->floor = floor;
+	d->pace = mail_pace;
+	LIST_INIT(&d->gives);
+	LIST_INIT(&d->marks);
+	d->look = loop_call_new(floor->core->loop, on_look, d);
+	find_given(d);
+	emit_subscribe(floor->core, on_event, d);
+	return d;
+}
+
+void
+team_deliver_free(struct team_deliver *d)
+{
+	struct give *give;
+
+	if (d == NULL)
+		return;
+	emit_unsubscribe(d->floor->core, on_event, d);
+	while ((give = LIST_FIRST(&d->gives)) != NULL)
+		give_free(give);
+	loop_call_free(d->look);
+	free(d);
 }

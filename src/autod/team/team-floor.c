@@ -11,6 +11,7 @@
 #include "plan-floor.h"
 #include "serve.h"
 #include "team-book.h"
+#include "team-deliver.h"
 #include "team-floor.h"
 #include "team-guard.h"
 #include "team-mail.h"
@@ -35,6 +36,12 @@ team_floor_speaker(struct team_floor *floor, struct server_call *call,
 	return agent;
 }
 
+struct team_floor *
+team_floor_above(const struct plan_floor *plan)
+{
+	return team_book_owner(plan->guest_arg);
+}
+
 static void
 floor_begin(void *self)
 {
@@ -50,7 +57,49 @@ on_event(const struct event *event, void *arg)
 		team_guard_assigned(arg, event);
 }
 
-/* --- what auto mode asks ---------------------------------------------- */
+static void
+floor_patrol(void *self, bool all)
+{
+	const struct team_floor *floor = self;
+
+	(void)all;
+	team_deliver_look(floor->deliver);
+}
+
+/* --- what auto mode asks --------------------------------------------- */
+
+static bool
+policy_stop_words(void *arg, struct agent *agent, struct buf *out)
+{
+	const struct team_floor *floor = arg;
+
+	return team_deliver_stop_words(floor->deliver, agent, out);
+}
+
+static void
+policy_preface(void *arg, struct agent *agent, struct buf *out)
+{
+	const struct team_floor *floor = arg;
+
+	team_deliver_preface(floor->deliver, agent, out);
+}
+
+static bool
+policy_tool_ended(
+    void *arg, struct agent *agent, struct server_call *call, const char *event)
+{
+	const struct team_floor *floor = arg;
+
+	return team_deliver_tool_ended(floor->deliver, agent, call, event);
+}
+
+static void
+policy_progressed(void *arg, struct agent *agent)
+{
+	const struct team_floor *floor = arg;
+
+	team_deliver_progressed(floor->deliver, agent);
+}
 
 static void
 policy_tool_used(void *arg, struct agent *agent, const char *tool)
@@ -77,22 +126,50 @@ static const struct auto_team team_policy = {
 	.guard = policy_guard,
 	.tool_used = policy_tool_used,
 	.task_text = policy_task_text,
+	.stop_words = policy_stop_words,
+	.preface = policy_preface,
+	.tool_ended = policy_tool_ended,
+	.progressed = policy_progressed,
 };
+
+/* --- the store of goals ---------------------------------------------- */
+
+static void
+book_opened(void *arg)
+{
+	const struct team_floor *floor = arg;
+
+	team_deliver_opened(floor->deliver);
+}
+
+static void
+book_closed(void *arg)
+{
+	const struct team_floor *floor = arg;
+
+	team_deliver_closed(floor->deliver);
+}
+
+/* --- life ------------------------------------------------------------ */
 
 struct team_floor *
 team_floor_new(struct plan_floor *plan)
 {
 	struct team_floor *floor = xcalloc(1, sizeof *floor);
-	const struct team_book_callbacks callbacks = { .arg = floor };
+	const struct team_book_callbacks callbacks = {
+		.opened = book_opened, .closed = book_closed, .arg = floor
+	};
 
 	floor->core = plan->core;
 	floor->fleet = plan->fleet;
 	floor->mode = plan->mode;
 	floor->plan = plan;
 	floor->book = team_book_new(plan, &callbacks);
+	floor->deliver = team_deliver_new(floor);
 	floor->floor = (struct core_floor){
 		.self = floor,
 		.begin = floor_begin,
+		.patrol = floor_patrol,
 	};
 	core_add_floor(floor->core, &floor->floor);
 	auto_set_team(floor->mode, &team_policy, floor);
@@ -113,7 +190,8 @@ team_floor_free(struct team_floor *floor)
 		return;
 	emit_unsubscribe(floor->core, on_event, floor);
 	auto_set_team(floor->mode, NULL, NULL);
-	team_book_free(floor->book);
+	team_book_free(floor->book); /* closes it */
+	team_deliver_free(floor->deliver);
 	team_report_free(floor->report);
 	free(floor);
 }

@@ -9,6 +9,9 @@
  *   team-book.c     the open records in memory, as the store has them
  *   team-post.c     mail becomes a record
  *   team-deliver.c  mail into sessions
+ *   team-close.c    mail that reaches nobody
+ *   team-people.c   mail that people are told of
+ *   team-reach.c    who may write to whom
  *   team-mail.c     mail_send, mail_inbox, mail_ack, and mail.* for people
  *   team-reserve.c  mail_reserve, mail_release, mail_list_reservations
  *   team-request.c  request_orchestrator, respond_orchestrator_request,
@@ -29,6 +32,7 @@ struct server_call;
 struct task;
 struct team_book;
 struct team_report;
+struct team_deliver;
 
 struct team_floor {
 	struct core *core;
@@ -36,6 +40,7 @@ struct team_floor {
 	struct auto_mode *mode;
 	struct plan_floor *plan;
 	struct team_book *book; /* never NULL; empty while goals are off */
+	struct team_deliver *deliver;
 	struct core_floor floor;
 	struct team_report *report;
 };
@@ -44,6 +49,9 @@ struct team_floor {
 struct team_floor *team_floor_new(struct plan_floor *plan);
 /* Call before the floors below are freed. */
 void team_floor_free(struct team_floor *floor);
+
+/* The floor that is above this one. */
+struct team_floor *team_floor_above(const struct plan_floor *plan);
 
 /* Whose tool call it is, by the socket it came to; NULL: the call was refused,
  * because there is no such worker any more. ret_task (may be NULL): its task,

@@ -1,31 +1,517 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "clock.h"
+#include "errtext.h"
+#include "id.h"
+#include "json.h"
 #include "mem.h"
+#include "plan-call.h"
+#include "plan-floor.h"
+#include "plan-query.h"
 #include "serve.h"
+#include "task-run.h"
+#include "task.h"
 #include "team-floor.h"
 #include "team-mail.h"
+#include "team-post.h"
+#include "team-reach.h"
+#include "text.h"
+#include "word.h"
+
+#define AGENT_LIMIT  20
+#define PERSON_LIMIT 50
+#define LIST_BODY    4096 /* bytes of a body in a list */
+
+/* --- what is shown ------------------------------------------------------ */
+
+/* whole: with all of the body. The caller owns it. */
+static struct json_object *
+view(const struct mail *mail, bool whole)
+{
+	struct json_object *json = mail_to_json(mail);
+	size_t len = strlen(mail->body);
+	size_t shown = text_cut(mail->body, len, LIST_BODY);
+
+	json_object_object_del(json, "actor");
+	json_set_string(json, "to", mail->to);
+	if (!whole && shown < len) {
+		cleanup_free char *text =
+		    xasprintf("%.*s... (cut)", (int)shown, mail->body);
+
+		json_set_string(json, "body", text);
+		json_set_int(json, "body_bytes", (int64_t)len);
+	}
+	return json;
+}
+
+/* The row as memory has it, if it is open. The caller frees it; NULL = it is
+ * not readable. */
+static struct mail *
+mail_of_row(const struct team_floor *floor, struct json_object *row)
+{
+	struct team_record *record = team_book_get(
+	    floor->book, STORE_MAIL, json_string_or(row, "id", ""));
+	struct mail *mail = NULL;
+
+	if (record != NULL && team_post_mail(record) != NULL)
+		return mail_copy(team_post_mail(record));
+	mail_from_json(row, "", &mail, NULL);
+	return mail;
+}
+
+/* --- sending ------------------------------------------------------------- */
 
 static void
-absent(void *arg, struct server_call *call, struct json_object *params)
+refuse(struct server_call *call, const struct err *err)
 {
-	(void)arg;
-	(void)params;
-	serve_refuse(call, API_FAILED, "not built yet");
+	serve_refuse(call, API_FAILED, "%s", err->msg);
+}
+
+/* The draft from the parameters; its strings are theirs. */
+static void
+read_draft(struct json_object *params, struct mail_draft *draft)
+{
+	unsigned kind = MAIL_INFO;
+
+	word_find(
+	    mail_kind_words, json_string_or(params, "kind", "info"), &kind);
+	draft->kind = (enum mail_kind)kind;
+	draft->subject = json_string_or(params, "subject", NULL);
+	draft->body = json_string_or(params, "body", NULL);
+	draft->ack_required = json_bool_or(params, "ack_required", false);
+	draft->reply_to = json_string_or(params, "reply_to", NULL);
+}
+
+static void
+send_draft(struct team_floor *floor, struct server_call *call,
+    struct json_object *params, struct mail_draft *draft)
+{
+	const char *id = json_string_or(params, "call", NULL);
+	cleanup_free char *posted = NULL, *key = NULL;
+	struct json_object *result;
+	struct err err = { 0 };
+	char unique[ID_ULID_SIZE];
+
+	id_ulid(clock_wall_ms(), unique);
+	key = xasprintf("call/%s", id != NULL ? id : unique);
+	draft->key = key;
+	read_draft(params, draft);
+	if (team_mail_post(floor, draft, &posted, &err) < 0) {
+		refuse(call, &err);
+		return;
+	}
+	result = json_object_new_object();
+	json_set_string(result, "id", posted);
+	json_set_string(result, "to", draft->to);
+	if (draft->to_worker != NULL)
+		json_set_string(result, "to_worker", draft->to_worker);
+	if (team_post_find(floor, draft->to) == TEAM_ACTOR_ENDED)
+		json_set_string(result, "note",
+		    "it is recorded, but nobody will read it: its recipient "
+		    "has ended");
+	plan_call_answer(floor->plan, call,
+	    draft->goal != NULL ? draft->goal : TEAM_NO_GOAL, result);
+}
+
+static void
+on_agent_send(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_floor *floor = arg;
+	struct task *task = NULL;
+	const struct agent *agent =
+	    team_floor_speaker(floor, call, params, &task);
+	struct team_reach reach = { 0 };
+	cleanup_free char *from = NULL, *goal = NULL;
+	struct mail_draft draft = { 0 };
+	struct err err = { 0 };
+	int code;
+
+	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
+		return;
+	code = team_reach_of_agent(
+	    floor, agent, json_string_or(params, "to", ""), &reach, &err);
+	if (code != 0) {
+		serve_refuse(call, code, "%s", err.msg);
+		return;
+	}
+	from = team_mail_actor(agent);
+	goal = task != NULL ? team_reach_goal(task) : NULL;
+	draft.from = from;
+	draft.from_worker = agent->worker->name;
+	draft.to = reach.actor;
+	draft.to_worker = reach.worker;
+	draft.goal = goal;
+	send_draft(floor, call, params, &draft);
+	team_reach_release(&reach);
+}
+
+static void
+on_person_send(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_floor *floor = arg;
+	struct team_reach reach = { 0 };
+	struct mail_draft draft = { .from = ACTOR_PERSON };
+	struct err err = { 0 };
+	int code;
+
+	if (!plan_call_begin_change(floor->plan, call))
+		return;
+	code = team_reach_of_person(
+	    floor, json_string_or(params, "to", ""), &reach, &err);
+	if (code != 0) {
+		serve_refuse(call, code, "%s", err.msg);
+		return;
+	}
+	draft.to = reach.actor;
+	draft.to_worker = reach.worker;
+	send_draft(floor, call, params, &draft);
+	team_reach_release(&reach);
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+/* It was shown to whom it is addressed. */
+static void
+mark_read(struct team_floor *floor, const struct mail *mail)
+{
+	struct mail *copy;
+
+	if (mail->state != MAIL_OPEN || mail->read_ms != 0)
+		return;
+	copy = mail_copy(mail);
+	mail_read(copy, clock_wall_ms());
+	team_post_put(floor, copy);
+	mail_free(copy);
+}
+
+struct list {
+	bool unread, whole;
+	const char *reader; /* marks what is its own; NULL = nobody */
+	const char *also; /* another name of the reader */
+};
+
+static bool
+is_own(const struct list *list, const struct mail *mail)
+{
+	return (list->reader != NULL && strcmp(mail->to, list->reader) == 0) ||
+	    (list->also != NULL && strcmp(mail->to, list->also) == 0);
+}
+
+/* May it be marked? Not while the store cannot be written. */
+static bool
+may_mark(const struct team_floor *floor)
+{
+	return team_book_ready(floor->book, NULL) == 0;
+}
+
+/* The rows as they are shown, and marked. */
+static struct json_object *
+show_rows(
+    struct team_floor *floor, struct json_object *rows, const struct list *list)
+{
+	struct json_object *shown = json_object_new_array();
+	size_t count = json_object_array_length(rows);
+
+	for (size_t i = 0; i < count; i++) {
+		struct mail *mail =
+		    mail_of_row(floor, json_object_array_get_idx(rows, i));
+
+		if (mail != NULL &&
+		    (!list->unread || mail->state == MAIL_OPEN)) {
+			json_object_array_add(shown, view(mail, list->whole));
+			if (is_own(list, mail) && may_mark(floor))
+				mark_read(floor, mail);
+		}
+		mail_free(mail);
+	}
+	return shown;
+}
+
+static struct json_object *
+context_new(struct json_object *params)
+{
+	struct json_object *context = json_object_new_object();
+
+	json_set(context, "params", json_object_get(params));
+	return context;
+}
+
+static struct json_object *
+params_of(struct json_object *context)
+{
+	struct json_object *params = NULL;
+
+	json_object_object_get_ex(context, "params", &params);
+	return params;
+}
+
+static void
+on_agent_rows(struct plan_floor *plan, struct server_call *call,
+    struct json_object *context, struct json_object *rows)
+{
+	struct team_floor *floor = team_floor_above(plan);
+	struct json_object *params = params_of(context);
+	const char *id = json_string_or(params, "id", NULL);
+	struct list list = { .unread = id == NULL &&
+		    json_bool_or(params, "unread", false),
+		.whole = id != NULL,
+		.reader = json_string_or(context, "actor", "") };
+	struct json_object *result, *shown;
+
+	/* Only the recipient's: another's is as if it were not there. */
+	for (size_t i = json_object_array_length(rows); i-- > 0;)
+		if (strcmp(json_string_or(
+			       json_object_array_get_idx(rows, i), "actor", ""),
+			list.reader) != 0)
+			json_object_array_del_idx(rows, i, 1);
+	if (id != NULL && json_object_array_length(rows) == 0) {
+		serve_refuse(call, API_E_NOT_FOUND,
+		    "you have no mail %s; list yours with mail_inbox", id);
+		return;
+	}
+	shown = show_rows(floor, rows, &list);
+	result = json_object_new_object();
+	json_set(result, "mail", shown);
+	plan_call_answer(plan, call, NULL, result);
+}
+
+static void
+on_agent_inbox(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_floor *floor = arg;
+	const struct agent *agent =
+	    team_floor_speaker(floor, call, params, NULL);
+	const char *id = json_string_or(params, "id", NULL);
+	cleanup_json struct json_object *context = NULL;
+	cleanup_free char *actor = NULL;
+
+	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
+		return;
+	actor = team_mail_actor(agent);
+	context = context_new(params);
+	json_set_string(context, "actor", actor);
+	if (id != NULL)
+		plan_query_records(floor->plan, call, context, STORE_MAIL, NULL,
+		    id, on_agent_rows);
+	else
+		plan_query_newest(floor->plan, call, context, STORE_MAIL, actor,
+		    (size_t)json_int_or(params, "limit", AGENT_LIMIT),
+		    on_agent_rows);
+}
+
+/* --- for people ------------------------------------------------------------
+ */
+
+static int
+by_time(const void *a, const void *b)
+{
+	int64_t first = json_int_or(*(struct json_object *const *)a, "ts", 0);
+	int64_t second = json_int_or(*(struct json_object *const *)b, "ts", 0);
+
+	return first == second ? 0 : first > second ? -1 : 1;
+}
+
+static void
+on_person_rows(struct plan_floor *plan, struct server_call *call,
+    struct json_object *context, struct json_object *rows)
+{
+	struct team_floor *floor = team_floor_above(plan);
+	struct json_object *params = params_of(context);
+	struct json_object *more = NULL;
+	struct list list = { .unread = json_bool_or(params, "unread", false),
+		.reader = ACTOR_PERSON,
+		.also = ACTOR_OVERSEER };
+	size_t limit = (size_t)json_int_or(params, "limit", PERSON_LIMIT);
+
+	if (json_object_object_get_ex(context, "rows", &more))
+		for (size_t i = 0; i < json_object_array_length(more); i++)
+			json_object_array_add(rows,
+			    json_object_get(
+				json_object_array_get_idx(more, i)));
+	json_object_array_sort(rows, by_time);
+	if (json_object_array_length(rows) > limit)
+		json_object_array_del_idx(
+		    rows, limit, json_object_array_length(rows) - limit);
+	plan_call_answer(plan, call, NULL, show_rows(floor, rows, &list));
+}
+
+/* Those of a person, and what no part of the daemon acts on. */
+static void
+on_person_own(struct plan_floor *plan, struct server_call *call,
+    struct json_object *context, struct json_object *rows)
+{
+	struct json_object *params = params_of(context);
+
+	json_set(context, "rows", json_object_get(rows));
+	plan_query_newest(plan, call, context, STORE_MAIL, ACTOR_OVERSEER,
+	    (size_t)json_int_or(params, "limit", PERSON_LIMIT), on_person_rows);
+}
+
+static void
+on_person_inbox(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_floor *floor = arg;
+	const char *of = json_string_or(params, "of", NULL);
+	bool all = json_bool_or(params, "all", false);
+	cleanup_json struct json_object *context = NULL;
+	struct team_reach reach = { 0 };
+	struct err err = { 0 };
+	size_t limit = (size_t)json_int_or(params, "limit", PERSON_LIMIT);
+	int code = 0;
+
+	if (!plan_call_begin(floor->plan, call))
+		return;
+	if (of != NULL)
+		code = team_reach_of_person(floor, of, &reach, &err);
+	if (code != 0) {
+		serve_refuse(call, code, "%s", err.msg);
+		return;
+	}
+	context = context_new(params);
+	if (all || of != NULL)
+		plan_query_newest(floor->plan, call, context, STORE_MAIL,
+		    all ? NULL : reach.actor, limit, on_person_rows);
+	else
+		plan_query_newest(floor->plan, call, context, STORE_MAIL,
+		    ACTOR_PERSON, limit, on_person_own);
+	team_reach_release(&reach);
+}
+
+static void
+on_show_row(struct plan_floor *plan, struct server_call *call,
+    struct json_object *context, struct json_object *rows)
+{
+	struct team_floor *floor = team_floor_above(plan);
+	const char *id = json_string_or(params_of(context), "id", "");
+	struct list list = {
+		.whole = true, .reader = ACTOR_PERSON, .also = ACTOR_OVERSEER
+	};
+	cleanup_json struct json_object *shown = show_rows(floor, rows, &list);
+
+	if (json_object_array_length(shown) == 0)
+		serve_refuse(call, API_E_NOT_FOUND,
+		    "there is no mail %s; see: llmc mail inbox --all", id);
+	else
+		plan_call_answer(plan, call, NULL,
+		    json_object_get(json_object_array_get_idx(shown, 0)));
+}
+
+static void
+on_show(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_floor *floor = arg;
+	cleanup_json struct json_object *context = NULL;
+
+	if (!plan_call_begin(floor->plan, call))
+		return;
+	context = context_new(params);
+	plan_query_records(floor->plan, call, context, STORE_MAIL, NULL,
+	    json_string_or(params, "id", ""), on_show_row);
+}
+
+/* --- confirming ------------------------------------------------------------
+ */
+
+/* Whoever it is not addressed to does not learn that it is there. */
+static void
+on_ack_row(struct plan_floor *plan, struct server_call *call,
+    struct json_object *context, struct json_object *rows)
+{
+	struct team_floor *floor = team_floor_above(plan);
+	const char *id = json_string_or(params_of(context), "id", "");
+	struct list own = { .reader = json_string_or(context, "actor", NULL),
+		.also = json_string_or(context, "also", NULL) };
+	struct mail *mail = json_object_array_length(rows) == 0 ?
+	    NULL :
+	    mail_of_row(floor, json_object_array_get_idx(rows, 0));
+
+	if (mail == NULL || !is_own(&own, mail)) {
+		serve_refuse(call, API_E_NOT_FOUND, "you have no mail %s", id);
+	} else {
+		if (mail->acked_ms == 0) {
+			mail_acked(mail, clock_wall_ms());
+			team_post_put(floor, mail);
+		}
+		plan_call_answer(plan, call,
+		    mail->goal != NULL ? mail->goal : TEAM_NO_GOAL,
+		    view(mail, false));
+	}
+	mail_free(mail);
+}
+
+static void
+ack(struct team_floor *floor, struct server_call *call,
+    struct json_object *params, const char *actor, const char *also)
+{
+	cleanup_json struct json_object *context = context_new(params);
+
+	json_set_string(context, "actor", actor);
+	if (also != NULL)
+		json_set_string(context, "also", also);
+	plan_query_records(floor->plan, call, context, STORE_MAIL, NULL,
+	    json_string_or(params, "id", ""), on_ack_row);
+}
+
+static void
+on_agent_ack(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_floor *floor = arg;
+	const struct agent *agent =
+	    team_floor_speaker(floor, call, params, NULL);
+	cleanup_free char *actor = NULL;
+
+	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
+		return;
+	actor = team_mail_actor(agent);
+	ack(floor, call, params, actor, NULL);
+}
+
+static void
+on_person_ack(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_floor *floor = arg;
+
+	if (plan_call_begin_change(floor->plan, call))
+		ack(floor, call, params, ACTOR_PERSON, ACTOR_OVERSEER);
+}
+
+void
+team_mail_settle(struct team_floor *floor, const char *id)
+{
+	struct team_record *record = team_book_get(floor->book, STORE_MAIL, id);
+	struct mail *mail;
+
+	if (record == NULL || team_post_mail(record) == NULL)
+		return;
+	mail = mail_copy(team_post_mail(record));
+	mail_acked(mail, clock_wall_ms());
+	team_post_put(floor, mail);
+	mail_free(mail);
 }
 
 void
 team_mail_register(struct team_floor *floor)
 {
-	static const char *const methods[] = {
-		"team.mail_send",
-		"team.mail_inbox",
-		"team.mail_ack",
-		"mail.send",
-		"mail.inbox",
-		"mail.show",
-		"mail.ack",
+	static const struct {
+		const char *method;
+		serve_fn *fn;
+	} methods[] = {
+		{ "team.mail_send", on_agent_send },
+		{ "team.mail_inbox", on_agent_inbox },
+		{ "team.mail_ack", on_agent_ack },
+		{ "mail.send", on_person_send },
+		{ "mail.inbox", on_person_inbox },
+		{ "mail.show", on_show },
+		{ "mail.ack", on_person_ack },
 	};
 
 	for (size_t i = 0; i < nitems(methods); i++)
-		serve_handle(floor->core, methods[i], absent, floor);
+		serve_handle(
+		    floor->core, methods[i].method, methods[i].fn, floor);
 }

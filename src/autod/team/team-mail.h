@@ -43,6 +43,9 @@ void team_mail_register(struct team_floor *floor);
 int team_mail_post(struct team_floor *floor, const struct mail_draft *draft,
     char **ret_id, struct err *err);
 
+/* Mail to the overseer was acted on. */
+void team_mail_settle(struct team_floor *floor, const char *id);
+
 /* Is there mail that this agent has not been given? */
 bool team_mail_waiting(struct team_floor *floor, const char *actor);
 

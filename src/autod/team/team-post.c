@@ -17,6 +17,7 @@
 #include "task.h"
 #include "team-deliver.h"
 #include "team-floor.h"
+#include "team-people.h"
 #include "team-post.h"
 #include "text.h"
 
@@ -74,9 +75,17 @@ team_mail_agent(struct team_floor *floor, const char *actor)
 	return agent != NULL && auto_task(agent) == task ? agent : NULL;
 }
 
-/* A node keeps whom it was spawned for. */
 static bool
-was_spawned(const struct team_floor *floor, const char *actor)
+is_spawn(struct json_object *spawn, const char *actor)
+{
+	return spawn != NULL &&
+	    strcmp(json_string_or(spawn, "actor", ""), actor) == 0;
+}
+
+/* A node keeps whom it was spawned for. parent and goal: NULL = any. */
+static bool
+find_spawn(const struct team_floor *floor, const char *actor,
+    const char *parent, const char *goal)
 {
 	const struct plan_set *set = floor->plan->state == PLAN_OPEN ?
 	    plan_floor_set(floor->plan) :
@@ -88,13 +97,25 @@ was_spawned(const struct team_floor *floor, const char *actor)
 		for (size_t k = 0; k < plan->count; k++) {
 			struct json_object *spawn = plan->nodes[k]->spawn;
 
-			if (spawn != NULL &&
-			    strcmp(json_string_or(spawn, "actor", ""), actor) ==
-				0)
+			if (!is_spawn(spawn, actor))
+				continue;
+			if ((parent == NULL && goal == NULL) ||
+			    (goal != NULL &&
+				strcmp(plan->goal->id, goal) == 0) ||
+			    (parent != NULL &&
+				strcmp(json_string_or(spawn, "parent", ""),
+				    parent) == 0))
 				return true;
 		}
 	}
 	return false;
+}
+
+bool
+team_post_spawned(const struct team_floor *floor, const char *actor,
+    const char *parent, const char *goal)
+{
+	return find_spawn(floor, actor, parent, goal);
 }
 
 /* Ids of tasks are counted. */
@@ -119,8 +140,8 @@ team_post_find(struct team_floor *floor, const char *actor)
 		return TEAM_ACTOR_OPEN;
 	if (strncmp(actor, WORKER_ACTOR, strlen(WORKER_ACTOR)) == 0 &&
 	    fleet_find(floor->fleet, actor + strlen(WORKER_ACTOR)) != NULL)
-		return TEAM_ACTOR_ENDED; /* it has a task now */
-	return was_task(floor, actor) || was_spawned(floor, actor) ?
+		return TEAM_ACTOR_OPEN; /* after the task that it has now */
+	return was_task(floor, actor) || find_spawn(floor, actor, NULL, NULL) ?
 	    TEAM_ACTOR_ENDED :
 	    TEAM_ACTOR_UNKNOWN;
 }
@@ -186,6 +207,29 @@ from_draft(struct team_floor *floor, const struct mail_draft *draft)
 	return mail;
 }
 
+/* Does another part of this floor act on it? */
+static bool
+is_handled(const struct mail *mail)
+{
+	static const char *const subjects[] = { "spawn.request",
+		"plan.review_needed" };
+
+	for (size_t i = 0; i < nitems(subjects); i++)
+		if (strncmp(mail->subject, subjects[i], strlen(subjects[i])) ==
+		    0)
+			return true;
+	return false;
+}
+
+static void
+announce(struct team_floor *floor, const struct mail *mail)
+{
+	if (strcmp(mail->to, ACTOR_PERSON) == 0 ||
+	    (strcmp(mail->to, ACTOR_OVERSEER) == 0 && !is_handled(mail)))
+		team_people_got(floor, mail);
+	team_deliver_posted(floor->deliver);
+}
+
 int
 team_mail_post(struct team_floor *floor, const struct mail_draft *draft,
     char **ret_id, struct err *err)
@@ -206,7 +250,7 @@ team_mail_post(struct team_floor *floor, const struct mail_draft *draft,
 			    mail->to, MAIL_UNREAD_MAX);
 		else {
 			team_post_put(floor, mail);
-			team_deliver_posted(floor, mail->to);
+			announce(floor, mail);
 		}
 	}
 	if (r == 0 && ret_id != NULL)

@@ -27,6 +27,11 @@ enum team_actor {
 };
 enum team_actor team_post_find(struct team_floor *floor, const char *actor);
 
+/* Was this actor, which has ended, spawned by the task, or for the goal (may be
+ * NULL)? */
+bool team_post_spawned(const struct team_floor *floor, const char *actor,
+    const char *parent, const char *goal);
+
 /* The task that this actor works on; NULL = none. */
 struct task *team_post_task(struct team_floor *floor, const char *actor);
 

@@ -6,8 +6,13 @@
 #include "buf.h"
 #include "mail-text.h"
 #include "mail.h"
+#include "mem.h"
+#include "strv.h"
 #include "task-run.h"
 #include "text.h"
+
+/* Begins a piece of mail; no line of a body can begin so. */
+#define HEAD "\nMail "
 
 /* Every line with a mark before it, so that none can pass for a line of ours.
  */
@@ -50,7 +55,7 @@ add_mail(struct buf *out, const struct mail *mail)
 	size_t shown = text_cut(mail->body, len, MAIL_PART_MAX);
 
 	buf_addf(
-	    out, "\nMail %s (%s) from ", mail->id, mail_kind_words[mail->kind]);
+	    out, HEAD "%s (%s) from ", mail->id, mail_kind_words[mail->kind]);
 	add_sender(out, mail);
 	if (mail->reply_to != NULL)
 		buf_addf(out, ", an answer to %s", mail->reply_to);
@@ -97,4 +102,28 @@ mail_text(struct mail *const *mails, size_t count, struct buf *out)
 		    "mail_inbox.\n",
 		    count - n);
 	return n;
+}
+
+char **
+mail_text_ids(const char *text)
+{
+	char **ids = NULL;
+
+	while ((text = strstr(text, HEAD "M_")) != NULL) {
+		size_t len;
+
+		text += strlen(HEAD);
+		len = strcspn(text, " \n");
+		if (text[len] == ' ')
+			strv_take(&ids, xstrndup(text, len));
+	}
+	return ids;
+}
+
+bool
+mail_text_has(const char *text, const char *id)
+{
+	cleanup_free char *head = xasprintf(HEAD "%s ", id);
+
+	return strstr(text, head) != NULL;
 }

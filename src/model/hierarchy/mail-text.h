@@ -4,6 +4,7 @@
 #ifndef MAIL_TEXT_H
 #define MAIL_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct buf;
@@ -19,5 +20,10 @@ struct mail;
  * cut, with words on how to read the rest. What a sender wrote cannot look like
  * the words around it. */
 size_t mail_text(struct mail *const *mails, size_t count, struct buf *out);
+
+/* Is the mail with this id in the text? And the ids of all that are, owned by
+ * the caller, NULL = none. */
+bool mail_text_has(const char *text, const char *id);
+char **mail_text_ids(const char *text);
 
 #endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Mail that people are told of, by their channels. */
+#ifndef TEAM_PEOPLE_H
+#define TEAM_PEOPLE_H
+
+struct mail;
+struct team_floor;
+
+/* It is for a person, or for the overseer and of no known subject. Told
+ * once. */
+void team_people_got(struct team_floor *floor, const struct mail *mail);
+/* It was given to its recipient again and again, and is not confirmed. */
+void team_people_ignored(struct team_floor *floor, const struct mail *mail);
+
+#endif
