@@ -402,6 +402,12 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	    .text = "work on a task ended",
 	    .words = "{worker_name} has ended its work on {task}[: {result}]",
 	    .fields = "worker task result" },
+	[EVENT_VERIFIED] = { .name = "verification",
+	    .level = INFO,
+	    .text = "the contract was checked: {result}",
+	    .words = "the work of {worker_name} on {task} was verified: "
+		     "{result}[ ({reason})]",
+	    .fields = "worker task result commit reason" },
 	[EVENT_TASK_RETRY] = { .name = "task_retry",
 	    .level = INFO,
 	    .text = "attempt failed",

@@ -104,6 +104,7 @@ enum event_kind {
 	EVENT_AUTO_ENDS, /* instance, reason */
 	EVENT_TASK_ASSIGNED, /* worker, task, title, attempt */
 	EVENT_TASK_COMPLETED, /* worker, task, result */
+	EVENT_VERIFIED, /* worker, task, result, commit, reason */
 	EVENT_TASK_RETRY, /* worker, task, reason, attempt */
 	EVENT_PROGRESS, /* worker, task, text: how far it is, as it says */
 	EVENT_REPORTED, /* worker, task, status, text: how its work ended, as it

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
 #include <strings.h>
 
 #include "buf.h"
+#include "contract.h"
+#include "errtext.h"
+#include "json.h"
 #include "mem.h"
 #include "task-head.h"
 
@@ -13,6 +17,7 @@
 #define COMMIT_MIN 7 /* digits, as git abbreviates */
 #define PRIORITY   "Priority:"
 #define LANDED     "Landed before:"
+#define CONTRACT   "Verification:"
 
 /* The value of the line at text, if it begins with that key. */
 static char *
@@ -52,11 +57,24 @@ read_commit(const char *text, char commit[TASK_HEAD_COMMIT_SIZE])
 	return true;
 }
 
+/* One that is too long fills the room, and is refused by
+ * task_head_contract(). */
+static bool
+read_contract(const char *text, char contract[TASK_HEAD_CONTRACT_SIZE])
+{
+	cleanup_free char *value = value_of(text, CONTRACT);
+
+	if (value == NULL || *value != '{')
+		return false;
+	strlcpy(contract, value, TASK_HEAD_CONTRACT_SIZE);
+	return true;
+}
+
 const char *
 task_head_read(const char *text, struct task_head *ret_head)
 {
 	const char *at = text;
-	bool priority = false, commit = false;
+	bool priority = false, commit = false, contract = false;
 
 	*ret_head = (struct task_head){ .priority = PRIORITY_NORMAL };
 	if (strncmp(at, BOM, strlen(BOM)) == 0)
@@ -67,12 +85,14 @@ task_head_read(const char *text, struct task_head *ret_head)
 			priority = true;
 		else if (!commit && read_commit(at, ret_head->commit))
 			commit = true;
+		else if (!contract && read_contract(at, ret_head->contract))
+			contract = true;
 		else
 			break;
 		at += strcspn(at, "\n");
 		at += *at == '\n' ? 1 : 0;
 	}
-	return priority || commit ? at + strspn(at, BLANKS) : text;
+	return priority || commit || contract ? at + strspn(at, BLANKS) : text;
 }
 
 void
@@ -88,7 +108,38 @@ task_head_write(
 		buf_addf(out, PRIORITY " %s\n", priority_name(head->priority));
 	if (head->commit[0] != '\0')
 		buf_addf(out, LANDED " %s\n", head->commit);
+	if (head->contract[0] != '\0')
+		buf_addf(out, CONTRACT " %s\n", head->contract);
 	if (out->len > before)
 		buf_addc(out, '\n');
 	buf_adds(out, prompt);
+}
+
+int
+task_head_contract(const struct task_head *head,
+    struct json_object **ret_contract, struct err *err)
+{
+	if (head->contract[0] == '\0')
+		return 0;
+	if (strlen(head->contract) == TASK_HEAD_CONTRACT_SIZE - 1)
+		return err_set(err, -EINVAL,
+		    "Verification: longer than %d bytes",
+		    TASK_HEAD_CONTRACT_SIZE - 2);
+	return contract_from_text(
+	    head->contract, "Verification", ret_contract, err);
+}
+
+int
+task_head_set_contract(
+    struct task_head *head, struct json_object *contract, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (contract != NULL)
+		json_print(contract, false, &text);
+	if (text.len >= TASK_HEAD_CONTRACT_SIZE - 1)
+		return err_set(err, -E2BIG,
+		    "its contract is too long for the head of a task");
+	strlcpy(head->contract, text.data, sizeof head->contract);
+	return 0;
 }

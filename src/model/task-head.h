@@ -6,11 +6,12 @@
  *
  *   Priority: high
  *   Landed before: 3f2a91c
+ *   Verification: {"artifacts": [{"path": "out.json", "json": true}]}
  *
  *   Make the parser faster.
  *
  * Case does not matter. A line with another word, or of another form, is part
- * of the prompt. Pure.
+ * of the prompt. The contract (contract.h) is on one line. Pure.
  */
 #ifndef TASK_HEAD_H
 #define TASK_HEAD_H
@@ -18,13 +19,17 @@
 #include "priority.h"
 
 struct buf;
+struct err;
+struct json_object;
 
-#define TASK_HEAD_COMMIT_SIZE 65 /* the longest id of a commit */
+#define TASK_HEAD_COMMIT_SIZE   65 /* the longest id of a commit */
+#define TASK_HEAD_CONTRACT_SIZE 8192
 
 struct task_head {
 	enum priority priority;
 	char commit[TASK_HEAD_COMMIT_SIZE]; /* what it landed as when it was
 					     * done before; "" = it was not */
+	char contract[TASK_HEAD_CONTRACT_SIZE]; /* its text; "" = none */
 };
 
 /* The head, and where the prompt begins; without a head that is text itself.
@@ -35,5 +40,13 @@ const char *task_head_read(const char *text, struct task_head *ret_head);
  * task_head_read() then returns both as they were. */
 void task_head_write(
     const struct task_head *head, const char *prompt, struct buf *out);
+
+/* The contract, which the caller owns; NULL = none. -EINVAL: it is no
+ * contract, and the task must not begin without it. */
+int task_head_contract(const struct task_head *head,
+    struct json_object **ret_contract, struct err *err);
+/* Put a contract (may be NULL) into a head. -E2BIG: it is too long. */
+int task_head_set_contract(
+    struct task_head *head, struct json_object *contract, struct err *err);
 
 #endif

@@ -232,6 +232,8 @@ task_again(const char *id, const struct task *old, int64_t now_ms)
 	xstrset(&task->landed_before, task_earlier_commit(old));
 	xstrset(&task->goal, old->goal);
 	task->priority = old->priority;
+	if (old->run != NULL)
+		verification_set(task, old->run->contract);
 	task_note(task, "done again; it was", old->id, now_ms);
 	if (task->landed_before != NULL)
 		task_note(task, "did this before as commit",

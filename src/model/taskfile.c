@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "contract.h"
 #include "errtext.h"
 #include "json.h"
 #include "log.h"
@@ -142,19 +143,25 @@ parse_priority(struct json_object *metadata)
 	return priority;
 }
 
-static void
-parse_metadata(struct taskfile *task)
+static int
+parse_metadata(struct taskfile *task, struct err *err)
 {
 	struct json_object *metadata =
 	    json_object_object_get(task->json, "metadata");
+	struct json_object *contract;
 
 	task->priority = PRIORITY_NORMAL;
 	if (!json_object_is_type(metadata, json_type_object))
-		return;
+		return 0;
 	task->priority = parse_priority(metadata);
 	parse_optional(metadata, "label", &task->label, NULL);
 	parse_optional(metadata, FAILED_KEY, &task->failed, NULL);
 	parse_optional(metadata, LANDED_KEY, &task->landed, NULL);
+	contract = json_object_object_get(metadata, "verification");
+	if (!json_object_is_type(contract, json_type_object))
+		return 0;
+	task->contract = contract;
+	return contract_validate(contract, "metadata.verification", err);
 }
 
 int
@@ -190,7 +197,9 @@ taskfile_parse(
 	if (r < 0)
 		return r;
 	task->blocked_by = strv_from_json(ids);
-	parse_metadata(task);
+	r = parse_metadata(task, err);
+	if (r < 0)
+		return r;
 	*ret_task = take_ptr(&task);
 	return 0;
 }

@@ -33,6 +33,9 @@ struct taskfile {
 		       * was not. Removing that member allows another try. */
 	char *landed; /* the commit it landed as before, when it is to be done
 		       * again (metadata.llmc_landed); NULL = it is new */
+	struct json_object *contract; /* metadata.verification, an object
+				       * (contract.h); a part of json; NULL =
+				       * none */
 	enum priority priority; /* metadata.priority: a number or a word */
 	char **blocked_by; /* NULL terminated ids */
 	struct json_object *json; /* as read; NULL = stands for a file that

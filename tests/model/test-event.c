@@ -232,6 +232,8 @@ START_TEST(records_have_the_members_that_programs_know)
 		    "worker_name task task_excerpt attempt" },
 		{ EVENT_TASK_COMPLETED, "task_completed",
 		    "worker_name task result" },
+		{ EVENT_VERIFIED, "verification",
+		    "worker_name task result commit_sha reason" },
 		{ EVENT_TASK_RETRY, "task_retry",
 		    "worker_name task reason attempt" },
 		{ EVENT_PROGRESS, "progress", "worker_name task text" },

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The lines before a task's prompt. */
+#include <errno.h>
 #include <string.h>
 
 #include "buf.h"
 #include "dice.h"
+#include "errtext.h"
+#include "json.h"
 #include "mem.h"
 #include "task-head.h"
 #include "unit.h"
@@ -27,6 +30,8 @@ static const struct {
 	    "3f2a91c" },
 	{ "Landed before: " SHA1 "\nPriority: low\n\nDo it", "Do it",
 	    PRIORITY_LOW, SHA1 },
+	{ "verification: {\"artifacts\": []} \nPriority: low\nDo it", "Do it",
+	    PRIORITY_LOW, "" },
 	{ "Priority: low\nLanded before: " SHA256 "\n\nDo it", "Do it",
 	    PRIORITY_LOW, SHA256 },
 	/* A blank line ends the head, and each line counts once. */
@@ -49,12 +54,45 @@ START_TEST(head_is_read_and_cut_off)
 }
 END_TEST
 
+START_TEST(a_contract_is_taken_or_refused)
+{
+	static const char *const good = "{\"artifacts\":[{\"path\":\"a\"}]}";
+	cleanup_json struct json_object *contract = NULL;
+	cleanup_buf struct buf text = BUF_INIT, again = BUF_INIT;
+	struct task_head head, read;
+	struct err err = { 0 };
+
+	buf_addf(&text, "Verification: %s\n\nDo it", good);
+	ck_assert_str_eq(task_head_read(text.data, &head), "Do it");
+	ck_assert_int_eq(task_head_contract(&head, &contract, &err), 0);
+	ck_assert_ptr_nonnull(contract);
+	task_head_write(&head, "Do it", &again);
+	ck_assert_str_eq(task_head_read(again.data, &read), "Do it");
+	ck_assert_str_eq(read.contract, good);
+	memset(&read, 0, sizeof read);
+	ck_assert_int_eq(task_head_set_contract(&read, contract, &err), 0);
+	ck_assert_str_eq(read.contract, good);
+	task_head_read("Verification: {\"command\": \"x\"}\nDo it", &head);
+	ck_assert_int_eq(task_head_contract(&head, &contract, &err), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "Verification.command"));
+	buf_clear(&text);
+	buf_adds(&text, "Verification: {\"artifacts\": [");
+	for (int i = 0; i < TASK_HEAD_CONTRACT_SIZE; i++)
+		buf_addc(&text, ' ');
+	buf_adds(&text, "]}\nDo it");
+	ck_assert_str_eq(task_head_read(text.data, &head), "Do it");
+	ck_assert_int_eq(task_head_contract(&head, &contract, &err), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "longer than"));
+}
+END_TEST
+
 START_TEST(other_lines_are_part_of_the_prompt)
 {
 	static const char *const texts[] = { "", "\n Do it\n", "Do it",
 		"Do it\nPriority: high\n", "Priority: hihg\nDo it",
 		"Priority:\nhigh\n", "Priority high\n", "Priorities: high\n",
 		"Priority: high, then low\n", "Priority: 0\n",
+		"Verification: run the tests\n", "Verification:\n",
 		"Landed before: noon\n", "Landed before: 3f2a91\n",
 		"Landed before: " SHA256 "0\n", "Landed before:\n" };
 	struct task_head head;
@@ -124,6 +162,7 @@ unit_suite(void)
 
 	unit_case(suite, "head",
 	    (const TTest *const[]){ head_is_read_and_cut_off,
+		a_contract_is_taken_or_refused,
 		other_lines_are_part_of_the_prompt,
 		only_what_says_something_is_written,
 		what_is_written_is_read_again, NULL });

@@ -24,6 +24,8 @@
 #include "scheduler.h"
 #include "settings.h"
 #include "task-ref.h"
+#include "task-run.h"
+#include "turn-policy.h"
 
 /* --- before the landing ---------------------------------------------- */
 
@@ -49,6 +51,15 @@ end_without_changes(struct auto_mode *mode, struct agent *agent, struct task *t)
 	xstrset(&w->task, NULL);
 }
 
+/* What was verified is what lands. NULL = nothing was. */
+static const char *
+verified_commit(const struct agent *agent, const struct task *t)
+{
+	return t->run != NULL && t->run->contract != NULL ?
+	    agent->worker->commit :
+	    NULL;
+}
+
 void
 after_landing_begin(struct auto_mode *mode, struct agent *agent)
 {
@@ -57,7 +68,8 @@ after_landing_begin(struct auto_mode *mode, struct agent *agent)
 	if (t == NULL || !mode->active || mode->core->stopping)
 		return;
 	if (agent->worker->status == WORKER_NO_CHANGES) {
-		end_without_changes(mode, agent, t);
+		if (!turn_policy_verifies(mode, agent, NULL))
+			end_without_changes(mode, agent, t);
 		return;
 	}
 	if (agent->worker->status != WORKER_NEEDS_REVIEW ||
@@ -65,8 +77,11 @@ after_landing_begin(struct auto_mode *mode, struct agent *agent)
 		return;
 	if (mode->again != NULL && loop_timer_pending(mode->again))
 		return; /* waiting for another git process */
+	if (turn_policy_verifies(mode, agent, agent->worker->commit))
+		return;
 	emit_completed(agent, t);
-	landing_begin(mode->landings, agent, NULL, false, NULL);
+	landing_begin(
+	    mode->landings, agent, verified_commit(agent, t), false, NULL);
 }
 
 void
@@ -151,6 +166,19 @@ refused(struct auto_mode *mode, const struct landing_end *end)
 	}
 }
 
+/* It has another commit than the one that was verified. */
+static void
+verify_again(struct auto_mode *mode, const struct landing_end *end)
+{
+	struct task *t = state_task(&mode->core->state, end->task);
+
+	if (t == NULL || end->agent == NULL || t->run == NULL ||
+	    t->run->verification != VERIFICATION_PASSED)
+		return;
+	t->run->verification = VERIFICATION_PENDING;
+	turn_policy_verifies(mode, end->agent, NULL);
+}
+
 static void
 failed(struct auto_mode *mode, const struct landing_end *end)
 {
@@ -159,6 +187,7 @@ failed(struct auto_mode *mode, const struct landing_end *end)
 		refused(mode, end);
 		break;
 	case -ESTALE: /* whoever accepted it has been told */
+		verify_again(mode, end);
 		break;
 	case -EACCES: /* a person decides */
 	case -EUCLEAN: /* its worker is put aside */

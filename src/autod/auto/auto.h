@@ -133,8 +133,10 @@ struct auto_team {
 	/* Does one of its tools wait for somebody's answer? Then its silence
 	 * is no stall. */
 	bool (*asks)(void *arg, const struct agent *agent);
-	/* Its work on its task is finished, and committed up to head. True: it
-	 * is being verified first; auto_verified() follows. */
+	/* Its work on its task is finished, and committed up to head; NULL: it
+	 * has no commit of its own, or which one is not known. True: it is
+	 * being verified first; auto_verified() follows, or the end of the
+	 * attempt. */
 	bool (*verify)(void *arg, struct agent *agent, const char *head);
 	/* What it is told at the end of its turn, instead of the end being
 	 * judged: mail, for example. False: nothing. */
@@ -209,6 +211,11 @@ struct auto_known
 auto_known(const struct auto_mode *mode, const struct task *task);
 /* The floor above may have a task, or has recorded something. */
 void auto_plan_changed(struct auto_mode *mode);
+
+/* The work of a worker meets the contract of its task: it goes on to its check
+ * and to the landing queue. head: the commit that was verified. */
+void
+auto_verified(struct auto_mode *mode, struct agent *agent, const char *head);
 
 /* Does auto mode give tasks to this worker? */
 bool auto_drives(const struct auto_mode *mode, const struct agent *agent);

@@ -16,6 +16,7 @@
 #include "scheduler.h"
 #include "source-choice.h"
 #include "source.h"
+#include "verification.h"
 
 static void
 open_source(struct auto_mode *mode, struct err *err)
@@ -161,6 +162,7 @@ add_offer(struct auto_mode *mode, const char *source,
 	if (t->landed_before != NULL)
 		task_note(t, "did this before as commit", t->landed_before,
 		    t->created_ms);
+	verification_set(t, offer->contract);
 	state_add_task(state, t);
 	mode->exhausted_reported = false;
 	persist_changed(mode->core);

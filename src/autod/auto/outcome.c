@@ -5,6 +5,7 @@
 #include "after-landing.h"
 #include "agent.h"
 #include "auto.h"
+#include "buf.h"
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
@@ -25,6 +26,7 @@
 #include "source.h"
 #include "task-json.h"
 #include "task-ref.h"
+#include "verification.h"
 #include "workspace.h"
 
 #define FILED_SIZE (20 * 1024 * 1024)
@@ -116,15 +118,15 @@ outcome_settled(struct auto_mode *mode, const struct task *t)
 		.commit = t->commit,
 		.reason = good ? NULL : t->reason });
 	mode->worth_asking = true; /* it may have blocked another task */
-	if (!good) {
+	if (!good && !verification_is_parents(t))
 		person_tell(core,
 		    &(struct notice){ .class = NOTICE_TASK,
 			.id = event,
 			.why = t->reason,
 			.worker = t->worker,
 			.task = t->id });
+	if (!good)
 		after_landing_unfixed(mode, t);
-	}
 	persist_changed(core);
 	outcome_settle_due(mode);
 }
@@ -165,12 +167,17 @@ outcome_clear_worker(struct agent *agent)
 	op_reset(agent, NULL);
 }
 
+static int
+max_attempts(const struct auto_mode *mode)
+{
+	return (int)settings_int(mode->core->settings, "auto.max_attempts");
+}
+
 static void
 fail_attempt(struct auto_mode *mode, const struct agent *agent, struct task *t,
-    const char *reason)
+    const char *reason, int max)
 {
 	struct core *core = mode->core;
-	int max = (int)settings_int(core->settings, "auto.max_attempts");
 
 	if (!task_attempt_failed(t, reason, max, clock_wall_ms())) {
 		outcome_settled(mode, t);
@@ -192,7 +199,22 @@ outcome_attempt_failed(
 	struct task *t = auto_task(agent);
 
 	if (t != NULL && t->step == TASK_ASSIGNED)
-		fail_attempt(mode, agent, t, reason);
+		fail_attempt(mode, agent, t, reason, max_attempts(mode));
+	outcome_clear_worker(agent);
+	scheduler_look(mode);
+}
+
+void
+outcome_contract_failed(struct auto_mode *mode, struct agent *agent, bool again)
+{
+	struct task *t = auto_task(agent);
+	cleanup_buf struct buf reason = BUF_INIT;
+
+	verification_reason(t, &reason);
+	if (again)
+		fail_attempt(mode, agent, t, reason.data, t->attempts + 1);
+	else
+		outcome_settle(mode, t, OUTCOME_FAILED, reason.data);
 	outcome_clear_worker(agent);
 	scheduler_look(mode);
 }
@@ -208,7 +230,7 @@ outcome_worker_failed(
 	if (t == NULL || t->step != TASK_ASSIGNED ||
 	    landing_record_of_task(record, t->id) != NULL)
 		return;
-	fail_attempt(mode, agent, t, reason);
+	fail_attempt(mode, agent, t, reason, max_attempts(mode));
 	xstrset(&agent->worker->task, NULL);
 	persist_changed(mode->core);
 }

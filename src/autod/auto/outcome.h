@@ -43,6 +43,11 @@ void outcome_settle_due(struct auto_mode *mode);
  * is reset. No operation may be running on the worker. */
 void outcome_attempt_failed(
     struct auto_mode *mode, struct agent *agent, const char *reason);
+/* Its work does not meet the contract of its task, which is tried once more
+ * (again) or has failed, however many attempts are left. No operation may be
+ * running on the worker. */
+void outcome_contract_failed(
+    struct auto_mode *mode, struct agent *agent, bool again);
 /* Take the task from the worker and reset it; its work is salvaged. No
  * operation may be running on the worker. */
 void outcome_clear_worker(struct agent *agent);

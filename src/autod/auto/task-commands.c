@@ -20,6 +20,7 @@
 #include "source.h"
 #include "task-commands.h"
 #include "task-head.h"
+#include "task-run.h"
 #include "task-json.h"
 #include "workspace.h"
 
@@ -78,6 +79,7 @@ on_add(void *arg, struct server_call *call, struct json_object *params)
 	struct auto_mode *mode = arg;
 	struct source *source = open_source(mode, call);
 	cleanup_free char *key = NULL, *path = NULL;
+	cleanup_json struct json_object *contract = NULL;
 	struct json_object *result;
 	struct err err = { 0 };
 	struct task_head head;
@@ -87,7 +89,8 @@ on_add(void *arg, struct server_call *call, struct json_object *params)
 		return;
 	prompt = task_head_read(json_string_or(params, "text", ""), &head);
 	priority_parse(json_string_or(params, "priority", ""), &head.priority);
-	if (source_add(source, &head, prompt, &key, &path, &err) < 0) {
+	if (task_head_contract(&head, &contract, &err) < 0 ||
+	    source_add(source, &head, prompt, &key, &path, &err) < 0) {
 		serve_refuse(call, API_FAILED, "%s", err.msg);
 		return;
 	}
@@ -196,6 +199,9 @@ add_again(struct source *source, const struct task *old, char **ret_key,
 
 	if (commit != NULL)
 		strlcpy(head.commit, commit, sizeof head.commit);
+	if (old->run != NULL &&
+	    task_head_set_contract(&head, old->run->contract, err) < 0)
+		return err->code;
 	return source_add(source, &head, old->text, ret_key, NULL, err);
 }
 

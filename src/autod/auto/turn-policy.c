@@ -11,6 +11,7 @@
 #include "persist.h"
 #include "settings.h"
 #include "spending.h"
+#include "task-run.h"
 #include "transcript.h"
 #include "turn-ending.h"
 #include "turn-policy.h"
@@ -48,7 +49,8 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	facts->driven = true;
 	facts->commit_wanted = settings_bool(settings, "auto.require_commit");
 	facts->check_wanted =
-	    settings_string(settings, "auto.check_command")[0] != '\0';
+	    settings_string(settings, "auto.check_command")[0] != '\0' ||
+	    (t->run != NULL && t->run->contract != NULL);
 	facts->ending = turn_ending_read(t->last_words);
 	facts->words = t->last_words;
 	facts->turns = t->turns;
@@ -144,6 +146,33 @@ turn_policy_held(void *arg, struct agent *agent, const char *words)
 	    spending_turn_ended(mode, agent);
 }
 
+bool
+turn_policy_verifies(
+    struct auto_mode *mode, struct agent *agent, const char *head)
+{
+	return mode->team->verify != NULL &&
+	    mode->team->verify(mode->team_arg, agent, head);
+}
+
+static void
+check_or_finish(struct auto_mode *mode, struct agent *agent, const char *head)
+{
+	if (settings_string(mode->core->settings, "auto.check_command")[0] !=
+	    '\0')
+		op_check_begin(mode, agent, head);
+	else
+		agent_finish(agent, head);
+}
+
+void
+auto_verified(struct auto_mode *mode, struct agent *agent, const char *head)
+{
+	if (worker_in_turn(agent->worker->status))
+		check_or_finish(mode, agent, head);
+	else
+		after_landing_begin(mode, agent);
+}
+
 void
 turn_policy_judged(void *mode, struct agent *agent, enum turn_action action,
     const char *head, const char *reason)
@@ -159,7 +188,8 @@ turn_policy_judged(void *mode, struct agent *agent, enum turn_action action,
 		after_landing_begin(mode, agent);
 		break;
 	case TURN_CHECK:
-		op_check_begin(mode, agent, head);
+		if (!turn_policy_verifies(mode, agent, head))
+			check_or_finish(mode, agent, head);
 		break;
 	case TURN_FAIL:
 		outcome_attempt_failed(mode, agent, reason);

@@ -13,6 +13,7 @@
 #include "turn.h"
 
 struct agent;
+struct auto_mode;
 struct buf;
 struct child_result;
 struct git_snapshot;
@@ -33,6 +34,9 @@ void turn_policy_judged(void *mode, struct agent *agent,
     enum turn_action action, const char *head, const char *reason);
 bool turn_policy_tool_ended(void *mode, struct agent *agent,
     struct server_call *call, const char *event);
+/* Is its work being verified before it goes on? As in struct auto_team. */
+bool turn_policy_verifies(
+    struct auto_mode *mode, struct agent *agent, const char *head);
 bool turn_policy_error(void *mode, struct agent *agent, const char *text);
 
 #endif

@@ -6,23 +6,49 @@
 #include "agent-launch.h"
 #include "buf.h"
 #include "errtext.h"
+#include "git-facts.h"
 #include "json.h"
 #include "mem.h"
 #include "op-start.h"
+#include "persist.h"
 #include "salvage.h"
+#include "task-run.h"
 #include "worker-op.h"
+
+static struct task *
+task_of(const struct agent *agent)
+{
+	return agent->worker->task != NULL ?
+	    state_task(&agent->core->state, agent->worker->task) :
+	    NULL;
+}
+
+/* A new attempt at a task with a contract: what it makes is what differs from
+ * this commit of the landing branch. */
+static const char *
+note_base(const struct agent *agent, struct task *task)
+{
+	struct core *core = agent->core;
+	char tip[GIT_ID_SIZE];
+
+	if (git_facts_tip(core->git, core_branch(core), tip) < 0)
+		return core_branch(core);
+	xstrset(&task->run->base, tip);
+	persist_changed(core);
+	return task->run->base;
+}
 
 /* The landing branch, or earlier work on the task that did not land. */
 static const char *
 start_point(const struct agent *agent)
 {
-	const struct core *core = agent->core;
-	const struct task *task = agent->worker->task != NULL ?
-	    state_task(&core->state, agent->worker->task) :
-	    NULL;
+	struct task *task = task_of(agent);
 
-	return task != NULL && task->from != NULL ? task->from :
-						    core_branch(core);
+	if (task != NULL && task->from != NULL)
+		return task->from;
+	if (task != NULL && task->run != NULL && task->run->contract != NULL)
+		return note_base(agent, task);
+	return core_branch(agent->core);
 }
 
 static void

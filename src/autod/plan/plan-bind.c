@@ -30,6 +30,7 @@
 #include "settings.h"
 #include "strv.h"
 #include "task-json.h"
+#include "task-run.h"
 #include "update.h"
 #include "workspace.h"
 
@@ -323,8 +324,10 @@ plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
 		return;
 	}
 	reconcile_config_read(floor->core->settings, &config);
-	if (t->outcome == OUTCOME_ABORTED)
-		config.max_retries = -1; /* a person said so */
+	/* A person said so, or its contract. */
+	if (t->outcome == OUTCOME_ABORTED ||
+	    (t->run != NULL && t->run->verification == VERIFICATION_FAILED))
+		config.max_retries = -1;
 	if (good)
 		read_evidence(floor, t, files, &evidence);
 	if (good && t->last_words != NULL &&

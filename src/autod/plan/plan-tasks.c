@@ -265,7 +265,8 @@ offer_node(struct plan_tasks *tasks, const char *key, struct source_offer *ret)
 	*ret = (struct source_offer){ .key = tasks->key,
 		.title = tasks->title,
 		.text = tasks->text.data,
-		.priority = plan_priority(plan, node) };
+		.priority = plan_priority(plan, node),
+		.contract = node->verification };
 	return true;
 }
 

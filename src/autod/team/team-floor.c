@@ -20,6 +20,7 @@
 #include "team-reserve.h"
 #include "team-spawn.h"
 #include "team-tree.h"
+#include "team-verify.h"
 
 struct agent *
 team_floor_speaker(struct team_floor *floor, struct server_call *call,
@@ -130,6 +131,7 @@ static const struct auto_team team_policy = {
 	.preface = policy_preface,
 	.tool_ended = policy_tool_ended,
 	.progressed = policy_progressed,
+	.verify = team_verify,
 };
 
 /* --- the store of goals ---------------------------------------------- */

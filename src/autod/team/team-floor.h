@@ -17,6 +17,7 @@
  *   team-request.c  request_orchestrator, respond_orchestrator_request,
  *                   plan_review_needed
  *   team-tree.c     team.tree
+ *   team-verify.c   finished work is checked against its contract
  */
 #ifndef TEAM_FLOOR_H
 #define TEAM_FLOOR_H

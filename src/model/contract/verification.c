@@ -35,11 +35,6 @@ verification_attempt(struct task *task)
 
 	if (run == NULL)
 		return;
-	xstrset(&run->last_tool, NULL);
-	json_object_put(take_ptr(&run->report));
-	json_object_put(take_ptr(&run->progress));
-	run->progress_count = 0;
-	run->progress_ms = 0;
 	run->verification =
 	    run->contract != NULL ? VERIFICATION_PENDING : VERIFICATION_NONE;
 }
@@ -59,9 +54,12 @@ verification_is_due(const struct task *task, const char *commit)
 {
 	const struct task_run *run = task->run;
 
-	return run != NULL && run->contract != NULL &&
-	    !(run->verification == VERIFICATION_PASSED && is_own_result(task) &&
-		strcmp(json_string_or(run->verified, "commit", ""), commit) ==
+	if (run == NULL || run->contract == NULL)
+		return false;
+	return run->verification != VERIFICATION_PASSED ||
+	    !is_own_result(task) ||
+	    (commit != NULL &&
+		strcmp(json_string_or(run->verified, "commit", ""), commit) !=
 		    0);
 }
 

@@ -22,10 +22,10 @@ struct task;
 
 /* Set the contract of a task that has not begun; NULL = none. */
 void verification_set(struct task *task, struct json_object *contract);
-/* A new attempt begins: it has reported nothing, and nothing is verified. */
+/* A new attempt begins: nothing of it is verified. */
 void verification_attempt(struct task *task);
 
-/* Must this commit ("" = none) be verified before it goes on? */
+/* Must this commit ("" = none, NULL = any) be verified before it goes on? */
 bool verification_is_due(const struct task *task, const char *commit);
 /* It is about to be. Save the state before the checks run. */
 void verification_begin(struct task *task);

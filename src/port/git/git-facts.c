@@ -153,18 +153,25 @@ git_facts_read(struct git *git, const char *dir, const char *branch,
 	    &facts->op, git, dir, facts_steps, nitems(facts_steps), false);
 }
 
-bool
-git_facts_is_at(struct git *git, const char *branch, const char *commit)
+int
+git_facts_tip(struct git *git, const char *branch, char out[GIT_ID_SIZE])
 {
 	cleanup_free char *gitdir = git_dirs_gitdir(git_root(git));
 	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
 	cleanup_free char *common = NULL;
-	char tip[GIT_ID_SIZE];
 
 	if (gitdir == NULL)
-		return false;
+		return -ENOENT;
 	common = git_dirs_common(gitdir);
-	return git_refs_read(common, ref, tip) == 0 && strcmp(tip, commit) == 0;
+	return git_refs_read(common, ref, out);
+}
+
+bool
+git_facts_is_at(struct git *git, const char *branch, const char *commit)
+{
+	char tip[GIT_ID_SIZE];
+
+	return git_facts_tip(git, branch, tip) == 0 && strcmp(tip, commit) == 0;
 }
 
 /* Both lists: unmerged paths and messages. */

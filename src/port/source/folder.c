@@ -276,8 +276,10 @@ clean_text(const struct buf *raw, struct task_head *head, struct buf *text,
     struct buf *words)
 {
 	cleanup_buf struct buf clean = BUF_INIT;
+	cleanup_json struct json_object *contract = NULL;
 	const char *s = raw->data, *prompt = "";
 	size_t len = raw->len;
+	struct err err = { 0 };
 
 	if (len >= strlen(BOM) && memcmp(s, BOM, strlen(BOM)) == 0) {
 		s += strlen(BOM);
@@ -293,6 +295,10 @@ clean_text(const struct buf *raw, struct task_head *head, struct buf *text,
 		buf_adds(words,
 		    len > PROMPT_MAX ? "it is longer than 1 MiB" :
 				       "it is empty");
+		return FOLDER_PROBLEM;
+	}
+	if (task_head_contract(head, &contract, &err) < 0) {
+		buf_adds(words, err.msg);
 		return FOLDER_PROBLEM;
 	}
 	buf_adds(text, prompt);

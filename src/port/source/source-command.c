@@ -182,10 +182,13 @@ static void
 answer_offer(struct command *command, const char *text)
 {
 	char key[NAME_SIZE];
+	cleanup_json struct json_object *contract = NULL;
 	struct task_head head;
 	struct source_offer offer = { .key = key };
 
 	offer.text = task_head_read(text, &head);
+	task_head_contract(&head, &contract, NULL);
+	offer.contract = contract;
 	offer.priority = head.priority;
 	if (head.commit[0] != '\0')
 		offer.landed_before = head.commit;
@@ -199,6 +202,7 @@ enum verdict {
 	VERDICT_FAILED,
 	VERDICT_NO_TEXT,
 	VERDICT_TOO_LONG,
+	VERDICT_NO_CONTRACT,
 };
 
 /* Its text counts only if the command says that it is complete. */
@@ -206,6 +210,7 @@ static enum verdict
 judge(const struct errand_result *result, struct buf *text)
 {
 	const struct buf *out = &result->out;
+	cleanup_json struct json_object *contract = NULL;
 	struct task_head head;
 
 	if (result->lost || result->timed_out)
@@ -221,7 +226,9 @@ judge(const struct errand_result *result, struct buf *text)
 		return VERDICT_NO_TEXT;
 	if (prompt_clean(out->data, out->len, text) &&
 	    *task_head_read(text->data, &head) != '\0')
-		return VERDICT_TASK;
+		return task_head_contract(&head, &contract, NULL) < 0 ?
+		    VERDICT_NO_CONTRACT :
+		    VERDICT_TASK;
 	return out->len > PROMPT_MAX ? VERDICT_TOO_LONG : VERDICT_NONE;
 }
 
@@ -247,7 +254,9 @@ command_ended(const struct errand_result *result, void *arg)
 		answer_unusable(command, result,
 		    verdict == VERDICT_NO_TEXT ?
 			"text that is not valid UTF-8" :
-			"more than 1 MiB");
+			verdict == VERDICT_TOO_LONG ?
+			"more than 1 MiB" :
+			"a Verification: that is no contract");
 	errand_free(errand);
 }
 

@@ -134,6 +134,8 @@ offer(struct source *source, const struct taskfile *task, const char *text)
 	    task->label == NULL ? NULL : xstrdup(task->label);
 	cleanup_free char *landed =
 	    task->landed == NULL ? NULL : xstrdup(task->landed);
+	cleanup_json struct json_object *contract =
+	    json_object_get(task->contract);
 	struct source_offer one = {
 		.key = key,
 		.title = *title == '\0' ? NULL : title,
@@ -141,6 +143,7 @@ offer(struct source *source, const struct taskfile *task, const char *text)
 		.label = label,
 		.priority = task->priority,
 		.landed_before = landed,
+		.contract = contract,
 	};
 
 	source_base_answer(source, SOURCE_OFFER, &one, NULL);

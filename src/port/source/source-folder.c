@@ -111,6 +111,7 @@ folder_ask(struct source *source)
 	struct folder *folder = (struct folder *)source;
 	struct source_offer offer = { .key = NULL };
 	enum folder_reading reading;
+	cleanup_json struct json_object *contract = NULL;
 	struct task_head head;
 	struct err err = { 0, "" };
 	int r;
@@ -131,6 +132,8 @@ folder_ask(struct source *source)
 		offer.priority = head.priority;
 		if (head.commit[0] != '\0')
 			offer.landed_before = head.commit;
+		task_head_contract(&head, &contract, NULL);
+		offer.contract = contract;
 		source_base_answer(source, SOURCE_OFFER, &offer, NULL);
 	} else if (reading == FOLDER_GONE) {
 		source_base_answer(source, SOURCE_EMPTY, NULL, NULL);

@@ -70,6 +70,7 @@ struct source_offer {
 	const char *label; /* NULL = none */
 	enum priority priority;
 	const char *landed_before; /* a commit; NULL = it is new */
+	struct json_object *contract; /* borrowed; NULL = none */
 };
 
 enum source_answer {
