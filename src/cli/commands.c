@@ -19,6 +19,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_tick,
 	&cmd_store,
 	&cmd_agents,
+	&cmd_tree,
 	&cmd_why,
 	&cmd_oversight,
 	&cmd_iterations,

@@ -25,11 +25,25 @@
 		"when everything is committed.",                               \
 		api_team_completion_params, API_FAILED, 0),                    \
 	    TEAM_TOOL("agent_spawn",                                           \
-		"Ask for other agents to do parts of your task.",              \
+		"Ask for other agents to do parts of your task. They work "    \
+		"at the same time, each in a worktree of its own that "        \
+		"starts from the default branch; what they commit lands "      \
+		"there by itself. Split when parts can be done at the same "   \
+		"time (frontend and backend, several services), when a part "  \
+		"needs other expertise (a security review), or when there "    \
+		"is more to do than one agent can keep in mind. Do not "       \
+		"split small tasks, steps that build on each other, while "    \
+		"another agent blocks you, or at the last level of depth or "  \
+		"the one before it. Results come to you by themselves: when "  \
+		"you have nothing else to do, end your turn, and you are "     \
+		"prompted when they are there. What is denied, do yourself, "  \
+		"or call plan_review_needed.",                                 \
 		api_team_spawn_params, API_E_UNAUTHORIZED, API_E_INVALID_PLAN, \
 		API_E_NOT_FOUND, API_FAILED, 0),                               \
 	    TEAM_TOOL("agent_status",                                          \
-		"See how the agents that you asked for are doing.",            \
+		"See how the agents below you are doing: those that you "      \
+		"asked for, and those that they asked for. You need not "      \
+		"poll: results come by themselves.",                           \
 		api_team_status_params, API_E_NOT_FOUND, API_FAILED, 0),       \
 	    TEAM_TOOL("mail_send",                                             \
 		"Send mail to your parent, to an agent that works for you or " \

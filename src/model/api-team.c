@@ -3,6 +3,7 @@
 #include "api-shape.h"
 #include "api-team.h"
 #include "plan-text.h"
+#include "run-status.h"
 
 /* An id of the tool call, by which a call that is made again after the daemon
  * was away is known. llmc mcp adds it; the agent does not see it. */
@@ -386,10 +387,65 @@ const struct shape api_team_review_params = {
 static const struct shape answer = { .fields = FIELDS{ END }, .open = true };
 const struct shape_field api_team_answer = RESULT(answer);
 
-static const struct shape tree_member = {
-	.fields = FIELDS{ FIELD("actor_id", SHAPE_STRING, NULL), END },
+static const struct shape tree_completion = {
+	.fields =
+	    FIELDS{
+		MAY("status", SHAPE_STRING, "complete, partial or failed"),
+		MAY("confidence", SHAPE_STRING, "high, medium or low"),
+		END,
+	    },
+	.help = "what it reported at its end",
+};
+
+static const struct shape tree_progress = {
+	.fields =
+	    FIELDS{
+		FIELD("phase", SHAPE_STRING, NULL),
+		MAY("percentComplete", SHAPE_NUMBER, NULL),
+		END,
+	    },
 	.open = true,
-	.help = "one agent",
+	.help = "its last report of progress",
+};
+
+static const struct shape tree_member = {
+	.fields =
+	    FIELDS{
+		FIELD("actor_id", SHAPE_STRING, NULL),
+		FIELD("parent_actor_id", SHAPE_STRING, "who asked for it"),
+		FIELD("depth", SHAPE_INT, "1 = nobody but the daemon did"),
+		FIELD("max_depth", SHAPE_INT, "of the whole tree"),
+		FIELD("local_max_depth", SHAPE_INT, "of those below it"),
+		MAY("role", SHAPE_STRING, NULL),
+		MAY("label", SHAPE_STRING, NULL),
+		MAY("agent", SHAPE_STRING, "its card"),
+		MAY("title", SHAPE_STRING, "what it works on"),
+		MAY("goal", SHAPE_STRING, NULL),
+		MAY("node", SHAPE_STRING, NULL),
+		MAY("task", SHAPE_STRING, NULL),
+		MAY("worker", SHAPE_STRING, "that it is now"),
+		MAY("workerStatus", SHAPE_STRING, "the status of that"),
+		MAY("session_id", SHAPE_STRING, NULL),
+		{ .name = "runStatus",
+		    .type = SHAPE_STRING,
+		    .choices = run_status_words,
+		    .help = "how it is doing" },
+		FIELD("pendingRequestCount", SHAPE_INT,
+		    "its questions without an answer"),
+		MAY("blockedReason", SHAPE_STRING,
+		    "why it is blocked, or has failed"),
+		MAY("verification", SHAPE_STRING, "of its contract"),
+		{ .name = "completion",
+		    .type = SHAPE_OBJECT,
+		    .of = &tree_completion,
+		    .flags = SHAPE_OPTIONAL },
+		{ .name = "progress",
+		    .type = SHAPE_OBJECT,
+		    .of = &tree_progress,
+		    .flags = SHAPE_OPTIONAL },
+		END,
+	    },
+	.help = "one agent, below the one that asked for it",
 };
 
 static const struct shape tree = { .fields = FIELDS{ RESULT(tree_member) } };
