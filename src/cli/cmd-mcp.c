@@ -12,9 +12,11 @@
  * when the session ends, and then its input ends too.
  */
 #include <errno.h>
+#include <link.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/queue.h>
 #include <unistd.h>
 
@@ -22,27 +24,32 @@
 #include "clock.h"
 #include "commands.h"
 #include "file.h"
+#include "guard.h"
 #include "id.h"
 #include "json.h"
 #include "loop.h"
 #include "mcp.h"
 #include "mem.h"
+#include "policy-file.h"
 #include "relay.h"
 #include "rpc.h"
 #include "shape.h"
+#include "watch.h"
 
 #define READ_SIZE 16384
-#define BIG       65536 /* a line that is worth giving memory back for */
+#define BIG       4096 /* a line that is worth giving memory back for */
 
 enum {
 	FLAG_SOCKET,
-	FLAG_GENERATION
+	FLAG_GENERATION,
+	FLAG_POLICY
 };
 
 static const struct cli_flag mcp_flags[] = {
 	[FLAG_SOCKET] = { "socket", "PATH", "the worker's own socket" },
 	[FLAG_GENERATION] = { "generation", "N",
 	    "number of the session's launch" },
+	[FLAG_POLICY] = { "policy", "FILE", "which of the tools it offers" },
 	{ NULL, NULL, NULL },
 };
 
@@ -63,7 +70,43 @@ struct speaker {
 	struct rpc_reader reader;
 	struct mcp_server server;
 	struct use_list uses;
+	const char *policy_file; /* NULL = none */
+	struct guard_policy policy;
+	struct watch *watch; /* of that file */
+	uint64_t mark; /* of the tools that the client knows */
 };
+
+/* --- memory ------------------------------------------------------------- */
+
+/* Code is read again from its file when it is needed. */
+static int
+forget_code(struct dl_phdr_info *object, size_t size, void *arg)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from, to;
+
+	(void)size;
+	(void)arg;
+	for (size_t i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+
+		if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) ||
+		    part->p_flags & PF_W)
+			continue;
+		from = (object->dlpi_addr + part->p_vaddr) & ~(page - 1);
+		to = object->dlpi_addr + part->p_vaddr + part->p_memsz;
+		madvise((void *)from, to - from, MADV_DONTNEED);
+	}
+	return 0;
+}
+
+/* The list of tools is the most that it does in a session, at its beginning:
+ * what only that needed is given back. */
+static void
+give_memory_back(void)
+{
+	malloc_trim(0);
+	dl_iterate_phdr(forget_code, NULL);
+}
 
 /* Waits for a client that does not read: there is nobody else to serve. */
 static void
@@ -72,8 +115,47 @@ say(struct speaker *speaker, const struct buf *line)
 	if (file_write_all(STDOUT_FILENO, line->data, line->len) < 0)
 		loop_stop(speaker->loop, CLI_OK);
 	if (line->len > BIG)
-		malloc_trim(0);
+		give_memory_back();
 }
+
+/* --- which tools ------------------------------------------------------- */
+
+/* One that cannot be read hides nothing: the daemon decides anyway. */
+static void
+load_policy(struct speaker *speaker)
+{
+	guard_policy_release(&speaker->policy);
+	speaker->server.policy = NULL;
+	if (speaker->policy_file != NULL &&
+	    policy_file_load(speaker->policy_file, &speaker->policy, NULL) == 0)
+		speaker->server.policy = &speaker->policy;
+	speaker->mark = mcp_tools_mark(&speaker->server);
+}
+
+static void
+on_policy(void *arg)
+{
+	struct speaker *speaker = arg;
+	cleanup_buf struct buf line = BUF_INIT;
+	uint64_t before = speaker->mark;
+
+	load_policy(speaker);
+	if (speaker->mark == before)
+		return;
+	mcp_tools_changed(&line);
+	say(speaker, &line);
+}
+
+static void
+watch_policy(struct speaker *speaker)
+{
+	if (speaker->policy_file != NULL)
+		watch_new(speaker->loop, speaker->policy_file, on_policy,
+		    speaker, &speaker->watch, NULL);
+	load_policy(speaker);
+}
+
+/* --- the use of a tool -------------------------------------------------- */
 
 static void
 use_free(struct use *use)
@@ -128,6 +210,8 @@ cancel(struct speaker *speaker, struct json_object *id)
 			return;
 		}
 }
+
+/* --- the client --------------------------------------------------------- */
 
 static void
 take_line(struct speaker *speaker, const struct buf *line)
@@ -219,6 +303,7 @@ mcp_run(struct cli *cli, const struct cli_args *args)
 		.server = { .version = LLMC_VERSION,
 		    .session = args->flags[FLAG_GENERATION] },
 		.uses = LIST_HEAD_INITIALIZER(speaker.uses),
+		.policy_file = args->flags[FLAG_POLICY],
 	};
 	int status;
 
@@ -227,7 +312,10 @@ mcp_run(struct cli *cli, const struct cli_args *args)
 	speaker.loop = loop_new();
 	speaker.relay = relay_new(speaker.loop, socket);
 	rpc_reader_init(&speaker.reader, 0);
+	watch_policy(&speaker);
 	status = speak(&speaker);
+	watch_free(speaker.watch);
+	guard_policy_release(&speaker.policy);
 	relay_free(speaker.relay);
 	while (!LIST_EMPTY(&speaker.uses))
 		use_free(LIST_FIRST(&speaker.uses));
@@ -238,14 +326,15 @@ mcp_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_mcp = {
 	.name = "mcp",
-	.usage = "--socket PATH [--generation N]",
+	.usage = "--socket PATH [--generation N] [--policy FILE]",
 	.summary = "offer llmc's tools to a session (internal)",
 	.help =
 	    "Claude Code starts this in each session of a worker, as an MCP "
 	    "server with the\nname llmc. It reads requests from standard input "
 	    "and answers on standard output\nuntil its input ends. What a tool "
 	    "does is asked of the daemon at PATH; while no\ndaemon listens "
-	    "there, the call waits for the next one.\n",
+	    "there, the call waits for the next one. Which tools there are is "
+	    "read from FILE.\n",
 	.hidden = true,
 	.flags = mcp_flags,
 	.shape = &(const struct shape_field){ .type = SHAPE_ANY },

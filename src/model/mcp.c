@@ -5,6 +5,7 @@
 
 #include "api.h"
 #include "errtext.h"
+#include "guard.h"
 #include "json.h"
 #include "log.h"
 #include "mcp.h"
@@ -40,14 +41,7 @@ tool_name(const struct api_method *method)
 static bool
 is_offered(const struct mcp_server *server, const char *tool)
 {
-	const char *const *at = server->tools;
-
-	if (at == NULL)
-		return true;
-	for (; *at != NULL; at++)
-		if (strcmp(*at, tool) == 0)
-			return true;
-	return false;
+	return server->policy == NULL || guard_offers(server->policy, tool);
 }
 
 static const struct api_method *
@@ -99,6 +93,27 @@ mcp_tools(const struct mcp_server *server)
 			fatalx("out of memory: the list of tools");
 	}
 	return list;
+}
+
+uint64_t
+mcp_tools_mark(const struct mcp_server *server)
+{
+	uint64_t mark = 0, bit = 1;
+
+	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
+		if (!(m->flags & API_TOOL))
+			continue;
+		if (is_offered(server, tool_name(m)))
+			mark |= bit;
+		bit <<= 1;
+	}
+	return mark;
+}
+
+void
+mcp_tools_changed(struct buf *out)
+{
+	rpc_encode_request(out, NULL, "notifications/tools/list_changed", NULL);
 }
 
 /* --- answers ---------------------------------------------------------- */
@@ -178,12 +193,14 @@ on_initialize(const struct mcp_server *server, struct json_object *id,
 	const char *version = versions[0];
 	struct json_object *result = made(json_object_new_object());
 	struct json_object *can = made(json_object_new_object());
+	struct json_object *tools = made(json_object_new_object());
 	struct json_object *info = made(json_object_new_object());
 
 	for (size_t i = 0; i < nitems(versions); i++)
 		if (strcmp(versions[i], asked) == 0)
 			version = versions[i];
-	json_set(can, "tools", made(json_object_new_object()));
+	json_set_bool(tools, "listChanged", true);
+	json_set(can, "tools", tools);
 	json_set_string(info, "name", "llmc");
 	json_set_string(info, "version", server->version);
 	json_set_string(result, "protocolVersion", version);

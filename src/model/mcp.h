@@ -19,6 +19,7 @@
 #include "buf.h"
 
 struct api_method;
+struct guard_policy;
 struct json_object;
 
 /* How long Claude Code waits for a tool (MCP_TOOL_TIMEOUT), and how long an
@@ -30,8 +31,8 @@ struct json_object;
 struct mcp_server {
 	const char *version; /* of llmc */
 	const char *session; /* begins the ids of calls; NULL = "" */
-	const char *const *tools; /* names of those that this session may use;
-				   * NULL = all. Must live as long. */
+	const struct guard_policy *policy; /* which of the tools it offers; NULL
+					    * = all */
 };
 
 enum mcp_kind {
@@ -69,5 +70,9 @@ void mcp_refusal(
 
 /* The list of tools, as in the answer to tools/list; the caller owns it. */
 struct json_object *mcp_tools(const struct mcp_server *server);
+/* A number that is another one when the list is; and what to tell the client
+ * then. */
+uint64_t mcp_tools_mark(const struct mcp_server *server);
+void mcp_tools_changed(struct buf *out);
 
 #endif

@@ -70,6 +70,43 @@ socket_of(const char *worker)
 	return socket;
 }
 
+/* As the daemon does when it turns out that the session may use them all. */
+static void
+offer_all(const char *worker)
+{
+	const char *file =
+	    e2e_path("%s/.llmc/run/%s/policy.json", fleet_root(), worker);
+	struct json_object *policy = e2e_load(file);
+
+	ck_assert(json_object_object_get_ex(policy, "llmc_tools", NULL));
+	json_object_object_del(policy, "llmc_tools");
+	ck_assert_int_eq(json_save(file, policy, 0600, NULL), 0);
+	json_object_put(policy);
+}
+
+/* Mail needs goals, so it is not offered here. */
+START_TEST(the_list_of_tools_changes_in_a_session)
+{
+	cleanup_buf struct buf steps = BUF_INIT;
+	const char *kept = e2e_path("%s/kept", unit_scratch());
+	int64_t end = clock_mono_ms() + 30000;
+
+	fleet_add("adam");
+	for (int i = 0; i < 200; i++)
+		buf_addf(&steps,
+		    "fake: tool mail_inbox\nfake: keep %s.new\n"
+		    "fake: run mv '%s.new' '%s'\n",
+		    kept, kept, kept);
+	fleet_start("adam", steps.data);
+	fleet_wait_written("adam", ABSENT);
+	offer_all("adam");
+	while (!e2e_exists(kept) || strstr(e2e_read(kept), ABSENT) != NULL) {
+		ck_assert_msg(clock_mono_ms() < end, "no mail");
+		poll(NULL, 0, 10); /* a file of another program */
+	}
+}
+END_TEST
+
 /* --- the server's process ---------------------------------------------- */
 
 /* The command line of adam's. */
@@ -170,15 +207,14 @@ occurrences(const char *text, const char *words)
 
 START_TEST(a_call_outlives_the_daemon_and_is_answered_once)
 {
-	const char *gate = e2e_path("%s.gate", fleet_root());
+	const char *gate = e2e_path("%s/gate", unit_scratch());
 	int daemon, server = 0;
 
-	e2e_skip_sandboxed("the gate is outside");
 	fleet_add("adam");
 	fleet_start("adam",
 	    e2e_path("fake: run until [ -e '%s' ]; do sleep 0.05; done\n"
 		     "fake: tool report_progress {\"phase\":\"x\"}\n"
-		     "fake: tool mail_inbox\n"
+		     "fake: tool report_progress {\"phase\":\"y\"}\n"
 		     "fake: commit a.txt a",
 		gate));
 	fleet_wait_written("adam", "sleep 0.05");
@@ -208,7 +244,7 @@ static const char *
 talk(const char *worker, const char *socket, const char *env, const char *lines,
     int count)
 {
-	const char *base = e2e_path("%s.talk", fleet_root());
+	const char *base = e2e_path("%s/talk", unit_scratch());
 
 	e2e_write(e2e_path("%s.in", base), lines);
 	e2e_script(e2e_path("%s.sh", base),
@@ -257,7 +293,6 @@ START_TEST(a_thousand_calls_are_answered_each_once)
 	cleanup_buf struct buf lines = BUF_INIT;
 	const char *out;
 
-	e2e_skip_sandboxed("what is said is outside");
 	fleet_add("adam");
 	for (int i = 1; i <= 1000; i++)
 		buf_addf(&lines,
@@ -278,6 +313,7 @@ unit_suite(void)
 {
 	Suite *s = suite_create("mcp");
 	const TTest *const all[] = { a_session_has_the_tools,
+		the_list_of_tools_changes_in_a_session,
 		the_server_lives_as_long_as_its_session,
 		a_call_outlives_the_daemon_and_is_answered_once,
 		a_session_cannot_speak_as_another,

@@ -11,6 +11,7 @@
 
 #include "api.h"
 #include "buf.h"
+#include "guard.h"
 #include "json.h"
 #include "mcp.h"
 #include "rpc.h"
@@ -60,14 +61,14 @@ check_call(const struct mcp_ask *ask)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const some[] = { "mail_inbox", NULL };
+	static const struct guard_policy some = { .llmc_scoped = true };
 	struct mcp_server server = { .version = "1", .session = "9" };
 	cleanup_json struct json_object *asked = NULL;
 	struct mcp_ask ask;
 
 	if (size == 0)
 		return 0;
-	server.tools = data[0] & 1 ? some : NULL;
+	server.policy = data[0] & 1 ? &some : NULL;
 	data++;
 	size--;
 	json_parse((const char *)data, size, RPC_LINE_MAX, &asked, NULL);

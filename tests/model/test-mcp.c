@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "guard.h"
 #include "json.h"
 #include "mcp.h"
 #include "mem.h"
@@ -49,8 +50,8 @@ START_TEST(the_probes_of_the_real_client_are_answered)
 		      "\"clientInfo\":{\"name\":\"claude-code\",\"version\":"
 		      "\"2.1.325\"}},\"jsonrpc\":\"2.0\",\"id\":0}",
 	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{"
-	    "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}}"
-	    ",\"serverInfo\":{\"name\":\"llmc\",\"version\":\"1.2\"}}}");
+	    "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{"
+	    "\"listChanged\":true}},\"serverInfo\":{\"name\":\"llmc\",\"version\":\"1.2\"}}}");
 	ck_assert_int_eq(hear("{\"jsonrpc\":\"2.0\","
 			      "\"method\":\"notifications/initialized\"}"),
 	    MCP_NOTHING);
@@ -246,16 +247,20 @@ END_TEST
 
 START_TEST(a_session_may_have_only_some_of_them)
 {
-	static const char *const names[] = { "mail_send", "report_progress",
-		NULL };
+	static char send[] = "mail_send", report[] = "report_progress";
+	static char *names[] = { send, report, NULL };
+	static const struct guard_policy policy = {
+		.tools.all = true, .llmc_scoped = true, .llmc_tools = names
+	};
 	static const struct mcp_server some = { .version = "1.2",
-		.tools = names };
+		.policy = &policy };
 	static const char line[] =
 	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
 	    "\"params\":{\"name\":\"agent_spawn\",\"arguments\":{}}}";
 	cleanup_json struct json_object *list = mcp_tools(&some);
 
 	ck_assert_uint_eq(json_object_array_length(list), 2);
+	ck_assert_uint_ne(mcp_tools_mark(&some), mcp_tools_mark(&all));
 	mcp_read(&some, line, strlen(line), &ask);
 	ck_assert_int_eq(ask.kind, MCP_ANSWER);
 	ck_assert_str_eq(ask.answer.data,

@@ -43,6 +43,7 @@ struct fake_server {
 	bool asked; /* initialize was sent */
 	bool gone;
 	int64_t next; /* id of the next request */
+	int64_t list; /* id of the last tools/list */
 };
 
 /* ---- requests */
@@ -125,7 +126,13 @@ server_gone(struct fake_server *server)
 	fake_use_ready(server->fake);
 }
 
-/* 0 and 1 are the ids of initialize and tools/list. */
+static void
+server_list(struct fake_server *server)
+{
+	server->list = server_ask(server, "tools/list", NULL);
+}
+
+/* 0 is the id of initialize. */
 static void
 server_answered(struct fake_server *server, const struct rpc_message *m)
 {
@@ -136,9 +143,10 @@ server_answered(struct fake_server *server, const struct rpc_message *m)
 		server_initialize(server);
 	} else if (id == 0) {
 		server_tell(server, "notifications/initialized", NULL);
-		server_ask(server, "tools/list", NULL);
-	} else if (id == 1) {
+		server_list(server);
+	} else if (id == server->list) {
 		json_get_array(m->result, "", "tools", &tools, NULL);
+		json_object_put(server->tools);
 		server->tools = tools != NULL ? json_object_get(tools) :
 						json_object_new_array();
 		fake_use_ready(server->fake);
@@ -170,6 +178,9 @@ server_readable(int fd, unsigned what, void *arg)
 			continue;
 		if (m.kind == RPC_RESULT || m.kind == RPC_ERROR)
 			server_answered(server, &m);
+		else if (strcmp(m.method, "notifications/tools/list_changed") ==
+		    0)
+			server_list(server);
 		rpc_message_release(&m);
 	}
 }

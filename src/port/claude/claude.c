@@ -237,14 +237,16 @@ claude_mcp(const struct claude_launch *launch)
 {
 	cleanup_free char *generation =
 	    xasprintf("%llu", (unsigned long long)launch->generation);
+	cleanup_free char *policy =
+	    policy_file_path(launch->workspace, launch->worker);
 	const char *const args[] = { "mcp", "--socket", launch->socket,
-		"--generation", generation };
+		"--generation", generation, "--policy", policy };
 	struct json_object *file = json_object_new_object();
 	struct json_object *servers = json_object_new_object();
 	struct json_object *server = json_object_new_object();
 	struct json_object *words = json_object_new_array();
 
-	for (size_t i = 0; i < nitems(args); i++)
+	for (size_t i = 0; i < nitems(args) - (launch->guarded ? 0 : 2); i++)
 		json_object_array_add(words, json_object_new_string(args[i]));
 	json_set_string(server, "type", "stdio");
 	json_set_string(server, "command", launch->llmc);

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The real Claude Code uses the tools of llmc mcp, on a stub of its API. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fleet.h"
+#include "mem.h"
+#include "scenarios.h"
+
+#define ABSENT   "No such tool available"
+#define PROGRESS "mcp__llmc__report_progress"
+/* The tool is asked for by the second request at the latest: a server may be
+ * slower than the first prompt. */
+#define WORK(phase, file)                                                \
+	"fake: run true\nfake: tool report_progress {\"phase\":\"" phase \
+	"\"}\nfake: commit " file " x"
+
+static void
+begin_first(void)
+{
+	fleet_begin_real();
+	fleet_do("config", "set", "defaults.start_timeout", "30s", NULL);
+}
+
+static void
+begin(void)
+{
+	begin_first();
+	fleet_do("trust", "--onboarding", NULL);
+	fleet_up();
+}
+
+/* From a home that has never seen it. */
+static void
+begin_boxed(void)
+{
+	begin_first();
+	e2e_need_boxes("");
+	fleet_do("config", "set", "defaults.sandbox", "worktree", NULL);
+	fleet_up();
+}
+
+static const char *
+conversation(const char *worker)
+{
+	struct json_object *record = fleet_worker(worker);
+	const char *text = e2e_read(json_string_or(record, "transcript", ""));
+
+	json_object_put(record);
+	return text;
+}
+
+/* The conversation is too long for a message. */
+static void
+lacks(const char *worker, const char *words)
+{
+	const char *text = conversation(worker), *at = strstr(text, words);
+
+	ck_assert_msg(at == NULL, "%s: %.300s", worker,
+	    at == NULL ? "" : e2e_shown(at - text > 200 ? at - 200 : text));
+}
+
+/* Two tasks, one after the other. */
+static void
+work_twice(void)
+{
+	fleet_add("adam");
+	fleet_start("adam", WORK("first", "a.txt"));
+	fleet_wait("adam", "needs_review");
+	e2e_has(conversation("adam"), "\"name\":\"" PROGRESS "\"");
+	lacks("adam", ABSENT);
+	lacks("adam", "MCP error");
+	/* Its schema was there, not to be searched for. */
+	e2e_has(e2e_read(fleet_prompt_log()), PROGRESS);
+	fleet_do("accept", "adam", NULL);
+	fleet_wait("adam", "idle");
+	fleet_start("adam", WORK("second", "b.txt"));
+	fleet_wait("adam", "needs_review");
+	e2e_has(conversation("adam"), "\"phase\":\"second\"");
+	lacks("adam", ABSENT);
+	lacks("adam", "MCP error");
+}
+
+START_TEST(it_uses_the_tools_in_two_tasks)
+{
+	work_twice();
+}
+END_TEST
+
+START_TEST(it_uses_the_tools_in_a_sandbox)
+{
+	work_twice();
+}
+END_TEST
+
+START_TEST(nobody_is_asked_whether_it_may)
+{
+	static const char *const modes[] = { "default", "dontAsk" };
+
+	for (size_t i = 0; i < nitems(modes); i++) {
+		const char *name = e2e_path("w%zu", i);
+
+		fleet_do("config", "set", "defaults.permission_mode", modes[i],
+		    NULL);
+		fleet_add(name);
+		fleet_start(
+		    name, "fake: tool report_progress {\"phase\":\"asked\"}");
+		fleet_wait(name, "no_changes");
+		e2e_has(conversation(name), "\"phase\":\"asked\"");
+		lacks(name, "unattended");
+		lacks(name, "Permission to use");
+		lacks(name, ABSENT);
+	}
+}
+END_TEST
+
+/* A script before the server writes down what it is told. */
+START_TEST(it_asks_in_the_order_that_is_known)
+{
+	const char *log = e2e_path("%s/asked", unit_scratch());
+	const char *tee = e2e_path("%s/tee.sh", unit_scratch());
+	const char *agent = e2e_path("%s/agent.sh", unit_scratch());
+	static const char *const order[] = { "\"server/discover\"",
+		"\"initialize\"", "\"notifications/initialized\"",
+		"\"tools/list\"", "\"tools/call\"" };
+	const char *at;
+
+	e2e_script(tee,
+	    e2e_path("#!/bin/sh\ntee -a '%s' | '%s' \"$@\"\n", log,
+		e2e_llmc_path()));
+	e2e_script(agent,
+	    e2e_path("#!/bin/sh\n"
+		     "sed -i 's|\"command\": *\"[^\"]*\"|\"command\": \"%s\"|' "
+		     "'%s/.llmc/sessions/adam/mcp.json'\n"
+		     "exec '%s' \"$@\"\n",
+		tee, fleet_root(), fleet_real_agent()));
+	fleet_do("config", "set", "defaults.agent_command", agent, NULL);
+	fleet_add("adam");
+	fleet_start("adam", WORK("order", "a.txt"));
+	fleet_wait("adam", "needs_review");
+	at = e2e_read(log);
+	for (size_t i = 0; i < nitems(order); i++) {
+		const char *next = strstr(at, order[i]);
+
+		ck_assert_msg(
+		    next != NULL, "no %s behind: %s", order[i], e2e_shown(at));
+		at = next;
+	}
+	e2e_has(at, "\"claudecode/toolUseId\":\"toolu_");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s;
+
+	scenarios_real();
+	s = suite_create("mcp-real");
+	scenarios_add_test(s, begin, it_uses_the_tools_in_two_tasks);
+	scenarios_add_test(s, begin_boxed, it_uses_the_tools_in_a_sandbox);
+	scenarios_add_test(s, begin, nobody_is_asked_whether_it_may);
+	scenarios_add_test(s, begin, it_asks_in_the_order_that_is_known);
+	return s;
+}
