@@ -160,6 +160,7 @@ roster_colour(const struct worker *worker)
 		[WORKER_LIMITED] = "95",
 		[WORKER_ERROR] = "1;31",
 		[WORKER_OFFLINE] = "90",
+		[WORKER_WAITING] = "36",
 	};
 
 	return colours[worker->status];

@@ -91,6 +91,13 @@ find_trouble(const struct turn_facts *facts)
 	return TROUBLE_NONE;
 }
 
+/* Must it be put right before anybody else's work comes into the worktree? */
+static bool
+in_the_way(enum trouble trouble)
+{
+	return trouble == TROUBLE_REBASE || trouble == TROUBLE_DIRT;
+}
+
 /* How many files are affected. */
 static void
 add_count(const struct turn_facts *facts, enum trouble trouble, struct buf *out)
@@ -184,6 +191,8 @@ turn_judge(const struct turn_facts *facts, struct buf *words)
 	bool out_of_turns =
 	    facts->turns_max > 0 && facts->turns >= facts->turns_max;
 
+	if (facts->driven && facts->waits && !in_the_way(trouble))
+		return TURN_WAIT;
 	if (trouble == TROUBLE_NONE)
 		return judge_untroubled(facts);
 	if (!facts->driven)

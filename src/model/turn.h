@@ -36,6 +36,7 @@ struct turn_facts {
 	int turns, turns_max; /* turns so far, with this one; turns_max 0 = no
 			       * limit */
 	int nudges;
+	bool waits; /* for agents that it has asked for */
 	bool asks_person; /* a question is not answered by "nobody can": it is
 			   * a person's */
 
@@ -51,13 +52,15 @@ enum turn_action {
 	TURN_NUDGE, /* the same, and it counts as a nudge */
 	TURN_COMMIT, /* commit what it left over, then it is finished */
 	TURN_PAUSE, /* a person must look, for the reason in `words` */
+	TURN_WAIT, /* it goes on when those that it waits for have ended */
 	TURN_FAIL, /* the attempt failed, for the reason in `words` */
 	TURN_ACTION_COUNT
 };
 
 /*
  * Checked in this order: an unfinished rebase, uncommitted changes and, if
- * driven, the ending (a question or a refusal), a missing commit, the check.
+ * driven, agents that it waits for, the ending (a question or a refusal), a
+ * missing commit, the check.
  *
  * Driven: where a worker would be sent back, it is TURN_FAIL if turns_max is
  * reached or the nudges are used up; a question that a person answers is

@@ -21,6 +21,7 @@ const char *const worker_status_words[] = {
 	[WORKER_LIMITED] = "limited",
 	[WORKER_ERROR] = "error",
 	[WORKER_OFFLINE] = "offline",
+	[WORKER_WAITING] = "waiting",
 	[WORKER_STATUS_COUNT] = NULL,
 };
 
@@ -64,6 +65,8 @@ static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
 		[WORKER_LIMITED] = true,
 		[WORKER_ERROR] = true,
 		[WORKER_OFFLINE] = true,
+		[WORKER_WAITING] = true, /* its turn ended, for agents that it
+					  * has asked for */
 	},
 	[WORKER_NEEDS_REVIEW] = {
 		[WORKER_IDLE] = true, /* landed in another way, or dropped */
@@ -87,6 +90,7 @@ static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
 		[WORKER_LIMITED] = true,
 		[WORKER_ERROR] = true,
 		[WORKER_OFFLINE] = true,
+		[WORKER_WAITING] = true,
 	},
 	[WORKER_REJECTED] = {
 		[WORKER_IDLE] = true,
@@ -98,6 +102,7 @@ static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
 		[WORKER_LIMITED] = true,
 		[WORKER_ERROR] = true,
 		[WORKER_OFFLINE] = true,
+		[WORKER_WAITING] = true,
 	},
 	/* Never directly to idle: that would lose half-rebased work. */
 	[WORKER_REBASING] = {
@@ -111,6 +116,7 @@ static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
 		[WORKER_LIMITED] = true,
 		[WORKER_ERROR] = true,
 		[WORKER_OFFLINE] = true,
+		[WORKER_WAITING] = true,
 	},
 	[WORKER_NO_CHANGES] = {
 		[WORKER_IDLE] = true,
@@ -148,6 +154,7 @@ static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
 		[WORKER_PAUSED] = true, /* for another reason */
 		[WORKER_ERROR] = true,
 		[WORKER_OFFLINE] = true,
+		[WORKER_WAITING] = true,
 	},
 	[WORKER_LIMITED] = {
 		[WORKER_IDLE] = true,
@@ -163,6 +170,7 @@ static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
 		[WORKER_LIMITED] = true, /* not over yet */
 		[WORKER_ERROR] = true,
 		[WORKER_OFFLINE] = true,
+		[WORKER_WAITING] = true,
 	},
 	[WORKER_ERROR] = {
 		[WORKER_IDLE] = true, /* repaired */
@@ -182,10 +190,20 @@ static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
 		[WORKER_ERROR] = true,
 		[WORKER_OFFLINE] = true, /* launched again */
 	},
+	/* Needs no session: it keeps its status without one. */
+	[WORKER_WAITING] = {
+		[WORKER_IDLE] = true, /* the task was taken from it */
+		[WORKER_STARTING] = true, /* it gets their results */
+		[WORKER_WORKING] = true, /* a message */
+		[WORKER_REBASING] = true, /* their work conflicts with its own */
+		[WORKER_PAUSED] = true,
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
 };
 
 /* A new status needs a name, a row, and a check of every other row. */
-_Static_assert(WORKER_STATUS_COUNT == 13, "worker_moves knows 13 statuses");
+_Static_assert(WORKER_STATUS_COUNT == 14, "worker_moves knows 14 statuses");
 _Static_assert(nitems(worker_status_words) == WORKER_STATUS_COUNT + 1,
     "a word for every status");
 

@@ -21,6 +21,7 @@ enum worker_status {
 	WORKER_LIMITED, /* waits for a usage limit or outage to end */
 	WORKER_ERROR, /* needs repair; reason says why */
 	WORKER_OFFLINE, /* no session that is ready */
+	WORKER_WAITING, /* its turn ended; waits for agents it asked for */
 	WORKER_STATUS_COUNT
 };
 

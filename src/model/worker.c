@@ -187,6 +187,7 @@ static const struct effects {
 	[WORKER_LIMITED] = { .takes_reason = true },
 	[WORKER_ERROR] = { .takes_reason = true },
 	[WORKER_OFFLINE] = { .ends_session = true },
+	[WORKER_WAITING] = { .proves = true, .takes_reason = true },
 };
 
 /* A session that has just started is no proof yet: it may exit at once. */
@@ -237,7 +238,8 @@ worker_transition(struct worker *worker, enum worker_status to,
 		    worker_status_name(to));
 	if (worker_waits(to) && !worker_waits(from))
 		worker->before = from;
-	if (worker_waits(from) && !worker_waits(to))
+	if ((worker_waits(from) && !worker_waits(to)) ||
+	    (from == WORKER_WAITING && to != WORKER_WAITING))
 		xstrset(&worker->reason, NULL);
 	if (from == WORKER_LIMITED && to != WORKER_LIMITED)
 		worker->until_ms = 0;
@@ -272,5 +274,12 @@ worker_add_advice(const struct worker *worker, struct buf *out)
 bool
 worker_is_auto(const char *name)
 {
-	return strncmp(name, "auto-", strlen("auto-")) == 0;
+	return strncmp(name, "auto-", strlen("auto-")) == 0 ||
+	    worker_is_team(name);
+}
+
+bool
+worker_is_team(const char *name)
+{
+	return strncmp(name, "team-", strlen("team-")) == 0;
 }

@@ -69,7 +69,7 @@ struct worker {
 	int64_t crashed_ms;
 
 	/* Waiting and errors. */
-	char *reason; /* of error, paused, limited; for people */
+	char *reason; /* of error, paused, limited, waiting; for people */
 	enum worker_status before; /* the status to return to from limited and
 				    * paused */
 	int64_t until_ms; /* limited: when to check again */
@@ -102,10 +102,12 @@ void worker_free(struct worker *worker);
  *   self-review, the pending prompt and the landing with its conflicts, but
  * keeps the usage. A worker that should continue something goes to starting
  * instead;
- * - to idle, needs_review and no_changes: resets crashes and limit tries;
- * - to those, to working, and from limited and paused: clears the reason;
- * - to error, paused and limited: sets the reason (NULL: none, or the old one
- * if the status stays the same);
+ * - to idle, needs_review, no_changes and waiting: resets crashes and limit
+ * tries;
+ * - to those, to working, and from limited, paused and waiting: clears the
+ * reason;
+ * - to error, paused, limited and waiting: sets the reason (NULL: none, or the
+ * old one if the status stays the same);
  * - to limited and paused: remembers the status before, unless it is one of
  *   these two;
  * - from limited: clears until; from paused and to idle: clears over_budget,
@@ -155,7 +157,9 @@ bool worker_expects_life(const struct worker *worker);
  * to type, appended; nothing for other statuses. */
 void worker_add_advice(const struct worker *worker, struct buf *out);
 
-/* "auto-1" and similar. */
+/* One that auto mode drives: "auto-1", "team-1" and similar. */
 bool worker_is_auto(const char *name);
+/* One for tasks that agents have asked for: "team-1" and similar. */
+bool worker_is_team(const char *name);
 
 #endif

@@ -175,7 +175,8 @@ observe_expects(const struct state *state, const struct worker *w)
 	    w->status == WORKER_NEEDS_REVIEW || w->status == WORKER_ACCEPTING;
 
 	return task != NULL && task->step == TASK_ASSIGNED &&
-	    !worker_waits(w->status) && !w->for_person &&
+	    !worker_waits(w->status) && w->status != WORKER_WAITING &&
+	    !w->for_person &&
 	    (!lands || state->source_repo_dirty_retry_count == 0);
 }
 

@@ -25,11 +25,11 @@ struct above {
 };
 
 static bool
-on_offer(void *arg, struct source_offer *offer)
+on_offer(void *arg, bool team, struct source_offer *offer)
 {
 	struct above *above = arg;
 
-	if (above->wanted == NULL)
+	if (above->wanted == NULL || team)
 		return false;
 	*offer = (struct source_offer){ .key = take_ptr(&above->wanted),
 		.title = "A node",

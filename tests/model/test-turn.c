@@ -25,6 +25,7 @@ static const char *const action_words[] = {
 	[TURN_NUDGE] = "nudge",
 	[TURN_COMMIT] = "commit",
 	[TURN_PAUSE] = "pause",
+	[TURN_WAIT] = "wait",
 	[TURN_FAIL] = "fail",
 };
 
@@ -169,6 +170,36 @@ START_TEST(a_question_that_a_person_answers_pauses_the_worker)
 	facts.dirt = 0;
 	facts.ending = ENDING_REFUSAL;
 	assert_judged(&facts, TURN_NUDGE, ">You said");
+}
+END_TEST
+
+START_TEST(one_that_waits_for_others_is_not_judged_but_leaves_nothing)
+{
+	struct turn_facts facts = good();
+
+	facts.waits = true;
+	facts.check_wanted = facts.commit_wanted = true;
+	assert_judged(&facts, TURN_WAIT, "");
+	facts.ahead = 0;
+	assert_judged(&facts, TURN_WAIT, "");
+	facts.ending = ENDING_QUESTION;
+	facts.asks_person = true;
+	assert_judged(&facts, TURN_WAIT, "");
+	facts.ending = ENDING_REFUSAL;
+	facts.nudges = TURN_NUDGES_MAX;
+	facts.turns = facts.turns_max;
+	assert_judged(&facts, TURN_WAIT, "");
+	facts.dirt = 1;
+	assert_judged(&facts, TURN_FAIL, "not committed");
+	facts.turns = 1;
+	assert_judged(&facts, TURN_BACK, "shows a clean worktree.");
+	facts.rebasing = true;
+	assert_judged(&facts, TURN_BACK, "The rebase is not finished.");
+	/* By hand nobody has asked for others. */
+	facts = good();
+	facts.waits = true;
+	facts.driven = false;
+	assert_judged(&facts, TURN_FINISHED, "");
 }
 END_TEST
 
@@ -328,6 +359,7 @@ unit_suite(void)
 		unfinished_rebase_outranks_all, dirt_outranks_the_ending,
 		bad_endings_are_nudged_a_bounded_number_of_times,
 		a_question_that_a_person_answers_pauses_the_worker,
+		one_that_waits_for_others_is_not_judged_but_leaves_nothing,
 		what_sends_back_fails_with_the_last_turn, NULL });
 	unit_case(suite, "words",
 	    (const TTest *[]){ long_words_are_cut_at_their_beginning,

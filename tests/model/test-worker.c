@@ -39,28 +39,29 @@ move(struct worker *worker, enum worker_status to, const char *reason)
 
 /* Columns in the order of the rows: idle, starting, working, needs_review,
  * reviewing, rejected, rebasing, no_changes, accepting, paused, limited, error,
- * offline. */
+ * offline, waiting. */
 static const char *const wanted_table[WORKER_STATUS_COUNT] = {
-	[WORKER_IDLE] = /*         */ ". S W N . . b . . P L E O",
-	[WORKER_STARTING] = /*     */ "I . W N v r b 0 . P L E O",
-	[WORKER_WORKING] = /*      */ "I S . N . . b 0 A P L E O",
-	[WORKER_NEEDS_REVIEW] = /* */ "I S . . v r b . A P L E O",
-	[WORKER_REVIEWING] = /*    */ "I S . N . r b . . P L E O",
-	[WORKER_REJECTED] = /*     */ "I S . N . . b 0 . P L E O",
-	[WORKER_REBASING] = /*     */ ". S W N . r b . A P L E O",
-	[WORKER_NO_CHANGES] = /*   */ "I S W . . . b . A P L E O",
-	[WORKER_ACCEPTING] = /*    */ "I . . N . . b . . . . E O",
-	[WORKER_PAUSED] = /*       */ "I S W N v r b 0 A P . E O",
-	[WORKER_LIMITED] = /*      */ "I S W N v r b 0 A P L E O",
-	[WORKER_ERROR] = /*        */ "I S . N . . b . . . . E O",
-	[WORKER_OFFLINE] = /*      */ "I S . . . . b . . P L E O",
+	[WORKER_IDLE] = /*         */ ". S W N . . b . . P L E O .",
+	[WORKER_STARTING] = /*     */ "I . W N v r b 0 . P L E O .",
+	[WORKER_WORKING] = /*      */ "I S . N . . b 0 A P L E O w",
+	[WORKER_NEEDS_REVIEW] = /* */ "I S . . v r b . A P L E O .",
+	[WORKER_REVIEWING] = /*    */ "I S . N . r b . . P L E O w",
+	[WORKER_REJECTED] = /*     */ "I S . N . . b 0 . P L E O w",
+	[WORKER_REBASING] = /*     */ ". S W N . r b . A P L E O w",
+	[WORKER_NO_CHANGES] = /*   */ "I S W . . . b . A P L E O .",
+	[WORKER_ACCEPTING] = /*    */ "I . . N . . b . . . . E O .",
+	[WORKER_PAUSED] = /*       */ "I S W N v r b 0 A P . E O w",
+	[WORKER_LIMITED] = /*      */ "I S W N v r b 0 A P L E O w",
+	[WORKER_ERROR] = /*        */ "I S . N . . b . . . . E O .",
+	[WORKER_OFFLINE] = /*      */ "I S . . . . b . . P L E O .",
+	[WORKER_WAITING] = /*      */ "I S W . . . b . . P . E O .",
 };
 
 START_TEST(table_is_the_one_that_was_agreed)
 {
-	static const char letters[] = "ISWNvrb0APLEO";
+	static const char letters[] = "ISWNvrb0APLEOw";
 
-	printf("# %-13sI S W N v r b 0 A P L E O\n", "from \\ to");
+	printf("# %-13sI S W N v r b 0 A P L E O w\n", "from \\ to");
 	for (unsigned from = 0; from < WORKER_STATUS_COUNT; from++) {
 		cleanup_buf struct buf row = BUF_INIT;
 
@@ -178,6 +179,10 @@ START_TEST(names_parse_back)
 	ck_assert(!worker_is_auto(""));
 	ck_assert(worker_is_auto("auto-12"));
 	ck_assert(!worker_is_auto("auto"));
+	ck_assert(worker_is_auto("team-1"));
+	ck_assert(worker_is_team("team-12"));
+	ck_assert(!worker_is_team("auto-1"));
+	ck_assert(!worker_is_team("team"));
 	ck_assert(!worker_is_auto("adam"));
 }
 END_TEST
@@ -188,7 +193,8 @@ START_TEST(nothing_is_typed_into_a_session_that_is_held)
 		WORKER_PAUSED, WORKER_LIMITED, WORKER_ERROR, WORKER_OFFLINE };
 	static const enum worker_status open[] = { WORKER_IDLE, WORKER_STARTING,
 		WORKER_WORKING, WORKER_NEEDS_REVIEW, WORKER_REVIEWING,
-		WORKER_REJECTED, WORKER_REBASING, WORKER_NO_CHANGES };
+		WORKER_REJECTED, WORKER_REBASING, WORKER_NO_CHANGES,
+		WORKER_WAITING };
 	cleanup_worker struct worker *worker = worker_at(WORKER_IDLE);
 
 	ck_assert_uint_eq(nitems(held) + nitems(open), WORKER_STATUS_COUNT);
@@ -259,6 +265,28 @@ START_TEST(life_is_expected_of_a_turn_that_does_not_wait)
 		ck_assert_int_eq(worker_waits(worker->status),
 		    s == WORKER_PAUSED || s == WORKER_LIMITED);
 	}
+}
+END_TEST
+
+START_TEST(worker_that_waits_says_for_whom_until_it_goes_on)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
+
+	worker->crashes = 2;
+	xstrset(&worker->task, "t17");
+	move(worker, WORKER_WAITING, "waits for t18");
+	ck_assert_str_eq(worker->reason, "waits for t18");
+	ck_assert_str_eq(worker->task, "t17");
+	ck_assert_int_eq(worker->crashes, 0);
+	ck_assert(!worker_is_free(worker));
+	ck_assert(!worker_in_turn(worker->status));
+	move(worker, WORKER_PAUSED, "by a person");
+	ck_assert_int_eq(worker->before, WORKER_WAITING);
+	move(worker, WORKER_WAITING, NULL);
+	xstrset(&worker->reason, "waits for t18");
+	move(worker, WORKER_STARTING, NULL);
+	ck_assert_ptr_null(worker->reason);
+	ck_assert_str_eq(worker->task, "t17");
 }
 END_TEST
 
@@ -579,6 +607,7 @@ unit_suite(void)
 			auto_names_are_as_in_the_original, NULL });
 	unit_case(suite, "moves",
 	    (const TTest *[]){ new_worker_is_offline,
+		worker_that_waits_says_for_whom_until_it_goes_on,
 		refused_move_changes_nothing_and_says_so,
 		move_stamps_since_only_on_a_change,
 		idle_forgets_the_task_but_not_the_session,

@@ -280,7 +280,8 @@ after_landing_frees(void *arg, struct agent *agent, const char *task)
 	if (!mode->begun || core->stopping || core->state.paused != NULL ||
 	    !auto_drives(mode, agent) || t == NULL || t->step != TASK_ASSIGNED)
 		return false;
-	if (!scheduler_wants_worker(mode)) {
+	if (!scheduler_wants_worker(
+		mode, worker_is_team(agent->worker->name))) {
 		scheduler_look(mode); /* the source may have a task for it */
 		return false;
 	}

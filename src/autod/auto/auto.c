@@ -39,6 +39,7 @@
 #include "task-commands.h"
 #include "task-ref.h"
 #include "task-run.h"
+#include "team-workers.h"
 #include "turn-policy.h"
 #include "workspace.h"
 
@@ -449,6 +450,7 @@ floor_patrol(void *self, bool all)
 	reconcile(mode);
 	ensure_workers(mode);
 	spending_patrol(mode);
+	team_workers_dismiss(mode, false);
 	if (intake_count(mode, TASK_OFFERED) > 0)
 		intake_take(mode);
 	post_accept_due(mode);

@@ -11,6 +11,7 @@
  *
  *   scheduler.c      assigns tasks to free workers
  *   intake.c         gets tasks from their source
+ *   team-workers.c   workers for tasks that agents have asked for
  *   turn-policy.c    the end of a turn on a task
  *   op-check.c       check_command
  *   after-landing.c  when landings may begin, and what happens after them
@@ -67,9 +68,10 @@ struct auto_known {
  * asked again after auto_plan_changed(); both may be asked about a task that
  * they have recorded before. */
 struct auto_policy {
-	/* The next task it wants done, except those in the state; its strings
-	 * are valid until the next question. false = none now. */
-	bool (*offer)(void *arg, struct source_offer *offer);
+	/* The next task it wants done, except those in the state, for ordinary
+	 * workers or for those of a team; what it points to is valid until the
+	 * next question. false = none now. */
+	bool (*offer)(void *arg, bool team, struct source_offer *offer);
 	/* The offered task is saved: 0 = it may be assigned, -ESTALE = it is
 	 * not wanted any more. */
 	int (*take)(void *arg, const struct task *task, struct err *err);
@@ -130,6 +132,8 @@ struct auto_team {
 	/* Its turn on its task has ended. Does it wait for agents that it has
 	 * asked for? Then it is neither judged nor stalled. */
 	bool (*waits)(void *arg, struct agent *agent);
+	/* As in struct auto_policy, and asked before it. */
+	int (*settle)(void *arg, const struct task *task, struct err *err);
 	/* Does one of its tools wait for somebody's answer? Then its silence
 	 * is no stall. */
 	bool (*asks)(void *arg, const struct agent *agent);

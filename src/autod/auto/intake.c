@@ -16,6 +16,7 @@
 #include "scheduler.h"
 #include "source-choice.h"
 #include "source.h"
+#include "task-run.h"
 #include "verification.h"
 
 static void
@@ -63,8 +64,16 @@ intake_count(const struct auto_mode *mode, enum task_step step)
 	return count;
 }
 
+enum intake_kind
+intake_kind_of(const struct task *task)
+{
+	if (task_run_is_child(task))
+		return INTAKE_TEAM;
+	return intake_is_planned(task) ? INTAKE_PLAN : INTAKE_POOL;
+}
+
 size_t
-intake_unstarted(const struct auto_mode *mode, bool planned)
+intake_unstarted(const struct auto_mode *mode, enum intake_kind kind)
 {
 	const struct state *state = &mode->core->state;
 	size_t count = 0;
@@ -72,7 +81,7 @@ intake_unstarted(const struct auto_mode *mode, bool planned)
 	for (size_t i = 0; i < state->task_count; i++) {
 		const struct task *t = state->tasks[i];
 
-		count += intake_is_planned(t) == planned &&
+		count += intake_kind_of(t) == kind &&
 		    (t->step == TASK_OFFERED || t->step == TASK_WAITING);
 	}
 	return count;
@@ -157,6 +166,7 @@ add_offer(struct auto_mode *mode, const char *source,
 	    id, source, offer->key, offer->title, offer->text, clock_wall_ms());
 
 	t->priority = offer->priority;
+	t->run = task_run_copy(offer->run);
 	xstrset(&t->label, offer->label);
 	xstrset(&t->landed_before, offer->landed_before);
 	if (t->landed_before != NULL)
@@ -242,15 +252,16 @@ intake_ask(struct auto_mode *mode)
 }
 
 void
-intake_ask_plan(struct auto_mode *mode, size_t wanted)
+intake_ask_plan(struct auto_mode *mode, enum intake_kind kind, size_t wanted)
 {
 	struct source_offer offer = { 0 };
 
 	if (mode->policy->offer == NULL)
 		return;
-	for (size_t have = intake_unstarted(mode, true); have < wanted;
+	for (size_t have = intake_unstarted(mode, kind); have < wanted;
 	     have++) {
-		if (!mode->policy->offer(mode->policy_arg, &offer))
+		if (!mode->policy->offer(
+			mode->policy_arg, kind == INTAKE_TEAM, &offer))
 			return;
 		add_offer(mode, AUTO_PLAN_SOURCE, &offer);
 	}
@@ -261,10 +272,12 @@ intake_ask_plan(struct auto_mode *mode, size_t wanted)
 int
 intake_settle(struct auto_mode *mode, const struct task *task, struct err *err)
 {
-	int r = mode->policy->settle == NULL ?
+	int r = mode->team->settle == NULL ?
 	    0 :
-	    mode->policy->settle(mode->policy_arg, task, err);
+	    mode->team->settle(mode->team_arg, task, err);
 
+	if (r == 0 && mode->policy->settle != NULL)
+		r = mode->policy->settle(mode->policy_arg, task, err);
 	if (r < 0 || intake_is_planned(task))
 		return r;
 	if (intake_source(mode, err) == NULL)

@@ -18,10 +18,18 @@ struct source *intake_source(struct auto_mode *mode, struct err *err);
 bool intake_owns(const struct auto_mode *mode, const struct task *task);
 /* Does it come from the floor above? */
 bool intake_is_planned(const struct task *task);
+
+/* Which workers get it, and who is asked for more. */
+enum intake_kind {
+	INTAKE_POOL, /* from the source; for auto-N */
+	INTAKE_PLAN, /* from the floor above; for auto-N */
+	INTAKE_TEAM, /* the same, an agent asked for it; for team-N */
+};
+enum intake_kind intake_kind_of(const struct task *task);
 /* How many tasks are at this step? */
 size_t intake_count(const struct auto_mode *mode, enum task_step step);
-/* How many tasks of the floor above, or of the others, wait for a worker? */
-size_t intake_unstarted(const struct auto_mode *mode, bool planned);
+/* How many tasks of this kind wait for a worker? */
+size_t intake_unstarted(const struct auto_mode *mode, enum intake_kind kind);
 
 /* Give back tasks that were taken but not started, then watch for more. */
 void intake_begin(struct auto_mode *mode);
@@ -29,8 +37,9 @@ void intake_begin(struct auto_mode *mode);
 void intake_take(struct auto_mode *mode);
 /* Ask the source for a task. Not while it is being asked. */
 void intake_ask(struct auto_mode *mode);
-/* Ask the floor above for tasks, so that `wanted` of them wait. */
-void intake_ask_plan(struct auto_mode *mode, size_t wanted);
+/* Ask the floor above for tasks of this kind, so that `wanted` of them wait. */
+void
+intake_ask_plan(struct auto_mode *mode, enum intake_kind kind, size_t wanted);
 /* Tell where the task came from how it ended. -EINPROGRESS = ask again. */
 int
 intake_settle(struct auto_mode *mode, const struct task *task, struct err *err);

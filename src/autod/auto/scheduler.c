@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <string.h>
+
 #include "agent.h"
 #include "auto.h"
 #include "buf.h"
@@ -14,6 +16,8 @@
 #include "op-start.h"
 #include "scheduler.h"
 #include "source.h"
+#include "task-run.h"
+#include "team-workers.h"
 
 static void
 assign(struct auto_mode *mode, struct agent *agent, struct task *t)
@@ -56,7 +60,8 @@ is_held(const struct auto_mode *mode, const struct task *t)
 	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
 	bool rests = t->step == TASK_WAITING ||
 	    (t->step == TASK_ASSIGNED && agent != NULL &&
-		agent->worker->status == WORKER_PAUSED &&
+		(agent->worker->status == WORKER_PAUSED ||
+		    agent->worker->status == WORKER_WAITING) &&
 		!agent_is_taken(agent));
 
 	return rests && policy->holds != NULL && intake_is_planned(t) &&
@@ -98,9 +103,47 @@ count_overseen(const struct auto_mode *mode)
 	return count;
 }
 
-/* The next task that a worker may have; NULL = none. */
+/* Does it wait for tasks that do not go on by themselves? */
+static bool
+waits_in_vain(const struct auto_mode *mode, const struct task *t)
+{
+	const struct state *state = &mode->core->state;
+	const struct agent *agent =
+	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
+	size_t resting = 0;
+
+	if (t->step != TASK_ASSIGNED || agent == NULL ||
+	    auto_task(agent) != t || agent->worker->status != WORKER_WAITING ||
+	    agent_is_taken(agent) || is_held(mode, t))
+		return false;
+	for (size_t i = 0; i < state->task_count; i++) {
+		const struct task *child = state->tasks[i];
+
+		if (!task_run_is_child(child) ||
+		    strcmp(child->run->parent, t->id) != 0)
+			continue;
+		if (child->step != TASK_PARKED && !is_held(mode, child) &&
+		    !is_overseen(mode, child) && !waits_in_vain(mode, child))
+			return false;
+		resting++;
+	}
+	return resting > 0;
+}
+
+static size_t
+count_in_vain(const struct auto_mode *mode)
+{
+	const struct state *state = &mode->core->state;
+	size_t count = 0;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		count += waits_in_vain(mode, state->tasks[i]);
+	return count;
+}
+
+/* The next task that a worker, of a team or not, may have; NULL = none. */
 static struct task *
-next_task(const struct auto_mode *mode)
+next_task(const struct auto_mode *mode, bool team)
 {
 	const struct state *state = &mode->core->state;
 	cleanup_free struct task **list =
@@ -108,9 +151,24 @@ next_task(const struct auto_mode *mode)
 	size_t count = 0;
 
 	for (size_t i = 0; i < state->task_count; i++)
-		if (!is_held(mode, state->tasks[i]))
+		if (!is_held(mode, state->tasks[i]) &&
+		    task_run_is_child(state->tasks[i]) == team)
 			list[count++] = state->tasks[i];
 	return task_next_waiting(list, count);
+}
+
+/* How many tasks wait, for workers of a team or others? */
+static size_t
+count_waiting(const struct auto_mode *mode, bool team)
+{
+	const struct state *state = &mode->core->state;
+	size_t count = 0;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		count += state->tasks[i]->step == TASK_WAITING &&
+		    task_run_is_child(state->tasks[i]) == team &&
+		    !is_held(mode, state->tasks[i]);
+	return count;
 }
 
 /* Assign waiting tasks to free workers; returns how many workers are left. */
@@ -127,7 +185,7 @@ give_out(struct auto_mode *mode)
 
 		if (agent == NULL || !agent_is_free(agent))
 			continue;
-		t = next_task(mode);
+		t = next_task(mode, false);
 		if (t != NULL)
 			assign(mode, agent, t);
 		else
@@ -136,12 +194,38 @@ give_out(struct auto_mode *mode)
 	return left;
 }
 
+/* The same for the workers of a team; those that are missing are made. */
+static void
+give_to_team(struct auto_mode *mode)
+{
+	const struct state *state = &mode->core->state;
+	size_t waiting = count_waiting(mode, true);
+
+	for (size_t i = 0; waiting > 0 && i < state->count; i++) {
+		struct agent *agent =
+		    fleet_find(mode->fleet, state->workers[i]->name);
+		struct task *t;
+
+		if (!worker_is_team(state->workers[i]->name) || agent == NULL ||
+		    !agent_is_free(agent))
+			continue;
+		t = next_task(mode, true);
+		if (t == NULL)
+			break;
+		assign(mode, agent, t);
+		waiting--;
+	}
+	team_workers_ensure(mode, waiting);
+}
+
 bool
-scheduler_wants_worker(const struct auto_mode *mode)
+scheduler_wants_worker(const struct auto_mode *mode, bool team)
 {
 	const struct state *state = &mode->core->state;
 	size_t without = 0;
 
+	if (team)
+		return count_waiting(mode, true) > 0 && team_workers_full(mode);
 	for (size_t i = 0; state->auto_workers[i] != NULL; i++) {
 		const struct worker *w =
 		    state_find(state, state->auto_workers[i]);
@@ -150,7 +234,7 @@ scheduler_wants_worker(const struct auto_mode *mode)
 		    w->status != WORKER_PAUSED && !w->on_hold)
 			without++;
 	}
-	return intake_count(mode, TASK_WAITING) > without;
+	return count_waiting(mode, false) > without;
 }
 
 /* A worker without a task may still be being reset. */
@@ -198,7 +282,8 @@ end_of_tasks(struct auto_mode *mode)
 			.failed = (int64_t)mode->failed,
 			.text = more.data });
 	}
-	if (!mode->until_empty || !is_at_rest(mode))
+	if (!mode->until_empty || team_workers_dismiss(mode, true) > 0 ||
+	    !is_at_rest(mode))
 		return;
 	if (mode->failed > 0 || mode->quarantined != NULL || parked > 0 ||
 	    overseen > 0 || is_policy_lost(mode))
@@ -232,15 +317,22 @@ expects_more(const struct auto_mode *mode)
 	    mode->policy->expects(mode->policy_arg);
 }
 
-/* Has oversight paused every worker? */
+/* Has oversight paused every worker, or whoever it waits for? */
 static bool
-are_all_overseen(const struct state *state)
+are_all_overseen(const struct auto_mode *mode)
 {
+	const struct state *state = &mode->core->state;
+
 	for (size_t i = 0; state->auto_workers[i] != NULL; i++) {
 		const struct worker *w =
 		    state_find(state, state->auto_workers[i]);
+		const struct task *t = w != NULL && w->task != NULL ?
+		    state_task(state, w->task) :
+		    NULL;
 
-		if (w != NULL && (w->status != WORKER_PAUSED || !w->oversight))
+		if (w != NULL &&
+		    (w->status != WORKER_PAUSED || !w->oversight) &&
+		    (t == NULL || !waits_in_vain(mode, t)))
 			return false;
 	}
 	return state->auto_workers[0] != NULL;
@@ -251,7 +343,7 @@ static size_t
 count_resting(const struct auto_mode *mode)
 {
 	return intake_count(mode, TASK_PARKED) + count_held(mode) +
-	    count_overseen(mode);
+	    count_overseen(mode) + count_in_vain(mode);
 }
 
 /* Does nothing go on before a person has looked? */
@@ -259,13 +351,10 @@ static bool
 is_stuck(const struct auto_mode *mode)
 {
 	const struct state *state = &mode->core->state;
-	size_t count = 0;
 
-	for (size_t i = 0; i < state->task_count; i++)
-		count += state->tasks[i]->step == TASK_WAITING &&
-		    !is_held(mode, state->tasks[i]);
-	return are_all_overseen(state) &&
-	    count_resting(mode) + count == state->task_count;
+	return are_all_overseen(mode) &&
+	    count_resting(mode) + count_waiting(mode, false) ==
+	    state->task_count;
 }
 
 static void
@@ -278,12 +367,15 @@ look(void *arg)
 	if (!mode->begun || core->stopping || core->state.paused != NULL)
 		return;
 	left = give_out(mode) + landings_long_waits(mode->landings);
-	intake_ask_plan(mode, left);
-	if (scheduler_wants_worker(mode))
+	give_to_team(mode);
+	intake_ask_plan(mode, INTAKE_PLAN, left);
+	intake_ask_plan(mode, INTAKE_TEAM, team_workers_room(mode));
+	if (scheduler_wants_worker(mode, false) ||
+	    scheduler_wants_worker(mode, true))
 		landings_kick(mode->landings); /* it may release one */
 	if (source_asking(mode->source))
 		return;
-	if (mode->worth_asking && left > intake_unstarted(mode, false))
+	if (mode->worth_asking && left > intake_unstarted(mode, INTAKE_POOL))
 		intake_ask(mode);
 	else if (!mode->worth_asking &&
 	    core->state.task_count == count_resting(mode) &&

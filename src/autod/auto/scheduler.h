@@ -9,8 +9,9 @@
 struct auto_mode;
 
 void scheduler_init(struct auto_mode *mode);
-/* Does a task wait for which no worker is free, or will be in a moment? */
-bool scheduler_wants_worker(const struct auto_mode *mode);
+/* Does a task wait for which no worker is free, or will be in a moment? team:
+ * for one of those workers, or for another one? */
+bool scheduler_wants_worker(const struct auto_mode *mode, bool team);
 /* Something changed: check for free workers at the end of this pass. */
 void scheduler_look(struct auto_mode *mode);
 

@@ -51,6 +51,14 @@ act(struct auto_mode *mode, struct agent *agent, enum stall_action action)
 	}
 }
 
+/* Does it wait for somebody's answer? */
+static bool
+asks(const struct auto_mode *mode, const struct agent *agent)
+{
+	return mode->team->asks != NULL &&
+	    mode->team->asks(mode->team_arg, agent);
+}
+
 static struct stall_limits
 limits_of(const struct settings *settings)
 {
@@ -77,6 +85,8 @@ stalls_silence(void *arg, struct agent *agent, const struct session_life *life)
 
 	if (w->task == NULL || !auto_drives(mode, agent))
 		return false;
+	if (asks(mode, agent))
+		return true;
 	action = stall_judge(&facts, &limits);
 	if (action == STALL_WAIT || agent_is_taken(agent))
 		return true;
@@ -121,7 +131,7 @@ stalls_sign_ms(const struct auto_mode *mode)
 
 		if (agent->worker->task == NULL || !auto_drives(mode, agent))
 			continue;
-		sign = sign_of(agent, now);
+		sign = asks(mode, agent) ? now : sign_of(agent, now);
 		if (sign > latest)
 			latest = sign;
 	}

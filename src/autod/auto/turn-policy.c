@@ -56,6 +56,8 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	facts->turns = t->turns;
 	facts->turns_max = (int)settings_int(settings, "auto.max_turns");
 	facts->nudges = t->nudges;
+	facts->waits = mode->team->waits != NULL &&
+	    mode->team->waits(mode->team_arg, agent);
 	facts->asks_person = intake_is_planned(t) &&
 	    mode->policy->asks != NULL &&
 	    mode->policy->asks(mode->policy_arg, t);

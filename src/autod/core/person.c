@@ -9,6 +9,7 @@
 #include "mem.h"
 #include "people.h"
 #include "person.h"
+#include "worker.h"
 #include "workspace.h"
 
 static bool
@@ -26,6 +27,8 @@ is_auto(const struct core *core, const char *worker)
 {
 	char **name = core->state.auto_workers;
 
+	if (core->state.auto_mode && worker != NULL && worker_is_team(worker))
+		return true;
 	for (; core->state.auto_mode && name != NULL && *name != NULL; name++)
 		if (worker != NULL && strcmp(*name, worker) == 0)
 			return true;

@@ -128,6 +128,8 @@ on_typed(void *arg, const char *text)
 	} else if (w->status == WORKER_IDLE || w->status == WORKER_NO_CHANGES) {
 		xstrset(&w->prompt, text);
 		agent_move(agent, WORKER_WORKING, NULL);
+	} else if (w->status == WORKER_WAITING) {
+		agent_move(agent, WORKER_WORKING, NULL);
 	}
 	persist_changed(agent->core);
 }

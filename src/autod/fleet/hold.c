@@ -57,7 +57,8 @@ static bool
 can_pause(const struct worker *w)
 {
 	return w->status == WORKER_IDLE || w->status == WORKER_OFFLINE ||
-	    w->status == WORKER_LIMITED || is_in_progress(w);
+	    w->status == WORKER_LIMITED || w->status == WORKER_WAITING ||
+	    is_in_progress(w);
 }
 
 void
@@ -104,7 +105,7 @@ hold_for_oversight(struct agent *agent, const char *reason, const char *words)
 	return true;
 }
 
-/* Workers on hold that have become idle. */
+/* Workers on hold that have become idle, or wait for others. */
 static void
 settle(void *arg)
 {
@@ -112,9 +113,10 @@ settle(void *arg)
 
 	for (size_t i = 0; i < hold->fleet->count; i++) {
 		struct agent *agent = hold->fleet->agents[i];
+		enum worker_status status = agent->worker->status;
 
 		if (agent->worker->on_hold &&
-		    agent->worker->status == WORKER_IDLE)
+		    (status == WORKER_IDLE || status == WORKER_WAITING))
 			pause_worker(agent, "paused");
 	}
 }

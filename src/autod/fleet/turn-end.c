@@ -366,6 +366,9 @@ act(struct turn_end *t)
 	case TURN_PAUSE:
 		agent_move(agent, WORKER_PAUSED, t->reason.data);
 		break;
+	case TURN_WAIT:
+		agent_move(agent, WORKER_WAITING, NULL);
+		break;
 	case TURN_CHECK:
 	case TURN_FAIL:
 	case TURN_ACTION_COUNT:

@@ -109,7 +109,8 @@ on_add(void *arg, struct server_call *call, struct json_object *params)
 		/* It would get a task neither from a person nor from auto
 		 * mode, which makes those that it needs. */
 		serve_refuse(call, RPC_INVALID_PARAMS,
-		    "names that begin with \"auto-\" are reserved: llmc up "
+		    "names that begin with \"auto-\" or \"team-\" are "
+		    "reserved: llmc up "
 		    "--auto --concurrency N makes auto-1 to auto-N");
 	} else {
 		add = xcalloc(1, sizeof *add);

@@ -38,6 +38,7 @@ struct op_rebase {
 	char onto[GIT_ID_SIZE], head[GIT_ID_SIZE];
 	char *conflict; /* the prompt for the worker about it, NULL = none */
 	bool stuck;
+	enum worker_status back; /* its status if nothing is to be resolved */
 };
 
 static void
@@ -223,10 +224,10 @@ end(struct operation *op, const struct err *err)
 		agent_move(agent, WORKER_REBASING, NULL);
 		agent_prompt(agent, r->conflict, false, WORKER_REBASING);
 	} else {
-		agent_move(agent, WORKER_NEEDS_REVIEW, NULL);
+		agent_move(agent, r->back, NULL);
 		if (err != NULL)
 			xstrset(&w->reason, err->msg);
-		else
+		else if (r->back == WORKER_NEEDS_REVIEW)
 			xstrset(&w->commit, r->head);
 	}
 	persist_changed(agent->core);
@@ -266,6 +267,8 @@ op_rebase(struct agent *agent, bool again, struct server_call *call,
 	struct op_rebase *r = xcalloc(1, sizeof *r);
 
 	r->again = again;
+	r->back = agent->worker->status == WORKER_WAITING ? WORKER_WAITING :
+							    WORKER_NEEDS_REVIEW;
 	r->fn = fn;
 	r->arg = arg;
 	worker_op_begin(&r->op, &kind, agent, call);

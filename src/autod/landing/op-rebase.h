@@ -22,14 +22,15 @@ enum op_rebase_end {
 	OP_REBASE_CANCELLED,
 };
 
-/* Called when the worker is free again: needs_review, or rebasing after a
- * conflict. head: its HEAD, "" unless it is done. Answer the call here. */
+/* Called when the worker is free again: needs_review, or waiting if it was
+ * that; rebasing after a conflict. head: its HEAD, "" unless it is done. Answer
+ * the call here. */
 typedef void
 op_rebase_fn(struct agent *agent, enum op_rebase_end end, const char *head,
     const struct err *err, struct server_call *call, void *arg);
 
-/* No operation may be running on the worker, which is accepting. again: a
- * rebase of an earlier daemon may be in progress; it starts over. */
+/* No operation may be running on the worker, which is accepting or waiting.
+ * again: a rebase of an earlier daemon may be in progress; it starts over. */
 void op_rebase(struct agent *agent, bool again, struct server_call *call,
     op_rebase_fn *fn, void *arg);
 

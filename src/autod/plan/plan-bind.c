@@ -299,6 +299,28 @@ read_evidence(const struct plan_floor *floor, const struct task *t,
 	}
 }
 
+/* Whoever asked for it is told, and decides: the plan goes on without it. */
+static void
+give_up_child(
+    struct plan_floor *floor, struct plan_assignment *a, const char *why)
+{
+	struct plan *plan = plan_set_plan(plan_floor_set(floor), a->goal_id);
+	enum goal_status before = plan->goal->status;
+	struct plan_changes changes = { 0 };
+	const struct plan_edit edit = { .plan = plan,
+		.actor = "task",
+		.why = why,
+		.now_ms = now_after(a),
+		.changes = &changes,
+		.by_task = true };
+
+	if (plan_edit_cancel(&edit, a->node_id, NULL) == 0)
+		plan_apply_edit(floor, plan, &changes, before);
+	plan_changes_release(&changes);
+	if (assignment_status_open(a->status))
+		plan_bind_release(floor, a, why);
+}
+
 void
 plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
     const struct task *t, char *const *files)
@@ -321,6 +343,10 @@ plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
 
 	if (!good && implicit) {
 		plan_pool_give_up(floor, a, t->reason);
+		return;
+	}
+	if (!good && task_run_is_child(t)) {
+		give_up_child(floor, a, t->reason);
 		return;
 	}
 	reconcile_config_read(floor->core->settings, &config);

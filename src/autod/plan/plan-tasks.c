@@ -14,6 +14,7 @@
 #include "intake.h"
 #include "loop.h"
 #include "mem.h"
+#include "node-run.h"
 #include "outcome.h"
 #include "persist.h"
 #include "plan-apply.h"
@@ -32,8 +33,9 @@
 #include "planner.h"
 #include "reconcile-config.h"
 #include "source.h"
+#include "task-run.h"
 
-#define OFFERS_MAX 64 /* looked for at once */
+#define OFFERS_MAX 64 /* looked for at once, of each kind */
 
 /* Something about a task that is being stored, or a goal that is being read
  * for it. */
@@ -45,6 +47,11 @@ struct pending {
 
 TAILQ_HEAD(pendings, pending);
 
+struct offers {
+	char *keys[OFFERS_MAX];
+	size_t count, at;
+};
+
 struct plan_tasks {
 	struct plan_floor *floor;
 	bool begun;
@@ -54,11 +61,12 @@ struct plan_tasks {
 	struct pendings refused; /* the store does not take them; by task */
 	struct pendings reading; /* by goal */
 	struct pendings missing; /* goals that were read, and are not there */
-	/* The next offers, for one pass of the loop. */
-	char **ready; /* keys */
-	size_t ready_count, ready_at;
+	/* The next offers, for one pass of the loop: [1] those that agents have
+	 * asked for, [0] the others; NULL = not looked for yet. */
+	struct offers *ready;
 	struct loop_call *forget_ready;
 	char *key, *title; /* of the last offer */
+	struct task_run *run; /* likewise */
 	struct buf text;
 };
 
@@ -181,10 +189,12 @@ is_unstarted(const struct task *t)
 static void
 forget_ready(struct plan_tasks *tasks)
 {
-	for (size_t i = 0; i < tasks->ready_count; i++)
-		free(tasks->ready[i]);
-	free(take_ptr(&tasks->ready));
-	tasks->ready_count = tasks->ready_at = 0;
+	struct offers *ready = take_ptr(&tasks->ready);
+
+	for (int team = 0; ready != NULL && team < 2; team++)
+		for (size_t i = 0; i < ready[team].count; i++)
+			free(ready[team].keys[i]);
+	free(ready);
 }
 
 static void
@@ -194,16 +204,19 @@ on_pass_end(void *arg)
 }
 
 static void
-add_ready(struct plan_tasks *tasks, const char *goal_id, const char *node_id)
+add_ready(struct plan_tasks *tasks, const char *goal_id, const char *node_id,
+    const struct plan_node *node)
 {
 	const struct state *state = &tasks->floor->core->state;
+	struct offers *ready =
+	    &tasks->ready[node != NULL && node_run_is_child(node)];
 	char *key = xasprintf("%s/%s", goal_id, node_id);
 
-	if (tasks->ready_count == OFFERS_MAX ||
+	if (ready->count == OFFERS_MAX ||
 	    state_task_by_key(state, AUTO_PLAN_SOURCE, key) != NULL)
 		free(key);
 	else
-		tasks->ready[tasks->ready_count++] = key;
+		ready->keys[ready->count++] = key;
 }
 
 /* What is to be started anew comes first, then what is ready. */
@@ -215,14 +228,16 @@ find_ready(struct plan_tasks *tasks)
 	size_t count;
 
 	forget_ready(tasks);
-	tasks->ready = xcalloc(OFFERS_MAX, sizeof(char *));
+	tasks->ready = xcalloc(2, sizeof *tasks->ready);
 	for (size_t i = 0; i < set->assignment_count; i++)
 		if (plan_bind_wants_worker(set, set->assignments[i]))
 			add_ready(tasks, set->assignments[i]->goal_id,
-			    set->assignments[i]->node_id);
+			    set->assignments[i]->node_id,
+			    plan_set_node_of(set, set->assignments[i]));
 	count = plan_ready_list(set, &list);
-	for (size_t i = 0; i < count && tasks->ready_count < OFFERS_MAX; i++)
-		add_ready(tasks, list[i].plan->goal->id, list[i].node->id);
+	for (size_t i = 0; i < count; i++)
+		add_ready(tasks, list[i].plan->goal->id, list[i].node->id,
+		    list[i].node);
 	loop_call_request(tasks->forget_ready);
 }
 
@@ -257,6 +272,8 @@ offer_node(struct plan_tasks *tasks, const char *key, struct source_offer *ret)
 		return false;
 	xstrset(&tasks->key, key);
 	xstrset(&tasks->title, node->name);
+	task_run_free(tasks->run);
+	tasks->run = node_run(node);
 	buf_clear(&tasks->text);
 	if (node->assignment != NULL && node->assignment->instruction != NULL)
 		buf_adds(&tasks->text, node->assignment->instruction);
@@ -266,21 +283,24 @@ offer_node(struct plan_tasks *tasks, const char *key, struct source_offer *ret)
 		.title = tasks->title,
 		.text = tasks->text.data,
 		.priority = plan_priority(plan, node),
+		.run = tasks->run,
 		.contract = node->verification };
 	return true;
 }
 
 static bool
-on_offer(void *arg, struct source_offer *offer)
+on_offer(void *arg, bool team, struct source_offer *offer)
 {
 	struct plan_tasks *tasks = arg;
+	struct offers *ready;
 
 	if (!is_enabled(tasks))
 		return false;
 	if (tasks->ready == NULL)
 		find_ready(tasks);
-	while (tasks->ready_at < tasks->ready_count)
-		if (offer_node(tasks, tasks->ready[tasks->ready_at++], offer))
+	ready = &tasks->ready[team];
+	while (ready->at < ready->count)
+		if (offer_node(tasks, ready->keys[ready->at++], offer))
 			return true;
 	return false;
 }
@@ -323,7 +343,8 @@ on_expects(void *arg)
 		return true;
 	if (tasks->ready == NULL)
 		find_ready(tasks);
-	return tasks->ready_at < tasks->ready_count;
+	return tasks->ready[0].at < tasks->ready[0].count ||
+	    tasks->ready[1].at < tasks->ready[1].count;
 }
 
 static bool
@@ -612,5 +633,6 @@ plan_tasks_free(struct plan_tasks *tasks)
 	buf_release(&tasks->text);
 	free(tasks->key);
 	free(tasks->title);
+	task_run_free(tasks->run);
 	free(tasks);
 }

@@ -140,12 +140,13 @@ read_reply(const struct memory *m, const struct plan_assignment *a,
 
 /* --- who has it ------------------------------------------------------- */
 
-/* Paused, and not for a question: a person, or a limit, says when it goes on.
- */
+/* Paused, and not for a question: a person, or a limit, says when it goes on;
+ * or other agents do. */
 static bool
 waits_for_person(const struct worker *w)
 {
 	return w->status == WORKER_NEEDS_REVIEW || w->status == WORKER_ERROR ||
+	    w->status == WORKER_WAITING ||
 	    (w->status == WORKER_PAUSED && worker_holds(w) != 0);
 }
 

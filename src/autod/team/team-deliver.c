@@ -22,6 +22,7 @@
 #include "team-deliver.h"
 #include "team-floor.h"
 #include "team-post.h"
+#include "team-wait.h"
 
 static const char go_on[] = "Act on this mail as far as it concerns you, and "
 			    "continue with your task.";
@@ -408,6 +409,7 @@ on_look(void *arg)
 	team_close_look(floor, &d->pace);
 	for (size_t i = 0; i < floor->fleet->count; i++)
 		look_at(d, floor->fleet->agents[i]);
+	team_wait_look(floor);
 }
 
 void

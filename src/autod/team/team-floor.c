@@ -12,6 +12,7 @@
 #include "serve.h"
 #include "team-book.h"
 #include "team-deliver.h"
+#include "team-family.h"
 #include "team-floor.h"
 #include "team-guard.h"
 #include "team-mail.h"
@@ -21,6 +22,7 @@
 #include "team-spawn.h"
 #include "team-tree.h"
 #include "team-verify.h"
+#include "team-wait.h"
 
 struct agent *
 team_floor_speaker(struct team_floor *floor, struct server_call *call,
@@ -46,8 +48,10 @@ team_floor_above(const struct plan_floor *plan)
 static void
 floor_begin(void *self)
 {
-	const struct team_floor *floor = self;
+	struct team_floor *floor = self;
 
+	floor->begun = true;
+	team_wait_look(floor);
 	life_floor_begun(floor->core);
 }
 
@@ -61,10 +65,11 @@ on_event(const struct event *event, void *arg)
 static void
 floor_patrol(void *self, bool all)
 {
-	const struct team_floor *floor = self;
+	struct team_floor *floor = self;
 
 	(void)all;
 	team_deliver_look(floor->deliver);
+	team_wait_look(floor);
 }
 
 /* --- what auto mode asks --------------------------------------------- */
@@ -132,6 +137,8 @@ static const struct auto_team team_policy = {
 	.tool_ended = policy_tool_ended,
 	.progressed = policy_progressed,
 	.verify = team_verify,
+	.waits = team_wait_waits,
+	.settle = team_family_settle,
 };
 
 /* --- the store of goals ---------------------------------------------- */
@@ -174,6 +181,8 @@ team_floor_new(struct plan_floor *plan)
 		.patrol = floor_patrol,
 	};
 	core_add_floor(floor->core, &floor->floor);
+	floor->family = team_family_new(floor);
+	floor->wait = team_wait_new(floor);
 	auto_set_team(floor->mode, &team_policy, floor);
 	emit_subscribe(floor->core, on_event, floor);
 	team_mail_register(floor);
@@ -195,5 +204,7 @@ team_floor_free(struct team_floor *floor)
 	team_book_free(floor->book); /* closes it */
 	team_deliver_free(floor->deliver);
 	team_report_free(floor->report);
+	team_wait_free(floor->wait);
+	team_family_free(floor->family);
 	free(floor);
 }

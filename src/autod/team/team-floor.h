@@ -18,6 +18,8 @@
  *                   plan_review_needed
  *   team-tree.c     team.tree
  *   team-verify.c   finished work is checked against its contract
+ *   team-family.c   agents, those that they asked for, and how both end
+ *   team-wait.c     workers that wait for others; runs with a time limit
  */
 #ifndef TEAM_FLOOR_H
 #define TEAM_FLOOR_H
@@ -34,6 +36,8 @@ struct task;
 struct team_book;
 struct team_report;
 struct team_deliver;
+struct team_family;
+struct team_wait;
 
 struct team_floor {
 	struct core *core;
@@ -44,6 +48,9 @@ struct team_floor {
 	struct team_deliver *deliver;
 	struct core_floor floor;
 	struct team_report *report;
+	bool begun; /* the floors below have begun */
+	struct team_family *family;
+	struct team_wait *wait;
 };
 
 /* Registers itself as a floor, its policy and its methods. */

@@ -60,10 +60,11 @@ static const struct record_field fields[] = {
 	FIELD("progress_ms", progress_ms),
 	FIELD("progress_call", progress_call),
 	FIELD("started_ms", started_ms),
-	FIELD("timed_out", timed_out),
 	FIELD("spent_before", spent_before),
 	FIELD("ended", ended),
 	FIELD("announced", announced),
+	FIELD("rebase_due", rebase_due),
+	FIELD("timed_out", timed_out),
 };
 
 struct task_run *
@@ -119,6 +120,12 @@ task_run_from_json(struct json_object *json, const char *at,
 	}
 	*ret_run = run;
 	return 0;
+}
+
+bool
+task_run_is_child(const struct task *task)
+{
+	return task->run != NULL && task->run->parent != NULL;
 }
 
 char *

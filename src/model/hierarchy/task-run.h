@@ -80,6 +80,8 @@ struct task_run {
 				    * in their file */
 
 	bool announced; /* its parent was told how it ended */
+	bool rebase_due; /* work of its children landed since its own was
+			  * last rebased */
 };
 
 struct task_run *task_run_new(void);
@@ -92,6 +94,8 @@ struct json_object *task_run_to_json(const struct task_run *run);
 int task_run_from_json(struct json_object *json, const char *at,
     struct task_run **ret_run, struct err *err);
 
+/* Was it asked for by the agent of another task? */
+bool task_run_is_child(const struct task *task);
 /* "t17-2", the second attempt; the caller frees it. The id that assignments
  * have. */
 char *task_run_id(const struct task *task);

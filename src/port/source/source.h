@@ -32,6 +32,7 @@ struct json_object;
 struct loop;
 struct source;
 struct task_head;
+struct task_run;
 
 enum source_type {
 	SOURCE_COMMAND,
@@ -71,6 +72,7 @@ struct source_offer {
 	enum priority priority;
 	const char *landed_before; /* a commit; NULL = it is new */
 	struct json_object *contract; /* borrowed; NULL = none */
+	const struct task_run *run; /* for delegation; NULL = nothing */
 };
 
 enum source_answer {

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "buf.h"
+#include "clock.h"
+#include "emit.h"
+#include "errtext.h"
+#include "landing-record.h"
+#include "loop.h"
+#include "mem.h"
+#include "op-rebase.h"
+#include "outcome.h"
+#include "persist.h"
+#include "task-run.h"
+#include "task.h"
+#include "team-family.h"
+#include "team-floor.h"
+#include "team-wait.h"
+
+#define AGAIN_MS 1000 /* until a worker that is taken is looked at again */
+
+static void look(void *arg);
+
+static const char all_ended_text[] =
+    "All agents that you asked for have ended, and your branch has been "
+    "rebased onto what has landed. Look at the results (git log, the tools "
+    "agent_status and mail_inbox), and finish your task.";
+
+struct team_wait {
+	struct team_floor *floor;
+	struct loop_call *look;
+	struct loop_timer *timer; /* for the next run whose time is over */
+};
+
+static bool
+is_rebase_due(const struct task *t)
+{
+	return t->run != NULL && t->run->rebase_due;
+}
+
+bool
+team_wait_waits(void *arg, struct agent *agent)
+{
+	const struct team_floor *floor = arg;
+	const struct task *t = auto_task(agent);
+
+	return t != NULL &&
+	    (is_rebase_due(t) || team_family_open(floor, t->id, NULL) > 0);
+}
+
+static bool
+is_waiting(const struct agent *agent)
+{
+	return agent->worker->status == WORKER_WAITING &&
+	    agent->worker->session.step == PROMPT_NONE &&
+	    !agent_is_taken(agent) && !agent->core->stopping;
+}
+
+int
+team_wait_deliver(
+    struct team_floor *floor, struct agent *agent, const char *text)
+{
+	const struct task *t = auto_task(agent);
+
+	if (!is_waiting(agent) || t == NULL || is_rebase_due(t)) {
+		team_wait_look(floor);
+		return -EAGAIN;
+	}
+	if (agent_move(agent, WORKER_STARTING, NULL) < 0)
+		return -EAGAIN;
+	agent_prompt(agent, text, false, WORKER_WORKING);
+	return 0;
+}
+
+/* --- rebasing --------------------------------------------------------- */
+
+/* One that cannot be rebased goes on without: its landing meets the same
+ * conflict. */
+static void
+on_rebased(struct agent *agent, enum op_rebase_end end, const char *head,
+    const struct err *err, struct server_call *call, void *arg)
+{
+	struct team_floor *floor = arg;
+	struct task *t = auto_task(agent);
+
+	(void)head;
+	(void)err;
+	(void)call;
+	if (end != OP_REBASE_CANCELLED && t != NULL && t->run != NULL) {
+		t->run->rebase_due = false;
+		persist_changed(floor->core);
+	}
+	team_wait_look(floor);
+}
+
+/* --- looking ---------------------------------------------------------- */
+
+static void
+say_for_whom(struct agent *agent, const char *names)
+{
+	cleanup_free char *reason = xasprintf("waits for %s", names);
+	struct worker *w = agent->worker;
+
+	if (w->reason != NULL && strcmp(w->reason, reason) == 0)
+		return;
+	xstrset(&w->reason, reason);
+	persist_changed(agent->core);
+}
+
+static bool
+add_words(struct team_floor *floor, struct agent *agent, struct buf *out)
+{
+	const struct auto_mode *mode = floor->mode;
+
+	return mode->team->stop_words != NULL &&
+	    mode->team->stop_words(mode->team_arg, agent, out);
+}
+
+static void
+consider(struct team_floor *floor, struct agent *agent)
+{
+	const struct task *t = auto_task(agent);
+	cleanup_buf struct buf names = BUF_INIT;
+	cleanup_buf struct buf text = BUF_INIT;
+	size_t count;
+
+	if (t == NULL) {
+		outcome_clear_worker(agent); /* it has lost its task */
+		return;
+	}
+	count = team_family_open(floor, t->id, &names);
+	if (count > 0)
+		say_for_whom(agent, names.data);
+	if (is_rebase_due(t))
+		/* One that an earlier daemon began starts over. */
+		op_rebase(agent, true, NULL, on_rebased, floor);
+	else if (add_words(floor, agent, &text))
+		team_wait_deliver(floor, agent, text.data);
+	else if (count == 0)
+		team_wait_deliver(floor, agent, all_ended_text);
+}
+
+/* --- time limits ------------------------------------------------------ */
+
+/* Has it a time limit, and has it not finished its work? */
+static bool
+is_limited(
+    const struct core *core, const struct agent *agent, const struct task *t)
+{
+	enum worker_status status = agent->worker->status;
+
+	return t != NULL && t->run != NULL && t->run->timeout_s > 0 &&
+	    t->step == TASK_ASSIGNED &&
+	    landing_record_of_task(&core->state.landings, t->id) == NULL &&
+	    (worker_in_turn(status) || status == WORKER_STARTING ||
+		status == WORKER_OFFLINE || status == WORKER_WAITING ||
+		status == WORKER_LIMITED);
+}
+
+/* It is not tried again for a parent, which decides about that. */
+static void
+time_is_over(struct team_floor *floor, struct agent *agent, struct task *t)
+{
+	cleanup_free char *reason =
+	    xasprintf("timeout: the run took longer than its %d seconds",
+		t->run->timeout_s);
+
+	t->run->timed_out = true;
+	if (task_run_is_child(t))
+		outcome_settle(floor->mode, t, OUTCOME_FAILED, reason);
+	outcome_attempt_failed(floor->mode, agent, reason);
+}
+
+/* The next look because of time, in ms; -1 = none. */
+static int64_t
+check_time(struct team_floor *floor, struct agent *agent)
+{
+	struct task *t = auto_task(agent);
+	int64_t left;
+
+	if (!is_limited(floor->core, agent, t))
+		return -1;
+	left = t->assigned_ms + t->run->timeout_s * INT64_C(1000) -
+	    clock_wall_ms();
+	if (left > 0)
+		return left;
+	if (agent_is_taken(agent) || agent->adopting)
+		return AGAIN_MS;
+	time_is_over(floor, agent, t);
+	return -1;
+}
+
+static void
+check_times(struct team_wait *wait)
+{
+	struct team_floor *floor = wait->floor;
+	int64_t next = -1;
+
+	for (size_t i = 0; i < floor->fleet->count; i++) {
+		int64_t left = check_time(floor, floor->fleet->agents[i]);
+
+		if (left >= 0 && (next < 0 || left < next))
+			next = left;
+	}
+	if (next >= 0 && wait->timer == NULL)
+		wait->timer = loop_after(floor->core->loop, next, look, wait);
+	else if (next >= 0)
+		loop_timer_restart(wait->timer, next);
+}
+
+static void
+look(void *arg)
+{
+	struct team_wait *wait = arg;
+	struct team_floor *floor = wait->floor;
+
+	if (!floor->begun || !floor->mode->begun || floor->core->stopping)
+		return;
+	for (size_t i = 0; i < floor->fleet->count; i++)
+		if (is_waiting(floor->fleet->agents[i]))
+			consider(floor, floor->fleet->agents[i]);
+	check_times(wait);
+}
+
+void
+team_wait_look(struct team_floor *floor)
+{
+	loop_call_request(floor->wait->look);
+}
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	const struct team_wait *wait = arg;
+
+	if (event->kind == EVENT_WORKER_MOVED ||
+	    event->kind == EVENT_TASK_ASSIGNED ||
+	    event->kind == EVENT_TASK_FINISHED || event->kind == EVENT_CLEARED)
+		loop_call_request(wait->look);
+}
+
+struct team_wait *
+team_wait_new(struct team_floor *floor)
+{
+	struct team_wait *wait = xcalloc(1, sizeof *wait);
+
+	wait->floor = floor;
+	wait->look = loop_call_new(floor->core->loop, look, wait);
+	emit_subscribe(floor->core, on_event, wait);
+	return wait;
+}
+
+void
+team_wait_free(struct team_wait *wait)
+{
+	emit_unsubscribe(wait->floor->core, on_event, wait);
+	loop_timer_free(wait->timer);
+	loop_call_free(wait->look);
+	free(wait);
+}

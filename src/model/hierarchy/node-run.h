@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What a node of a plan says about the run of its task: who asked for it, how
+ * its agent is launched, its contract, where it may write. Pure. */
+#ifndef NODE_RUN_H
+#define NODE_RUN_H
+
+#include <stdbool.h>
+
+struct plan_node;
+struct task_run;
+
+/* For the task of the node; the caller frees it. NULL = nothing. */
+struct task_run *node_run(const struct plan_node *node);
+
+/* The task whose agent asked for the node; NULL = none did; borrowed. */
+const char *node_run_parent(const struct plan_node *node);
+bool node_run_is_child(const struct plan_node *node);
+
+#endif
