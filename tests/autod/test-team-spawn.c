@@ -8,6 +8,7 @@
 #include "api.h"
 #include "auto.h"
 #include "buf.h"
+#include "errtext.h"
 #include "json.h"
 #include "mem.h"
 #include "outcome.h"
@@ -17,6 +18,7 @@
 #include "plan-world.h"
 #include "planbook.h"
 #include "run-dir.h"
+#include "shape.h"
 #include "store.h"
 #include "strv.h"
 #include "task-run.h"
@@ -552,11 +554,15 @@ START_TEST(the_tree_has_each_agent_below_the_one_that_asked_for_it)
 {
 	struct world w;
 	struct json_object *rows, *row;
+	struct err err = { 0 };
 
 	begin_on_node(&w, NULL);
 	must(&w, "agent_spawn", ASK("c1", CODER));
 	rows = plan_world_must(&w.plans, "team.tree", "{}");
 	ck_assert_uint_eq(json_object_array_length(rows), 2);
+	ck_assert_msg(
+	    shape_check(api_find("team.tree")->result, rows, "", &err) == 0,
+	    "%s", err.msg);
 	row = json_object_array_get_idx(rows, 0);
 	ck_assert_str_eq(text(row, "actor_id"), "actor:task:t1");
 	ck_assert_str_eq(text(row, "parent_actor_id"), ACTOR_OVERSEER);

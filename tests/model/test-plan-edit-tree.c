@@ -379,6 +379,59 @@ START_TEST(a_parent_without_children_is_open_again)
 }
 END_TEST
 
+/* --- spawn ----------------------------------------------------------- */
+
+START_TEST(spawned_nodes_stand_beside_one_that_is_at_work)
+{
+	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2 T1.1");
+	struct plan_edit edit;
+	const struct plan_spec specs[] = { { .name = "a" }, { .name = "b" } };
+	struct plan_node *nodes[2];
+	int64_t version = plan->goal->version;
+
+	plan_world_set(plan, "T1.1", NODE_IN_PROGRESS);
+	plan_find(plan, "T1.1")->priority = PRIORITY_HIGH;
+	edit = edit_of(plan);
+	ck_assert_int_eq(
+	    plan_edit_spawn(&edit, "P1", "T1.1", specs, 2, nodes, &err), 0);
+	ck_assert_str_eq(plan_world_words(plan),
+	    "P1 in_progress, T1.1 in_progress, T1.2 todo, T1.3 todo, T1.4 "
+	    "todo");
+	ck_assert_str_eq(nodes[1]->id, "T1.4");
+	ck_assert_str_eq(nodes[1]->spawned_from, "T1.1");
+	ck_assert_int_eq(nodes[0]->priority, PRIORITY_HIGH);
+	ck_assert_int_eq(plan->goal->version, version + 1);
+	expect_what(plan, "spawned from T1.1: T1.3, T1.4");
+	finish(plan);
+}
+END_TEST
+
+START_TEST(nodes_are_spawned_all_or_none)
+{
+	struct plan *plan = PLAN_WORLD("P1", "T1.1");
+	struct plan_edit edit;
+	const struct plan_spec specs[] = { { .name = "a" }, { .name = "" } };
+	struct plan_node *nodes[2];
+
+	plan_world_set(plan, "T1.1", NODE_IN_PROGRESS);
+	edit = edit_of(plan);
+	REFUSED(plan,
+	    plan_edit_spawn(&edit, "P1", "T1.1", specs, 2, nodes, &err),
+	    API_E_LIMIT);
+	REFUSED(plan,
+	    plan_edit_spawn(&edit, "P9", "T1.1", specs, 1, nodes, &err),
+	    API_E_UNKNOWN);
+	REFUSED(plan,
+	    plan_edit_spawn(&edit, "T1.1", NULL, specs, 1, nodes, &err),
+	    API_E_STARTED);
+	plan->goal->status = GOAL_CANCELLED;
+	REFUSED(plan,
+	    plan_edit_spawn(&edit, "P1", "T1.1", specs, 1, nodes, &err),
+	    API_E_CLOSED);
+	finish(plan);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -395,7 +448,9 @@ unit_suite(void)
 		merging_is_refused_without_a_trace,
 		a_node_moves_with_all_below_it,
 		moving_is_refused_without_a_trace,
-		a_parent_without_children_is_open_again, NULL };
+		a_parent_without_children_is_open_again,
+		spawned_nodes_stand_beside_one_that_is_at_work,
+		nodes_are_spawned_all_or_none, NULL };
 
 	unit_case(suite, "plan-edit-tree", tests);
 	return suite;

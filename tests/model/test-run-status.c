@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: ISC */
+
+/* How an agent is doing, in one word. */
+
+#include <string.h>
+
+#include "mem.h"
+#include "run-status.h"
+#include "unit.h"
+
+/* A task at this step, and what a worker with this status makes of it. */
+static const struct row {
+	enum task_step step;
+	const char *session;
+	size_t pending;
+	const char *want, *reason;
+} rows[] = {
+	{ TASK_OFFERED, NULL, 0, "queued", "" },
+	{ TASK_WAITING, NULL, 0, "queued", "" },
+	{ TASK_ASSIGNED, "starting", 0, "running", "" },
+	{ TASK_ASSIGNED, "working", 0, "running", "" },
+	{ TASK_ASSIGNED, "working", 1, "blocked", "waits for an answer" },
+	{ TASK_ASSIGNED, "waiting", 0, "waiting", "" },
+	{ TASK_ASSIGNED, "paused", 0, "blocked", "by hand" },
+	{ TASK_ASSIGNED, "limited", 0, "blocked", "by hand" },
+	{ TASK_ASSIGNED, "error", 0, "blocked", "by hand" },
+	{ TASK_ASSIGNED, "accepting", 0, "landing", "" },
+	{ TASK_QUEUED, NULL, 0, "landing", "" },
+	{ TASK_LANDED, NULL, 0, "landing", "" },
+	{ TASK_PARKED, NULL, 0, "blocked", "too much" },
+};
+
+static void
+is(const struct run_facts *facts, const char *want, const char *reason)
+{
+	const char *why = "unset";
+
+	ck_assert_str_eq(run_status_words[run_status(facts, &why)], want);
+	ck_assert_str_eq(why != NULL ? why : "", reason);
+	ck_assert_str_eq(run_status_words[run_status(facts, NULL)], want);
+}
+
+START_TEST(a_task_is_where_its_step_and_its_worker_are)
+{
+	for (size_t i = 0; i < nitems(rows); i++) {
+		char why[] = "too much";
+		const struct task task = { .step = rows[i].step,
+			.reason = why };
+		const struct run_facts facts = { .task = &task,
+			.node = NODE_IN_PROGRESS,
+			.session = rows[i].session,
+			.session_reason = "by hand",
+			.pending = rows[i].pending };
+
+		is(&facts, rows[i].want, rows[i].reason);
+	}
+}
+END_TEST
+
+START_TEST(a_contract_that_is_being_checked_is_seen)
+{
+	struct task_run run = { .verification = VERIFICATION_RUNNING };
+	const struct task task = { .step = TASK_ASSIGNED, .run = &run };
+	const struct run_facts facts = { .task = &task,
+		.session = "needs_review" };
+
+	is(&facts, "verifying", "");
+}
+END_TEST
+
+START_TEST(an_outcome_is_told_before_the_plan_knows_it)
+{
+	char why[] = "no artifact";
+	struct task task = {
+		.step = TASK_SETTLING, .outcome = OUTCOME_LANDED, .reason = why
+	};
+	const struct run_facts facts = { .task = &task,
+		.node = NODE_IN_PROGRESS };
+
+	is(&facts, "done", "");
+	task.outcome = OUTCOME_NO_CHANGES;
+	is(&facts, "done", "");
+	task.outcome = OUTCOME_ABORTED;
+	is(&facts, "cancelled", "");
+	task.outcome = OUTCOME_FAILED;
+	is(&facts, "failed", "no artifact");
+	task.outcome = OUTCOME_DEAD_LETTER;
+	is(&facts, "failed", "no artifact");
+}
+END_TEST
+
+START_TEST(without_a_task_the_node_tells)
+{
+	struct run_facts facts = { .node = NODE_QUEUED,
+		.node_reason = "its task failed" };
+
+	is(&facts, "queued", "");
+	facts.node = NODE_DONE;
+	is(&facts, "done", "");
+	facts.node = NODE_CANCELLED;
+	is(&facts, "cancelled", "");
+	facts.node = NODE_BLOCKED;
+	is(&facts, "failed", "its task failed");
+	facts.node = NODE_STATUS_COUNT;
+	is(&facts, "idle", "");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("run-status");
+
+	unit_case(suite, "status",
+	    (const TTest *const[]){ a_task_is_where_its_step_and_its_worker_are,
+		a_contract_that_is_being_checked_is_seen,
+		an_outcome_is_told_before_the_plan_knows_it,
+		without_a_task_the_node_tells, NULL });
+	return suite;
+}
