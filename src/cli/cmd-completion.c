@@ -43,6 +43,7 @@ static const struct {
 	{ .name = "FILE", .files = true },
 	{ .name = "DIR", .files = true },
 	{ .name = "FORMAT", .words = "toml mdoc" },
+	{ .name = "GROUP", .words = "agent model task-type" },
 	{ .name = "INTERFACE", .words = "git difftastic vscode" },
 	{ .name = "LEVEL", .words = "debug info warn error" },
 	{ .name = "PRIORITY", .words = "urgent high normal low" },

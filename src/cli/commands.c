@@ -20,6 +20,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_store,
 	&cmd_agents,
 	&cmd_tree,
+	&cmd_stats,
 	&cmd_why,
 	&cmd_oversight,
 	&cmd_iterations,

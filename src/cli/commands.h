@@ -48,6 +48,7 @@ extern const struct cli_command cmd_review;
 extern const struct cli_command cmd_salvage;
 extern const struct cli_command cmd_schema;
 extern const struct cli_command cmd_start;
+extern const struct cli_command cmd_stats;
 extern const struct cli_command cmd_status;
 extern const struct cli_command cmd_stop;
 extern const struct cli_command cmd_store;

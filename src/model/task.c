@@ -9,6 +9,7 @@
 #include "excerpt.h"
 #include "json.h"
 #include "mem.h"
+#include "perf-record.h"
 #include "task-run.h"
 #include "task.h"
 #include "text.h"
@@ -298,10 +299,23 @@ task_attempt_failed(
 		    reason, now_ms);
 		return false;
 	}
+	perf_record_end(task, OUTCOME_FAILED, now_ms);
 	task_move(task, TASK_WAITING, now_ms, NULL);
 	xstrset(&task->reason, reason);
 	task_note(task, "attempt failed", reason, now_ms);
 	return true;
+}
+
+/* The attempt does not count, unless it goes on from what there is. */
+static void
+uncount(struct task *task)
+{
+	if (task->from != NULL)
+		return;
+	if (task->attempts > 0)
+		task->attempts--;
+	if (task->run != NULL)
+		task->run->started_ms = 0;
 }
 
 int
@@ -313,8 +327,7 @@ task_give_back(struct task *task, const char *why, int64_t now_ms)
 
 	if (r < 0)
 		return r;
-	if (task->attempts > 0 && task->from == NULL)
-		task->attempts--;
+	uncount(task);
 	task_note(task, "given back", why, now_ms);
 	return 0;
 }
@@ -328,8 +341,7 @@ task_park(struct task *task, const char *from, const char *why, int64_t now_ms)
 		return r;
 	if (from != NULL)
 		xstrset(&task->from, from);
-	else if (task->attempts > 0 && task->from == NULL)
-		task->attempts--;
+	uncount(task);
 	xstrset(&task->reason, why);
 	task_note(task, "parked", why, now_ms);
 	return 0;
@@ -401,6 +413,7 @@ task_settle(struct task *task, enum task_outcome outcome, const char *reason,
 	if (r < 0)
 		return r;
 	task->outcome = outcome;
+	perf_record_end(task, outcome, now_ms);
 	if (reason != NULL || good)
 		xstrset(&task->reason, reason);
 	task_note(task, task_outcome_name(outcome), reason, now_ms);

@@ -153,6 +153,8 @@ struct auto_team {
 	void (*preface)(void *arg, struct agent *agent, struct buf *out);
 	bool (*tool_ended)(void *arg, struct agent *agent,
 	    struct server_call *call, const char *event);
+	/* The task is saved with its outcome, and is about to be filed. */
+	void (*files)(void *arg, struct task *task);
 	/* As in struct fleet_policy, for workers with a task. */
 	void (*tool_used)(void *arg, struct agent *agent, const char *tool);
 	/* As in struct fleet_policy. */

@@ -63,6 +63,8 @@ on_outcomes_written(void *arg)
 		r = intake_settle(mode, t, &err);
 		if (r == -EINPROGRESS)
 			continue;
+		if (r == 0 && mode->team->files != NULL)
+			mode->team->files(mode->team_arg, t);
 		if (r < 0 || outcome_file(mode, t, &err) < 0) {
 			/* The next patrol tries again; the work itself is
 			 * safe. */

@@ -16,6 +16,7 @@
 #include "team-floor.h"
 #include "team-guard.h"
 #include "team-mail.h"
+#include "team-perf.h"
 #include "team-report.h"
 #include "team-request.h"
 #include "team-reserve.h"
@@ -52,6 +53,7 @@ floor_begin(void *self)
 
 	floor->begun = true;
 	team_wait_look(floor);
+	team_perf_begin(floor->perf);
 	life_floor_begun(floor->core);
 }
 
@@ -70,6 +72,7 @@ floor_patrol(void *self, bool all)
 	(void)all;
 	team_deliver_look(floor->deliver);
 	team_wait_look(floor);
+	team_perf_patrol(floor->perf);
 }
 
 /* --- what auto mode asks --------------------------------------------- */
@@ -123,6 +126,14 @@ policy_task_text(void *arg, const struct task *task, struct buf *out)
 }
 
 static void
+policy_files(void *arg, struct task *task)
+{
+	const struct team_floor *floor = arg;
+
+	team_perf_files(floor->perf, task);
+}
+
+static void
 policy_guard(void *arg, struct agent *agent, struct guard_policy *policy)
 {
 	team_guard_fill(arg, agent, policy);
@@ -130,6 +141,7 @@ policy_guard(void *arg, struct agent *agent, struct guard_policy *policy)
 
 static const struct auto_team team_policy = {
 	.guard = policy_guard,
+	.files = policy_files,
 	.tool_used = policy_tool_used,
 	.task_text = policy_task_text,
 	.stop_words = policy_stop_words,
@@ -187,6 +199,7 @@ team_floor_new(struct plan_floor *plan)
 	emit_subscribe(floor->core, on_event, floor);
 	team_mail_register(floor);
 	floor->report = team_report_new(floor);
+	floor->perf = team_perf_new(floor);
 	team_request_register(floor);
 	team_reserve_register(floor);
 	team_spawn_register(floor);
@@ -206,5 +219,6 @@ team_floor_free(struct team_floor *floor)
 	team_report_free(floor->report);
 	team_wait_free(floor->wait);
 	team_family_free(floor->family);
+	team_perf_free(floor->perf);
 	free(floor);
 }

@@ -34,6 +34,7 @@ struct plan_floor;
 struct server_call;
 struct task;
 struct team_book;
+struct team_perf;
 struct team_report;
 struct team_deliver;
 struct team_family;
@@ -51,6 +52,7 @@ struct team_floor {
 	bool begun; /* the floors below have begun */
 	struct team_family *family;
 	struct team_wait *wait;
+	struct team_perf *perf;
 };
 
 /* Registers itself as a floor, its policy and its methods. */

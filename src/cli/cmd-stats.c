@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc stats: how the runs of the last 30 days went, added up. Only reads. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "commands.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "moment.h"
+#include "perf-files.h"
+#include "perf-stats.h"
+#include "shape.h"
+#include "table.h"
+#include "text.h"
+#include "word.h"
+
+#define DAY_LEN 10 /* "2026-01-31" */
+
+enum {
+	FLAG_BY,
+	FLAG_SINCE
+};
+
+static const struct cli_flag stats_flags[] = {
+	[FLAG_BY] = { "by", "GROUP",
+	    "agent, model or task-type (default: agent)" },
+	[FLAG_SINCE] = { "since", "WHEN",
+	    "only runs that ended since then: an age such as 7d, or a day such "
+	    "as 2026-01-31" },
+	{ NULL, NULL, NULL },
+};
+
+static void
+on_record(struct json_object *record, void *arg)
+{
+	struct perf_record facts;
+
+	if (perf_record_read(record, &facts, NULL) == 0)
+		perf_stats_add(arg, &facts);
+}
+
+/* An age, a day (UTC) or a stamp. */
+static bool
+parse_since(const char *text, int64_t now, int64_t *ret_ms)
+{
+	cleanup_free char *stamp = NULL;
+	int64_t age = 0;
+
+	if (text_parse_duration(text, &age)) {
+		*ret_ms = now - age;
+		return true;
+	}
+	stamp = strlen(text) == DAY_LEN ? xasprintf("%sT00:00:00.000Z", text) :
+					  xstrdup(text);
+	return moment_parse(stamp, ret_ms);
+}
+
+static void
+add_percent(struct buf *out, int64_t part, int64_t all)
+{
+	if (all > 0)
+		buf_addf(out, "%.0f%%", 100.0 * (double)part / (double)all);
+}
+
+static void
+add_row(struct table *table, const struct perf_group *group)
+{
+	cleanup_buf struct buf rate = BUF_INIT, half = BUF_INIT,
+			       most = BUF_INIT, checks = BUF_INIT;
+	cleanup_free char *runs = xasprintf("%" PRId64, group->runs);
+	cleanup_free char *retries = xasprintf("%" PRId64, group->retries);
+	cleanup_free char *in = xasprintf("%" PRId64, group->tokens_in);
+	cleanup_free char *out = xasprintf("%" PRId64, group->tokens_out);
+	cleanup_free char *cost = group->costed == 0 ?
+	    xstrdup("?") :
+	    xasprintf(
+		"$%.2f%s", group->cost, group->costed < group->runs ? "+" : "");
+
+	add_percent(&rate, group->outcomes[PERF_SUCCESS], group->runs);
+	text_add_duration(&half, group->p50_ms / 1000 * 1000);
+	text_add_duration(&most, group->p90_ms / 1000 * 1000);
+	add_percent(&checks, group->passed, group->passed + group->failed);
+	table_row(table,
+	    (const char *[]){ *group->name != '\0' ? group->name : "-", runs,
+		rate.data, half.data, most.data, retries, checks.data, in, out,
+		cost });
+}
+
+static void
+show(struct cli *cli, struct perf_stats *stats, enum perf_by by)
+{
+	static const char *const titles[PERF_BY_COUNT] = { "AGENT", "MODEL",
+		"TASK TYPE" };
+	const struct table_column columns[] = {
+		{ titles[by], false, true },
+		{ "RUNS", true, false },
+		{ "SUCCESS", true, false },
+		{ "P50", true, false },
+		{ "P90", true, false },
+		{ "RETRIES", true, false },
+		{ "VERIFIED", true, false },
+		{ "TOKENS IN", true, false },
+		{ "OUT", true, false },
+		{ "COST", true, false },
+	};
+	struct table *table = table_new(columns, nitems(columns));
+
+	for (size_t i = 0; i < perf_stats_count(stats); i++) {
+		struct perf_group group = perf_stats_group(stats, i);
+
+		add_row(table, &group);
+	}
+	table_print(table, cli->width, cli->colour, &cli->text);
+	table_free(table);
+}
+
+static int
+stats_run(struct cli *cli, const struct cli_args *args)
+{
+	const char *by_word = args->flags[FLAG_BY];
+	const char *since_word = args->flags[FLAG_SINCE];
+	int64_t now = clock_wall_ms(), since = 0;
+	unsigned by = PERF_BY_AGENT;
+	struct perf_stats *stats;
+	struct err err = { 0 };
+	int status = CLI_OK;
+
+	if (by_word != NULL && !word_find(perf_by_words, by_word, &by))
+		return cli_misuse(cli, &cmd_stats,
+		    "--by %s: expected agent, model or task-type", by_word);
+	if (since_word != NULL && !parse_since(since_word, now, &since))
+		return cli_misuse(cli, &cmd_stats,
+		    "--since %s: expected an age such as 12h or 7d, or a day "
+		    "such as 2026-01-31",
+		    since_word);
+	stats = perf_stats_new((enum perf_by)by);
+	if (perf_files_read(
+		&cli->workspace, since, now, on_record, stats, &err) < 0) {
+		status = cli_fail_err(cli, "io", &err);
+	} else {
+		cli->result = perf_stats_to_json(stats);
+		if (perf_stats_count(stats) > 0)
+			show(cli, stats, (enum perf_by)by);
+		else
+			buf_addf(&cli->text,
+			    "No run has ended %s; when a worker has finished "
+			    "or failed a task, it is counted here.\n",
+			    since_word != NULL ? "since then" :
+						 "in the last 30 days");
+	}
+	perf_stats_free(stats);
+	return status;
+}
+
+#define INT(member)                                  \
+	{                                            \
+		.name = (member), .type = SHAPE_INT, \
+	}
+#define OBJECT(member, shape)                                          \
+	{                                                              \
+		.name = (member), .type = SHAPE_OBJECT, .of = &(shape) \
+	}
+#define NAME(member, words)                                               \
+	{                                                                 \
+		.name = (member), .type = SHAPE_STRING,                   \
+		.flags = SHAPE_OPTIONAL | SHAPE_NULLABLE, .help = (words) \
+	}
+#define FIELDS (const struct shape_field[])
+
+static const struct shape outcomes_shape = {
+	.fields = FIELDS{ INT("success"), INT("partial"), INT("failure"),
+	    INT("timeout"), { .name = NULL } },
+};
+
+static const struct shape verification_shape = {
+	.fields = FIELDS{ INT("passed"), INT("failed"), INT("unknown"),
+	    { .name = NULL } },
+};
+
+static const struct shape runtime_shape = {
+	.fields =
+	    FIELDS{ INT("average"), INT("p50"), INT("p90"), { .name = NULL } },
+};
+
+static const struct shape tokens_shape = {
+	.fields = FIELDS{ INT("input"), INT("output"), INT("total"),
+	    { .name = NULL } },
+	.help = "of the runs whose tokens are known, without those that were "
+		"read from the cache",
+};
+
+static const struct shape group_shape = {
+	.fields =
+	    FIELDS{
+		NAME("agent",
+		    "the name of its card; default: it has none; with --by "
+		    "agent"),
+		NAME("model", "null: not known; with --by model"),
+		NAME("task_type",
+		    "the role it was asked for; null: none; with --by "
+		    "task-type"),
+		INT("runs"),
+		OBJECT("outcomes", outcomes_shape),
+		{ .name = "success_rate",
+		    .type = SHAPE_NUMBER,
+		    .help = "from 0 to 1" },
+		OBJECT("verification", verification_shape),
+		{ .name = "reports",
+		    .type = SHAPE_INT,
+		    .help = "runs whose agent reported how it ended" },
+		{ .name = "retries",
+		    .type = SHAPE_INT,
+		    .help = "runs that were not the first of their task" },
+		OBJECT("runtime_ms", runtime_shape),
+		OBJECT("tokens", tokens_shape),
+		{ .name = "cost_usd",
+		    .type = SHAPE_NUMBER,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "of the runs whose cost is known; null: of none" },
+		INT("runs_without_cost"),
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_stats = {
+	.name = "stats",
+	.usage = "[--by GROUP] [--since WHEN]",
+	.summary = "show how often runs succeed, how long they take, what they "
+		   "cost",
+	.help =
+	    "A run is one attempt at a task. Runs are added up by the agent "
+	    "that did them (its\ncard in [agents.NAME]), by model, or by the "
+	    "type of task (the role that it was\nasked for). They are kept for "
+	    "30 days in .llmc/perf/.\n",
+	.flags = stats_flags,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_ARRAY,
+	    .of =
+		&(const struct shape){
+		    .fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+			.of = &group_shape },
+		} },
+	.run = stats_run,
+};

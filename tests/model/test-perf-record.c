@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "perf-record.h"
+#include "task-run.h"
+#include "task.h"
+#include "unit.h"
+
+#define START 1000000
+
+/* Assigned at START. */
+static struct task *
+begin(void)
+{
+	struct task *task =
+	    task_new("t1", "plan", "g1/T1.2", "Add", "Add the numbers", 1);
+
+	ck_assert_int_eq(task_take(task, 1), 0);
+	ck_assert_int_eq(task_assign(task, "auto-1", START), 0);
+	return task;
+}
+
+static struct perf_record
+recorded(const struct task *task, const char *run)
+{
+	struct perf_record record = { 0 };
+	struct err err = { 0 };
+	struct json_object *json =
+	    json_object_object_get(task->run->ended, run);
+
+	ck_assert_ptr_nonnull(json);
+	ck_assert_msg(
+	    perf_record_read(json, &record, &err) == 0, "%s", err.msg);
+	return record;
+}
+
+START_TEST(a_run_that_ends_leaves_a_record_with_all_members)
+{
+	struct task *task = begin();
+	struct task_run *run = task->run;
+	struct perf_record record;
+
+	usage_add(&task->spent.usage, "claude-a", USAGE_INPUT, 100);
+	usage_add(&task->spent.usage, "claude-a", USAGE_CACHE_READ, 5000);
+	usage_add(&task->spent.usage, "claude-a", USAGE_OUTPUT, 20);
+	usage_add(&task->spent.usage, "claude-b", USAGE_OUTPUT, 3);
+	task->spent.cost = 250000;
+	xstrset(&run->agent, "writer");
+	xstrset(&run->role, "docs");
+	xstrset(&run->parent_actor, "actor:task:t0");
+	run->verification = VERIFICATION_PASSED;
+	run->report = json_object_new_object();
+	json_set_string(run->report, "status", "complete");
+	json_set_string(run->report, "confidence", "high");
+	json_set_string(run->report, "summary", "SECRET");
+	ck_assert_int_eq(task_landed(task, "c0ffee", START + 10), 0);
+	ck_assert_int_eq(
+	    task_settle(task, OUTCOME_LANDED, NULL, START + 5000), 0);
+	record = recorded(task, "t1-1");
+	ck_assert_str_eq(record.run, "t1-1");
+	ck_assert_str_eq(record.agent, "writer");
+	ck_assert_str_eq(record.task_type, "docs");
+	ck_assert_str_eq(record.spawner, "actor:task:t0");
+	ck_assert_int_eq(record.started_ms, START);
+	ck_assert_int_eq(record.ended_ms, START + 5000);
+	ck_assert_int_eq(record.runtime_ms, 5000);
+	ck_assert_int_eq(record.outcome, PERF_SUCCESS);
+	ck_assert_int_eq(record.verified, 1);
+	ck_assert_str_eq(record.report_status, "complete");
+	ck_assert_str_eq(record.report_confidence, "high");
+	ck_assert_int_eq(record.tokens_in, 100);
+	ck_assert_int_eq(record.tokens_out, 23);
+	ck_assert(record.cost == 0.25);
+	ck_assert_ptr_null(record.retry_of);
+	ck_assert_str_eq(record.model, "claude-a");
+	ck_assert_str_eq(record.worker, "auto-1");
+	ck_assert_str_eq(record.goal, "g1");
+	/* Nothing of what was said or asked for. */
+	ck_assert_ptr_null(
+	    strstr(json_object_to_json_string(run->ended), "SECRET"));
+	ck_assert_ptr_null(
+	    strstr(json_object_to_json_string(run->ended), "numbers"));
+	ck_assert_int_eq(run->started_ms, 0);
+	task_free(task);
+}
+END_TEST
+
+START_TEST(each_attempt_has_its_own_record_and_tokens)
+{
+	struct task *task = begin();
+	struct perf_record record;
+
+	usage_add(&task->spent.usage, "claude-a", USAGE_OUTPUT, 20);
+	ck_assert(task_attempt_failed(task, "no", 2, START + 100));
+	ck_assert_int_eq(task_assign(task, "auto-2", START + 200), 0);
+	ck_assert_int_eq(
+	    task_settle(task, OUTCOME_ABORTED, "no", START + 300), 0);
+	record = recorded(task, "t1-1");
+	ck_assert_int_eq(record.outcome, PERF_FAILURE);
+	ck_assert_int_eq(record.tokens_out, 20);
+	ck_assert_int_eq(record.verified, -1);
+	ck_assert(isnan(record.cost) || record.cost == 0);
+	record = recorded(task, "t1-2");
+	ck_assert_str_eq(record.retry_of, "t1-1");
+	ck_assert_str_eq(record.worker, "auto-2");
+	ck_assert_str_eq(record.agent, PERF_AGENT_DEFAULT);
+	ck_assert_str_eq(record.spawner, ACTOR_OVERSEER);
+	/* Nothing is known of what it has used. */
+	ck_assert_int_eq(record.tokens_in, -1);
+	ck_assert_int_eq(record.tokens_out, -1);
+	ck_assert(isnan(record.cost));
+	task_free(task);
+}
+END_TEST
+
+START_TEST(what_is_no_attempt_leaves_no_record)
+{
+	struct task *task = begin();
+
+	/* The attempt does not count. */
+	ck_assert_int_eq(task_give_back(task, "lost", START + 1), 0);
+	ck_assert_int_eq(
+	    task_settle(task, OUTCOME_ABORTED, "no", START + 2), 0);
+	ck_assert_ptr_null(task->run->ended);
+	task_free(task);
+	task = begin();
+	ck_assert_int_eq(task_park(task, NULL, "budget", START + 1), 0);
+	ck_assert_int_eq(
+	    task_settle(task, OUTCOME_ABORTED, "no", START + 2), 0);
+	ck_assert_ptr_null(task->run->ended);
+	task_free(task);
+	/* It has ended before. */
+	task = begin();
+	ck_assert(task_attempt_failed(task, "no", 2, START + 100));
+	ck_assert_int_eq(
+	    task_settle(task, OUTCOME_ABORTED, "no", START + 200), 0);
+	ck_assert_int_eq(json_object_object_length(task->run->ended), 1);
+	task_free(task);
+}
+END_TEST
+
+START_TEST(an_attempt_that_is_sent_back_goes_on)
+{
+	struct task *task = begin();
+	struct perf_record record;
+
+	ck_assert_int_eq(task_queue(task, START + 10), 0);
+	ck_assert_int_eq(task_send_back(task, "c0ffee", "red", START + 20), 0);
+	ck_assert_int_eq(task_assign(task, "auto-2", START + 30), 0);
+	ck_assert_int_eq(task_park(task, "c0ffee", "budget", START + 40), 0);
+	ck_assert_int_eq(
+	    task_settle(task, OUTCOME_ABORTED, "no", START + 50), 0);
+	ck_assert_int_eq(json_object_object_length(task->run->ended), 1);
+	record = recorded(task, "t1-1");
+	ck_assert_int_eq(record.runtime_ms, 50);
+	task_free(task);
+}
+END_TEST
+
+START_TEST(the_outcome_follows_from_the_task_and_the_report)
+{
+	static const struct {
+		enum task_outcome outcome;
+		bool timed_out;
+		const char *reported;
+		enum perf_outcome expect;
+	} rows[] = {
+		{ OUTCOME_LANDED, false, NULL, PERF_SUCCESS },
+		{ OUTCOME_LANDED, true, "complete", PERF_SUCCESS },
+		{ OUTCOME_LANDED, false, "partial", PERF_PARTIAL },
+		{ OUTCOME_LANDED, false, "failed", PERF_PARTIAL },
+		{ OUTCOME_NO_CHANGES, false, NULL, PERF_SUCCESS },
+		{ OUTCOME_FAILED, false, "complete", PERF_FAILURE },
+		{ OUTCOME_FAILED, true, NULL, PERF_TIMEOUT },
+		{ OUTCOME_DEAD_LETTER, false, NULL, PERF_FAILURE },
+		{ OUTCOME_ABORTED, false, NULL, PERF_FAILURE },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++)
+		ck_assert_int_eq(perf_record_outcome(rows[i].outcome,
+				     rows[i].timed_out, rows[i].reported),
+		    rows[i].expect);
+}
+END_TEST
+
+START_TEST(a_line_that_is_no_record_is_refused)
+{
+	static const char *const rows[] = { "[]", "{}",
+		"{\"runId\": \"t1-1\", \"agentId\": \"a\", \"endedAt\": 3, "
+		"\"outcome\": \"fine\"}",
+		"{\"runId\": \"t1-1\", \"agentId\": \"a\", \"endedAt\": -3, "
+		"\"outcome\": \"success\"}" };
+	struct perf_record record;
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_json struct json_object *json = NULL;
+		struct err err = { 0 };
+
+		ck_assert_int_eq(
+		    json_parse(rows[i], strlen(rows[i]), 4096, &json, NULL), 0);
+		ck_assert_int_eq(
+		    perf_record_read(json, &record, &err), -EINVAL);
+		ck_assert_str_ne(err.msg, "");
+	}
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("perf-record");
+
+	unit_case(s, "perf-record",
+	    (const TTest *[]){ a_run_that_ends_leaves_a_record_with_all_members,
+		each_attempt_has_its_own_record_and_tokens,
+		what_is_no_attempt_leaves_no_record,
+		an_attempt_that_is_sent_back_goes_on,
+		the_outcome_follows_from_the_task_and_the_report,
+		a_line_that_is_no_record_is_refused, NULL });
+	return s;
+}
