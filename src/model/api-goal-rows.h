@@ -41,6 +41,22 @@
 		    "give a goal a plan, or another one for what has not begun", \
 		    API_ONESHOT, API_PERSON, &api_goal_plan_params,              \
 		    &api_goal_result, TREE_ERRORS },                             \
+	    { "overseer.plan.draft",                                             \
+		    "make a plan for a goal, or keep one, without applying it",  \
+		    API_ONESHOT | API_NAMED, API_PERSON,                         \
+		    &api_plan_draft_params, &api_plan_draft_result,              \
+		    ERRORS{ API_E_UNAUTHORIZED, API_E_NOT_FOUND,                 \
+			API_E_INVALID_PLAN, API_E_CLOSED, API_E_STARTED,         \
+			API_E_LIMIT, API_FAILED, 0 } },                          \
+	    { "overseer.plan.apply",                                             \
+		    "make a draft, or a plan that is given, the plan of its "    \
+		    "goal, as far as it has not begun",                          \
+		    API_ONESHOT | API_NAMED, API_PERSON | API_WORKER,            \
+		    &api_plan_apply_params, &api_goal_result,                    \
+		    ERRORS{ API_E_UNAUTHORIZED, API_E_NOT_FOUND,                 \
+			API_E_INVALID_PLAN, API_E_CONFLICT, API_E_CLOSED,        \
+			API_E_STARTED, API_E_CYCLE, API_E_LIMIT, API_FAILED,     \
+			0 } },                                                   \
 	    { "overseer.goal.update", "change what a goal says", API_ONESHOT,    \
 		    API_PERSON, &api_goal_update_params, &api_goal_result,       \
 		    ERRORS{ API_E_UNKNOWN, API_E_CLOSED, API_E_LIMIT,            \

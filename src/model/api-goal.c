@@ -80,6 +80,41 @@ const struct shape api_goal_plan_params = {
 	    },
 };
 
+#define CALLER                      \
+	MAY("worker", SHAPE_STRING, \
+	    "whose session it is; the daemon says so, not the caller")
+
+const struct shape api_plan_draft_params = {
+	.fields =
+	    FIELDS{
+		CALLER,
+		GOAL,
+		PLAN,
+		TEXT("reason", PLAN_TEXT_MAX,
+		    "why there is another one; without it and without a plan, "
+		    "the draft that there is for this version is shown"),
+		END,
+	    },
+};
+
+const struct shape api_plan_apply_params = {
+	.fields =
+	    FIELDS{
+		CALLER,
+		GOAL,
+		PLAN,
+		{ .name = "version",
+		    .type = SHAPE_INT,
+		    .min = 0,
+		    .max = INT64_MAX,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "of the plan that it replaces; if absent, the one "
+			    "that the draft was made for" },
+		TEXT("reason", PLAN_TEXT_MAX, "why there is another plan"),
+		END,
+	    },
+};
+
 const struct shape api_goal_params = {
 	.fields = FIELDS{ GOAL, END },
 };
@@ -139,6 +174,37 @@ const struct shape api_goal_changed = {
 };
 
 const struct shape_field api_goal_result = RESULT(api_goal_changed);
+
+const struct shape api_plan_drafted = {
+	.fields =
+	    FIELDS{
+		RESULT_GOAL,
+		FIELD("version", SHAPE_INT, "of its plan now"),
+		{ .name = "state",
+		    .type = SHAPE_STRING,
+		    .choices =
+			(const char *const[]){ "none", "asked", "ready", NULL },
+		    .help = "asked: the planner makes it" },
+		{ .name = "base",
+		    .type = SHAPE_INT,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "the version that it was made for" },
+		{ .name = "made_ms",
+		    .type = SHAPE_INT,
+		    .flags = SHAPE_NULLABLE },
+		API_PLAN_NULL_OR("actor", "who made it"),
+		API_PLAN_NULL_OR("how", NULL),
+		API_PLAN_NULL_OR("why", NULL),
+		{ .name = "record",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_plan_goal,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "the goal with the nodes that it would have" },
+		END,
+	    },
+};
+
+const struct shape_field api_plan_draft_result = RESULT(api_plan_drafted);
 
 static const struct shape entry = {
 	.fields =

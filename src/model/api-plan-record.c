@@ -122,6 +122,7 @@ static const struct shape planner = {
 		TEXT("promptTemplateId"),
 		TEXT("promptTemplateHash"),
 		MAY("wanted", SHAPE_BOOL, "a person asked for a plan"),
+		MAY("drafts", SHAPE_BOOL, "as a draft"),
 		MAY("attempts", SHAPE_INT, "since then, or since it began"),
 		MAY("failed", SHAPE_STRING, "why the planner gave up"),
 		END,

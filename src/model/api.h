@@ -49,9 +49,14 @@ enum api_error {
 #define API_STOPPING 4u /* is served while the daemon stops */
 #define API_STREAM   8u /* stays open and sends notifications until closed */
 #define API_EARLY    16u /* served before the daemon has finished starting */
-#define API_TOOL     32u /* a tool of llmc mcp, by the name after the dot. The
-			  * server adds the member "worker" to its parameters:
-			  * whose socket it is. */
+#define API_TOOL                                                  \
+	32u /* a tool of llmc mcp, by the name after the dot. The \
+	     * server adds the member "worker" to its parameters: \
+	     * whose socket it is. */
+
+/* As with a tool, the server adds "worker": whose own session calls it, if it
+ * is one. Who may not call it is refused with API_E_UNAUTHORIZED. */
+#define API_NAMED 64u
 
 /* Who may call a method; how a caller is known: caller.h. */
 #define API_PERSON 1u /* no process of an agent's session */

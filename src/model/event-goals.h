@@ -49,6 +49,27 @@
 	    .colour = "33",
 	    .fields = "goal reason",
 	    .notice = NOTICE_GOAL },
+    [EVENT_PLAN_DRAFTED] = { .name = "plan.drafted",
+	    .level = INFO,
+	    .text = "goal {goal} has a draft of {count} nodes, {text}; to "
+		    "apply it: llmc plan apply GOAL",
+	    .words = "goal {goal} has a draft of {count} nodes[, {text}]",
+	    .fields = "goal text count actor" },
+    [EVENT_PLAN_CREATED] = { .name = "plan.created",
+	    .level = INFO,
+	    .text = "goal {goal}: {text}",
+	    .words = "goal {goal}, version {count}: {text}[ by {actor}][: "
+		     "{reason}]",
+	    .fields = "goal count text actor reason" },
+    [EVENT_PLAN_REVIEW_NEEDED] = { .name = "plan.review_needed",
+	    .level = INFO,
+	    .text = "the plan of goal {goal} needs a review: {reason}; to "
+		    "change it: llmc goal edit GOAL",
+	    .words = "the plan of goal {goal} needs a review[ ({node})][ by "
+		     "{actor}][: {reason}]",
+	    .colour = "33",
+	    .fields = "goal node worker count actor reason",
+	    .notice = NOTICE_GOAL },
     [EVENT_PLAN_UPDATED] = { .name = "plan.updated",
 	    .level = INFO,
 	    .text = "goal {goal}: {text}",

@@ -129,7 +129,11 @@ enum event_kind {
 	EVENT_GOAL_ARCHIVED,
 	EVENT_PLAN_GENERATED, /* text: by what; count: nodes */
 	EVENT_PLAN_FAILED, /* reason: there is no plan */
-	EVENT_PLAN_UPDATED, /* count: version, text: what, actor, reason */
+	EVENT_PLAN_DRAFTED, /* text: by what; count: nodes; actor */
+	EVENT_PLAN_CREATED, /* count: version (1), text: what, actor, reason */
+	EVENT_PLAN_UPDATED, /* the same, with a later version */
+	EVENT_PLAN_REVIEW_NEEDED, /* node, worker, count: version, actor,
+				   * reason */
 	/* A node of its plan: the same, and node. */
 	EVENT_NODE_TODO,
 	EVENT_NODE_QUEUED,

@@ -47,6 +47,7 @@ static const struct record_field fields[] = {
 	FIELD("plannerInputs", planner_inputs),
 	FIELD("rawPlannerOutputJson", planner_output),
 	LIST("validationErrors", validation_errors),
+	FIELD("draft", draft),
 	FIELD("version", version),
 };
 
@@ -63,6 +64,7 @@ static const struct record_field planner_fields[] = {
 	FIELD("promptTemplateId", template_id, .size = PLAN_NAME_MAX),
 	FIELD("promptTemplateHash", template_hash, .size = PLAN_NAME_MAX),
 	FIELD("wanted", plan_wanted),
+	FIELD("drafts", plan_drafts),
 	FIELD("attempts", plan_attempts),
 	FIELD("failed", plan_fault, .size = PLAN_LINE_MAX),
 };

@@ -80,6 +80,9 @@ struct plan_goal {
 	struct json_object *planner_output; /* the accepted JSON plan */
 	char **validation_errors;
 	bool plan_wanted; /* a person asked the planner for it (again) */
+	bool plan_drafts; /* ... as a draft */
+	struct json_object *draft; /* that waits to be applied: plan-kept.h;
+				    * NULL = none */
 	int64_t plan_attempts; /* of the planner, since it was asked */
 	char *plan_fault; /* why the planner gave up; NULL = it did not */
 	int64_t version; /* of its plan; one more with each revision */
@@ -114,7 +117,8 @@ struct json_object *plan_goal_to_json(const struct plan_goal *goal);
 int plan_goal_from_json(struct json_object *json, const char *at,
     struct plan_goal **ret_goal, struct err *err);
 
-/* The record of one revision, for the event plan.updated. */
+/* The record of one revision, for the events plan.created and
+ * plan.updated. */
 struct json_object *plan_revision_to_json(const struct plan_revision *revision);
 
 #endif

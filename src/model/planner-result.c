@@ -231,5 +231,6 @@ planner_is_due(const struct plan *plan)
 
 	return goal->status == GOAL_ACTIVE && !goal->implicit &&
 	    (goal->plan_wanted ||
-		(plan->count == 0 && goal->plan_fault == NULL));
+		(plan->count == 0 && goal->plan_fault == NULL &&
+		    goal->draft == NULL));
 }

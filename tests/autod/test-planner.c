@@ -158,6 +158,31 @@ START_TEST(a_goal_without_a_plan_gets_one)
 }
 END_TEST
 
+START_TEST(a_draft_waits_until_it_is_applied)
+{
+	struct plan_world world;
+	const struct plan *plan;
+	struct err err = { 0 };
+
+	begin(&world, "", PRINT(GOOD));
+	plan = add_goal(&world, "goal_a");
+	ck_assert_int_eq(
+	    planner_ask(world.floor->planner, "goal_a", true, &err), 0);
+	wait_told(&world, "plan.drafted");
+	plan_world_settle(&world);
+	/* The goal has no plan, but the planner is not asked for one. */
+	ck_assert_int_eq(runs(&world), 1);
+	ck_assert_uint_eq(plan->count, 0);
+	ck_assert_ptr_nonnull(plan->goal->draft);
+	ck_assert(!planner_expects(world.floor->planner));
+	plan_world_must(&world, "overseer.plan.apply", "{\"goal\":\"goal_a\"}");
+	ck_assert_ptr_nonnull(plan_world_node(&world, "goal_a", "T1.1"));
+	ck_assert_str_eq(plan->goal->model_ref, "planner.command");
+	ck_assert_int_eq(plan_world_events(&world, "plan.created"), 1);
+	plan_world_end(&world);
+}
+END_TEST
+
 START_TEST(an_invalid_answer_is_corrected)
 {
 	struct plan_world world;
@@ -200,7 +225,8 @@ START_TEST(nothing_is_guessed_when_no_answer_is_valid)
 	plan = plan_world_plan(&world, "goal_a");
 	ck_assert_ptr_nonnull(plan->goal->plan_fault);
 	ck_assert(!planner_expects(world.floor->planner));
-	ck_assert_int_eq(planner_ask(world.floor->planner, "goal_a", &err), 0);
+	ck_assert_int_eq(
+	    planner_ask(world.floor->planner, "goal_a", false, &err), 0);
 	ck_assert(planner_expects(world.floor->planner));
 	wait_told(&world, "plan.generated");
 	ck_assert_ptr_null(plan->goal->plan_fault);
@@ -408,7 +434,7 @@ START_TEST(a_node_is_divided_and_what_has_begun_stays)
 	ck_assert_ptr_nonnull(node);
 	ck_assert_str_eq(node->parent_id, "T1.2");
 	plan_world_settle(&world);
-	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 1);
+	ck_assert_int_eq(plan_world_events(&world, "plan.created"), 1);
 	plan_world_end(&world);
 }
 END_TEST
@@ -509,9 +535,11 @@ START_TEST(a_plan_that_has_begun_is_not_made_again)
 	begin(&world, "", PRINT(GOOD));
 	plan_world_goal(&world, "goal_a", 1);
 	auto_world_turn(&world.world, 1);
-	ck_assert_int_lt(planner_ask(world.floor->planner, "goal_a", &err), 0);
+	ck_assert_int_lt(
+	    planner_ask(world.floor->planner, "goal_a", false, &err), 0);
 	ck_assert_ptr_nonnull(strstr(err.msg, "--plan-file"));
-	ck_assert_int_lt(planner_ask(world.floor->planner, "goal_b", &err), 0);
+	ck_assert_int_lt(
+	    planner_ask(world.floor->planner, "goal_b", false, &err), 0);
 	plan_world_end(&world);
 }
 END_TEST
@@ -571,6 +599,7 @@ unit_suite(void)
 
 	unit_case(suite, "plans",
 	    (const TTest *const[]){ a_goal_without_a_plan_gets_one,
+		a_draft_waits_until_it_is_applied,
 		an_invalid_answer_is_corrected,
 		nothing_is_guessed_when_no_answer_is_valid,
 		a_slow_planner_is_ended_and_asked_again,

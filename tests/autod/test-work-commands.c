@@ -156,7 +156,8 @@ START_TEST(nodes_are_added_split_moved_merged_and_cancelled)
 	    "{\"node\":\"P2\",\"status\":\"cancelled\"}");
 	ck_assert_int_eq(plan_world_node(&world, "goal_a", "S1.3.1")->status,
 	    NODE_CANCELLED);
-	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 6);
+	ck_assert_int_eq(plan_world_events(&world, "plan.created"), 1);
+	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 5);
 }
 END_TEST
 

@@ -109,7 +109,7 @@ START_TEST(flags_are_those_that_callers_rely_on)
 	    "landing.revert "
 	    "task.add task.edit task.priority task.retry task.drop "
 	    "overseer.status "
-	    "overseer.goal.create overseer.goal.list overseer.goal.show overseer.goal.plan overseer.goal.update overseer.goal.pause overseer.goal.resume overseer.goal.cancel overseer.goal.archive "
+	    "overseer.goal.create overseer.goal.list overseer.goal.show overseer.goal.plan overseer.plan.draft overseer.plan.apply overseer.goal.update overseer.goal.pause overseer.goal.resume overseer.goal.cancel overseer.goal.archive "
 	    "overseer.work.list overseer.work.show overseer.work.update overseer.work.add overseer.work.split overseer.work.merge overseer.work.move overseer.work.assign "
 	    "overseer.store.check overseer.store.export overseer.store.import overseer.store.recover overseer.store.compact "
 	    "overseer.events overseer.why "
@@ -138,7 +138,7 @@ END_TEST
 START_TEST(flags_do_not_contradict_each_other)
 {
 	const unsigned all = API_ONESHOT | API_OWN | API_STOPPING | API_STREAM |
-	    API_EARLY | API_TOOL;
+	    API_EARLY | API_TOOL | API_NAMED;
 	/* Each of these needs a daemon that keeps running. */
 	const unsigned running = API_STOPPING | API_STREAM | API_EARLY;
 
@@ -193,6 +193,8 @@ static const struct {
 	{ "overseer.goal.list", "p   " },
 	{ "overseer.goal.show", "p   " },
 	{ "overseer.goal.plan", "p   " },
+	{ "overseer.plan.draft", "p   " },
+	{ "overseer.plan.apply", "p w " },
 	{ "overseer.goal.update", "p   " },
 	{ "overseer.goal.pause", "p   " },
 	{ "overseer.goal.resume", "p   " },

@@ -170,6 +170,8 @@ any_goal(void)
 	g->planner_output = any_object();
 	g->validation_errors = any_list();
 	g->plan_wanted = any(2);
+	g->plan_drafts = any(2);
+	g->draft = any_object();
 	g->plan_attempts = any(3);
 	g->plan_fault = any_text(PLAN_LINE_MAX);
 	for (unsigned n = any(3); n > 0; n--)

@@ -47,6 +47,17 @@ is_life(const struct api_method *method, struct json_object *params)
 	    hook_kind_is_life(event.kind);
 }
 
+/* Whatever the call says. */
+static void
+name_caller(const struct caller *caller, struct json_object *params)
+{
+	if (!json_object_is_type(params, json_type_object))
+		return;
+	json_object_object_del(params, "worker");
+	if (caller_rank(caller) == API_WORKER)
+		json_set_string(params, "worker", caller->door);
+}
+
 int
 caller_find_check(const struct door *door, struct server_call *call,
     const struct api_method *method, struct json_object *params,
@@ -67,6 +78,8 @@ caller_find_check(const struct door *door, struct server_call *call,
 	if (core->options->oneshot && session != NULL &&
 	    caller_rank(&caller) == API_READER)
 		caller.door = session;
+	if (method->flags & API_NAMED)
+		name_caller(&caller, params);
 	return caller_check(&caller, method,
 	    json_string_or(params, "worker", NULL), is_life(method, params),
 	    err);

@@ -190,7 +190,10 @@ on_call(struct server_call *call, const char *name, struct json_object *params,
 	else if (caller_find_check(door, call, handler->method, params, &err) <
 	    0) {
 		log_debug("%s", err.msg);
-		serve_refuse(call, API_REFUSED, "%s", err.msg);
+		serve_refuse(call,
+		    handler->method->flags & API_NAMED ? API_E_UNAUTHORIZED :
+							 API_REFUSED,
+		    "%s", err.msg);
 	} else if (serve->holding && !(handler->method->flags & API_EARLY))
 		hold(serve, handler, call, params);
 	else if (is_served(serve->core, handler->method, call, params))

@@ -12,9 +12,9 @@
 #include "mem.h"
 #include "plan-call.h"
 #include "plan-change.h"
+#include "plan-commands.h"
 #include "plan-floor.h"
 #include "plan-implicit.h"
-#include "plan-load.h"
 #include "plan-query.h"
 #include "plan-replan.h"
 #include "plan-revise.h"
@@ -95,30 +95,6 @@ new_goal_id(int64_t now_ms)
 
 	id_ulid(now_ms, ulid);
 	return xasprintf("goal_%s", ulid);
-}
-
-/* The plan that a text says; NULL = it says none. */
-static int
-read_plan(struct json_object *params, const char *goal_id, const char *title,
-    int64_t now_ms, struct plan **ret_plan, struct err *err)
-{
-	const char *text = json_string_or(params, "plan", NULL);
-	const struct plan_source source = {
-		.goal_id = goal_id,
-		.title = title,
-		.now_ms = now_ms,
-		.limits = { .shared_acceptance = true },
-	};
-	int r;
-
-	if (text == NULL) {
-		*ret_plan = NULL;
-		return 0;
-	}
-	r = plan_load_text(text, strlen(text), &source, ret_plan, err);
-	if (r < 0)
-		err_prefix(err, "the plan");
-	return r;
 }
 
 static void
@@ -210,8 +186,8 @@ on_create(void *arg, struct server_call *call, struct json_object *params)
 		    "there is no worker %s; see: llmc status", worker);
 		return;
 	}
-	if (read_plan(params, id, is_blank(title) ? NULL : title, now, &next,
-		&err) < 0) {
+	if (plan_commands_read(params, id, is_blank(title) ? NULL : title, now,
+		&next, &err) < 0) {
 		refuse_plan(call, &err);
 		return;
 	}
@@ -221,11 +197,11 @@ on_create(void *arg, struct server_call *call, struct json_object *params)
 
 /* --- plan and update ------------------------------------------------- */
 
+/* A draft that is applied at once. */
 static void
 replan(struct plan_floor *floor, struct server_call *call,
     struct json_object *params, struct plan *plan)
 {
-	struct plan_change change;
 	struct plan *next = NULL;
 	struct err err = { 0 };
 
@@ -233,29 +209,21 @@ replan(struct plan_floor *floor, struct server_call *call,
 		if (plan->goal->implicit) {
 			plan_implicit_refuse(plan->goal, &err);
 			plan_call_refuse(call, &err);
-		} else if (planner_ask(floor->planner, plan->goal->id, &err) <
-		    0)
+		} else if (planner_ask(
+			       floor->planner, plan->goal->id, false, &err) < 0)
 			plan_call_refuse(call, &err);
 		else
 			plan_call_answer(floor, call, plan->goal->id,
 			    plan_view_changed(plan));
 		return;
 	}
-	if (read_plan(params, plan->goal->id, plan->goal->title,
+	if (plan_commands_read(params, plan->goal->id, plan->goal->title,
 		clock_wall_ms(), &next, &err) < 0) {
 		refuse_plan(call, &err);
 		return;
 	}
-	plan_change_begin(
-	    &change, floor, plan, json_string_or(params, "reason", NULL));
-	if (plan_replan(&change.edit, next, &err) < 0) {
-		plan_change_drop(&change);
-		plan_call_refuse(call, &err);
-	} else {
-		plan_change_end(&change);
-		plan_call_answer(
-		    floor, call, plan->goal->id, plan_view_changed(plan));
-	}
+	plan_commands_replace(floor, call, plan, next, PLAN_CHANGE_PERSON,
+	    json_string_or(params, "reason", NULL));
 	plan_free(next);
 }
 

@@ -11,9 +11,11 @@
 #include "plan-dispatch.h"
 #include "plan-floor.h"
 #include "plan-log.h"
+#include "plan-meta.h"
 #include "plan-persist.h"
 #include "plan-set.h"
 #include "reconcile.h"
+#include "workspace.h"
 
 /* --- records ---------------------------------------------------------- */
 
@@ -116,9 +118,15 @@ plan_apply_revision(struct plan_floor *floor, const struct plan_goal *goal,
 	cleanup_json struct json_object *json = plan_revision_to_json(r);
 	cleanup_buf struct buf data = BUF_INIT;
 
+	json_set(json, "meta",
+	    plan_meta_json(goal,
+		&(struct plan_meta){ .version = r->version,
+		    .actor = r->actor,
+		    .root = floor->core->workspace->root }));
 	json_print(json, false, &data);
 	plan_apply_tell(floor,
-	    &(struct event){ .kind = EVENT_PLAN_UPDATED,
+	    &(struct event){ .kind = r->version == 1 ? EVENT_PLAN_CREATED :
+						       EVENT_PLAN_UPDATED,
 		.goal = goal->id,
 		.count = r->version,
 		.text = r->what,

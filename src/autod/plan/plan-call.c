@@ -30,6 +30,7 @@ struct plan_call_wait {
 	struct json_object *result; /* to be answered */
 	struct json_object *goals; /* that were read */
 	char *goal_id; /* that is being fetched */
+	int missing; /* the code if there is no such goal */
 	plan_call_fn *fn;
 	plan_call_goals_fn *goals_fn;
 };
@@ -183,7 +184,7 @@ plan_call_begin_change(struct plan_floor *floor, struct server_call *call)
 static bool
 is_api_error(int code)
 {
-	return code <= API_FAILED && code >= API_E_CHILDREN;
+	return code <= API_FAILED && code >= API_E_RATE;
 }
 
 void
@@ -198,6 +199,7 @@ plan_call_refuse(struct server_call *call, const struct err *err)
 /* Ids of goals that a word may mean. */
 struct matches {
 	const char *word;
+	int missing; /* the code if it means none */
 	const char *exact;
 	const char *first;
 	size_t count;
@@ -230,10 +232,10 @@ static void
 refuse_goal(struct server_call *call, const struct matches *m)
 {
 	if (m->count == 0)
-		serve_refuse(call, API_E_UNKNOWN,
+		serve_refuse(call, m->missing,
 		    "there is no goal %s; see: llmc goal list --all", m->word);
 	else
-		serve_refuse(call, API_E_UNKNOWN,
+		serve_refuse(call, m->missing,
 		    "%s can be several goals; type more of the id: %s%s",
 		    m->word, m->shown.data,
 		    m->count > SHOWN_MAX ? ", ..." : "");
@@ -247,7 +249,7 @@ on_fetched(void *arg)
 	struct plan *plan = plan_set_plan(plan_floor_set(floor), w->goal_id);
 
 	if (plan == NULL)
-		serve_refuse(w->call, API_E_UNKNOWN,
+		serve_refuse(w->call, w->missing,
 		    "there is no goal %s; see: llmc goal list --all",
 		    w->goal_id);
 	else
@@ -259,6 +261,7 @@ static void
 match_read(struct plan_call_wait *w)
 {
 	struct matches m = { .word = json_string_or(w->params, "goal", ""),
+		.missing = w->missing,
 		.shown = BUF_INIT };
 	size_t count = json_object_array_length(w->goals);
 
@@ -336,13 +339,15 @@ plan_call_goals(struct plan_floor *floor, struct server_call *call,
 	read_goals(floor, call, params)->goals_fn = fn;
 }
 
-void
-plan_call_goal(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, plan_call_fn *fn)
+static void
+find_goal(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, int missing, plan_call_fn *fn)
 {
 	const struct plan_set *set = plan_floor_set(floor);
 	struct matches m = { .word = json_string_or(params, "goal", ""),
+		.missing = missing,
 		.shown = BUF_INIT };
+	struct plan_call_wait *w;
 
 	for (size_t i = 0; i < set->plan_count; i++)
 		match(&m, set->plans[i]->goal->id, set->plans[i]->goal->title);
@@ -350,9 +355,26 @@ plan_call_goal(struct plan_floor *floor, struct server_call *call,
 		fn(floor, call, params, plan_set_plan(set, matched(&m)));
 	else if (m.count > 0)
 		refuse_goal(call, &m);
-	else
-		read_goals(floor, call, params)->fn = fn;
+	else {
+		w = read_goals(floor, call, params);
+		w->fn = fn;
+		w->missing = missing;
+	}
 	buf_release(&m.shown);
+}
+
+void
+plan_call_goal(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, plan_call_fn *fn)
+{
+	find_goal(floor, call, params, API_E_UNKNOWN, fn);
+}
+
+void
+plan_call_plan(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, plan_call_fn *fn)
+{
+	find_goal(floor, call, params, API_E_NOT_FOUND, fn);
 }
 
 /* --- answers --------------------------------------------------------- */

@@ -41,6 +41,10 @@ typedef void plan_call_fn(struct plan_floor *floor, struct server_call *call,
 void plan_call_goal(struct plan_floor *floor, struct server_call *call,
     struct json_object *params, plan_call_fn *fn);
 
+/* The same for overseer.plan.*, whose code for it is API_E_NOT_FOUND. */
+void plan_call_plan(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, plan_call_fn *fn);
+
 /* Read all goals of the store that are neither in memory nor implicit, oldest
  * first; fn is called with their records (owned by the caller of fn), an array.
  */

@@ -3,7 +3,8 @@
 /*
  * One change of a plan, by a person unless edit.actor is set to another one: an
  * edit (plan-edit.h) between begin and end. All of it is stored in one
- * transaction: the changed records, the revision (plan.updated), and every
+ * transaction: the changed records, the revision (plan.created or
+ * plan.updated), and every
  * status that is another one than before. For an open book only.
  */
 #ifndef PLAN_CHANGE_H

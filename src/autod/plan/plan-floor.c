@@ -13,6 +13,7 @@
 #include "life.h"
 #include "mem.h"
 #include "plan-call.h"
+#include "plan-commands.h"
 #include "plan-dispatch.h"
 #include "plan-floor.h"
 #include "plan-landed.h"
@@ -331,6 +332,7 @@ plan_floor_new(struct auto_mode *mode)
 	floor->calls = plan_calls_new(floor);
 	floor->shown = plan_shown_new(floor);
 	goal_commands_register(floor);
+	plan_commands_register(floor);
 	work_commands_register(floor);
 	tick_commands_register(floor);
 	floor->queries = plan_queries_new(floor);

@@ -17,8 +17,9 @@
  *   plan-telemetry.c what is known about the assignments
  *   plan-advice.c    what the planner advises about those that are stuck
  *   plan-dispatch.c  messages, fresh workers, persons
- *   goal-commands.c, work-commands.c, plan-call.c, plan-change.c, plan-view.c
- *                    the methods overseer.goal.* and overseer.work.*
+ *   goal-commands.c, work-commands.c, plan-commands.c, plan-call.c,
+ *   plan-change.c, plan-view.c
+ *                    the methods overseer.goal.*, .work.* and .plan.*
  *   planner.c        asks a model for plans
  *   event-query.c, why-command.c, plan-query.c
  *                    the methods overseer.events and overseer.why

@@ -150,7 +150,7 @@ short_assignment(const struct plan_assignment *assignment)
 struct json_object *
 plan_view_show(const struct plan *plan)
 {
-	struct json_object *json = json_object_new_object();
+	struct json_object *json = json_object_new_object(), *record;
 	struct json_object *list = json_object_new_array();
 
 	for (const struct plan_node *n = plan_next(plan, NULL); n != NULL;
@@ -158,7 +158,9 @@ plan_view_show(const struct plan *plan)
 		if (n->assignment != NULL)
 			json_object_array_add(
 			    list, short_assignment(n->assignment));
-	json_set(json, "record", plan_to_json(plan));
+	record = plan_to_json(plan);
+	json_object_object_del(record, "draft"); /* overseer.plan.draft */
+	json_set(json, "record", record);
 	json_set(json, "summary", summary_of(plan, NULL));
 	json_set(json, "assignments", list);
 	return json;

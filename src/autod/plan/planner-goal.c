@@ -11,6 +11,7 @@
 #include "plan-change.h"
 #include "plan-check.h"
 #include "plan-floor.h"
+#include "plan-kept.h"
 #include "plan-persist.h"
 #include "plan-replan.h"
 #include "plan-set.h"
@@ -138,6 +139,32 @@ planner_goal_apply(struct plan_floor *floor, const struct plan *next,
 	return 0;
 }
 
+int
+planner_goal_draft(struct plan_floor *floor, struct plan *plan,
+    const struct plan *next, const char *text, struct err *err)
+{
+	struct plan_goal *goal = plan->goal;
+	int r = plan_kept_set(goal,
+	    &(struct plan_kept){ .next = next,
+		.base = goal->version,
+		.at_ms = clock_wall_ms(),
+		.actor = "planner",
+		.how = text },
+	    err);
+
+	if (r < 0)
+		return r;
+	goal->plan_wanted = goal->plan_drafts = false;
+	store_goal(floor, plan);
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_PLAN_DRAFTED,
+		.goal = goal->id,
+		.count = (int64_t)next->count,
+		.text = text,
+		.actor = "planner" });
+	return 0;
+}
+
 void
 planner_goal_fail(struct plan_floor *floor, struct plan *plan,
     const char *prompt, const struct planner_outcome *outcome)
@@ -152,7 +179,7 @@ planner_goal_fail(struct plan_floor *floor, struct plan *plan,
 		sign(
 		    goal, PLANNER_PLAN, prompt, outcome, floor->core->settings);
 	xstrset(&goal->plan_fault, outcome->err->msg);
-	goal->plan_wanted = false;
+	goal->plan_wanted = goal->plan_drafts = false;
 	goal->updated_ms = clock_wall_ms();
 	store_goal(floor, plan);
 	emit(floor->core,

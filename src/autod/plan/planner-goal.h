@@ -27,6 +27,11 @@ void planner_goal_sign(struct plan *next, enum planner_template template,
 int planner_goal_apply(struct plan_floor *floor, const struct plan *next,
     const char *text, const char *why, struct err *err);
 
+/* Keep it as the draft of its goal, as plan_kept_set(). text: how it was
+ * made. */
+int planner_goal_draft(struct plan_floor *floor, struct plan *plan,
+    const struct plan *next, const char *text, struct err *err);
+
 /* The planner gave up. */
 void planner_goal_fail(struct plan_floor *floor, struct plan *plan,
     const char *prompt, const struct planner_outcome *outcome);

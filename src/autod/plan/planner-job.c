@@ -86,7 +86,8 @@ planner_job_is_needed(const struct planner_job *job)
 	if (plan == NULL || !goal_status_open(plan->goal->status))
 		return false;
 	return job->template != PLANNER_PLAN || plan->goal->plan_wanted ||
-	    (plan->count == 0 && plan->goal->plan_fault == NULL);
+	    (plan->count == 0 && plan->goal->plan_fault == NULL &&
+		plan->goal->draft == NULL);
 }
 
 struct planner_job *
@@ -166,8 +167,11 @@ accept(
 	planner_goal_sign(job->next, job->template, job->prompt, outcome,
 	    planner->core->settings);
 	made_how(job->next, outcome, &how);
-	if (planner_goal_apply(
-		planner->floor, job->next, how.data, job->reason, &err) == 0)
+	if ((plan->goal->plan_drafts ?
+		    planner_goal_draft(
+			planner->floor, plan, job->next, how.data, &err) :
+		    planner_goal_apply(planner->floor, job->next, how.data,
+			job->reason, &err)) == 0)
 		return;
 	outcome->err = &err;
 	planner_goal_fail(planner->floor, plan, job->prompt, outcome);

@@ -225,7 +225,8 @@ on_event(const struct event *event, void *arg)
 }
 
 int
-planner_ask(struct planner *planner, const char *goal_id, struct err *err)
+planner_ask(
+    struct planner *planner, const char *goal_id, bool draft, struct err *err)
 {
 	struct plan *plan =
 	    plan_set_plan(plan_floor_set(planner->floor), goal_id);
@@ -245,6 +246,7 @@ planner_ask(struct planner *planner, const char *goal_id, struct err *err)
 			    "plan: llmc goal plan %s --plan-file FILE",
 			    plan->nodes[i]->id, goal_id);
 	plan->goal->plan_wanted = true;
+	plan->goal->plan_drafts = draft;
 	xstrset(&plan->goal->plan_fault, NULL);
 	job = planner_job_find(planner, PLANNER_PLAN, goal_id, NULL);
 	plan->goal->plan_attempts =

@@ -35,10 +35,11 @@ void planner_stop(struct planner *planner);
 /* Will there be a plan without anyone's doing? */
 bool planner_expects(const struct planner *planner);
 
-/* A person wants a plan made (again). 0: it will be, see the events
- * plan.generated and plan.failed. API_E_UNKNOWN, API_E_CLOSED; API_E_STARTED if
- * somebody has worked on a node already. */
-int planner_ask(struct planner *planner, const char *goal_id, struct err *err);
+/* A person wants a plan made (again), or only a draft of one. 0: it will be,
+ * see the events plan.generated, plan.drafted and plan.failed. API_E_UNKNOWN,
+ * API_E_CLOSED; API_E_STARTED if somebody has worked on a node already. */
+int planner_ask(
+    struct planner *planner, const char *goal_id, bool draft, struct err *err);
 
 /* The goal's whole plan with the node divided, for planner_apply(); owned by
  * the callee. NULL: err says why not. */

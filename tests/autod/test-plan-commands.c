@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The methods overseer.plan.*, on a real store: a draft changes nothing until
+ * it is applied, and survives the daemon. */
+#include <check.h>
+#include <string.h>
+
+#include "api.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-floor.h"
+#include "plan-world.h"
+#include "unit.h"
+
+#define PLAN                                                                 \
+	"## One\\n### First\\nAcceptance: x\\n### Second\\nAcceptance: y\\n" \
+	"Depends: First\\n"
+#define OTHER \
+	"## One\\n### First\\nAcceptance: x\\n### Third\\nAcceptance: z\\n"
+
+static struct plan_world world;
+
+static void
+begin(void)
+{
+	plan_world_begin(&world, NULL, NULL);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+}
+
+static void
+end(void)
+{
+	plan_world_end(&world);
+}
+
+#define must(method, params) plan_world_must(&world, method, params)
+
+#define refused(method, params, code, words) \
+	plan_world_refused(&world, method, params, code, words)
+
+/* Its id, valid until the next one. */
+static const char *
+create(void)
+{
+	static char id[64];
+
+	strlcpy(id,
+	    json_string_or(must("overseer.goal.create",
+			       "{\"title\":\"Ship it\",\"plan\":\"" PLAN "\"}"),
+		"goal", ""),
+	    sizeof id);
+	return id;
+}
+
+static const char *
+about(const char *goal, const char *more)
+{
+	static char params[2048];
+
+	snprintf(params, sizeof params, "{\"goal\":\"%s\"%s}", goal, more);
+	return params;
+}
+
+START_TEST(a_draft_changes_nothing_until_it_is_applied)
+{
+	const char *goal = create();
+	struct plan *plan = plan_world_plan(&world, goal);
+	struct json_object *draft, *result;
+
+	draft = must("overseer.plan.draft",
+	    about(goal, ",\"reason\":\"r\",\"plan\":\"" OTHER "\""));
+	ck_assert_str_eq(json_string_or(draft, "state", ""), "ready");
+	ck_assert_int_eq(json_int_or(draft, "base", 0), 1);
+	ck_assert_str_eq(json_string_or(draft, "actor", ""), "person");
+	ck_assert_str_eq(json_string_or(draft, "why", ""), "r");
+	ck_assert_int_eq(plan->goal->version, 1);
+	ck_assert_str_eq(plan_find(plan, "T1.2")->name, "Second");
+	ck_assert_int_eq(plan_world_events(&world, "plan.drafted"), 1);
+	/* It is there for the next daemon. */
+	plan_world_reopen(&world);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	draft = must("overseer.plan.draft", about(goal, ""));
+	ck_assert_str_eq(json_string_or(draft, "state", ""), "ready");
+	ck_assert_uint_eq(
+	    json_object_array_length(json_object_object_get(
+		json_object_object_get(draft, "record"), "nodes")),
+	    3);
+	result = must("overseer.plan.apply", about(goal, ""));
+	ck_assert_int_eq(json_int_or(result, "version", 0), 2);
+	plan = plan_world_plan(&world, goal);
+	ck_assert_str_eq(plan_find(plan, "T1.2")->name, "Third");
+	ck_assert_str_eq(plan->goal->revisions[1].actor, "person");
+	ck_assert_ptr_null(plan->goal->draft);
+	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 1);
+	refused("overseer.plan.apply", about(goal, ""), API_E_NOT_FOUND,
+	    "llmc plan draft");
+}
+END_TEST
+
+START_TEST(a_draft_for_another_version_is_a_conflict)
+{
+	const char *goal = create();
+
+	must("overseer.plan.draft", about(goal, ",\"plan\":\"" OTHER "\""));
+	must("overseer.goal.update", about(goal, ",\"title\":\"New\""));
+	refused("overseer.plan.apply", about(goal, ""), API_E_CONFLICT,
+	    "has version 2 by now");
+	refused("overseer.plan.apply", about(goal, ",\"version\":1"),
+	    API_E_CONFLICT, "--version 2");
+	refused("overseer.plan.apply",
+	    about(goal, ",\"version\":3,\"plan\":\"" OTHER "\""),
+	    API_E_CONFLICT, "version 3");
+	ck_assert_int_eq(plan_world_plan(&world, goal)->goal->version, 2);
+	/* Who has seen the new version may say so. */
+	must("overseer.plan.apply", about(goal, ",\"version\":2"));
+	ck_assert_int_eq(plan_world_plan(&world, goal)->goal->version, 3);
+	/* A file needs no version. */
+	must("overseer.plan.apply", about(goal, ",\"plan\":\"" PLAN "\""));
+	ck_assert_str_eq(
+	    plan_find(plan_world_plan(&world, goal), "T1.2")->name, "Second");
+}
+END_TEST
+
+START_TEST(what_is_no_plan_is_refused_with_its_code)
+{
+	const char *goal = create();
+
+	refused("overseer.plan.draft",
+	    about(goal, ",\"plan\":\"## One\\n### A\\nDepends: Z\\n\""),
+	    API_E_INVALID_PLAN, "the plan: line 3");
+	refused("overseer.plan.apply",
+	    about(goal, ",\"plan\":\"{\\\"a\\\":1}\""), API_E_INVALID_PLAN,
+	    "the plan: ");
+	refused("overseer.plan.draft", about("nothing", ""), API_E_NOT_FOUND,
+	    "no goal nothing");
+	refused("overseer.plan.apply", about("nothing", ""), API_E_NOT_FOUND,
+	    "no goal nothing");
+	must("overseer.goal.cancel", about(goal, ""));
+	refused("overseer.plan.draft", about(goal, ",\"plan\":\"" PLAN "\""),
+	    API_E_CLOSED, "cancelled");
+	ck_assert_int_eq(plan_world_events(&world, "plan.drafted"), 0);
+}
+END_TEST
+
+/* What the caller says of itself is replaced by what the daemon knows. */
+START_TEST(a_person_cannot_be_made_a_worker_by_a_parameter)
+{
+	const char *goal = create();
+
+	must("overseer.plan.apply",
+	    about(goal, ",\"worker\":\"adam\",\"plan\":\"" OTHER "\""));
+	ck_assert_str_eq(
+	    plan_world_plan(&world, goal)->goal->revisions[1].actor, "person");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("plan-commands");
+	TCase *tcase = tcase_create("commands");
+
+	tcase_add_checked_fixture(tcase, begin, end);
+	tcase_add_test(tcase, a_draft_changes_nothing_until_it_is_applied);
+	tcase_add_test(tcase, a_draft_for_another_version_is_a_conflict);
+	tcase_add_test(tcase, what_is_no_plan_is_refused_with_its_code);
+	tcase_add_test(tcase, a_person_cannot_be_made_a_worker_by_a_parameter);
+	tcase_set_timeout(tcase, 60);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
