@@ -27,7 +27,7 @@ install: all
 # Speed, measured and printed.
 bench: all
 	@ninja -C $(BUILD) --quiet tests/bench/bench tests/bench/bench-fleet \
-		tests/bench/bench-box \
+		tests/bench/bench-box tests/bench/bench-mcp \
 		tests/bench/bench-auto tests/bench/bench-landing \
 		tests/bench/bench-overseer tests/bench/bench-queue \
 		tests/bench/bench-plan tests/bench/bench-store \

@@ -32,6 +32,7 @@
 #define HOOKS     200
 #define SPOOLED   10000
 #define STATUSES  100
+#define TOOLS_MAX 1000
 #define PROMPTS   10
 #define IDLE_MS   6000
 #define PATROLS   2
@@ -40,6 +41,7 @@
 #define STATE_MAX (16 * 1024 * 1024)
 
 struct fleet {
+	const char *build;
 	char *llmc, *scratch, *repo, *prompts, *socket, *spool;
 	long pid;
 	int workers;
@@ -248,6 +250,63 @@ measure_hook(struct fleet *f, const char *event, const char *what)
 }
 
 static void
+start_daemon(struct fleet *f)
+{
+	cleanup_json struct json_object *daemon = NULL;
+
+	bench_run(f->repo, (const char *[]){ f->llmc, "up", "--detach", NULL });
+	daemon = read_json(f, "daemon.json");
+	f->pid = (long)json_int_or(daemon, "pid", 0);
+}
+
+/* Mail needs goals, which the other figures are without. */
+static void
+set_goals(struct fleet *f, const char *value)
+{
+	config(f, "plan.enabled", value);
+	bench_run(f->repo, (const char *[]){ f->llmc, "down", NULL });
+	start_daemon(f);
+	wait_for(f, "idle", 1);
+}
+
+/* Inside a session: bench-mcp.c. */
+static void
+measure_tools(struct fleet *f)
+{
+	cleanup_free char *file = file_join(f->scratch, "tools");
+	cleanup_free char *prompt =
+	    xasprintf("fake: run '%s/tests/bench/bench-mcp' '%s' '%s' '%s'",
+		f->build, f->llmc, f->socket, file);
+	cleanup_free char *shared = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = { 0 };
+	double memory[3], us[TOOLS_MAX];
+	size_t count = 0;
+	char *at;
+
+	set_goals(f, "true");
+	bench_run(f->repo,
+	    (const char *[]){ f->llmc, "start", "--worker", "w001", "--prompt",
+		prompt, NULL });
+	wait_for(f, "no_changes", 1);
+	bench_must(file_read(file, STATE_MAX, &text, &err), file, &err);
+	at = text.data;
+	for (size_t i = 0; i < nitems(memory); i++)
+		memory[i] = strtod(at, &at);
+	for (; at[0] == '\n' && at[1] != '\0' && count < TOOLS_MAX; count++)
+		us[count] = strtod(at, &at);
+	shared = xasprintf("%.2f MB its own", memory[1] / 1024);
+	report(f, "llmc mcp: memory", memory[0] / 1024, 3, "MB", shared);
+	report_times(f,
+	    memory[2] > 0 ? "llmc mcp: a mail, refused" : "llmc mcp: a mail",
+	    us, count, 5);
+	bench_run(f->repo,
+	    (const char *[]){ f->llmc, "reset", "w001", "--yes", NULL });
+	wait_for(f, "idle", 1);
+	set_goals(f, "false");
+}
+
+static void
 measure_status(struct fleet *f)
 {
 	const char *const argv[] = { f->llmc, "status", NULL };
@@ -377,6 +436,7 @@ measure_all(struct fleet *f)
 	measure_idle(f, 0);
 	measure_hook(f, "Notification", "llmc hook, answered");
 	measure_hook(f, "PostToolUse", "llmc hook, a sign of life");
+	measure_tools(f);
 	measure_spool(f);
 	grow_to(f, 10);
 	measure_idle(f, 0);
@@ -394,7 +454,6 @@ fleet_begin(struct fleet *f, const char *build)
 {
 	cleanup_free char *agent = file_join(build, "tests/tools/fake-claude");
 	cleanup_free char *home = file_join(f->scratch, "home");
-	cleanup_json struct json_object *daemon = NULL;
 
 	setenv("HOME", home, 1);
 	setenv("TMUX_TMPDIR", f->scratch, 1);
@@ -418,9 +477,7 @@ fleet_begin(struct fleet *f, const char *build)
 	bench_run(f->repo, (const char *[]){ f->llmc, "init", NULL });
 	config(f, "defaults.agent_command", agent);
 	config(f, "defaults.allow_root", "true");
-	bench_run(f->repo, (const char *[]){ f->llmc, "up", "--detach", NULL });
-	daemon = read_json(f, "daemon.json");
-	f->pid = (long)json_int_or(daemon, "pid", 0);
+	start_daemon(f);
 	f->socket = xasprintf("%s/.llmc/run/w001/sock", f->repo);
 	f->spool = xasprintf("%s/.llmc/run/w001/spool", f->repo);
 }
@@ -455,6 +512,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "bench: %s: %s\n", argv[1], strerror(errno));
 		return 1;
 	}
+	f.build = build;
 	f.llmc = file_join(build, "src/cli/llmc");
 	f.repo = file_join(f.scratch, "repo");
 	f.prompts = file_join(f.scratch, "prompts.jsonl");
