@@ -462,6 +462,63 @@ START_TEST(settings_file_is_the_one_that_is_named)
 }
 END_TEST
 
+START_TEST(a_worker_gets_a_server_of_tools_about_which_nobody_is_asked)
+{
+	cleanup_json struct json_object *json = NULL;
+	cleanup_claude_world struct claude_world w;
+	cleanup_free char *launcher = NULL;
+	cleanup_strv char **argv = NULL, **env = NULL;
+	struct json_object *servers, *server, *args;
+
+	claude_world_begin(
+	    &w, "[defaults]\nisolate = true\nallowed_tools = [\"Read\"]\n");
+	w.launch.tools = w.launch.guarded = true;
+	launcher = claude_world_prepare(&w);
+	argv = claude_argv(&w.launch);
+	env = claude_env(&w.launch);
+	ck_assert_str_eq(flag(argv, "--allowedTools"), "mcp__llmc__*,Read");
+	ck_assert_uint_eq(list_count(argv, "--strict-mcp-config"), 1);
+	ck_assert_uint_eq(list_count(env, "MCP_TOOL_TIMEOUT=3900000"), 1);
+	expect_private(flag(argv, "--mcp-config"), 0600);
+	ck_assert_int_eq(
+	    json_load(flag(argv, "--mcp-config"), 1 << 20, &json, NULL), 0);
+	ck_assert_int_eq(
+	    json_get_object(json, "", "mcpServers", &servers, NULL), 0);
+	ck_assert_int_eq(json_object_object_length(servers), 1);
+	ck_assert_int_eq(
+	    json_get_object(servers, "", "llmc", &server, NULL), 0);
+	ck_assert_str_eq(json_string_or(server, "type", ""), "stdio");
+	ck_assert_str_eq(json_string_or(server, "command", ""), w.launch.llmc);
+	ck_assert(json_bool_or(server, "alwaysLoad", false));
+	ck_assert_int_eq(json_get_array(server, "", "args", &args, NULL), 0);
+	ck_assert_uint_eq(json_object_array_length(args), 7);
+	ck_assert_str_eq(word(args, 0), "mcp");
+	ck_assert_str_eq(word(args, 1), "--socket");
+	ck_assert_str_eq(word(args, 2), w.launch.socket);
+	ck_assert_str_eq(word(args, 3), "--generation");
+	ck_assert_str_eq(word(args, 5), "--policy");
+	ck_assert_ptr_nonnull(strstr(word(args, 6), "/run/ann/policy.json"));
+}
+END_TEST
+
+START_TEST(a_repair_has_no_tools_of_ours)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_free char *launcher = NULL, *file = NULL;
+	cleanup_strv char **argv = NULL, **env = NULL;
+
+	claude_world_begin(&w, "");
+	launcher = claude_world_prepare(&w);
+	argv = claude_argv(&w.launch);
+	env = claude_env(&w.launch);
+	ck_assert_ptr_null(flag(argv, "--mcp-config"));
+	ck_assert_ptr_null(flag(argv, "--allowedTools"));
+	ck_assert_uint_eq(list_count(env, "MCP_TOOL_TIMEOUT=3900000"), 0);
+	file = file_join(w.workspace.dir, "sessions/ann/mcp.json");
+	ck_assert(!file_exists(file));
+}
+END_TEST
+
 START_TEST(next_launch_replaces_the_files)
 {
 	cleanup_json struct json_object *json = NULL;
@@ -545,7 +602,8 @@ unit_suite(void)
 		settings_preempt_what_asks_a_person,
 		files_are_for_the_user_alone,
 		settings_file_is_the_one_that_is_named,
-		next_launch_replaces_the_files,
+		a_worker_gets_a_server_of_tools_about_which_nobody_is_asked,
+		a_repair_has_no_tools_of_ours, next_launch_replaces_the_files,
 		launch_that_cannot_be_written_is_an_error,
 		another_session_is_not_handed_on, NULL });
 	return suite;

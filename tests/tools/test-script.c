@@ -271,6 +271,61 @@ START_TEST(a_structured_answer_is_the_call_of_a_tool)
 }
 END_TEST
 
+/* The uses of the next answer: "NAME INPUT;". */
+static void
+check_uses(struct script *script, const char *want)
+{
+	struct script_action action = SCRIPT_ACTION_INIT;
+	cleanup_buf struct buf uses = BUF_INIT;
+
+	script_next(script, &action);
+	ck_assert_int_eq(action.kind, SCRIPT_DO_TOOL);
+	for (size_t i = 0; i < action.use_count; i++)
+		buf_addf(
+		    &uses, "%s %s;", action.uses[i].name, action.uses[i].input);
+	script_action_release(&action);
+	ck_assert_str_eq(uses.data, want);
+}
+
+START_TEST(tools_of_llmc_are_used_alone_or_at_once)
+{
+	struct script script = { 0 };
+
+	load(&script,
+	    "fake: tool a\nfake: also b {\"x\":{\"y\":1}}\nfake: also c\n"
+	    "fake: tool d {}\nfake: also e");
+	check_uses(&script, "a {};");
+	check_uses(&script, "b {\"x\":{\"y\":1}};c {};d {};");
+	/* Without a tool at the end, they are what is done. */
+	check_uses(&script, "e {};");
+	check_next(&script, "reply|done||0|0");
+	script_release(&script);
+}
+END_TEST
+
+START_TEST(what_a_tool_said_can_be_used_and_kept)
+{
+	struct script script = { 0 };
+
+	load(&script,
+	    "requestId: r-17 of eve\n"
+	    "fake: tool a {\"id\":\"{{requestId}}\"}\n"
+	    "fake: tool b {\"id\":\"{{id}}\",\"r\":\"{{requestId}}\"}\n"
+	    "fake: tool c {\"id\":\"{{second id}}\",\"n\":{{n}}}\n"
+	    "fake: say {{missing}}{{id}}\n"
+	    "fake: keep /a b/c\n");
+	check_uses(&script, "a {\"id\":\"r-17\"};");
+	script_answer(&script,
+	    "{\"kid\":\"no\",\"id\":\"m_1\",\"n\": 5,"
+	    "\"second\":{\"id\":\"actor:team:x\"}}");
+	check_uses(&script, "b {\"id\":\"m_1\",\"r\":\"r-17\"};");
+	check_uses(&script, "c {\"id\":\"actor:team:x\",\"n\":5};");
+	script_answer(&script, "it's");
+	check_next(&script, "tool||printf '%s\\n' 'it'\\''s' >'/a b/c'|0|0");
+	script_release(&script);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -281,7 +336,9 @@ unit_suite(void)
 		a_question_ends_the_answer, failures_have_a_status_and_words,
 		text_is_quoted_for_the_shell, a_mistyped_step_is_said,
 		a_stream_holds_the_whole_message,
-		a_structured_answer_is_the_call_of_a_tool, NULL };
+		a_structured_answer_is_the_call_of_a_tool,
+		tools_of_llmc_are_used_alone_or_at_once,
+		what_a_tool_said_can_be_used_and_kept, NULL };
 	TCase *tc = tcase_create("plans");
 
 	unit_case(s, "steps", steps);
