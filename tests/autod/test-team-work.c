@@ -9,6 +9,7 @@
 #include "auto.h"
 #include "clock.h"
 #include "mem.h"
+#include "persist.h"
 #include "plan-floor.h"
 #include "task-run.h"
 #include "family-world.h"
@@ -36,7 +37,39 @@ begin(struct family_world *world, const char *more, const char *run)
 	family_world_turn(world, "t2");
 }
 
-START_TEST(who_asked_waits_is_rebased_and_goes_on)
+/* The turn of t1 ends, and it waits. */
+static void
+wait_for_others(struct family_world *world, const char *file)
+{
+	family_world_turn_ends(world, family_world_turn(world, "t1"), file);
+	family_world_wait(world, "auto-1", WORKER_WAITING);
+}
+
+static void
+has(const char *text, const char *part)
+{
+	ck_assert_msg(strstr(text, part) != NULL, "%s: not in %s", part, text);
+}
+
+static const char *
+files(struct family_world *world)
+{
+	return floor_world_wt(
+	    &world->world->floor, "auto-1", "ls *.txt | tr '\n' ' '");
+}
+
+/* t1 has its results: it ends, and so does the goal. */
+static void
+finish(struct family_world *world, const char *want)
+{
+	family_world_turn_ends(world, family_world_turn(world, "t1"), NULL);
+	family_world_wait_filed(world, "t1");
+	plan_world_is(&world->plan, "g", want);
+}
+
+/* --- waiting ---------------------------------------------------------- */
+
+START_TEST(who_asked_waits_is_rebased_and_gets_the_results)
 {
 	struct family_world world;
 	struct agent *agent;
@@ -44,23 +77,276 @@ START_TEST(who_asked_waits_is_rebased_and_goes_on)
 	begin(&world, NULL, "");
 	ck_assert_str_eq(task(&world, "t2")->worker, "team-1");
 	ck_assert_str_eq(task(&world, "t2")->run->parent, "t1");
-	family_world_turn_ends(&world, family_world_turn(&world, "t1"), "a.txt");
-	family_world_wait(&world, "auto-1", WORKER_WAITING);
+	wait_for_others(&world, "a.txt");
+	floor_world_settle(&world.world->floor);
+	ck_assert_str_eq(worker(&world, "auto-1")->reason, "waits for S1 (t2)");
+	family_world_turn_ends(
+	    &world, family_world_turn(&world, "t2"), "b.txt");
+	agent = family_world_turn(&world, "t1");
+	has(fake_session_prompt(agent->session), "agent.completed:");
+	has(fake_session_prompt(agent->session), "result.ready:t2");
+	has(fake_session_prompt(agent->session), "\"outcome\": \"landed\"");
+	ck_assert_str_eq(files(&world), "a.txt b.txt ");
+	finish(&world, "completed; T1.1 done; S1 done; ");
+	auto_world_filed(world.world, "t2 landed; t1 landed; ");
+	family_world_end(&world);
+}
+END_TEST
+
+START_TEST(it_waits_on_until_all_have_ended)
+{
+	struct family_world world;
+
+	begin(&world, NULL, "");
+	family_world_spawn(&world, "t1", "S2", "");
+	family_world_turn(&world, "t3");
+	ck_assert_str_eq(task(&world, "t3")->worker, "team-2");
+	wait_for_others(&world, "a.txt");
 	floor_world_settle(&world.world->floor);
 	ck_assert_str_eq(
-	    worker(&world, "auto-1")->reason, "waits for S1 (t2)");
-	family_world_turn_ends(&world, family_world_turn(&world, "t2"), "b.txt");
+	    worker(&world, "auto-1")->reason, "waits for S1 (t2), S2 (t3)");
+	family_world_turn_ends(
+	    &world, family_world_turn(&world, "t3"), "b.txt");
+	/* It has nothing to do with the first result, and waits again. */
+	wait_for_others(&world, NULL);
+	floor_world_settle(&world.world->floor);
+	ck_assert_str_eq(worker(&world, "auto-1")->reason, "waits for S1 (t2)");
+	family_world_turn_ends(
+	    &world, family_world_turn(&world, "t2"), "c.txt");
+	has(fake_session_prompt(family_world_turn(&world, "t1")->session),
+	    "result.ready:t2");
+	ck_assert_str_eq(files(&world), "a.txt b.txt c.txt ");
+	finish(&world, "completed; T1.1 done; S1 done; S2 done; ");
+	family_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_conflict_with_their_work_is_its_own_to_resolve)
+{
+	struct family_world world;
+	struct agent *agent;
+
+	begin(&world, NULL, "");
+	wait_for_others(&world, "same.txt");
+	family_world_turn_ends(
+	    &world, family_world_turn(&world, "t2"), "same.txt");
+	family_world_wait(&world, "auto-1", WORKER_REBASING);
 	agent = family_world_turn(&world, "t1");
+	floor_world_wt(&world.world->floor, "auto-1",
+	    "echo both >same.txt; git add same.txt; "
+	    "GIT_EDITOR=true git rebase --continue >/dev/null 2>&1");
+	fake_session_turn_ends(agent->session, "Resolved.");
 	family_world_wait_filed(&world, "t2");
-	ck_assert_ptr_nonnull(
-	    strstr(fake_session_prompt(agent->session), "have ended"));
-	ck_assert_str_eq(floor_world_wt(&world.world->floor, "auto-1",
-			     "ls *.txt | tr '\n' ' '"),
-	    "a.txt b.txt ");
-	family_world_turn_ends(&world, agent, NULL);
 	family_world_wait_filed(&world, "t1");
-	plan_world_is(&world.plan, "g", "completed; T1.1 done; S1 done; ");
+	ck_assert_str_eq(
+	    floor_world_sh(&world.world->floor, "cat same.txt"), "both");
+	family_world_end(&world);
+}
+END_TEST
+
+/* Whatever was going on, the next daemon goes on with it. */
+START_TEST(a_daemon_that_dies_changes_nothing)
+{
+	struct family_world world;
+	struct agent *agent;
+
+	begin(&world, NULL, "");
+	wait_for_others(&world, "a.txt");
+	floor_world_settle(&world.world->floor);
+	family_world_die(&world);
+	family_world_wait(&world, "auto-1", WORKER_WAITING);
+	agent = family_world_turn(&world, "t2");
+	family_world_turn_ends(&world, agent, "b.txt");
+	family_world_wait(&world, "team-1", WORKER_ACCEPTING);
+	family_world_die(&world);
+	agent = family_world_turn(&world, "t1");
+	has(fake_session_prompt(agent->session), "result.ready:t2");
+	family_world_die(&world);
+	ck_assert_str_eq(files(&world), "a.txt b.txt ");
+	finish(&world, "completed; T1.1 done; S1 done; ");
 	auto_world_filed(world.world, "t2 landed; t1 landed; ");
+	family_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_person_may_pause_it_and_talk_to_it)
+{
+	struct family_world world;
+	struct floor_call *call;
+	struct agent *agent;
+
+	begin(&world, NULL, "");
+	wait_for_others(&world, "a.txt");
+	call =
+	    floor_world_call(&world.world->floor, "worker.pause", "auto-1", "");
+	ck_assert_ptr_null(floor_world_answer(&world.world->floor, call));
+	ck_assert_int_eq(worker(&world, "auto-1")->status, WORKER_PAUSED);
+	family_world_turn_ends(
+	    &world, family_world_turn(&world, "t2"), "b.txt");
+	family_world_wait_filed(&world, "t2");
+	ck_assert_int_eq(worker(&world, "auto-1")->status, WORKER_PAUSED);
+	ck_assert_str_eq(files(&world), "a.txt ");
+	call = floor_world_ask(
+	    &world.world->floor, "auto.resume", "{\"worker\": \"auto-1\"}");
+	ck_assert_ptr_null(floor_world_answer(&world.world->floor, call));
+	agent = family_world_turn(&world, "t1");
+	has(fake_session_prompt(agent->session), "result.ready:t2");
+	ck_assert_str_eq(files(&world), "a.txt b.txt ");
+	finish(&world, "completed; T1.1 done; S1 done; ");
+	family_world_end(&world);
+}
+END_TEST
+
+/* --- ends -------------------------------------------------------------- */
+
+START_TEST(one_that_fails_is_told_and_the_goal_goes_on_without_it)
+{
+	struct family_world world;
+	struct agent *agent;
+
+	begin(&world, "max_attempts = 1\n", "");
+	wait_for_others(&world, "a.txt");
+	agent = family_world_turn(&world, "t2");
+	for (int i = 0; i < 4; i++) {
+		agent = family_world_turn(&world, "t2");
+		fake_session_turn_ends(agent->session, "I cannot do this.");
+	}
+	agent = family_world_turn(&world, "t1");
+	has(fake_session_prompt(agent->session), "\"outcome\": \"failed\"");
+	finish(&world, "completed; T1.1 done; S1 cancelled; ");
+	auto_world_filed(world.world, "t2 failed; t1 landed; ");
+	family_world_end(&world);
+}
+END_TEST
+
+static void
+drop(struct family_world *world, const char *id)
+{
+	cleanup_free char *params = xasprintf("{\"task\": \"%s\"}", id);
+	struct floor_call *call =
+	    floor_world_ask(&world->world->floor, "task.drop", params);
+
+	ck_assert_ptr_null(floor_world_answer(&world->world->floor, call));
+}
+
+START_TEST(whoever_ends_badly_takes_those_below_along)
+{
+	struct family_world world;
+
+	begin(&world, NULL, "");
+	family_world_spawn(&world, "t2", "S2", "");
+	family_world_turn(&world, "t3");
+	floor_world_wt(&world.world->floor, "team-2", "echo half >half.txt");
+	drop(&world, "t1");
+	family_world_wait_filed(&world, "t1");
+	family_world_wait_filed(&world, "t2");
+	family_world_wait_filed(&world, "t3");
+	floor_world_settle(&world.world->floor);
+	plan_world_is(&world.plan, "g",
+	    "active; T1.1 blocked; S1 cancelled; S2 cancelled; ");
+	has(floor_world_sh(
+		&world.world->floor, "git for-each-ref --format='%(refname)'"),
+	    "salvage/team-2");
+	family_world_end(&world);
+}
+END_TEST
+
+START_TEST(or_hands_them_to_whoever_is_above)
+{
+	struct family_world world;
+
+	begin(&world, "[team]\non_parent_end = \"hand_over\"\n", "");
+	family_world_spawn(&world, "t2", "S2", "");
+	family_world_turn(&world, "t3");
+	drop(&world, "t2");
+	family_world_wait_filed(&world, "t2");
+	ck_assert_str_eq(task(&world, "t3")->run->parent, "t1");
+	ck_assert_str_eq(
+	    task(&world, "t3")->run->parent_actor, "actor:task:t1");
+	drop(&world, "t1");
+	family_world_wait_filed(&world, "t1");
+	ck_assert_ptr_null(task(&world, "t3")->run->parent);
+	ck_assert_str_eq(task(&world, "t3")->run->parent_actor, ACTOR_OVERSEER);
+	family_world_turn_ends(
+	    &world, family_world_turn(&world, "t3"), "c.txt");
+	family_world_wait_filed(&world, "t3");
+	auto_world_filed(world.world, "t2 aborted; t1 aborted; t3 landed; ");
+	family_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_run_that_takes_too_long_has_failed)
+{
+	struct family_world world;
+	struct task *filed;
+	struct agent *agent;
+
+	begin(&world, NULL, ", \"timeout_s\": 30");
+	wait_for_others(&world, "a.txt");
+	task(&world, "t2")->assigned_ms -= 29500;
+	persist_changed(world.world->core);
+	floor_world_settle(&world.world->floor);
+	family_world_die(&world);
+	agent = family_world_turn(&world, "t1");
+	has(fake_session_prompt(agent->session), "timeout: ");
+	family_world_wait_filed(&world, "t2");
+	filed = family_world_filed(&world, "t2");
+	ck_assert_int_eq(filed->outcome, OUTCOME_FAILED);
+	ck_assert_int_eq(filed->attempts, 1);
+	ck_assert(filed->run->timed_out);
+	task_free(filed);
+	finish(&world, "completed; T1.1 done; S1 cancelled; ");
+	family_world_end(&world);
+}
+END_TEST
+
+/* --- workers ----------------------------------------------------------- */
+
+static bool
+is_removed(void *arg)
+{
+	struct family_world *world = arg;
+
+	return worker(world, "team-1") == NULL;
+}
+
+START_TEST(workers_that_nobody_needs_any_more_are_removed)
+{
+	struct family_world world;
+	struct agent *agent;
+
+	begin(&world, NULL, "");
+	family_world_turn_ends(
+	    &world, family_world_turn(&world, "t2"), "b.txt");
+	family_world_wait_filed(&world, "t2");
+	family_world_wait(&world, "team-1", WORKER_IDLE);
+	auto_world_patrol(world.world);
+	floor_world_settle(&world.world->floor);
+	agent = fleet_find(world.world->floor.fleet, "team-1");
+	ck_assert_ptr_nonnull(agent);
+	agent->worker->since_ms -= 61000;
+	auto_world_patrol(world.world);
+	floor_world_wait(&world.world->floor, is_removed, &world);
+	ck_assert_ptr_nonnull(worker(&world, "auto-1"));
+	family_world_end(&world);
+}
+END_TEST
+
+START_TEST(those_that_wait_do_not_count_against_the_limit)
+{
+	struct family_world world;
+	struct agent *agent;
+
+	begin(&world, "[team]\nmax_concurrent = 1\n", "");
+	family_world_spawn(&world, "t2", "S2", "");
+	auto_world_patrol(world.world);
+	floor_world_settle(&world.world->floor);
+	ck_assert_ptr_null(worker(&world, "team-2"));
+	agent = family_world_turn(&world, "t2");
+	family_world_turn_ends(&world, agent, "b.txt");
+	family_world_wait(&world, "team-1", WORKER_WAITING);
+	agent = family_world_turn(&world, "t3");
+	ck_assert_str_eq(agent->worker->name, "team-2");
 	family_world_end(&world);
 }
 END_TEST
@@ -72,6 +358,20 @@ unit_suite(void)
 
 	unit_case(suite, "waiting",
 	    (const TTest *const[]){
-		who_asked_waits_is_rebased_and_goes_on, NULL });
+		who_asked_waits_is_rebased_and_gets_the_results,
+		it_waits_on_until_all_have_ended,
+		a_conflict_with_their_work_is_its_own_to_resolve,
+		a_daemon_that_dies_changes_nothing,
+		a_person_may_pause_it_and_talk_to_it, NULL });
+	unit_case(suite, "ends",
+	    (const TTest *const[]){
+		one_that_fails_is_told_and_the_goal_goes_on_without_it,
+		whoever_ends_badly_takes_those_below_along,
+		or_hands_them_to_whoever_is_above,
+		a_run_that_takes_too_long_has_failed, NULL });
+	unit_case(suite, "workers",
+	    (const TTest *const[]){
+		workers_that_nobody_needs_any_more_are_removed,
+		those_that_wait_do_not_count_against_the_limit, NULL });
 	return suite;
 }

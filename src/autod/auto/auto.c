@@ -159,7 +159,8 @@ on_moved(struct auto_mode *mode, const struct agent *agent)
 
 	if (status == WORKER_ERROR && auto_drives(mode, agent))
 		persist_then(mode->core, mode, on_error_saved, mode);
-	if (status == WORKER_IDLE)
+	/* One that waits leaves room for others. */
+	if (status == WORKER_IDLE || status == WORKER_WAITING)
 		scheduler_look(mode);
 	login_look(mode);
 }

@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "auto.h"
 #include "buf.h"
 #include "errtext.h"
 #include "json.h"
 #include "loop.h"
+#include "mail-subject.h"
 #include "mem.h"
 #include "node-run.h"
 #include "outcome.h"
@@ -20,13 +22,25 @@
 #include "settings.h"
 #include "strv.h"
 #include "task-run.h"
+#include "team-book.h"
 #include "team-family.h"
 #include "team-floor.h"
+#include "team-mail.h"
 #include "team-wait.h"
+#include "worker.h"
+
+/* The mail about a task that is being stored. */
+struct telling {
+	LIST_ENTRY(telling) entry;
+	struct team_family *family;
+	char *task;
+};
+LIST_HEAD(telling_list, telling);
 
 struct team_family {
 	struct team_floor *floor;
 	struct loop_call *tend;
+	struct telling_list tellings;
 };
 
 /* --- who belongs to whom ---------------------------------------------- */
@@ -302,20 +316,163 @@ tend(void *arg)
 
 /* --- the end of a child ----------------------------------------------- */
 
+/* What its parent gets to know. */
+static struct json_object *
+result_of(const struct task *t)
+{
+	const struct task_run *run = t->run;
+	cleanup_free char *id = task_run_id(t), *actor = task_run_actor(t);
+	struct json_object *json = json_object_new_object();
+
+	json_set_string(json, "task_id", t->id);
+	json_set_string(json, "run_id", id);
+	json_set_string(json, "actor_id", actor);
+	json_set_string(json, "role", run->role);
+	json_set_string(json, "label", run->label);
+	json_set_string(json, "title", t->title);
+	json_set_string(json, "worker", t->worker);
+	json_set_string(json, "outcome", task_outcome_name(t->outcome));
+	json_set_string(
+	    json, "commit", t->commit != NULL ? t->commit : t->held_by);
+	json_set_string(json, "reason", is_good(t) ? NULL : t->reason);
+	if (run->verification != VERIFICATION_NONE)
+		json_set_string(json, "verification",
+		    verification_state_words[run->verification]);
+	if (run->verified != NULL)
+		json_set(json, "verified", json_object_get(run->verified));
+	if (run->report != NULL)
+		json_set(json, "report", json_object_get(run->report));
+	return json;
+}
+
+static char *
+goal_of(const struct task *t)
+{
+	return xstrndup(t->key, strcspn(t->key, "/")); /* GOAL/NODE */
+}
+
+/* By a key: however often it is posted, it is there once. */
+static int
+post(struct team_floor *floor, const struct task *t, const struct task *parent,
+    enum mail_subject kind, struct err *err)
+{
+	const struct worker *w = state_find(&floor->core->state, t->worker);
+	bool completed = kind == SUBJECT_AGENT_COMPLETED;
+	cleanup_free char *run = task_run_id(t), *from = task_run_actor(t);
+	cleanup_free char *to = task_run_actor(parent);
+	const char *session = w != NULL && w->work_of != NULL &&
+		strcmp(w->work_of, t->id) == 0 && w->session.id != NULL ?
+	    w->session.id :
+	    run;
+	cleanup_free char *subject =
+	    mail_subject_make(kind, completed ? session : t->id, NULL);
+	cleanup_free char *key =
+	    xasprintf("%s/%s", completed ? "completed" : "result", run);
+	cleanup_free char *goal = goal_of(t);
+	cleanup_json struct json_object *data = result_of(t);
+	struct mail_draft draft = { .key = key,
+		.from = completed ? NULL : from,
+		.from_worker = completed ? NULL : t->worker,
+		.to = to,
+		.subject = subject,
+		.data = data,
+		.kind = is_good(t) ? MAIL_INFO : MAIL_ALERT,
+		.goal = goal };
+	int r;
+
+	if (completed) { /* the other one has the whole result */
+		json_object_object_del(data, "report");
+		json_object_object_del(data, "verified");
+	}
+	r = team_mail_post(floor, &draft, NULL, err);
+	if (r == -E2BIG) {
+		json_object_object_del(data, "report");
+		json_object_object_del(data, "verified");
+		r = team_mail_post(floor, &draft, NULL, err);
+	}
+	return r;
+}
+
+static bool
+is_told(const struct team_family *family, const char *task)
+{
+	const struct telling *telling;
+
+	LIST_FOREACH (telling, &family->tellings, entry)
+		if (strcmp(telling->task, task) == 0)
+			return true;
+	return false;
+}
+
+static void
+telling_free(struct telling *telling)
+{
+	LIST_REMOVE(telling, entry);
+	free(telling->task);
+	free(telling);
+}
+
+/* The store has the mail, or refuses it for ever. */
+static void
+on_stored(const struct err *err, void *arg)
+{
+	struct telling *telling = arg;
+	struct team_floor *floor = telling->family->floor;
+	struct task *t = state_task(&floor->core->state, telling->task);
+
+	(void)err;
+	if (t != NULL && t->run != NULL)
+		t->run->announced = true;
+	telling_free(telling);
+	persist_changed(floor->core);
+	team_wait_look(floor);
+	auto_plan_changed(floor->mode);
+}
+
+static void
+tell_later(struct team_family *family, const struct task *t)
+{
+	struct telling *telling = xcalloc(1, sizeof *telling);
+	cleanup_free char *goal = goal_of(t);
+
+	telling->family = family;
+	telling->task = xstrdup(t->id);
+	LIST_INSERT_HEAD(&family->tellings, telling, entry);
+	team_book_then(family->floor->book, family, goal, on_stored, telling);
+}
+
 static int
 announce(struct team_floor *floor, struct task *t, struct err *err)
 {
+	struct team_family *family = floor->family;
 	struct task *parent = state_task(&floor->core->state, t->run->parent);
 
-	(void)err;
-	if (t->run->announced)
+	if (t->run->announced || parent == NULL ||
+	    parent->step == TASK_SETTLING)
 		return 0;
-	if (parent != NULL && t->outcome == OUTCOME_LANDED)
+	if (is_told(family, t->id))
+		return err_set(err, -EINPROGRESS, "its parent is being told");
+	if (team_book_ready(floor->book, err) < 0)
+		return err_set(err, -EINPROGRESS,
+		    "its parent cannot be told: the store is not ready");
+	if (t->outcome == OUTCOME_LANDED)
 		task_run_of(parent)->rebase_due = true;
-	t->run->announced = true;
+	/* One that gets no more mail learns from agent_status. */
+	post(floor, t, parent, SUBJECT_AGENT_COMPLETED, NULL);
+	post(floor, t, parent, SUBJECT_RESULT_READY, NULL);
 	persist_changed(floor->core);
-	team_wait_look(floor);
-	return 0;
+	tell_later(family, t);
+	return err_set(err, -EINPROGRESS, "its parent is being told");
+}
+
+void
+team_family_closed(struct team_family *family)
+{
+	struct telling *telling;
+
+	team_book_forget(family->floor->book, family);
+	while ((telling = LIST_FIRST(&family->tellings)) != NULL)
+		telling_free(telling);
 }
 
 int
@@ -345,6 +502,7 @@ team_family_new(struct team_floor *floor)
 	struct team_family *family = xcalloc(1, sizeof *family);
 
 	family->floor = floor;
+	LIST_INIT(&family->tellings);
 	family->tend = loop_call_new(floor->core->loop, tend, family);
 	return family;
 }

@@ -169,6 +169,7 @@ book_closed(void *arg)
 	const struct team_floor *floor = arg;
 
 	team_deliver_closed(floor->deliver);
+	team_family_closed(floor->family);
 }
 
 /* --- life ------------------------------------------------------------ */
