@@ -25,7 +25,6 @@
 #include "settings.h"
 #include "task-run.h"
 #include "task.h"
-#include "worker.h"
 
 #define CI_ROLE "ci"
 
@@ -155,28 +154,28 @@ draft(struct plan_floor *floor, struct server_call *call,
 
 /* --- apply ------------------------------------------------------------ */
 
-/* Who applies it, by the socket: a person (NULL), or a worker whose task has
- * the role for it. NULL with the call refused: somebody else. */
-static const char *
-authorised(struct plan_floor *floor, struct server_call *call,
+/* May it be applied by whose socket it is: a person, or a worker whose task has
+ * the role for it? If not, the call is refused. */
+static bool
+is_authorised(struct plan_floor *floor, struct server_call *call,
     struct json_object *params)
 {
 	const char *worker = json_string_or(params, "worker", NULL);
-	struct agent *agent;
+	const struct agent *agent;
 	const struct task *task;
 
 	if (worker == NULL)
-		return PLAN_CHANGE_PERSON;
+		return true;
 	agent = fleet_find(floor->fleet, worker);
 	task = agent != NULL ? auto_task(agent) : NULL;
 	if (settings_bool(floor->core->settings, "team.ci_may_apply") &&
 	    task != NULL && task->run != NULL && task->run->role != NULL &&
 	    strcmp(task->run->role, CI_ROLE) == 0)
-		return agent->worker->name;
+		return true;
 	serve_refuse(call, API_E_UNAUTHORIZED,
 	    "agents may not apply plans; ask for another plan with the tool "
 	    "plan_review_needed, or let a person do it");
-	return NULL;
+	return false;
 }
 
 /* The given one, or the draft; 0 with *ret_next for the caller to free. */
@@ -204,13 +203,12 @@ static void
 apply(struct plan_floor *floor, struct server_call *call,
     struct json_object *params, struct plan *plan)
 {
-	const char *actor = authorised(floor, call, params);
+	const char *actor =
+	    json_string_or(params, "worker", PLAN_CHANGE_PERSON);
 	const char *why = json_string_or(params, "reason", NULL);
 	struct plan *next = NULL;
 	struct err err = { 0 };
 
-	if (actor == NULL)
-		return;
 	if (next_plan(plan, params, &next, &err) < 0) {
 		plan_call_refuse(call, &err);
 		return;
@@ -231,7 +229,8 @@ on_draft(void *arg, struct server_call *call, struct json_object *params)
 static void
 on_apply(void *arg, struct server_call *call, struct json_object *params)
 {
-	if (plan_call_begin_change(arg, call))
+	if (is_authorised(arg, call, params) &&
+	    plan_call_begin_change(arg, call))
 		plan_call_plan(arg, call, params, apply);
 }
 

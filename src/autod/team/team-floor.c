@@ -13,6 +13,7 @@
 #include "team-book.h"
 #include "team-deliver.h"
 #include "team-family.h"
+#include "team-fleet.h"
 #include "team-floor.h"
 #include "team-guard.h"
 #include "team-mail.h"
@@ -121,8 +122,8 @@ policy_tool_used(void *arg, struct agent *agent, const char *tool)
 static void
 policy_task_text(void *arg, const struct task *task, struct buf *out)
 {
-	(void)arg;
 	team_report_task_text(task, out);
+	team_fleet_task_text(arg, task, out);
 }
 
 static void

@@ -17,6 +17,7 @@
  *   team-request.c  request_orchestrator, respond_orchestrator_request,
  *                   plan_review_needed
  *   team-tree.c     team.tree
+ *   team-fleet.c    the agents that can be asked for, in prompts
  *   team-verify.c   finished work is checked against its contract
  *   team-family.c   agents, those that they asked for, and how both end
  *   team-wait.c     workers that wait for others; runs with a time limit

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "agent-card.h"
+#include "buf.h"
+#include "fleet-table.h"
+#include "hierarchy.h"
+#include "settings.h"
+#include "task-run.h"
+#include "task.h"
+#include "team-fleet.h"
+#include "team-floor.h"
+#include "tool-scope.h"
+
+#define SPAWN "mcp__llmc__agent_spawn"
+
+static struct hierarchy_place
+place_of(const struct settings *settings, const struct task_run *run)
+{
+	if (run == NULL || run->parent == NULL)
+		return hierarchy_root_worker(
+		    (int)settings_int(settings, "team.max_depth"));
+	return (struct hierarchy_place){ .depth = run->depth,
+		.max_depth = run->max_depth,
+		.local_max_depth = run->local_max_depth };
+}
+
+static bool
+has_tool(const struct settings *settings, const struct task_run *run)
+{
+	cleanup_agent_card struct agent_card *card = run != NULL ?
+	    agent_card_for(settings, run->agent, run->role) :
+	    NULL;
+	cleanup_tool_scope struct tool_scope scope = { 0 };
+
+	return tool_scope_of_run(card, run, &scope, NULL) == 0 &&
+	    tool_scope_permits(&scope, SPAWN);
+}
+
+void
+team_fleet_task_text(
+    const struct team_floor *floor, const struct task *task, struct buf *out)
+{
+	const struct settings *settings = floor->core->settings;
+	struct hierarchy_place place = place_of(settings, task->run);
+	cleanup_buf struct buf table = BUF_INIT;
+
+	if (!settings_bool(settings, "plan.enabled") ||
+	    settings_int(settings, "team.max_concurrent") == 0 ||
+	    hierarchy_may_spawn(&place) != HIERARCHY_ALLOW ||
+	    !has_tool(settings, task->run))
+		return;
+	fleet_table_add(settings, &table);
+	if (table.len > 0)
+		buf_addf(out, "\n\n%s", table.data);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The agents that can be asked for, in the prompts of those who may ask. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "fake-session.h"
+#include "mem.h"
+#include "team-world.h"
+#include "unit.h"
+
+#define CARD                                                                \
+	"[agents.coder]\ndescription = \"Writes code\"\n[plan]\nenabled = " \
+	"true\n"
+
+static const struct {
+	const char *settings;
+	bool told;
+} cases[] = {
+	{ CARD, true },
+	/* There is nobody to ask for. */
+	{ "[plan]\nenabled = true\n", false },
+	/* Nobody can be started. */
+	{ "[agents.coder]\ndescription = \"Writes code\"\n", false },
+	{ CARD "[team]\nmax_depth = 1\n", false },
+	{ CARD "[team]\nmax_concurrent = 0\n", false },
+};
+
+START_TEST(who_may_start_agents_reads_which_there_are)
+{
+	struct team_world w;
+	struct agent *agent;
+	const char *prompt;
+
+	team_world_begin(&w, cases[_i].settings);
+	auto_world_task(&w.world, "a.md", "Add the numbers\n");
+	auto_world_live(&w.world);
+	agent = auto_world_turn(&w.world, 1);
+	prompt = fake_session_prompt(agent->session);
+	ck_assert_ptr_nonnull(strstr(prompt, "Add the numbers"));
+	ck_assert_msg((strstr(prompt, "\n- coder: Writes code\n") != NULL) ==
+		cases[_i].told,
+	    "%s", prompt);
+	team_world_end(&w);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("team-fleet");
+
+	unit_rows(
+	    suite, who_may_start_agents_reads_which_there_are, nitems(cases));
+	return suite;
+}
