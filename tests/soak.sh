@@ -113,6 +113,9 @@ part "ends at each of 60 steps of an abort and of a pause" \
 	env OVERSIGHT_STEPS=60 meson test -C "$build" \
 	--print-errorlogs --timeout-multiplier 10 --logbase soak \
 	e2e-oversight-kills
+part "ends at each of 40 steps of a contract that is not met" \
+	env CONTRACT_KILLS=40 meson test -C "$build" \
+	--print-errorlogs --timeout-multiplier 10 --logbase soak e2e-contracts
 part "$landings landings beside a user in the same checkout" \
 	env RACE_LANDINGS="$landings" RACE_SEED="$(($(date +%s) % 100000 + 1))" \
 	meson test -C "$build" --print-errorlogs --verbose \

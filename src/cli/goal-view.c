@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "contract.h"
 #include "errtext.h"
 #include "goal-view.h"
 #include "json.h"
@@ -325,6 +326,11 @@ show_node(
 	show_text(cli, "objective", n->objective);
 	show_text(cli, "outcome", n->expected_outcome);
 	show_list(cli, "acceptance", n->acceptance);
+	show_list(cli, "scope paths", n->scope_paths);
+	if (n->verification != NULL) {
+		buf_adds(&cli->text, "\ncontract\n");
+		contract_print(n->verification, "  ", &cli->text);
+	}
 }
 
 void

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "account.h"
+#include "api-team.h"
+#include "artifact-check.h"
 #include "cli.h"
+#include "contract.h"
 #include "git-ask.h"
 #include "json.h"
 #include "mem.h"
@@ -14,6 +17,7 @@
 #include "shape.h"
 #include "spent-view.h"
 #include "table.h"
+#include "task-run.h"
 #include "task-view.h"
 #include "taskbook.h"
 #include "text.h"
@@ -343,10 +347,32 @@ show_head(struct cli *cli, struct json_object *entry)
 	show_salvage(cli, entry);
 }
 
+static void
+show_contract(struct cli *cli, struct json_object *entry)
+{
+	struct json_object *contract = NULL, *result = NULL;
+	cleanup_buf struct buf reasons = BUF_INIT;
+
+	if (json_get_object(entry, "", "contract", &contract, NULL) < 0)
+		return;
+	buf_addf(&cli->text, "\ncontract (%s)\n",
+	    json_string_or(entry, "verification", "?"));
+	contract_print(contract, "  ", &cli->text);
+	if (json_get_object(entry, "", "verification_result", &result, NULL) ==
+	    0)
+		check_result_reasons(result, &reasons);
+	if (reasons.len > 0) {
+		buf_adds(&cli->text, "  last result: ");
+		add_visible(cli, reasons.data, false);
+		buf_addc(&cli->text, '\n');
+	}
+}
+
 void
 task_view_show(struct cli *cli, struct json_object *entry)
 {
 	show_head(cli, entry);
+	show_contract(cli, entry);
 	show_text(cli, "text", json_string_or(entry, "text", NULL));
 	show_text(
 	    cli, "last message", json_string_or(entry, "last_words", NULL));
@@ -428,6 +454,16 @@ static const struct shape entry_shape = {
 		MORE("created_unix", SHAPE_INT, NULL),
 		MORE("assigned_unix", SHAPE_INT, NULL),
 		MORE("finished_unix", SHAPE_INT, NULL),
+		{ .name = "contract",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_contract,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "what must be there when it ends" },
+		{ .name = "verification",
+		    .type = SHAPE_STRING,
+		    .choices = verification_state_words,
+		    .flags = SHAPE_OPTIONAL },
+		MORE("verification_result", SHAPE_OBJECT, "of its checks"),
 		MORE("text", SHAPE_STRING, "with show"),
 		MORE("last_words", SHAPE_STRING,
 		    "with show: last message of the agent"),

@@ -17,6 +17,7 @@
 #include "source-choice.h"
 #include "spent-view.h"
 #include "task-json.h"
+#include "task-run.h"
 #include "task.h"
 #include "taskbook.h"
 #include "text.h"
@@ -93,6 +94,14 @@ entry_of_task(const struct task *task, bool ended, int64_t now)
 	set_seconds(json, "created_unix", task->created_ms);
 	set_seconds(json, "assigned_unix", task->assigned_ms);
 	set_seconds(json, "finished_unix", task->finished_ms);
+	if (task->run != NULL && task->run->contract != NULL) {
+		json_set(
+		    json, "contract", json_object_get(task->run->contract));
+		json_set_string(json, "verification",
+		    verification_state_words[task->run->verification]);
+		json_set(json, "verification_result",
+		    json_object_get(task->run->verified));
+	}
 	json_set_string(json, "text", task->text);
 	json_set_string(json, "last_words", task->last_words);
 	json_set(json, "history",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "contract.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
@@ -35,6 +36,8 @@ static const struct record_field node_fields[] = {
 	NODE("riskLevel", risk_level, .words = risk_level_words),
 	NODE("priority", priority, .words = priority_words),
 	NODE("recoveryPolicy", recovery_policy, .words = recovery_policy_words),
+	NODE("scopePaths", scope_paths, LIST),
+	NODE("verification", verification),
 };
 
 static const struct record_field goal_fields[] = {
@@ -98,6 +101,17 @@ tell(void *context, const struct plan_node *node, const char *member,
 	note(context, text.data);
 }
 
+static int
+check_contract(const struct plan_node *node, const char *at, struct err *err)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+
+	if (node->verification == NULL)
+		return 0;
+	json_path_key(&path, at, "verification");
+	return contract_validate(node->verification, path.data, err);
+}
+
 /* Read a node and put it into the plan; NULL if that fails. */
 static struct plan_node *
 load_node(struct loader *loader, struct json_object *json, const char *at,
@@ -114,6 +128,8 @@ load_node(struct loader *loader, struct json_object *json, const char *at,
 	if (r == 0)
 		r = record_from_json(
 		    node_fields, nitems(node_fields), json, at, node, &err);
+	if (r == 0)
+		r = check_contract(node, at, &err);
 	if (r < 0) {
 		note(loader, err.msg);
 	} else if (plan_id_fault(node->id) != NULL) {

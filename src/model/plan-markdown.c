@@ -7,7 +7,9 @@
 #include <strings.h>
 
 #include "buf.h"
+#include "contract.h"
 #include "errtext.h"
+#include "json.h"
 #include "mem.h"
 #include "plan-draft.h"
 #include "plan-load.h"
@@ -26,6 +28,8 @@ enum label {
 	LABEL_RECOVERY,
 	LABEL_OUTCOME,
 	LABEL_SUBTASKS,
+	LABEL_SCOPE,
+	LABEL_VERIFICATION,
 };
 
 static const struct {
@@ -41,6 +45,8 @@ static const struct {
 	{ "recovery", LABEL_RECOVERY },
 	{ "outcome", LABEL_OUTCOME },
 	{ "subtasks", LABEL_SUBTASKS },
+	{ "scope paths", LABEL_SCOPE },
+	{ "verification", LABEL_VERIFICATION },
 };
 
 struct reader {
@@ -148,14 +154,25 @@ read_heading(struct reader *r, int level, const char *text)
 
 /* --- lists --------------------------------------------------------------- */
 
+/* The list that entries below this label belong to. */
+static char ***
+list_of(const struct reader *r, enum label label)
+{
+	struct plan_node *node = owner(r);
+	struct plan_goal *goal = r->plan->goal;
+
+	if (label == LABEL_CONSTRAINTS)
+		return &goal->constraints;
+	if (node == NULL)
+		return &goal->success_criteria;
+	return label == LABEL_SCOPE ? &node->scope_paths : &node->acceptance;
+}
+
 static int
 add_entry(struct reader *r, enum label label, const char *text)
 {
 	struct plan_node *node = owner(r);
-	struct plan_goal *goal = r->plan->goal;
-	char ***to = label == LABEL_CONSTRAINTS ? &goal->constraints :
-	    node == NULL                        ? &goal->success_criteria :
-						  &node->acceptance;
+	char ***to = list_of(r, label);
 
 	r->items++;
 	if (label == LABEL_DEPENDS) {
@@ -191,10 +208,27 @@ find_label(const char *text, const char **ret_rest)
 			continue;
 		rest++;
 		rest += strspn(rest, bold);
-		*ret_rest = rest + strspn(rest, " \t");
+		rest += strspn(rest, " \t");
+		/* With other words behind it, it is text. */
+		if (labels[i].label == LABEL_VERIFICATION && *rest != '{')
+			continue;
+		*ret_rest = rest;
 		return labels[i].label;
 	}
 	return LABEL_NONE;
+}
+
+static int
+read_contract(struct reader *r, struct plan_node *node, const char *text)
+{
+	struct json_object *contract = NULL;
+	struct err err = { 0 };
+
+	if (contract_from_text(text, "verification", &contract, &err) < 0)
+		return fail(r, "%s", err.msg);
+	json_object_put(node->verification);
+	node->verification = contract;
+	return 0;
 }
 
 static int
@@ -234,6 +268,8 @@ read_value(struct reader *r, enum label label, const char *rest)
 			    "subtask, on one line");
 		xstrset(&node->expected_outcome, rest);
 		return 0;
+	case LABEL_VERIFICATION:
+		return read_contract(r, node, rest);
 	case LABEL_DEPENDS:
 		while (*rest != '\0') {
 			size_t len = strcspn(rest, ",;");
@@ -259,6 +295,11 @@ read_label(struct reader *r, enum label label, int indent, const char *rest)
 	r->list = LABEL_NONE;
 	if (label == LABEL_DEPENDS && owner(r) == NULL)
 		return fail(r, "a goal depends on nothing");
+	if ((label == LABEL_SCOPE || label == LABEL_VERIFICATION) &&
+	    owner(r) == NULL)
+		return fail(r,
+		    "scope paths and a verification are those of a phase, task "
+		    "or subtask");
 	if (label == LABEL_CONSTRAINTS && owner(r) != NULL)
 		return fail(r,
 		    "constraints are the goal's: put them above the first "
@@ -326,7 +367,6 @@ append_to(struct reader *r, char **to, const char *text, size_t max)
 static int
 read_text(struct reader *r, int indent, const char *line, const char *text)
 {
-	struct plan_node *node = owner(r);
 	char **list;
 
 	if (r->list != LABEL_NONE && r->items > 0 && indent > r->item_indent) {
@@ -336,10 +376,7 @@ read_text(struct reader *r, int indent, const char *line, const char *text)
 			    append_to(r,
 				&r->draft.wishes[r->draft.wish_count - 1].words,
 				text, PLAN_NAME_MAX);
-		list = r->list == LABEL_CONSTRAINTS ?
-		    r->plan->goal->constraints :
-		    node == NULL ? r->plan->goal->success_criteria :
-				   node->acceptance;
+		list = *list_of(r, r->list);
 		if (strv_count(list) > 0)
 			return append_to(r, &list[strv_count(list) - 1], text,
 			    PLAN_LINE_MAX);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "json.h"
 #include "mem.h"
 #include "plan-draft.h"
 #include "plan-markdown.h"
@@ -17,9 +18,10 @@ static const char help[] =
     "A new phase (##), task (###) or subtask (-) needs no id; it gets one. "
     "Leave the\n"
     "ids of the others as they are: a node is known by its id. Lists are "
-    "Acceptance:\n"
-    "and Constraints:; Depends:, Priority:, Recovery: and Outcome: have one "
-    "line.\n"
+    "Acceptance:,\n"
+    "Scope paths: and Constraints:; Depends:, Priority:, Recovery:, Outcome: "
+    "and\n"
+    "Verification: have one line.\n"
     "-->\n";
 
 struct printer {
@@ -151,7 +153,7 @@ add_line(struct printer *p, bool *first, const char *indent, const char *label,
 static void
 add_lines(struct printer *p, const char *indent, const struct plan_node *node)
 {
-	cleanup_buf struct buf ids = BUF_INIT;
+	cleanup_buf struct buf ids = BUF_INIT, contract = BUF_INIT;
 	bool first = true;
 
 	for (char **d = node->depends_on; d != NULL && *d != NULL; d++)
@@ -164,6 +166,9 @@ add_lines(struct printer *p, const char *indent, const struct plan_node *node)
 	if (node->recovery_policy != RECOVERY_UNSET)
 		add_line(p, &first, indent, "Recovery",
 		    recovery_policy_words[node->recovery_policy]);
+	if (node->verification != NULL)
+		json_print(node->verification, false, &contract);
+	add_line(p, &first, indent, "Verification", contract.data);
 }
 
 /* --- nodes ------------------------------------------------------------- */
@@ -189,6 +194,7 @@ add_node(struct printer *p, const struct plan_node *node)
 		    node_status_name(node->status));
 	add_text(p, indent, node->objective, subtask);
 	add_list(p, indent, "Acceptance", node->acceptance);
+	add_list(p, indent, "Scope paths", node->scope_paths);
 	add_lines(p, indent, node);
 }
 

@@ -151,6 +151,12 @@ change_node(struct plan_node *node, const struct plan_node *to, int64_t now_ms)
 		node->priority = to->priority;
 	if (to->recovery_policy != RECOVERY_UNSET)
 		node->recovery_policy = to->recovery_policy;
+	if (strv_count(to->scope_paths) > 0)
+		plan_set_list(&node->scope_paths, to->scope_paths);
+	if (to->verification != NULL) {
+		json_object_put(node->verification);
+		node->verification = json_object_get(to->verification);
+	}
 	node->updated_ms = now_ms;
 }
 

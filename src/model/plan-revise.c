@@ -6,7 +6,9 @@
 
 #include "api.h"
 #include "buf.h"
+#include "contract.h"
 #include "errtext.h"
+#include "json.h"
 #include "mem.h"
 #include "plan-edit-tree.h"
 #include "plan-load.h"
@@ -62,6 +64,10 @@ kept_difference(const struct plan_node *a, const struct plan_node *b)
 		return "acceptance";
 	if (!same_list(a->depends_on, b->depends_on))
 		return "dependencies";
+	if (!same_list(a->scope_paths, b->scope_paths))
+		return "scope paths";
+	if (!contract_equal(a->verification, b->verification))
+		return "verification";
 	return NULL;
 }
 
@@ -213,6 +219,12 @@ change_node(struct revise *r, struct plan_node *node,
 		xstrset(&node->expected_outcome, next->expected_outcome);
 	if (!same_list(base->acceptance, next->acceptance))
 		plan_set_list(&node->acceptance, next->acceptance);
+	if (!same_list(base->scope_paths, next->scope_paths))
+		plan_set_list(&node->scope_paths, next->scope_paths);
+	if (!contract_equal(base->verification, next->verification)) {
+		json_object_put(node->verification);
+		node->verification = json_object_get(next->verification);
+	}
 	if (base->priority != next->priority)
 		node->priority = next->priority;
 	if (base->recovery_policy != next->recovery_policy)

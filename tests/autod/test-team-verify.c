@@ -12,6 +12,10 @@
 #include "json.h"
 #include "mem.h"
 #include "operation.h"
+#include "plan-floor.h"
+#include "plan-set.h"
+#include "plan-world.h"
+#include "plan.h"
 #include "state.h"
 #include "task-run.h"
 #include "task.h"
@@ -454,6 +458,47 @@ START_TEST(a_contract_that_is_none_keeps_the_task_from_beginning)
 }
 END_TEST
 
+/* --- nodes of plans ---------------------------------------------------- */
+
+#define PLAN                                                  \
+	"# g\\n## p\\n### k\\nAcceptance: a\\nVerification: " \
+	"{\\\"artifacts\\\": [{\\\"path\\\": \\\"out.json\\\"}]}\\n"
+
+static bool
+is_blocked(void *arg)
+{
+	struct plan_world *world = arg;
+	const struct plan_set *set = plan_floor_set(world->floor);
+
+	return set->plan_count > 0 &&
+	    plan_find(set->plans[0], "T1.1")->status == NODE_BLOCKED;
+}
+
+START_TEST(a_node_that_does_not_meet_its_contract_is_blocked_at_once)
+{
+	struct plan_world world;
+	const struct plan_node *node;
+	struct agent *agent;
+
+	plan_world_begin(&world, "max_retries = 5\n", "max_attempts = 5\n");
+	join(&world.world);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	plan_world_must(&world, "overseer.goal.create",
+	    "{\"title\": \"g\", \"plan\": \"" PLAN "\"}");
+	agent = auto_world_turn(&world.world, 1);
+	ck_assert_ptr_nonnull(task(&world.world)->run->contract);
+	auto_world_work(&world.world, "other");
+	end_turn(agent);
+	floor_world_wait(&world.world.floor, is_blocked, &world);
+	node = plan_find(plan_floor_set(world.floor)->plans[0], "T1.1");
+	ck_assert_ptr_nonnull(
+	    strstr(node->blocked_reason, "artifact_not_found"));
+	ck_assert_int_eq(node->attempts, 1);
+	plan_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -475,6 +520,8 @@ unit_suite(void)
 		cancelled_it_is_due_again,
 		work_that_is_sent_back_is_verified_again,
 		another_head_is_verified_before_it_lands,
-		a_contract_that_is_none_keeps_the_task_from_beginning, NULL });
+		a_contract_that_is_none_keeps_the_task_from_beginning,
+		a_node_that_does_not_meet_its_contract_is_blocked_at_once,
+		NULL });
 	return suite;
 }

@@ -161,6 +161,14 @@ static const struct {
 	    "phases[0].tasks[0].deps[0]: T1 depends on T9, which is not in" },
 	{ TASKS("{'id':'T1','name':'n','acceptance':['a'],'deps':['T1']}"),
 	    "nodes wait for each other: T1 -> T1" },
+	{ TASKS("{'id':'T1','name':'n','acceptance':['a'],'verification':{"
+		"'artifacts':[{'path':'/x'}]}}"),
+	    "phases[0].tasks[0].verification.artifacts[0].path: the path" },
+	{ TASKS("{'id':'T1','name':'n','acceptance':['a'],'verification':{"
+		"'command':'x'}}"),
+	    "phases[0].tasks[0].verification.command" },
+	{ TASKS("{'id':'T1','name':'n','acceptance':['a'],'scopePaths':[1]}"),
+	    "phases[0].tasks[0].scopePaths[0]: expected a string" },
 	{ TASKS("{'id':'T1','name':'n','acceptance':[1]}"),
 	    "phases[0].tasks[0].acceptance[0]: expected a string" },
 };

@@ -241,8 +241,30 @@ static const struct {
 	{ "# t\n## P1: a\n## P1: b\n", "line 3: P1: goal goal_1 has such" },
 	{ "# t\n## p\nDepends: P2\n## q\nDepends: P1\n",
 	    "line 5: nodes wait for each other: P1 -> P2 -> P1" },
+	{ "# t\n## p\nVerification: {\"artifacts\": 1}\n",
+	    "line 3: verification.artifacts: expected an array" },
+	{ "# t\n## p\nVerification: {\n", "line 3: verification: byte" },
+	{ "# t\nVerification: {}\n## p\n", "line 2: scope paths and a" },
+	{ "# t\nScope paths: a\n## p\n", "line 2: scope paths and a" },
 	{ "# t\n## p \xff\n", "line 2: not valid UTF-8 text" },
 };
+
+START_TEST(a_node_has_a_contract_and_paths_that_it_may_change)
+{
+	struct plan *plan =
+	    read_plan("# t\n## p\n### k\nAcceptance: a\n"
+		      "Verification: run the tests\n"
+		      "Verification: {\"artifacts\": [{\"path\": \"o\"}]}\n"
+		      "Scope paths:\n- src/a b\n- docs\n");
+	const struct plan_node *node = plan_find(plan, "T1.1");
+
+	ck_assert_str_eq(node->objective, "Verification: run the tests");
+	ck_assert_ptr_nonnull(node->verification);
+	expect_list(node->scope_paths, "src/a b|docs");
+	expect_list(node->acceptance, "a");
+	plan_free(plan);
+}
+END_TEST
 
 START_TEST(a_fault_is_refused_with_its_line)
 {
@@ -297,8 +319,9 @@ unit_suite(void)
 		a_subtask_goes_on_below_its_first_line,
 		a_backslash_makes_a_line_text_and_comments_are_none,
 		any_id_can_stand_behind_the_name, text_inside_fences_is_text,
-		windows_line_ends_and_tabs_are_fine, the_bounds_of_records_hold,
-		NULL
+		windows_line_ends_and_tabs_are_fine,
+		a_node_has_a_contract_and_paths_that_it_may_change,
+		the_bounds_of_records_hold, NULL
 	};
 
 	unit_case(suite, "plan-markdown", tests);

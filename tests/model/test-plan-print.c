@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "json.h"
 #include "mem.h"
 #include "plan-deps.h"
 #include "plan-load.h"
@@ -32,6 +33,7 @@ static const char *const lines[] = { "plain", "two words", "# title", "## P9",
 	"``` sh", "<!-- comment -->", "<!-- begins", "ends -->",
 	"Acceptance: no", "acceptance criteria:", "**Depends:** x",
 	"Subtasks:", "Priority: none", "Recovery: nudge", "_Outcome_: x",
+	"Scope paths: x", "Verification: by hand", "verification: {",
 	"Constraints:", "T1.1: name", "P1 name", "name {#x}", "{#x}",
 	"[ ] done", "> quote", "    indented", "\ttab", "  - nested", "  ```",
 	"\xc3\xa4\xe2\x82\xac", "a: b", "1. one", "| a | b |", "*bold*", "x \\",
@@ -80,6 +82,22 @@ any_id(enum node_kind kind, unsigned number)
 	    forms[any(3) > 0 ? (unsigned)kind : any(nitems(forms))], number);
 }
 
+static struct json_object *
+any_contract(void)
+{
+	struct json_object *contract = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	struct json_object *artifact = json_object_new_object();
+	cleanup_free char *path = xasprintf("a -->/%u \\\" ", any(100));
+
+	json_set_string(artifact, "path", path);
+	json_object_array_add(list, artifact);
+	json_set(contract, "artifacts", list);
+	if (any(2) == 0)
+		json_set_string(contract, "onFailure", "retry_once");
+	return contract;
+}
+
 static struct plan_node *
 add_node(struct plan *plan, struct plan_node *parent)
 {
@@ -95,6 +113,10 @@ add_node(struct plan *plan, struct plan_node *parent)
 	n->acceptance = any_list(kind == NODE_TASK ? 1 : 0);
 	if (any(3) == 0)
 		n->expected_outcome = any_line();
+	if (any(3) == 0)
+		n->scope_paths = any_list(1);
+	if (any(3) == 0)
+		n->verification = any_contract();
 	n->priority = (enum priority)any(PRIORITY_COUNT + 1);
 	n->recovery_policy = (enum recovery_policy)any(RECOVERY_UNSET + 1);
 	ck_assert_int_eq(plan_attach(plan, n, NULL), 0);

@@ -120,6 +120,29 @@ START_TEST(only_what_is_different_is_changed_in_one_revision)
 }
 END_TEST
 
+START_TEST(a_contract_and_its_scope_can_be_edited)
+{
+	struct plan *plan = world();
+	const struct plan_node *n = plan_find(plan, "T1.2");
+
+	print(plan);
+	replace("Depends: T1.1",
+	    "Depends: T1.1\nVerification: {\"artifacts\": []}\n\n"
+	    "Scope paths:\n- src");
+	ck_assert_int_eq(revise(plan), 0);
+	ck_assert_ptr_nonnull(n->verification);
+	ck_assert_str_eq(n->scope_paths[0], "src");
+	ck_assert_str_eq(plan_world_changes(&changes), "T1.2 goal");
+	print(plan);
+	replace("Verification: {\"artifacts\":[]}\n", "");
+	replace("Scope paths:\n- src\n", "");
+	ck_assert_int_eq(revise(plan), 0);
+	ck_assert_ptr_null(n->verification);
+	ck_assert_ptr_null(n->scope_paths);
+	finish(plan);
+}
+END_TEST
+
 START_TEST(nodes_are_added_removed_and_moved)
 {
 	struct plan *plan = world();
@@ -207,11 +230,11 @@ static const struct {
 	{ "### T1.2: name of T1.2", "- S1.1.9: x\n", API_E_LEVEL, NULL },
 	{ "- S1.1.2: name of S1.1.2", "### S1.1.2: name", API_E_LEVEL,
 	    "S1.1.2 is a subtask and stays one" },
-	{ "Depends: P1", "Depends: P7", -EINVAL, "line 47: P2 depends on" },
+	{ "Depends: P1", "Depends: P7", -EINVAL, "line 48: P2 depends on" },
 	{ "### T2.1: name of T2.1\n", "### T2.1: name of T2.1\nDepends: P2\n",
 	    -EINVAL, NULL },
 	{ "### T2.1: name of T2.1\n", "### new\n### T2.1: x\n", -EINVAL,
-	    "line 49: T2.2 has no acceptance criteria" },
+	    "line 50: T2.2 has no acceptance criteria" },
 	{ "# title\n", "", -EINVAL, "line 1: the plan has no title" },
 };
 
@@ -276,6 +299,7 @@ unit_suite(void)
 {
 	Suite *suite = suite_create("plan-revise");
 	const TTest *const tests[] = { a_text_that_is_as_it_was_changes_nothing,
+		a_contract_and_its_scope_can_be_edited,
 		only_what_is_different_is_changed_in_one_revision,
 		nodes_are_added_removed_and_moved,
 		a_parent_that_lost_its_children_can_be_worked_on,
