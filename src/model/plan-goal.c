@@ -164,6 +164,22 @@ add_risk(struct plan_goal *goal)
 	return risk;
 }
 
+#define DELEGATED_BY "delegatedBy" /* in plannerInputs */
+
+const char *
+plan_goal_delegated(const struct plan_goal *goal)
+{
+	return json_string_or(goal->planner_inputs, DELEGATED_BY, NULL);
+}
+
+void
+plan_goal_set_delegated(struct plan_goal *goal, const char *task)
+{
+	if (goal->planner_inputs == NULL)
+		goal->planner_inputs = json_object_new_object();
+	json_set_string(goal->planner_inputs, DELEGATED_BY, task);
+}
+
 void
 plan_goal_add_risk(struct plan_goal *goal, const char *risk, const char *impact,
     const char *mitigation)

@@ -95,6 +95,11 @@ plan_goal_new(const char *id, const char *title, int64_t now_ms);
 void plan_goal_free(struct plan_goal *goal);
 struct plan_goal *plan_goal_copy(const struct plan_goal *goal);
 
+/* The goal for agents that the agent of this task has asked for; NULL = it is
+ * none. Borrowed. */
+const char *plan_goal_delegated(const struct plan_goal *goal);
+void plan_goal_set_delegated(struct plan_goal *goal, const char *task);
+
 void plan_goal_add_risk(struct plan_goal *goal, const char *risk,
     const char *impact, const char *mitigation);
 /* Add the member "risks" of json, if it has one: a list of objects with risk,

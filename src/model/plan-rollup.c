@@ -94,10 +94,19 @@ roll_goal(struct plan *plan, int64_t now_ms, struct plan_changes *changes)
 {
 	struct plan_goal *goal = plan->goal;
 	struct tally tally = count_children(plan->phases, plan->phase_count);
-	bool done = plan->phase_count > 0 &&
-	    derive(&tally, plan->phase_count) == NODE_DONE;
+	enum node_status all = plan->phase_count > 0 ?
+	    derive(&tally, plan->phase_count) :
+	    NODE_TODO;
+	bool done = all == NODE_DONE;
 	enum goal_status to = done ? GOAL_COMPLETED : GOAL_ACTIVE;
 
+	if (all == NODE_CANCELLED && plan_goal_delegated(goal) != NULL &&
+	    goal_status_open(goal->status)) {
+		if (plan_goal_move(
+			goal, GOAL_CANCELLED, NULL, NULL, now_ms, NULL) == 0)
+			changes->goal = true;
+		return;
+	}
 	if (done ?
 		!goal_status_open(goal->status) :
 		goal->status != GOAL_COMPLETED || goal->override.actor != NULL)

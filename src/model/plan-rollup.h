@@ -16,7 +16,8 @@
  * overridden node keeps its status whatever its children do; so does a goal
  * that was completed by an override. A goal is completed when every phase is
  * done, cancelled ones aside, and active again when that no longer holds.
- * Cancelled and archived goals stay what they are.
+ * Cancelled and archived goals stay what they are. One for agents that another
+ * agent asked for is cancelled when all of them are: nobody else adds to it.
  */
 #ifndef PLAN_ROLLUP_H
 #define PLAN_ROLLUP_H

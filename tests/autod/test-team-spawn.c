@@ -483,6 +483,51 @@ START_TEST(that_goal_is_found_again_by_the_next_daemon)
 }
 END_TEST
 
+struct ending {
+	const struct plan *plan;
+	enum goal_status status;
+};
+
+static bool
+has_ended(void *arg)
+{
+	const struct ending *ending = arg;
+
+	return ending->plan->goal->status == ending->status;
+}
+
+START_TEST(that_goal_ends_with_the_agents)
+{
+	struct world w;
+	struct agent *agent;
+	struct ending ending;
+	const char *goal;
+
+	begin_on_task(&w, NULL);
+	must(&w, "agent_spawn", ASK("c1", CODER));
+	goal = task(&w, "t1")->run->goal;
+	agent = auto_world_turn_on(&w.plans.world, "t2");
+	ck_assert_str_eq(agent->worker->name, "team-1");
+	floor_world_wt(&w.plans.world.floor, "team-1",
+	    "echo x > c.txt; git add c.txt; git commit -qm 'add c'");
+	fake_session_turn_ends(agent->session, "Done.");
+	ending =
+	    (struct ending){ plan_world_plan(&w.plans, goal), GOAL_COMPLETED };
+	floor_world_wait(&w.plans.world.floor, has_ended, &ending);
+	plan_world_is(&w.plans, goal, "completed; T1.1 done; ");
+	/* The next ones get another. */
+	must(&w, "agent_spawn", ASK("c2", CODER));
+	ck_assert_str_ne(task(&w, "t1")->run->goal, ending.plan->goal->id);
+	ending = (struct ending){ plan_world_plan(
+				      &w.plans, task(&w, "t1")->run->goal),
+		GOAL_CANCELLED };
+	auto_world_turn_on(&w.plans.world, "t3");
+	plan_world_must(&w.plans, "task.drop", "{\"task\":\"t3\"}");
+	floor_world_wait(&w.plans.world.floor, has_ended, &ending);
+	end(&w);
+}
+END_TEST
+
 /* --- refusals ---------------------------------------------------------- */
 
 START_TEST(nobody_can_ask_while_it_makes_no_sense)
@@ -594,6 +639,7 @@ unit_suite(void)
 		an_agent_at_the_limit_of_depth_is_denied_whatever_it_says,
 		the_agents_of_a_pool_task_get_a_goal_of_their_own,
 		that_goal_is_found_again_by_the_next_daemon,
+		that_goal_ends_with_the_agents,
 		nobody_can_ask_while_it_makes_no_sense,
 		without_goals_there_is_nobody_to_ask_for, NULL });
 	unit_case(suite, "tree",

@@ -217,6 +217,26 @@ START_TEST(rolling_up_twice_changes_nothing_more)
 }
 END_TEST
 
+START_TEST(a_goal_for_agents_ends_with_the_last_of_them)
+{
+	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2");
+
+	plan_goal_set_delegated(plan->goal, "t17");
+	ck_assert_str_eq(plan_goal_delegated(plan->goal), "t17");
+	plan_world_set(plan, "T1.1", NODE_CANCELLED);
+	ck_assert_int_eq(plan->goal->status, GOAL_ACTIVE);
+	plan_world_set(plan, "T1.2", NODE_CANCELLED);
+	ck_assert_int_eq(plan->goal->status, GOAL_CANCELLED);
+	plan_free(plan);
+	plan = PLAN_WORLD("P1", "T1.1", "T1.2");
+	plan_goal_set_delegated(plan->goal, "t17");
+	plan_world_set(plan, "T1.1", NODE_CANCELLED);
+	plan_world_set(plan, "T1.2", NODE_DONE);
+	ck_assert_int_eq(plan->goal->status, GOAL_COMPLETED);
+	plan_free(plan);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -231,7 +251,8 @@ unit_suite(void)
 		ended_goals_stay_ended,
 		a_paused_goal_is_completed_by_its_last_turn,
 		a_blocked_parent_names_the_child_and_its_reason,
-		rolling_up_twice_changes_nothing_more, NULL
+		rolling_up_twice_changes_nothing_more,
+		a_goal_for_agents_ends_with_the_last_of_them, NULL
 	};
 
 	unit_rows(suite, a_task_follows_from_its_subtasks, nitems(rows));

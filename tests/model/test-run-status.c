@@ -11,23 +11,23 @@
 /* A task at this step, and what a worker with this status makes of it. */
 static const struct row {
 	enum task_step step;
-	const char *session;
+	enum worker_status worker;
 	size_t pending;
 	const char *want, *reason;
 } rows[] = {
-	{ TASK_OFFERED, NULL, 0, "queued", "" },
-	{ TASK_WAITING, NULL, 0, "queued", "" },
-	{ TASK_ASSIGNED, "starting", 0, "running", "" },
-	{ TASK_ASSIGNED, "working", 0, "running", "" },
-	{ TASK_ASSIGNED, "working", 1, "blocked", "waits for an answer" },
-	{ TASK_ASSIGNED, "waiting", 0, "waiting", "" },
-	{ TASK_ASSIGNED, "paused", 0, "blocked", "by hand" },
-	{ TASK_ASSIGNED, "limited", 0, "blocked", "by hand" },
-	{ TASK_ASSIGNED, "error", 0, "blocked", "by hand" },
-	{ TASK_ASSIGNED, "accepting", 0, "landing", "" },
-	{ TASK_QUEUED, NULL, 0, "landing", "" },
-	{ TASK_LANDED, NULL, 0, "landing", "" },
-	{ TASK_PARKED, NULL, 0, "blocked", "too much" },
+	{ TASK_OFFERED, WORKER_STATUS_COUNT, 0, "queued", "" },
+	{ TASK_WAITING, WORKER_STATUS_COUNT, 0, "queued", "" },
+	{ TASK_ASSIGNED, WORKER_STARTING, 0, "running", "" },
+	{ TASK_ASSIGNED, WORKER_WORKING, 0, "running", "" },
+	{ TASK_ASSIGNED, WORKER_WORKING, 1, "blocked", "waits for an answer" },
+	{ TASK_ASSIGNED, WORKER_WAITING, 0, "waiting", "" },
+	{ TASK_ASSIGNED, WORKER_PAUSED, 0, "blocked", "by hand" },
+	{ TASK_ASSIGNED, WORKER_LIMITED, 0, "blocked", "by hand" },
+	{ TASK_ASSIGNED, WORKER_ERROR, 0, "blocked", "by hand" },
+	{ TASK_ASSIGNED, WORKER_ACCEPTING, 0, "landing", "" },
+	{ TASK_QUEUED, WORKER_STATUS_COUNT, 0, "landing", "" },
+	{ TASK_LANDED, WORKER_STATUS_COUNT, 0, "landing", "" },
+	{ TASK_PARKED, WORKER_STATUS_COUNT, 0, "blocked", "too much" },
 };
 
 static void
@@ -48,9 +48,10 @@ START_TEST(a_task_is_where_its_step_and_its_worker_are)
 			.reason = why };
 		const struct run_facts facts = { .task = &task,
 			.node = NODE_IN_PROGRESS,
-			.session = rows[i].session,
-			.session_reason = "by hand",
-			.pending = rows[i].pending };
+			.worker = rows[i].worker,
+			.worker_reason = "by hand",
+			.pending = rows[i].pending,
+			.pending_reason = "waits for an answer" };
 
 		is(&facts, rows[i].want, rows[i].reason);
 	}
@@ -62,7 +63,7 @@ START_TEST(a_contract_that_is_being_checked_is_seen)
 	struct task_run run = { .verification = VERIFICATION_RUNNING };
 	const struct task task = { .step = TASK_ASSIGNED, .run = &run };
 	const struct run_facts facts = { .task = &task,
-		.session = "needs_review" };
+		.worker = WORKER_NEEDS_REVIEW };
 
 	is(&facts, "verifying", "");
 }
@@ -86,6 +87,20 @@ START_TEST(an_outcome_is_told_before_the_plan_knows_it)
 	is(&facts, "failed", "no artifact");
 	task.outcome = OUTCOME_DEAD_LETTER;
 	is(&facts, "failed", "no artifact");
+}
+END_TEST
+
+START_TEST(the_record_of_a_task_tells_more_than_its_node)
+{
+	struct run_facts facts = { .node = NODE_CANCELLED,
+		.filed = OUTCOME_FAILED,
+		.filed_reason = "no artifact" };
+
+	is(&facts, "failed", "no artifact");
+	facts.filed = OUTCOME_ABORTED;
+	is(&facts, "cancelled", "");
+	facts.filed = OUTCOME_LANDED;
+	is(&facts, "done", "");
 }
 END_TEST
 
@@ -115,6 +130,7 @@ unit_suite(void)
 	    (const TTest *const[]){ a_task_is_where_its_step_and_its_worker_are,
 		a_contract_that_is_being_checked_is_seen,
 		an_outcome_is_told_before_the_plan_knows_it,
+		the_record_of_a_task_tells_more_than_its_node,
 		without_a_task_the_node_tells, NULL });
 	return suite;
 }

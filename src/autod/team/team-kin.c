@@ -10,6 +10,7 @@
 #include "plan-assignment.h"
 #include "plan-floor.h"
 #include "plan-set.h"
+#include "task-json.h"
 #include "task-run.h"
 #include "task.h"
 #include "team-floor.h"
@@ -67,17 +68,26 @@ team_kins_load(struct team_floor *floor, struct team_kins *ret)
 	}
 }
 
+static void
+take_filed(struct team_kin *kin, const struct task *filed)
+{
+	if (filed->run == NULL || !is_whole(filed->run))
+		return;
+	task_run_free(kin->run);
+	kin->run = task_run_copy(filed->run);
+	kin->outcome = filed->outcome;
+	xstrset(&kin->reason, filed->reason);
+}
+
+/* The last record of a task counts. */
 static bool
 on_filed(struct json_object *record, void *arg)
 {
 	struct team_kins *kins = arg;
 	const char *key = json_string_or(record, "key", "");
-	struct json_object *run = NULL;
-	struct task_run *filed;
+	struct task *filed = NULL;
 
-	if (strcmp(json_string_or(record, "source", ""), AUTO_PLAN_SOURCE) !=
-		0 ||
-	    !json_object_object_get_ex(record, "run", &run))
+	if (strcmp(json_string_or(record, "source", ""), AUTO_PLAN_SOURCE) != 0)
 		return true;
 	for (size_t i = 0; i < kins->count; i++) {
 		struct team_kin *kin = &kins->list[i];
@@ -85,14 +95,10 @@ on_filed(struct json_object *record, void *arg)
 		    xasprintf("%s/%s", kin->plan->goal->id, kin->node->id);
 
 		if (kin->task != NULL || strcmp(own, key) != 0 ||
-		    task_run_from_json(run, "run", &filed, NULL) < 0)
+		    task_from_json(record, "", &filed, NULL) < 0)
 			continue;
-		if (is_whole(filed)) {
-			task_run_free(kin->run);
-			kin->run = filed;
-		} else {
-			task_run_free(filed);
-		}
+		take_filed(kin, filed);
+		task_free(filed);
 	}
 	return true;
 }
@@ -114,8 +120,10 @@ team_kins_add_filed(struct team_floor *floor, struct team_kins *kins)
 void
 team_kins_release(struct team_kins *kins)
 {
-	for (size_t i = 0; i < kins->count; i++)
+	for (size_t i = 0; i < kins->count; i++) {
 		task_run_free(kins->list[i].run);
+		free(kins->list[i].reason);
+	}
 	free(kins->list);
 	*kins = (struct team_kins){ 0 };
 }

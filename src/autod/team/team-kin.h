@@ -10,9 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "task.h"
+
 struct plan;
 struct plan_node;
-struct task;
 struct task_run;
 struct team_floor;
 
@@ -21,6 +22,9 @@ struct team_kin {
 	struct plan_node *node;
 	struct task_run *run; /* that of its task; of the node without one */
 	struct task *task; /* NULL: none is in the state */
+	/* How it was filed (team_kins_add_filed()); OUTCOME_NONE = unknown. */
+	enum task_outcome outcome;
+	char *reason;
 };
 
 /* In the order in which they were asked for, goal by goal. */

@@ -77,12 +77,12 @@ agent_of(const struct team_floor *floor, const struct task *task)
 }
 
 static void
-know_session(struct run_facts *facts, const struct agent *agent)
+know_worker(struct run_facts *facts, const struct agent *agent)
 {
 	if (agent == NULL)
 		return;
-	facts->session = worker_status_name(agent->worker->status);
-	facts->session_reason = agent->worker->reason;
+	facts->worker = agent->worker->status;
+	facts->worker_reason = agent->worker->reason;
 }
 
 struct json_object *
@@ -92,6 +92,9 @@ team_row_kin(struct team_floor *floor, const struct team_kin *kin)
 	struct json_object *row = json_object_new_object();
 	struct agent *agent = agent_of(floor, kin->task);
 	struct run_facts facts = { .task = kin->task,
+		.filed = kin->outcome,
+		.filed_reason = kin->reason,
+		.worker = WORKER_STATUS_COUNT,
 		.node = kin->node->status,
 		.node_reason = kin->node->blocked_reason };
 
@@ -109,7 +112,7 @@ team_row_kin(struct team_floor *floor, const struct team_kin *kin)
 	set(row, "task", kin->task != NULL ? kin->task->id : NULL);
 	if (agent != NULL)
 		add_worker(row, agent);
-	know_session(&facts, agent);
+	know_worker(&facts, agent);
 	add_status(row, &facts);
 	add_reports(row, run);
 	return row;
@@ -125,7 +128,9 @@ team_row_root(
 	cleanup_free char *actor = task != NULL ?
 	    task_run_actor(task) :
 	    xasprintf("actor:worker:%s", agent->worker->name);
-	struct run_facts facts = { .task = task, .node = NODE_STATUS_COUNT };
+	struct run_facts facts = { .task = task,
+		.worker = WORKER_STATUS_COUNT,
+		.node = NODE_STATUS_COUNT };
 
 	json_set_string(row, "actor_id", actor);
 	json_set_string(row, "parent_actor_id", ACTOR_OVERSEER);
@@ -137,7 +142,7 @@ team_row_root(
 	set(row, "task", task != NULL ? task->id : NULL);
 	if (agent != NULL)
 		add_worker(row, agent);
-	know_session(&facts, agent);
+	know_worker(&facts, agent);
 	add_status(row, &facts);
 	if (task != NULL && task->run != NULL)
 		add_reports(row, task->run);

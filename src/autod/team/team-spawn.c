@@ -162,12 +162,11 @@ own_goal(const struct asked *a)
 
 	for (size_t i = set->plan_count; i-- > 0;) {
 		const struct plan_goal *goal = set->plans[i]->goal;
+		const char *by = plan_goal_delegated(goal);
 
-		if (!goal->implicit && goal_status_open(goal->status) &&
-		    goal->created_ms >= a->task->created_ms &&
-		    strcmp(
-			json_string_or(goal->planner_inputs, "delegatedBy", ""),
-			a->task->id) == 0)
+		if (by != NULL && strcmp(by, a->task->id) == 0 &&
+		    goal_status_open(goal->status) &&
+		    goal->created_ms >= a->task->created_ms)
 			return set->plans[i];
 	}
 	return NULL;
@@ -329,8 +328,7 @@ new_goal(const struct asked *a, int64_t now)
 	xstrset(&goal->problem_statement,
 	    json_string_or(a->params, "spawn_reason", ""));
 	xstrset(&goal->source_session_key, a->agent->worker->name);
-	goal->planner_inputs = json_object_new_object();
-	json_set_string(goal->planner_inputs, "delegatedBy", a->task->id);
+	plan_goal_set_delegated(goal, a->task->id);
 	plan = plan_new(goal);
 	plan_attach(
 	    plan, plan_node_new(id, NODE_PHASE, "P1", title, now), NULL);

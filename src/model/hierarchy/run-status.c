@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "run-status.h"
 
 const char *const run_status_words[RUN_STATUS_COUNT + 1] = { "queued",
@@ -31,9 +28,9 @@ by_node(const struct run_facts *f, const char **reason)
 }
 
 static enum run_status
-by_outcome(const struct task *task, const char **reason)
+by_outcome(enum task_outcome outcome, const char *why, const char **reason)
 {
-	switch (task->outcome) {
+	switch (outcome) {
 	case OUTCOME_LANDED:
 	case OUTCOME_NO_CHANGES:
 		return RUN_DONE;
@@ -45,14 +42,8 @@ by_outcome(const struct task *task, const char **reason)
 	case OUTCOME_COUNT:
 		break;
 	}
-	*reason = task->reason;
+	*reason = why;
 	return RUN_FAILED;
-}
-
-static bool
-is(const char *status, const char *word)
-{
-	return status != NULL && strcmp(status, word) == 0;
 }
 
 static enum run_status
@@ -61,19 +52,19 @@ at_work(const struct run_facts *f, const char **reason)
 	const struct task_run *run = f->task->run;
 
 	if (f->pending > 0) {
-		*reason = "waits for an answer";
+		*reason = f->pending_reason;
 		return RUN_BLOCKED;
 	}
-	if (is(f->session, "paused") || is(f->session, "limited") ||
-	    is(f->session, "error")) {
-		*reason = f->session_reason;
+	if (f->worker == WORKER_PAUSED || f->worker == WORKER_LIMITED ||
+	    f->worker == WORKER_ERROR) {
+		*reason = f->worker_reason;
 		return RUN_BLOCKED;
 	}
 	if (run != NULL && run->verification == VERIFICATION_RUNNING)
 		return RUN_VERIFYING;
-	if (is(f->session, "waiting"))
+	if (f->worker == WORKER_WAITING)
 		return RUN_WAITING;
-	return is(f->session, "accepting") ? RUN_LANDING : RUN_RUNNING;
+	return f->worker == WORKER_ACCEPTING ? RUN_LANDING : RUN_RUNNING;
 }
 
 enum run_status
@@ -83,6 +74,8 @@ run_status(const struct run_facts *f, const char **ret_reason)
 	    **reason = ret_reason != NULL ? ret_reason : &unused;
 
 	*reason = NULL;
+	if (f->task == NULL && f->filed != OUTCOME_NONE)
+		return by_outcome(f->filed, f->filed_reason, reason);
 	if (f->task == NULL)
 		return by_node(f, reason);
 	switch (f->task->step) {
@@ -101,5 +94,5 @@ run_status(const struct run_facts *f, const char **ret_reason)
 	case TASK_STEP_COUNT:
 		break;
 	}
-	return by_outcome(f->task, reason);
+	return by_outcome(f->task->outcome, f->task->reason, reason);
 }

@@ -24,11 +24,14 @@
 
 struct run_facts {
 	const struct task *task; /* NULL = none is in the state */
-	const char *session; /* status word of the worker; NULL = none */
-	const char *session_reason; /* why it is paused, limited, in error */
+	enum task_outcome filed; /* of one that was filed; OUTCOME_NONE */
+	const char *filed_reason; /* why that failed */
+	enum worker_status worker; /* WORKER_STATUS_COUNT = it has none */
+	const char *worker_reason; /* why it is paused, limited, in error */
 	enum node_status node; /* NODE_STATUS_COUNT = it has no node */
 	const char *node_reason; /* why that is blocked */
 	size_t pending; /* its questions that have no answer yet */
+	const char *pending_reason; /* the words for that */
 };
 
 enum run_status {
