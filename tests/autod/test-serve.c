@@ -19,6 +19,7 @@
 #include "rpc.h"
 #include "run-dir.h"
 #include "serve.h"
+#include "server.h"
 #include "unit.h"
 
 /* What a handler of the test was called with, and how it answers. */
@@ -383,6 +384,47 @@ START_TEST(a_worker_has_few_connections)
 }
 END_TEST
 
+/* What a tool was told about its caller. */
+static void
+on_tool(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct buf *told = arg;
+
+	buf_addf(told, "%s:%s ", json_string_or(params, "worker", "-"),
+	    json_string_or(params, "call", "-"));
+	server_reply(call, json_object_new_object());
+}
+
+START_TEST(a_tool_acts_for_the_socket_whatever_the_call_says)
+{
+	static const char *const said[] = { "{}", "{\"worker\":\"eve\"}",
+		"{\"worker\":\"eve\",\"call\":\"1/toolu_x\"}",
+		"{\"call\":\"eve/1/toolu_x\"}" };
+	cleanup_free char *door = NULL;
+	cleanup_buf struct buf told = BUF_INIT;
+	struct floor_world world;
+
+	floor_world_begin(&world, NULL);
+	serve_handle(world.core, "team.mail_inbox", on_tool, &told);
+	floor_world_live(&world);
+	floor_world_settle(&world);
+	floor_world_add(&world, "adam", WORKER_WORKING);
+	ck_assert_int_eq(serve_open_door(world.core, "adam", NULL), 0);
+	door = run_dir_socket(&world.workspace, "adam");
+	for (size_t i = 0; i < nitems(said); i++)
+		ck_assert_ptr_null(floor_world_answer(&world,
+		    floor_world_ask_at(
+			&world, door, "team.mail_inbox", said[i])));
+	ck_assert_str_eq(told.data,
+	    "adam:- adam:- adam:adam/1/toolu_x adam:adam/eve/1/toolu_x ");
+	/* At the people's there is nobody to act for. */
+	ck_assert_ptr_nonnull(floor_world_answer(&world,
+	    floor_world_ask(
+		&world, "team.mail_inbox", "{\"worker\":\"adam\"}")));
+	floor_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -400,7 +442,8 @@ unit_suite(void)
 	    (const TTest *const[]){ a_refusal_waits_for_nothing, nobody_listens,
 		the_end_before_the_write, NULL });
 	unit_case(suite, "doors",
-	    (const TTest *const[]){ a_worker_has_few_connections, NULL });
+	    (const TTest *const[]){ a_worker_has_few_connections,
+		a_tool_acts_for_the_socket_whatever_the_call_says, NULL });
 	/* Not if the test would end the whole program. */
 	if (fork_mode == NULL || strcmp(fork_mode, "no") != 0) {
 		tcase_add_exit_test(fatal, registered_twice, 70);
