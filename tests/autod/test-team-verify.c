@@ -499,6 +499,41 @@ START_TEST(a_node_that_does_not_meet_its_contract_is_blocked_at_once)
 }
 END_TEST
 
+static bool
+is_done(void *arg)
+{
+	struct plan_world *world = arg;
+	const struct plan_set *set = plan_floor_set(world->floor);
+
+	return set->plan_count > 0 &&
+	    plan_find(set->plans[0], "T1.1")->status == NODE_DONE;
+}
+
+START_TEST(a_node_that_only_reports_is_done_without_a_commit)
+{
+	struct plan_world world;
+	const struct plan_node *node;
+	struct agent *agent;
+
+	plan_world_begin(&world, "max_retries = 0\n", NULL);
+	join(&world.world);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	plan_world_must(&world, "overseer.goal.create",
+	    "{\"title\": \"g\", \"plan\": \"# g\\n## p\\n### k\\nAcceptance: "
+	    "a\\nVerification: {\\\"requireCompletionReport\\\": "
+	    "true}\\n### l\\nAcceptance: b\\nDepends: k\\n\"}");
+	agent = auto_world_turn(&world.world, 1);
+	xstrset(&task(&world.world)->run->last_tool, "report_completion");
+	end_turn(agent);
+	floor_world_wait(&world.world.floor, is_done, &world);
+	node = plan_find(plan_floor_set(world.floor)->plans[0], "T1.1");
+	ck_assert_str_eq(
+	    node->evidence.external_refs[0], "task t1: its contract is met");
+	plan_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -522,6 +557,6 @@ unit_suite(void)
 		another_head_is_verified_before_it_lands,
 		a_contract_that_is_none_keeps_the_task_from_beginning,
 		a_node_that_does_not_meet_its_contract_is_blocked_at_once,
-		NULL });
+		a_node_that_only_reports_is_done_without_a_commit, NULL });
 	return suite;
 }

@@ -147,7 +147,8 @@ outcome_without_commit(
 {
 	cleanup_free char *reason = NULL;
 
-	if (!intake_is_planned(t) || t->held_by != NULL) {
+	if (!intake_is_planned(t) || t->held_by != NULL ||
+	    verification_is_met(t)) {
 		outcome_settle(mode, t, OUTCOME_NO_CHANGES, words);
 		return;
 	}

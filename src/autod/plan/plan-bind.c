@@ -32,6 +32,7 @@
 #include "task-json.h"
 #include "task-run.h"
 #include "update.h"
+#include "verification.h"
 #include "workspace.h"
 
 /* --- finding ---------------------------------------------------------- */
@@ -284,7 +285,8 @@ read_evidence(const struct plan_floor *floor, const struct task *t,
 		words = xasprintf("task %s: %s", t->id,
 		    t->outcome == OUTCOME_LANDED ? "landed by hand" :
 			t->held_by != NULL ? "the branch had its work already" :
-					     "nothing had to be changed");
+			verification_is_met(t) ? "its contract is met" :
+						 "nothing had to be changed");
 		strv_add(&evidence->external_refs, words);
 		if (t->held_by != NULL)
 			strv_add(&evidence->commits, t->held_by);
@@ -326,11 +328,13 @@ plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
     const struct task *t, char *const *files)
 {
 	bool implicit = plan_implicit_is(plan_floor_set(floor), a);
-	/* A worker's word closes nothing: a commit on the branch does, or, for
-	 * a task of a pool, what its source was told. */
+	/* A worker's word closes nothing: a commit on the branch does, a
+	 * contract that is met, or, for a task of a pool, what its source was
+	 * told. */
 	bool good = (t->outcome == OUTCOME_LANDED ||
 			t->outcome == OUTCOME_NO_CHANGES) &&
-	    (t->commit != NULL || t->held_by != NULL || implicit);
+	    (t->commit != NULL || t->held_by != NULL || implicit ||
+		verification_is_met(t));
 	struct plan_evidence evidence = { 0 };
 	cleanup_update struct update *update = NULL;
 	struct reconcile_facts facts = { .assignment_id = a->id,

@@ -254,7 +254,7 @@ team_verify(void *arg, struct agent *agent, const char *head)
 	if (t == NULL || t->step != TASK_ASSIGNED ||
 	    !verification_is_due(t, head))
 		return false;
-	if (agent_is_taken(agent))
+	if (agent->op != NULL)
 		return true; /* asked again when it is free */
 	verification_begin(t);
 	v = xcalloc(1, sizeof *v);

@@ -116,6 +116,16 @@ verification_end(struct task *task, struct json_object *result,
 	return VERIFICATION_RETRY;
 }
 
+bool
+verification_is_met(const struct task *task)
+{
+	const struct task_run *run = task->run;
+
+	return run != NULL && run->verification == VERIFICATION_PASSED &&
+	    is_own_result(task) &&
+	    strcmp(json_string_or(run->verified, "status", ""), "passed") == 0;
+}
+
 static void
 add_reasons(const struct task *task, struct buf *out)
 {

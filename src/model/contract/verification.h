@@ -46,6 +46,10 @@ enum verification_next {
 enum verification_next verification_end(struct task *task,
     struct json_object *result, const char *commit, int64_t now_ms);
 
+/* Was a contract that asks for anything met by this attempt? Then work without
+ * a commit has a result, too: a report, or what others have landed for it. */
+bool verification_is_met(const struct task *task);
+
 /* Why it failed: a sentence, appended. */
 void verification_reason(const struct task *task, struct buf *out);
 
