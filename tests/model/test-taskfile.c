@@ -136,6 +136,20 @@ END_TEST
 #define WITH(members) "{\"id\":\"1\"," members "}"
 #define REST          "\"subject\":\"s\",\"description\":\"d\","
 
+START_TEST(a_contract_is_read_and_a_foreign_one_is_left_alone)
+{
+	struct taskfile *task = make("1", "pending",
+	    ",\"metadata\":{\"verification\":{\"artifacts\":[]}}");
+
+	ck_assert_ptr_nonnull(task->contract);
+	taskfile_free(task);
+	task =
+	    make("1", "pending", ",\"metadata\":{\"verification\":\"done\"}");
+	ck_assert_ptr_null(task->contract);
+	taskfile_free(task);
+}
+END_TEST
+
 START_TEST(what_is_wrong_is_named)
 {
 	expect_refused("", -EINVAL, "");
@@ -156,6 +170,10 @@ START_TEST(what_is_wrong_is_named)
 	expect_refused(
 	    WITH(REST "\"status\":\"pending\",\"blockedBy\":[\"2\",3]"),
 	    -EINVAL, "blockedBy[1]");
+	expect_refused(
+	    WITH(REST "\"status\":\"pending\",\"metadata\":{\"verification\":"
+		      "{\"command\":\"x\"}}"),
+	    -EINVAL, "metadata.verification.command");
 }
 END_TEST
 
@@ -491,6 +509,7 @@ unit_suite(void)
 	    (const TTest *[]){ every_member_is_read,
 		what_may_be_missing_has_its_default,
 		priority_is_understood_and_foreign_metadata_is_no_error,
+		a_contract_is_read_and_a_foreign_one_is_left_alone,
 		what_is_wrong_is_named, too_large_a_file_is_refused, NULL });
 	unit_case(suite, "choosing",
 	    (const TTest *[]){ only_a_free_pending_task_is_eligible,
