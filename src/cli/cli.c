@@ -517,6 +517,22 @@ parse_own(struct cli *cli, const struct cli_command *command, int argc,
 }
 
 /* Words that are not flags are moved to the front of argv, in order. */
+/* Is it the command's own --version, which has a value? */
+static bool
+has_version(const struct cli_command *command, const char *arg)
+{
+	static const char name[] = "--version";
+
+	if (strncmp(arg, name, strlen(name)) != 0 ||
+	    strchr("=", arg[strlen(name)]) == NULL)
+		return false;
+	for (const struct cli_flag *f = command->flags;
+	     f != NULL && f->name != NULL; f++)
+		if (strcmp(f->name, name + 2) == 0)
+			return true;
+	return false;
+}
+
 int
 cli_parse(struct cli *cli, const struct cli_command *command, int argc,
     char **argv, struct cli_args *ret_args, bool *ret_help)
@@ -531,7 +547,8 @@ cli_parse(struct cli *cli, const struct cli_command *command, int argc,
 				argv[args.count++] = argv[i];
 			break;
 		}
-		taken =
+		taken = has_version(command, argv[i]) ?
+		    0 :
 		    cli_parse_global(cli, argc, argv, i, ret_help, &version);
 		if (taken == 0 && argv[i][0] == '-' && argv[i][1] != '\0' &&
 		    !(argv[i][1] >= '0' && argv[i][1] <= '9'))

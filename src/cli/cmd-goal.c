@@ -6,13 +6,12 @@
 
 #include "api-goal.h"
 #include "commands.h"
-#include "draft.h"
-#include "errtext.h"
 #include "flag-params.h"
 #include "goal-edit.h"
 #include "goal-view.h"
 #include "json.h"
 #include "mem.h"
+#include "plan-send.h"
 #include "remote.h"
 #include "shape.h"
 #include "text.h"
@@ -86,34 +85,6 @@ set_definition(struct json_object *params, const struct cli_args *args)
 	flag_list(params, "tags", args, FLAG_TAG);
 }
 
-/* Add the plan's text; errors about it name the file. */
-static int
-call_with_plan(struct cli *cli, const char *method, struct json_object *params,
-    const char *file)
-{
-	struct draft draft = DRAFT_INIT;
-	const char *code = NULL;
-	struct err err = { 0 };
-	int status = file != NULL ? draft_read(cli, file, &draft) : CLI_OK;
-
-	if (status != CLI_OK) {
-		json_object_put(params);
-		return draft_end(cli, &draft, status);
-	}
-	if (file != NULL)
-		json_set_string(params, "plan", draft.text.data);
-	if (!remote_try(cli, method, params, 0, &cli->result, &code, &err)) {
-		if (file != NULL && strncmp(err.msg, "the plan: ", 10) == 0) {
-			cleanup_free char *words = xstrdup(err.msg + 10);
-
-			err_set(&err, err.code, "%s: %s", file, words);
-		}
-		json_object_put(take_ptr(&cli->result));
-		status = cli_fail_err(cli, code, &err);
-	}
-	return draft_end(cli, &draft, status);
-}
-
 /* --- changes --------------------------------------------------------- */
 
 static int
@@ -133,7 +104,7 @@ goal_create(struct cli *cli, const struct cli_args *args)
 	params = json_object_new_object();
 	set_definition(params, args);
 	flag_text(params, "from_session", args, FLAG_FROM_SESSION);
-	status = call_with_plan(
+	status = plan_send(
 	    cli, "overseer.goal.create", params, args->flags[FLAG_PLAN_FILE]);
 	if (status != CLI_OK)
 		return status;
@@ -168,7 +139,7 @@ goal_plan(struct cli *cli, const struct cli_args *args)
 	int status;
 
 	flag_text(params, "reason", args, FLAG_REASON);
-	status = call_with_plan(
+	status = plan_send(
 	    cli, "overseer.goal.plan", params, args->flags[FLAG_PLAN_FILE]);
 	if (status == CLI_OK && args->flags[FLAG_PLAN_FILE] == NULL)
 		buf_addf(&cli->text, "The planner makes a plan for %s.\n",
@@ -303,7 +274,8 @@ const struct cli_command cmd_goal = {
 	    "show     a goal with its plan: progress, blockers, and who works "
 	    "on what\n"
 	    "plan     give it a plan, or another one for what has not begun; "
-	    "without\n         --plan-file, the planner makes it\n"
+	    "without\n         --plan-file, the planner makes it; llmc plan "
+	    "draft and apply do\n         that in two steps\n"
 	    "edit     change it and its plan as text, in an editor ($VISUAL, "
 	    "$EDITOR or vi);\n         or only what --title, --problem, "
 	    "--criterion, --constraint, --tag or\n         --priority say\n"

@@ -15,6 +15,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_escalations,
 	&cmd_task,
 	&cmd_goal,
+	&cmd_plan,
 	&cmd_work,
 	&cmd_tick,
 	&cmd_store,

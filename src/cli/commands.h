@@ -37,6 +37,7 @@ extern const struct cli_command cmd_pane;
 extern const struct cli_command cmd_pause;
 extern const struct cli_command cmd_peek;
 extern const struct cli_command cmd_pick;
+extern const struct cli_command cmd_plan;
 extern const struct cli_command cmd_probe;
 extern const struct cli_command cmd_proxy;
 extern const struct cli_command cmd_rebase;

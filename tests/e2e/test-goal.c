@@ -92,6 +92,56 @@ START_TEST(a_goal_from_a_file_is_listed_and_shown)
 }
 END_TEST
 
+START_TEST(a_plan_is_drafted_examined_and_applied)
+{
+	const char *goal = create();
+	struct e2e_run *run;
+
+	e2e_write(e2e_path("%s/next.md", dir),
+	    "## Base\n### Lexer\nAcceptance: all tokens\n"
+	    "### Printer\nAcceptance: text\nDepends: Lexer\n");
+	run = llmc(e2e_path("plan draft %s --plan-file next.md", goal));
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "Printer");
+	e2e_has(
+	    run->out, "made for version 1.\nApply it with: llmc plan apply");
+	e2e_has(llmc(e2e_path("goal show %s", goal))->out, "Release");
+	e2e_json(llmc(e2e_path("--json plan draft %s", goal)), 0);
+	/* The plan is another one by now. */
+	e2e_expect(llmc("work priority T1.1 high"), 0, NULL);
+	e2e_json_error(llmc(e2e_path("--json plan apply %s", goal)), 1,
+	    "E_CONFLICT", "--version 2");
+	e2e_expect(llmc(e2e_path("plan apply %s --version x", goal)), 2,
+	    "llmc goal show");
+	run = llmc(e2e_path("plan insights %s", goal));
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "critical path 36 turns");
+	e2e_json(llmc(e2e_path("--json plan insights %s", goal)), 0);
+	run = llmc(e2e_path("plan recommend %s", goal));
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "  start T1.1\n     - its priority is high\n");
+	e2e_has(run->out, "2 nodes wait for it");
+	e2e_json(llmc(e2e_path("--json plan recommend %s", goal)), 0);
+	run = llmc(e2e_path("plan apply %s --version 2 --reason why", goal));
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "version 3.");
+	e2e_has(llmc(e2e_path("goal show %s", goal))->out, "Printer");
+	run = llmc(e2e_path("--json events --goal %s", goal));
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "\"plan.created\"");
+	e2e_has(run->out, "\"initial_create\"");
+	e2e_has(run->out, "\"epic_id\"");
+	e2e_json_error(llmc(e2e_path("--json plan apply %s", goal)), 1,
+	    "E_NOT_FOUND", "llmc plan draft");
+	e2e_json_error(
+	    llmc("--json plan apply none"), 1, "E_NOT_FOUND", "no goal none");
+	e2e_write(e2e_path("%s/bad.md", dir), "## One\n### A\nDepends: B\n");
+	e2e_json_error(
+	    llmc(e2e_path("--json plan draft %s --plan-file bad.md", goal)), 1,
+	    "E_INVALID_PLAN", "bad.md: line 3");
+}
+END_TEST
+
 START_TEST(a_plan_is_json_or_markdown_by_its_content)
 {
 	struct e2e_run *run;
@@ -334,6 +384,7 @@ unit_suite(void)
 	Suite *suite = suite_create("goal");
 	const TTest *const all[] = { goals_are_off_until_they_are_turned_on,
 		a_goal_from_a_file_is_listed_and_shown,
+		a_plan_is_drafted_examined_and_applied,
 		a_plan_is_json_or_markdown_by_its_content,
 		a_wrong_file_is_told_by_its_line_or_its_path,
 		wrong_words_are_answered_with_the_right_ones,

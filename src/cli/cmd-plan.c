@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc plan: a plan is drafted, looked at and applied; what its graph says, and
+ * what should be done about it. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "api-goal.h"
+#include "commands.h"
+#include "errtext.h"
+#include "flag-params.h"
+#include "goal-view.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-insights.h"
+#include "plan-print.h"
+#include "plan-recommend.h"
+#include "plan-send.h"
+#include "plan-set.h"
+#include "remote.h"
+#include "shape.h"
+#include "strv.h"
+#include "table.h"
+#include "text.h"
+#include "verbs.h"
+
+enum {
+	FLAG_PLAN_FILE,
+	FLAG_VERSION,
+	FLAG_REASON
+};
+
+#define BIT(flag) (1u << (flag))
+
+static const struct cli_flag plan_flags[] = {
+	[FLAG_PLAN_FILE] = { "plan-file", "FILE",
+	    "for draft and apply: the phases, tasks and subtasks, as Markdown "
+	    "or JSON (- is stdin)" },
+	[FLAG_VERSION] = { "version", "N",
+	    "for apply: the version of the plan that it replaces" },
+	[FLAG_REASON] = { "reason", "TEXT",
+	    "for draft and apply: why there is another plan; it is kept" },
+	{ NULL, NULL, NULL },
+};
+
+static struct json_object *
+goal_params(const char *goal)
+{
+	struct json_object *params = json_object_new_object();
+
+	json_set_string(params, "goal", goal);
+	return params;
+}
+
+/* --- draft and apply ------------------------------------------------- */
+
+static int
+show_draft(struct cli *cli)
+{
+	const char *goal = json_string_or(cli->result, "goal", "");
+	const char *how = json_string_or(cli->result, "how", NULL);
+	int64_t base = json_int_or(cli->result, "base", 0);
+	int64_t version = json_int_or(cli->result, "version", 0);
+	struct plan *plan = NULL;
+	struct err err = { 0 };
+
+	if (plan_from_json(json_object_object_get(cli->result, "record"), "",
+		&plan, &err) < 0)
+		return cli_fail(cli, "failed",
+		    "the daemon is of another version of llmc (%s); restart "
+		    "it",
+		    err.msg);
+	plan_print(plan, false, &cli->text);
+	plan_free(plan);
+	buf_addf(&cli->text, "\nThis is a draft by %s",
+	    json_string_or(cli->result, "actor", ""));
+	if (how != NULL)
+		buf_addf(&cli->text, " (%s)", how);
+	buf_addf(&cli->text, ", made for version %" PRId64 ".\n", base);
+	if (base == version)
+		buf_addf(
+		    &cli->text, "Apply it with: llmc plan apply %s\n", goal);
+	else
+		buf_addf(&cli->text,
+		    "The plan has version %" PRId64
+		    " by now. Make another draft with: llmc plan draft %s\n",
+		    version, goal);
+	return CLI_OK;
+}
+
+static int
+plan_draft(struct cli *cli, const struct cli_args *args)
+{
+	struct json_object *params = goal_params(args->list[1]);
+	int status;
+
+	flag_text(params, "reason", args, FLAG_REASON);
+	status = plan_send(
+	    cli, "overseer.plan.draft", params, args->flags[FLAG_PLAN_FILE]);
+	if (status != CLI_OK)
+		return status;
+	if (strcmp(json_string_or(cli->result, "state", ""), "ready") == 0)
+		return show_draft(cli);
+	buf_addf(&cli->text,
+	    "The planner makes a draft for %s; look at it with: llmc plan "
+	    "draft %s\n",
+	    json_string_or(cli->result, "goal", ""),
+	    json_string_or(cli->result, "goal", ""));
+	return CLI_OK;
+}
+
+static int
+plan_apply(struct cli *cli, const struct cli_args *args)
+{
+	const char *typed = args->flags[FLAG_VERSION];
+	struct json_object *params;
+	int64_t version = 0;
+	int status;
+
+	if (typed != NULL && !text_parse_int(typed, 0, INT64_MAX, &version))
+		return cli_misuse(cli, &cmd_plan,
+		    "--version %s: use the number that llmc goal show prints",
+		    typed);
+	params = goal_params(args->list[1]);
+	flag_text(params, "reason", args, FLAG_REASON);
+	if (typed != NULL)
+		json_set_int(params, "version", version);
+	status = plan_send(
+	    cli, "overseer.plan.apply", params, args->flags[FLAG_PLAN_FILE]);
+	if (status == CLI_OK)
+		buf_addf(&cli->text,
+		    "%s: its plan has %" PRId64 " nodes, version %" PRId64
+		    ".\n",
+		    json_string_or(cli->result, "goal", ""),
+		    json_int_or(cli->result, "nodes", 0),
+		    json_int_or(cli->result, "version", 0));
+	return status;
+}
+
+/* --- insights --------------------------------------------------------- */
+
+/* The plan of the goal, in a set that the caller releases. */
+static int
+fetch(struct cli *cli, const char *goal, struct plan_set *set,
+    struct plan **ret_plan)
+{
+	cleanup_json struct json_object *answer = NULL;
+	int status = remote_call(
+	    cli, "overseer.goal.show", goal_params(goal), 0, &answer);
+
+	return status == CLI_OK ? goal_view_read(cli, answer, set, ret_plan) :
+				  status;
+}
+
+static void
+print_leaves(struct cli *cli, const char *title,
+    const struct plan_insights *all, const size_t *list, size_t count)
+{
+	const struct table_column columns[] = { { .title = "NODE" },
+		{ .title = "EFFORT", .right = true },
+		{ .title = "SLACK", .right = true },
+		{ .title = "WAITING", .right = true }, { .title = "STATUS" },
+		{ .title = "NAME", .flexible = true } };
+	struct table *table;
+
+	if (count == 0)
+		return;
+	table = table_new(columns, nitems(columns));
+	buf_addf(&cli->text, "\n%s\n", title);
+	for (size_t i = 0; i < count; i++) {
+		const struct plan_insight *leaf = &all->leaves[list[i]];
+		cleanup_free char *effort = xasprintf("%" PRId64, leaf->effort);
+		cleanup_free char *slack = xasprintf("%" PRId64, leaf->slack);
+		cleanup_free char *waiting =
+		    leaf->waiting > 0 ? xasprintf("%zu", leaf->waiting) : NULL;
+
+		table_row(table,
+		    (const char *const[]){ leaf->node->id, effort, slack,
+			waiting, node_status_name(leaf->node->status),
+			leaf->node->name });
+		table_colour(table, 4,
+		    goal_view_colour(node_status_name(leaf->node->status)));
+	}
+	table_print(table, cli->width, cli->colour, &cli->text);
+	table_free(table);
+}
+
+static void
+print_insights(struct cli *cli, const struct plan_insights *all)
+{
+	if (all->open == 0) {
+		buf_adds(&cli->text, "Nothing is open in this plan.\n");
+		return;
+	}
+	buf_addf(&cli->text,
+	    "%zu open nodes, %zu ready, %zu blocked; effort %" PRId64
+	    " turns, critical path %" PRId64 " turns.\n",
+	    all->open, all->ready, all->blocked, all->effort, all->length);
+	print_leaves(cli, "Critical path:", all, all->path, all->path_count);
+	print_leaves(cli, "Bottlenecks (critical, and others wait):", all,
+	    all->bottlenecks, all->bottleneck_count);
+	print_leaves(cli, "What keeps most others waiting:", all, all->blockers,
+	    all->blocker_count);
+}
+
+static int
+plan_show_insights(struct cli *cli, const struct cli_args *args)
+{
+	cleanup_plan_insights struct plan_insights all = { 0 };
+	struct plan_set set = { 0 };
+	struct plan *plan = NULL;
+	int status = fetch(cli, args->list[1], &set, &plan);
+
+	if (status == CLI_OK) {
+		plan_insights(plan, &all);
+		cli->result = plan_insights_to_json(plan, &all);
+		print_insights(cli, &all);
+	}
+	plan_set_release(&set);
+	return status;
+}
+
+/* --- recommend -------------------------------------------------------- */
+
+static void
+print_recommendation(struct cli *cli, const struct recommendation *r)
+{
+	buf_addf(
+	    &cli->text, "%3d  %s", r->score, recommend_kind_words[r->kind]);
+	for (size_t i = 0; r->nodes != NULL && r->nodes[i] != NULL; i++)
+		buf_addf(&cli->text, " %s", r->nodes[i]);
+	buf_addc(&cli->text, '\n');
+	for (size_t i = 0; r->reasons != NULL && r->reasons[i] != NULL; i++) {
+		buf_adds(&cli->text, "     - ");
+		text_add_visible(
+		    &cli->text, r->reasons[i], strlen(r->reasons[i]), false);
+		buf_addc(&cli->text, '\n');
+	}
+	if (r->command != NULL)
+		buf_addf(&cli->text, "     %s\n", r->command);
+}
+
+static int
+plan_show_recommendations(struct cli *cli, const struct cli_args *args)
+{
+	cleanup_plan_insights struct plan_insights all = { 0 };
+	cleanup_recommendations struct recommendations told = { 0 };
+	struct plan_set set = { 0 };
+	struct plan *plan = NULL;
+	int status = fetch(cli, args->list[1], &set, &plan);
+
+	if (status == CLI_OK) {
+		plan_insights(plan, &all);
+		plan_recommend(plan, &all, &told);
+		cli->result = recommendations_to_json(&told);
+		for (size_t i = 0; i < told.count; i++)
+			print_recommendation(cli, &told.list[i]);
+		if (told.count == 0)
+			buf_adds(&cli->text,
+			    "There is nothing to recommend for this plan.\n");
+	}
+	plan_set_release(&set);
+	return status;
+}
+
+/* --- the command ------------------------------------------------------ */
+
+static const struct verb plan_verbs[] = {
+	{ "draft", 1, 1, BIT(FLAG_PLAN_FILE) | BIT(FLAG_REASON),
+	    "draft GOAL [--plan-file FILE]", plan_draft },
+	{ "apply", 1, 1,
+	    BIT(FLAG_PLAN_FILE) | BIT(FLAG_VERSION) | BIT(FLAG_REASON),
+	    "apply GOAL [--plan-file FILE] [--version N]", plan_apply },
+	{ "insights", 1, 1, 0, "insights GOAL", plan_show_insights },
+	{ "recommend", 1, 1, 0, "recommend GOAL", plan_show_recommendations },
+	{ NULL, 0, 0, 0, NULL, NULL },
+};
+
+static int
+plan_run(struct cli *cli, const struct cli_args *args)
+{
+	return verbs_run(cli, &cmd_plan, plan_verbs, args);
+}
+
+static const struct shape strings = {
+	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+};
+
+static const struct shape leaf_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "node", .type = SHAPE_STRING },
+		{ .name = "name", .type = SHAPE_STRING },
+		{ .name = "status", .type = SHAPE_STRING },
+		{ .name = "effort", .type = SHAPE_INT, .help = "turns" },
+		{ .name = "start",
+		    .type = SHAPE_INT,
+		    .help = "turns of others before it can begin" },
+		{ .name = "slack",
+		    .type = SHAPE_INT,
+		    .help = "turns later that change nothing; 0: critical" },
+		{ .name = "waiting",
+		    .type = SHAPE_INT,
+		    .help = "open nodes that wait for it; 0 if it was not "
+			    "counted" },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape leaves = {
+	.fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &leaf_shape },
+};
+
+static const struct shape insights_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "goal", .type = SHAPE_STRING },
+		{ .name = "version", .type = SHAPE_INT },
+		{ .name = "open", .type = SHAPE_INT },
+		{ .name = "ready", .type = SHAPE_INT },
+		{ .name = "blocked", .type = SHAPE_INT },
+		{ .name = "effort", .type = SHAPE_INT, .help = "of all" },
+		{ .name = "critical_effort", .type = SHAPE_INT },
+		{ .name = "critical_path", .type = SHAPE_ARRAY, .of = &leaves },
+		{ .name = "bottlenecks", .type = SHAPE_ARRAY, .of = &leaves },
+		{ .name = "blockers", .type = SHAPE_ARRAY, .of = &leaves },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape recommendation_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "kind",
+		    .type = SHAPE_STRING,
+		    .choices = recommend_kind_words },
+		{ .name = "score", .type = SHAPE_INT, .help = "1 to 100" },
+		{ .name = "nodes", .type = SHAPE_ARRAY, .of = &strings },
+		{ .name = "reasons", .type = SHAPE_ARRAY, .of = &strings },
+		{ .name = "command",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "what to type" },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape recommendations_shape = {
+	.fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &recommendation_shape },
+};
+
+static const struct shape plan_forms = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "draft",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_plan_drafted },
+		{ .name = "apply",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_goal_changed },
+		{ .name = "insights",
+		    .type = SHAPE_OBJECT,
+		    .of = &insights_shape },
+		{ .name = "recommend",
+		    .type = SHAPE_ARRAY,
+		    .of = &recommendations_shape },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_plan = {
+	.name = "plan",
+	.usage = "draft GOAL | apply GOAL | insights GOAL | recommend GOAL",
+	.summary = "draft, apply and examine the plans of goals",
+	.help =
+	    "draft      have the planner make a plan, or read one from "
+	    "--plan-file, and keep it\n           without changing anything; "
+	    "show the draft that there is\n"
+	    "apply      make the draft, or what --plan-file says, the plan, as "
+	    "far as it has not\n           begun; refused if the plan was "
+	    "changed since the draft was made\n"
+	    "insights   the critical path, bottlenecks, and what keeps most "
+	    "others waiting\n"
+	    "recommend  what to start, unblock, split, merge or reorder, with "
+	    "scores and reasons\n\n"
+	    "GOAL is as for llmc goal, whose plan is draft and apply in one "
+	    "step. With --reason,\ndraft has another one made. Agents may not "
+	    "apply plans, unless their role is ci and\nteam.ci_may_apply is "
+	    "true.\n",
+	.flags = plan_flags,
+	.min_args = 1,
+	.max_args = 2,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape =
+	    &(const struct shape_field){ .type = SHAPE_ONE, .of = &plan_forms },
+	.run = plan_run,
+};

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Calls that take the text of a plan from a file. */
+#ifndef PLAN_SEND_H
+#define PLAN_SEND_H
+
+struct cli;
+struct json_object;
+
+/* Call the method with the text of the file ("-" is standard input, NULL =
+ * none) as params.plan; errors about it name the file. Takes params. CLI_OK
+ * with the answer in cli->result, or the failure is reported. */
+int plan_send(struct cli *cli, const char *method, struct json_object *params,
+    const char *file);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What the graph of a plan says: how long it takes at least, what that hangs
+ * on, and what keeps most other work waiting. Pure; O(n log n).
+ *
+ * Only open nodes without children count, with their estimated effort
+ * (plan-effort.h; PLAN_INSIGHT_EFFORT if it does not say), in turns. Who waits
+ * for whom is as in plan-deps.h.
+ */
+#ifndef PLAN_INSIGHTS_H
+#define PLAN_INSIGHTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct json_object;
+struct plan;
+struct plan_node;
+
+#define PLAN_INSIGHT_EFFORT 12 /* medium */
+#define PLAN_INSIGHTS_MAX   10 /* entries of each list */
+#define PLAN_INSIGHTS_TRIED                               \
+	64 /* nodes whose waiters are counted: those with \
+	    * the longest way behind them, or the most    \
+	    * nodes that depend on them */
+
+struct plan_insight {
+	const struct plan_node *node;
+	int64_t effort;
+	int64_t start; /* it can begin after so much effort by others */
+	int64_t after; /* the longest way from its end to the end of all */
+	int64_t slack; /* so much later changes nothing; 0: it is critical */
+	size_t direct; /* nodes that depend on it, or on one above it */
+	size_t waiting; /* open leaves that wait for it, at any distance; 0 if
+			 * that was not counted */
+	bool ready;
+};
+
+struct plan_insights {
+	int64_t effort; /* of all open leaves */
+	int64_t length; /* of the critical path */
+	size_t open, ready, blocked; /* leaves */
+	struct plan_insight *leaves; /* open ones, in the order of the plan */
+	/* Indices into leaves. */
+	size_t *path; /* the critical path, first node first */
+	size_t path_count;
+	size_t bottlenecks[PLAN_INSIGHTS_MAX]; /* critical, with others that
+						* wait: by how many */
+	size_t bottleneck_count;
+	size_t blockers[PLAN_INSIGHTS_MAX]; /* by how many wait for it */
+	size_t blocker_count;
+};
+
+void plan_insights(const struct plan *plan, struct plan_insights *ret_insights);
+void plan_insights_release(struct plan_insights *insights);
+#define cleanup_plan_insights __attribute__((cleanup(plan_insights_release)))
+
+/* Owned by the caller. */
+struct json_object *plan_insights_to_json(
+    const struct plan *plan, const struct plan_insights *insights);
+
+#endif
