@@ -65,25 +65,40 @@
 		api_team_ack_params, API_E_NOT_FOUND, API_FAILED, 0),          \
 	    TEAM_TOOL("mail_reserve",                                          \
 		"Reserve files or folders that you are about to change, so "   \
-		"that no other agent changes them.",                           \
+		"that no other agent changes them. All of them or none are "   \
+		"reserved, until you release them, their time is over, or "    \
+		"your task ends. Reserve again to have them for longer.",      \
 		api_team_reserve_params, API_E_CONFLICT, API_E_INVALID_PLAN,   \
-		API_FAILED, 0),                                                \
+		API_E_RATE, API_FAILED, 0),                                    \
 	    TEAM_TOOL("mail_release", "Release what you have reserved.",       \
-		api_team_release_params, API_E_NOT_FOUND, API_FAILED, 0),      \
+		api_team_release_params, API_E_NOT_FOUND, API_E_INVALID_PLAN,  \
+		API_FAILED, 0),                                                \
 	    TEAM_TOOL("mail_list_reservations",                                \
 		"See what is reserved, and by whom.", api_team_no_params,      \
 		API_FAILED, 0),                                                \
 	    TEAM_TOOL("request_orchestrator",                                  \
 		"Ask the agent that you work for a question, and wait for "    \
-		"the answer.",                                                 \
+		"the answer; without such an agent, a person is asked. Ask "   \
+		"only what you cannot decide yourself: at most 5 questions "   \
+		"in a minute, 3 of them open. If the status is not resolved, " \
+		"decide yourself and go on.",                                  \
 		api_team_request_params, API_E_RATE, API_FAILED, 0),           \
 	    TEAM_TOOL("respond_orchestrator_request",                          \
-		"Answer a question of an agent that works for you.",           \
+		"Answer a question of an agent that works for you. It waits "  \
+		"for you, so do it before anything else. The first answer "    \
+		"counts.",                                                     \
 		api_team_respond_params, API_E_NOT_FOUND, API_E_CONFLICT,      \
-		API_FAILED, 0),                                                \
+		API_E_UNAUTHORIZED, API_FAILED, 0),                            \
 	    TEAM_TOOL("plan_review_needed",                                    \
-		"Say that the plan does not fit, and why.",                    \
-		api_team_review_params, API_FAILED, 0),                        \
+		"Say that your task cannot be done as it is planned, and "     \
+		"why: its scope is too small, it depends on something that "   \
+		"is missing, or it should be split. The overseer and a "       \
+		"person are told; you go on with what can be done.",           \
+		api_team_review_params, API_E_NOT_FOUND, API_FAILED, 0),       \
+	    { "request.answer", "answer a question of an agent", API_ONESHOT,  \
+		    API_PERSON, &api_request_answer_params, &api_team_answer,  \
+		    ERRORS{                                                    \
+			API_E_NOT_FOUND, API_E_CONFLICT, API_FAILED, 0 } },    \
 	    { "mail.send", "send mail to an agent", API_ONESHOT, API_PERSON,   \
 		    &api_mail_send_params, &api_mail_result,                   \
 		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                \

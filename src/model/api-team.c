@@ -371,6 +371,15 @@ const struct shape api_team_respond_params = {
 	    },
 };
 
+const struct shape api_request_answer_params = {
+	.fields =
+	    FIELDS{
+		TEXT("id", 128, "of the question"),
+		TEXT("response", BODY_MAX, "the answer"),
+		END,
+	    },
+};
+
 const struct shape api_team_review_params = {
 	.fields =
 	    FIELDS{

@@ -155,6 +155,10 @@ enum event_kind {
 	EVENT_ASSIGNMENT_ESCALATED, /* the same */
 	EVENT_ASSIGNMENT_REPLAN,
 	EVENT_DISPATCH_ENDED, /* dispatch, result, reason */
+	/* Agents that work together. */
+	EVENT_REQUEST, /* worker, task, ref: the question, to: an actor, text */
+	EVENT_REQUEST_ENDED, /* worker, task, ref, result */
+	EVENT_GUARD_DENIED, /* worker, task, class: the guard, reason */
 	/* The tick. */
 	EVENT_TICK, /* count: decisions, duration_ms, reason: who wanted it */
 	EVENT_ACTION, /* goal, node, assignment, worker, action, reason */

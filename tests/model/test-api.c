@@ -113,7 +113,7 @@ START_TEST(flags_are_those_that_callers_rely_on)
 	    "overseer.work.list overseer.work.show overseer.work.update overseer.work.add overseer.work.split overseer.work.merge overseer.work.move overseer.work.assign "
 	    "overseer.store.check overseer.store.export overseer.store.import overseer.store.recover overseer.store.compact "
 	    "overseer.events overseer.why "
-	    "mail.send mail.inbox mail.show mail.ack team.tree");
+	    "request.answer mail.send mail.inbox mail.show mail.ack team.tree");
 	assert_flagged(API_OWN, "hook.event sandbox.refused");
 	assert_flagged(API_STOPPING, "hook.event daemon.stop");
 	assert_flagged(API_STREAM, "events.follow");
@@ -230,6 +230,7 @@ static const struct {
 	{ "team.request_orchestrator", "  w " },
 	{ "team.respond_orchestrator_request", "  w " },
 	{ "team.plan_review_needed", "  w " },
+	{ "request.answer", "p   " },
 	{ "mail.send", "p   " },
 	{ "mail.inbox", "p   " },
 	{ "mail.show", "p   " },

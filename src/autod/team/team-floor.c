@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent.h"
 #include "auto.h"
 #include "emit.h"
 #include "json.h"
 #include "life.h"
+#include "loop.h"
 #include "mem.h"
 #include "plan-floor.h"
 #include "serve.h"
@@ -21,6 +23,7 @@
 #include "team-report.h"
 #include "team-request.h"
 #include "team-reserve.h"
+#include "team-review.h"
 #include "team-spawn.h"
 #include "team-tree.h"
 #include "team-verify.h"
@@ -58,11 +61,34 @@ floor_begin(void *self)
 	life_floor_begun(floor->core);
 }
 
+bool
+team_floor_ends(const struct event *event, const char *task, const char *worker)
+{
+	if (event == NULL)
+		return false;
+	switch (event->kind) {
+	case EVENT_TASK_FINISHED:
+	case EVENT_TASK_RETRY:
+		return task != NULL && event->task != NULL &&
+		    strcmp(task, event->task) == 0;
+	case EVENT_WORKER_LOST:
+	case EVENT_WORKER_GONE:
+		return worker != NULL && event->worker != NULL &&
+		    strcmp(worker, event->worker) == 0;
+	default:
+		return false;
+	}
+}
+
 static void
 on_event(const struct event *event, void *arg)
 {
+	struct team_floor *floor = arg;
+
 	if (event->kind == EVENT_TASK_ASSIGNED)
-		team_guard_assigned(arg, event);
+		team_guard_assigned(floor, event);
+	team_requests_event(floor->requests, event);
+	team_reserve_event(floor, event);
 }
 
 static void
@@ -140,9 +166,25 @@ policy_guard(void *arg, struct agent *agent, struct guard_policy *policy)
 	team_guard_fill(arg, agent, policy);
 }
 
+static void
+policy_denied(void *arg, struct agent *agent, struct json_object *denied)
+{
+	team_review_denied(arg, agent, denied);
+}
+
+static bool
+policy_asks(void *arg, const struct agent *agent)
+{
+	const struct team_floor *floor = arg;
+
+	return team_requests_asks(floor->requests, agent);
+}
+
 static const struct auto_team team_policy = {
 	.guard = policy_guard,
 	.files = policy_files,
+	.denied = policy_denied,
+	.asks = policy_asks,
 	.tool_used = policy_tool_used,
 	.task_text = policy_task_text,
 	.stop_words = policy_stop_words,
@@ -162,6 +204,9 @@ book_opened(void *arg)
 	const struct team_floor *floor = arg;
 
 	team_deliver_opened(floor->deliver);
+	team_requests_opened(floor->requests);
+	team_reserve_sweep(arg, NULL);
+	team_guard_changed(arg);
 }
 
 static void
@@ -171,6 +216,7 @@ book_closed(void *arg)
 
 	team_deliver_closed(floor->deliver);
 	team_family_closed(floor->family);
+	team_requests_closed(floor->requests);
 }
 
 /* --- life ------------------------------------------------------------ */
@@ -202,7 +248,10 @@ team_floor_new(struct plan_floor *plan)
 	team_mail_register(floor);
 	floor->report = team_report_new(floor);
 	floor->perf = team_perf_new(floor);
-	team_request_register(floor);
+	floor->requests = team_requests_new(floor);
+	team_review_register(floor);
+	floor->guard =
+	    loop_call_new(floor->core->loop, team_guard_refresh, floor);
 	team_reserve_register(floor);
 	team_spawn_register(floor);
 	team_tree_register(floor);
@@ -222,5 +271,7 @@ team_floor_free(struct team_floor *floor)
 	team_wait_free(floor->wait);
 	team_family_free(floor->family);
 	team_perf_free(floor->perf);
+	team_requests_free(floor->requests);
+	loop_call_free(floor->guard);
 	free(floor);
 }

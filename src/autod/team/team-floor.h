@@ -14,8 +14,9 @@
  *   team-reach.c    who may write to whom
  *   team-mail.c     mail_send, mail_inbox, mail_ack, and mail.* for people
  *   team-reserve.c  mail_reserve, mail_release, mail_list_reservations
- *   team-request.c  request_orchestrator, respond_orchestrator_request,
- *                   plan_review_needed
+ *   team-request.c  request_orchestrator, respond_orchestrator_request
+ *   team-review.c   plan_review_needed; what the guards have stopped
+ *   team-guard.c    what agents may do with their tools
  *   team-tree.c     team.tree
  *   team-fleet.c    the agents that can be asked for, in prompts
  *   team-verify.c   finished work is checked against its contract
@@ -40,6 +41,9 @@ struct team_report;
 struct team_deliver;
 struct team_family;
 struct team_wait;
+struct team_requests;
+struct event;
+struct loop_call;
 
 struct team_floor {
 	struct core *core;
@@ -54,6 +58,8 @@ struct team_floor {
 	struct team_family *family;
 	struct team_wait *wait;
 	struct team_perf *perf;
+	struct team_requests *requests;
+	struct loop_call *guard; /* what agents may do has changed */
 };
 
 /* Registers itself as a floor, its policy and its methods. */
@@ -63,6 +69,11 @@ void team_floor_free(struct team_floor *floor);
 
 /* The floor that is above this one. */
 struct team_floor *team_floor_above(const struct plan_floor *plan);
+
+/* Does this event (NULL = none) end the run of a task, or what a worker does?
+ * task and worker may be NULL. */
+bool team_floor_ends(
+    const struct event *event, const char *task, const char *worker);
 
 /* Whose tool call it is, by the socket it came to; NULL: the call was refused,
  * because there is no such worker any more. ret_task (may be NULL): its task,

@@ -8,6 +8,7 @@
 #include "guard.h"
 #include "intake.h"
 #include "log.h"
+#include "loop.h"
 #include "plan-bind.h"
 #include "plan-floor.h"
 #include "plan-node.h"
@@ -19,6 +20,7 @@
 #include "task.h"
 #include "team-floor.h"
 #include "team-guard.h"
+#include "team-reserve.h"
 #include "tool-scope.h"
 
 void
@@ -44,6 +46,7 @@ team_guard_fill(struct team_floor *floor, const struct agent *agent,
 		strv_add(&policy->llmc_tools, "report_progress");
 		strv_add(&policy->llmc_tools, "report_completion");
 	}
+	team_reserve_fill(floor, agent, policy);
 }
 
 void
@@ -54,6 +57,8 @@ team_guard_assigned(struct team_floor *floor, const struct event *event)
 	struct plan *plan = NULL;
 	char **scope = NULL;
 
+	if (task != NULL && task->run != NULL)
+		task->run->violations = 0;
 	if (task == NULL || !intake_is_planned(task) ||
 	    floor->plan->state != PLAN_OPEN ||
 	    plan_bind_find(
@@ -68,8 +73,16 @@ team_guard_assigned(struct team_floor *floor, const struct event *event)
 }
 
 void
-team_guard_refresh(struct team_floor *floor)
+team_guard_changed(struct team_floor *floor)
 {
+	loop_call_request(floor->guard);
+}
+
+void
+team_guard_refresh(void *arg)
+{
+	const struct team_floor *floor = arg;
+
 	for (size_t i = 0; i < floor->fleet->count; i++)
 		agent_guard_refresh(floor->fleet->agents[i]);
 }

@@ -17,7 +17,10 @@ void team_guard_fill(struct team_floor *floor, const struct agent *agent,
 /* A worker gets a task: where the task may write, as its plan says now. */
 void team_guard_assigned(struct team_floor *floor, const struct event *event);
 
-/* Something that policies depend on has changed. */
-void team_guard_refresh(struct team_floor *floor);
+/* Something that policies depend on has changed: they are written anew at the
+ * end of this pass of the loop. */
+void team_guard_changed(struct team_floor *floor);
+/* Write them now; floor is a struct team_floor. */
+void team_guard_refresh(void *floor);
 
 #endif

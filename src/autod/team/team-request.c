@@ -1,27 +1,670 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "buf.h"
+#include "clock.h"
+#include "emit.h"
+#include "errtext.h"
+#include "escalation.h"
+#include "id.h"
+#include "json.h"
+#include "loop.h"
 #include "mem.h"
+#include "moment.h"
+#include "person.h"
+#include "plan-call.h"
+#include "plan-query.h"
+#include "request.h"
 #include "serve.h"
+#include "server.h"
+#include "strv.h"
+#include "task-run.h"
+#include "task.h"
+#include "team-book.h"
 #include "team-floor.h"
+#include "team-mail.h"
+#include "team-post.h"
 #include "team-request.h"
+#include "text.h"
+
+#define HASH_LEN  16
+#define MAIL_PART 60000 /* bytes of the question that the mail has */
+#define TOLD_MAX  200 /* bytes of it in a line */
+
+/* A call that is answered when its question has ended. */
+struct waiter {
+	TAILQ_ENTRY(waiter) entry;
+	struct server_call *call;
+	char *id;
+};
+
+TAILQ_HEAD(waiter_list, waiter);
+
+struct team_requests {
+	struct team_floor *floor;
+	struct request_registry registry;
+	struct waiter_list waiters;
+	struct loop_timer *timer; /* for the next deadline */
+};
+
+static struct team_book *
+book_of(const struct team_requests *requests)
+{
+	return requests->floor->book;
+}
+
+/* --- those who wait ---------------------------------------------------- */
+
+static struct json_object *
+to_answer(const struct request *r)
+{
+	static const char *const words[REQUEST_STATE_COUNT] = {
+		[REQUEST_TIMEOUT] =
+		    "Nobody answered in time. Decide yourself, and say in your "
+		    "report what you have decided.",
+		[REQUEST_CANCELLED] = "The question was cancelled.",
+		[REQUEST_ORPHANED] =
+		    "The agent that you work for has ended. Decide yourself, "
+		    "and say in your report what you have decided.",
+	};
+	struct json_object *json = json_object_new_object();
+
+	json_set_string(json, "requestId", r->id);
+	json_set_string(json, "status", request_state_words[r->state]);
+	if (r->response != NULL)
+		json_set_string(json, "response", r->response);
+	if (r->responder != NULL)
+		json_set_string(json, "responder", r->responder);
+	if (words[r->state] != NULL)
+		json_set_string(json, "message", words[r->state]);
+	return json;
+}
 
 static void
-absent(void *arg, struct server_call *call, struct json_object *params)
+waiter_free(struct team_requests *requests, struct waiter *waiter)
 {
-	(void)arg;
-	(void)params;
-	serve_refuse(call, API_FAILED, "not built yet");
+	TAILQ_REMOVE(&requests->waiters, waiter, entry);
+	free(waiter->id);
+	free(waiter);
+}
+
+static void
+await(struct team_requests *requests, struct server_call *call, const char *id)
+{
+	struct waiter *waiter = xcalloc(1, sizeof *waiter);
+
+	waiter->call = call;
+	waiter->id = xstrdup(id);
+	TAILQ_INSERT_TAIL(&requests->waiters, waiter, entry);
+}
+
+/* What has ended is stored: tell those who wait, and forget the texts. */
+static void
+on_stored(const struct err *err, void *arg)
+{
+	struct team_requests *requests = arg;
+	struct waiter *waiter, *next;
+
+	(void)err; /* then it is as it was decided, as long as we live */
+	for (waiter = TAILQ_FIRST(&requests->waiters); waiter != NULL;
+	     waiter = next) {
+		const struct request *r =
+		    request_registry_find(&requests->registry, waiter->id);
+
+		next = TAILQ_NEXT(waiter, entry);
+		if (r != NULL && request_is_open(r))
+			continue;
+		if (r != NULL)
+			serve_reply(
+			    requests->floor->core, waiter->call, to_answer(r));
+		else
+			serve_refuse(waiter->call, API_BUSY,
+			    "the question is being read");
+		waiter_free(requests, waiter);
+	}
+	for (size_t i = 0; i < requests->registry.count; i++) {
+		struct request *r = requests->registry.list[i];
+
+		if (!request_is_open(r)) {
+			xstrset(&r->message, NULL);
+			xstrset(&r->response, NULL);
+			strv_clear(&r->options);
+		}
+	}
+	request_registry_sweep(&requests->registry, clock_wall_ms());
+}
+
+/* --- the records ------------------------------------------------------- */
+
+static void
+put(struct team_requests *requests, const struct request *r)
+{
+	team_book_put(
+	    book_of(requests), STORE_REQUEST, NULL, r->id, request_to_json(r));
+	team_book_then(book_of(requests), requests, NULL, on_stored, requests);
+}
+
+static bool
+is_ready(const struct team_requests *requests)
+{
+	return team_book_is_open(book_of(requests)) &&
+	    team_book_ready(book_of(requests), NULL) == 0;
+}
+
+static void set_timer(struct team_requests *requests);
+
+static void
+end(struct team_requests *requests, struct request *r, enum request_state state)
+{
+	if (!request_is_open(r) || !is_ready(requests))
+		return;
+	request_end(r, state, clock_wall_ms());
+	put(requests, r);
+	emit(requests->floor->core,
+	    &(struct event){ .kind = EVENT_REQUEST_ENDED,
+		.worker = r->worker,
+		.task = r->task,
+		.ref = r->id,
+		.result = request_state_words[state] });
+}
+
+static void
+on_deadline(void *arg)
+{
+	struct team_requests *requests = arg;
+	int64_t now = clock_wall_ms();
+
+	for (size_t i = 0; i < requests->registry.count; i++) {
+		struct request *r = requests->registry.list[i];
+
+		if (r->deadline_ms <= now)
+			end(requests, r, REQUEST_TIMEOUT);
+	}
+	set_timer(requests);
+}
+
+static void
+set_timer(struct team_requests *requests)
+{
+	int64_t next = request_registry_next(&requests->registry);
+	int64_t ms = next - clock_wall_ms();
+
+	/* One that cannot be stored now is tried again. */
+	if (ms <= 0)
+		ms = 1000;
+	if (next == 0)
+		loop_timer_free(take_ptr(&requests->timer));
+	else if (requests->timer == NULL)
+		requests->timer = loop_after(
+		    requests->floor->core->loop, ms, on_deadline, requests);
+	else
+		loop_timer_restart(requests->timer, ms);
+}
+
+/* --- ends of runs ------------------------------------------------------ */
+
+static bool
+is_over(const struct team_requests *requests, const char *task, const char *run)
+{
+	const struct task *t = state_task(&requests->floor->core->state, task);
+	cleanup_free char *now = t != NULL ? task_run_id(t) : NULL;
+
+	return t == NULL || t->step == TASK_SETTLING ||
+	    (run != NULL && strcmp(run, now) != 0);
+}
+
+static bool
+is_child_gone(const struct team_requests *requests, const struct request *r)
+{
+	return r->task != NULL ? is_over(requests, r->task, r->run) :
+				 r->worker != NULL &&
+		fleet_find(requests->floor->fleet, r->worker) == NULL;
+}
+
+/* event: NULL = look at what there is. */
+static void
+sweep(struct team_requests *requests, const struct event *event)
+{
+	bool exited = event != NULL && event->worker != NULL &&
+	    (event->kind == EVENT_AGENT_EXITED ||
+		event->kind == EVENT_SESSION_GONE);
+
+	for (size_t i = 0; i < requests->registry.count; i++) {
+		struct request *r = requests->registry.list[i];
+
+		if (!request_is_open(r))
+			continue;
+		if (is_child_gone(requests, r) ||
+		    team_floor_ends(event, r->task, r->worker) ||
+		    (exited && r->worker != NULL &&
+			strcmp(r->worker, event->worker) == 0))
+			end(requests, r, REQUEST_CANCELLED);
+		else if (r->parent_task != NULL &&
+		    (is_over(requests, r->parent_task, NULL) ||
+			(event != NULL && event->kind == EVENT_TASK_FINISHED &&
+			    team_floor_ends(event, r->parent_task, NULL))))
+			end(requests, r, REQUEST_ORPHANED);
+	}
+	set_timer(requests);
 }
 
 void
-team_request_register(struct team_floor *floor)
+team_requests_event(struct team_requests *requests, const struct event *event)
 {
-	static const char *const methods[] = {
-		"team.request_orchestrator",
-		"team.respond_orchestrator_request",
-		"team.plan_review_needed",
+	switch (event->kind) {
+	case EVENT_TASK_FINISHED:
+	case EVENT_TASK_RETRY:
+	case EVENT_WORKER_LOST:
+	case EVENT_WORKER_GONE:
+	case EVENT_AGENT_EXITED:
+	case EVENT_SESSION_GONE:
+		sweep(requests, event);
+		break;
+	default:
+		break;
+	}
+}
+
+/* --- telling who is asked ---------------------------------------------- */
+
+static void
+add_question(const struct request *r, bool person, struct buf *out)
+{
+	buf_addf(out, "%s", r->child);
+	if (r->worker != NULL)
+		buf_addf(out, " (%s)", r->worker);
+	buf_addf(out, " asks%s:\n\n", person ? "" : " you, for whom it works");
+	buf_add(out, r->message,
+	    text_cut(r->message, strlen(r->message), MAIL_PART));
+	for (size_t i = 0; i < strv_count(r->options); i++)
+		buf_addf(out, "\n%s%zu. %.200s", i == 0 ? "\n" : "", i + 1,
+		    r->options[i]);
+	buf_adds(out, "\n\nIt waits until ");
+	moment_add(out, r->deadline_ms);
+	if (person)
+		buf_addf(out, ". Answer with: llmc escalations answer %s TEXT",
+		    r->id);
+	else
+		buf_addf(out,
+		    ". Answer with the tool respond_orchestrator_request, "
+		    "with the requestId %s.",
+		    r->id);
+}
+
+static int
+post(const struct team_requests *requests, const struct request *r,
+    const char *text, struct err *err)
+{
+	cleanup_free char *subject = xasprintf("request:%s", r->id);
+	cleanup_free char *key = xasprintf("request/%s", r->id);
+	const struct mail_draft draft = {
+		.key = key,
+		.from = r->child,
+		.from_worker = r->worker,
+		.to = r->parent,
+		.subject = subject,
+		.body = text,
+		.kind = MAIL_INSTRUCTION,
+		.goal = r->goal,
 	};
 
-	for (size_t i = 0; i < nitems(methods); i++)
-		serve_handle(floor->core, methods[i], absent, floor);
+	return team_mail_post(requests->floor, &draft, NULL, err);
+}
+
+static int
+notify(const struct team_requests *requests, struct request *r, struct err *err)
+{
+	bool person = strcmp(r->parent, ACTOR_PERSON) == 0;
+	cleanup_free char *event = xasprintf("request/%s", r->id);
+	cleanup_buf struct buf text = BUF_INIT;
+	int code;
+
+	add_question(r, person, &text);
+	code = post(requests, r, text.data, err);
+	if (code < 0)
+		return code;
+	r->state = REQUEST_NOTIFIED;
+	if (person)
+		person_escalate(requests->floor->core,
+		    &(struct escalation){ .level = ESCALATION_CRITICAL,
+			.event = event,
+			.title = "an agent asks a question",
+			.text = text.data,
+			.signature = event,
+			.worker = r->worker,
+			.task = r->task,
+			.goal = r->goal,
+			.options = strv_const(r->options) },
+		    NOTICE_WORKER);
+	return 0;
+}
+
+/* --- request_orchestrator ---------------------------------------------- */
+
+/* The same for the same call. */
+static char *
+make_id(const struct agent *agent, struct json_object *params)
+{
+	const char *call = json_string_or(params, "call", NULL);
+	cleanup_free char *both = NULL;
+	char ulid[ID_ULID_SIZE], hash[HASH_LEN + 1];
+
+	id_ulid(clock_wall_ms(), ulid);
+	both = xasprintf(
+	    "%s\n%s", agent->worker->name, call != NULL ? call : ulid);
+	id_hash(both, hash, HASH_LEN);
+	return xasprintf("R_%s", hash);
+}
+
+static struct request *
+make(struct team_floor *floor, const struct agent *agent,
+    const struct task *task, const char *id, struct json_object *params)
+{
+	struct request *r = request_new();
+	struct json_object *options = NULL;
+	const struct task_run *run = task != NULL ? task->run : NULL;
+
+	xstrset(&r->id, id);
+	r->child = team_mail_actor(agent);
+	xstrset(&r->worker, agent->worker->name);
+	if (task != NULL) {
+		xstrset(&r->task, task->id);
+		r->run = task_run_id(task);
+	}
+	if (run != NULL && run->parent_actor != NULL &&
+	    team_post_find(floor, run->parent_actor) == TEAM_ACTOR_OPEN) {
+		xstrset(&r->parent, run->parent_actor);
+		xstrset(&r->parent_task, run->parent);
+	} else {
+		xstrset(&r->parent, ACTOR_PERSON);
+	}
+	xstrset(&r->message, json_string_or(params, "message", ""));
+	if (json_object_object_get_ex(params, "options", &options))
+		r->options = strv_from_json(options);
+	r->created_ms = clock_wall_ms();
+	r->deadline_ms = r->created_ms +
+	    request_timeout(json_int_or(params, "timeoutSeconds", 0) * 1000);
+	return r;
+}
+
+/* A question that has ended, as it was stored; NULL = it is too old. */
+static struct request *
+from_rows(struct json_object *rows)
+{
+	struct request *r = NULL;
+
+	if (json_object_array_length(rows) == 0 ||
+	    request_from_json(
+		json_object_array_get_idx(rows, 0), "", &r, NULL) < 0)
+		return NULL;
+	if (request_is_open(r) ||
+	    r->ended_ms + REQUEST_KEEP_MS > clock_wall_ms())
+		return r;
+	request_free(r);
+	return NULL;
+}
+
+/* The call was made before: here is what became of it. */
+static void
+on_asked_before(struct plan_floor *plan, struct server_call *call,
+    struct json_object *context, struct json_object *rows)
+{
+	struct request *r = from_rows(rows);
+
+	(void)context;
+	if (r == NULL)
+		serve_refuse(call, API_FAILED,
+		    "this question was asked long ago; ask it again");
+	else
+		plan_call_answer(plan, call, NULL, to_answer(r));
+	request_free(r);
+}
+
+static void
+ask(struct team_requests *requests, struct server_call *call, struct request *r)
+{
+	struct err err = { 0 };
+
+	if (request_registry_admits(&requests->registry, r->child, r->parent,
+		r->created_ms, &err) < 0) {
+		serve_refuse(call, API_E_RATE, "%s", err.msg);
+		request_free(r);
+		return;
+	}
+	if (notify(requests, r, &err) < 0) {
+		serve_refuse(call, API_FAILED, "%s", err.msg);
+		request_free(r);
+		return;
+	}
+	request_registry_add(&requests->registry, r);
+	put(requests, r);
+	await(requests, call, r->id);
+	emit(requests->floor->core,
+	    &(struct event){ .kind = EVENT_REQUEST,
+		.worker = r->worker,
+		.task = r->task,
+		.ref = r->id,
+		.to = r->parent,
+		.text = r->message });
+	set_timer(requests);
+}
+
+static void
+on_request(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_requests *requests = arg;
+	struct team_floor *floor = requests->floor;
+	struct task *task = NULL;
+	struct agent *agent = team_floor_speaker(floor, call, params, &task);
+	cleanup_free char *id = NULL;
+	const struct request *old;
+
+	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
+		return;
+	request_registry_sweep(&requests->registry, clock_wall_ms());
+	id = make_id(agent, params);
+	old = request_registry_find(&requests->registry, id);
+	if (old != NULL && request_is_open(old))
+		await(requests, call, id);
+	else if (old != NULL || team_book_knows(floor->book, STORE_REQUEST, id))
+		plan_query_records(floor->plan, call, params, STORE_REQUEST,
+		    NULL, id, on_asked_before);
+	else
+		ask(requests, call, make(floor, agent, task, id, params));
+}
+
+/* --- answers ----------------------------------------------------------- */
+
+/* It has ended: was that this very call? */
+static void
+on_answered_before(struct plan_floor *plan, struct server_call *call,
+    struct json_object *context, struct json_object *rows)
+{
+	struct request *r = from_rows(rows);
+	const char *id = json_string_or(context, "call", NULL);
+	struct err err = { 0 };
+
+	if (r == NULL)
+		serve_refuse(call, API_E_NOT_FOUND,
+		    "there is no such question any more");
+	else if (id != NULL && r->respond_call != NULL &&
+	    strcmp(id, r->respond_call) == 0)
+		plan_call_answer(plan, call, NULL, to_answer(r));
+	else {
+		request_resolve(r, "", NULL, NULL, clock_wall_ms(), &err);
+		serve_refuse(call, API_E_CONFLICT, "%s", err.msg);
+	}
+	request_free(r);
+}
+
+/* Tells them how it ended. */
+static void
+resolve(struct team_requests *requests, struct server_call *call,
+    struct request *r, const char *actor, struct json_object *params)
+{
+	struct err err = { 0 };
+	int code = request_resolve(r, json_string_or(params, "response", ""),
+	    actor, json_string_or(params, "call", NULL), clock_wall_ms(), &err);
+
+	put(requests, r);
+	set_timer(requests);
+	emit(requests->floor->core,
+	    &(struct event){ .kind = EVENT_REQUEST_ENDED,
+		.worker = r->worker,
+		.task = r->task,
+		.ref = r->id,
+		.result = request_state_words[r->state] });
+	if (code == 0)
+		plan_call_answer(
+		    requests->floor->plan, call, NULL, to_answer(r));
+	else
+		serve_refuse(call, API_E_CONFLICT, "%s", err.msg);
+}
+
+/* actor: who answers; a person may answer everything. */
+static void
+respond(struct team_requests *requests, struct server_call *call,
+    const char *actor, const char *id, struct json_object *params)
+{
+	struct team_floor *floor = requests->floor;
+	struct request *r = request_registry_find(&requests->registry, id);
+	bool known =
+	    r != NULL || team_book_knows(floor->book, STORE_REQUEST, id);
+
+	if (!known)
+		serve_refuse(call, API_E_NOT_FOUND,
+		    "there is no question %.100s; its id is in the mail that "
+		    "told you of it",
+		    id);
+	else if (r == NULL || !request_is_open(r))
+		plan_query_records(floor->plan, call, params, STORE_REQUEST,
+		    NULL, id, on_answered_before);
+	else if (strcmp(actor, ACTOR_PERSON) != 0 &&
+	    strcmp(actor, r->parent) != 0)
+		serve_refuse(call, API_E_UNAUTHORIZED,
+		    "%s was not asked of you but of %s", id, r->parent);
+	else
+		resolve(requests, call, r, actor, params);
+}
+
+static void
+on_respond(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_requests *requests = arg;
+	struct team_floor *floor = requests->floor;
+	const struct agent *agent =
+	    team_floor_speaker(floor, call, params, NULL);
+	cleanup_free char *actor = NULL;
+
+	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
+		return;
+	actor = team_mail_actor(agent);
+	respond(requests, call, actor, json_string_or(params, "requestId", ""),
+	    params);
+}
+
+static void
+on_person_answers(
+    void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_requests *requests = arg;
+
+	if (plan_call_begin_change(requests->floor->plan, call))
+		respond(requests, call, ACTOR_PERSON,
+		    json_string_or(params, "id", ""), params);
+}
+
+/* --- questions about them ---------------------------------------------- */
+
+size_t
+team_requests_pending(struct team_requests *requests, const char *actor)
+{
+	return request_registry_pending(&requests->registry, actor);
+}
+
+bool
+team_requests_asks(struct team_requests *requests, const struct agent *agent)
+{
+	cleanup_free char *actor = team_mail_actor(agent);
+
+	return team_requests_pending(requests, actor) > 0;
+}
+
+char *
+team_requests_reason(struct team_requests *requests, const char *actor)
+{
+	const struct request *r =
+	    request_registry_first(&requests->registry, actor);
+	cleanup_buf struct buf text = BUF_INIT;
+	size_t len;
+
+	if (r == NULL)
+		return NULL;
+	len = strcspn(r->message, "\n");
+	buf_addf(&text, "waits for an answer of %s: ", r->parent);
+	text_add_visible(
+	    &text, r->message, text_cut(r->message, len, TOLD_MAX), false);
+	return buf_take(&text);
+}
+
+/* --- the object -------------------------------------------------------- */
+
+void
+team_requests_opened(struct team_requests *requests)
+{
+	struct team_record *record = NULL;
+
+	while ((record = team_book_next(
+		    book_of(requests), STORE_REQUEST, NULL, record)) != NULL) {
+		struct request *r = NULL;
+
+		if (request_from_json(record->body, "", &r, NULL) == 0)
+			request_registry_add(&requests->registry, r);
+	}
+	sweep(requests, NULL);
+}
+
+void
+team_requests_closed(struct team_requests *requests)
+{
+	struct waiter *waiter;
+
+	team_book_forget(book_of(requests), requests);
+	while ((waiter = TAILQ_FIRST(&requests->waiters)) != NULL) {
+		serve_refuse(waiter->call, API_BUSY,
+		    "the daemon is stopping; the question stays");
+		waiter_free(requests, waiter);
+	}
+	request_registry_release(&requests->registry);
+	set_timer(requests);
+}
+
+struct team_requests *
+team_requests_new(struct team_floor *floor)
+{
+	struct team_requests *requests = xcalloc(1, sizeof *requests);
+	struct core *core = floor->core;
+
+	requests->floor = floor;
+	TAILQ_INIT(&requests->waiters);
+	serve_handle(core, "team.request_orchestrator", on_request, requests);
+	serve_handle(
+	    core, "team.respond_orchestrator_request", on_respond, requests);
+	serve_handle(core, "request.answer", on_person_answers, requests);
+	return requests;
+}
+
+void
+team_requests_free(struct team_requests *requests)
+{
+	if (requests == NULL)
+		return;
+	team_requests_closed(requests);
+	free(requests);
 }

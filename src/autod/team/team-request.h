@@ -1,12 +1,42 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Questions of agents to those that they work for, and to the overseer. */
+/*
+ * Questions of agents to those that they work for: request_orchestrator, which
+ * is answered when the question is, respond_orchestrator_request, and
+ * request.answer for people. Questions of agents that nobody asked for go to a
+ * person. All of them are in the store: a call that is made again after the
+ * daemon was away finds its question, and an answer that was given meanwhile.
+ */
 #ifndef TEAM_REQUEST_H
 #define TEAM_REQUEST_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+struct agent;
+struct event;
 struct team_floor;
+struct team_requests;
 
 /* Registers its methods. */
-void team_request_register(struct team_floor *floor);
+struct team_requests *team_requests_new(struct team_floor *floor);
+void team_requests_free(struct team_requests *requests);
+
+/* The records are there, or about to be forgotten. */
+void team_requests_opened(struct team_requests *requests);
+void team_requests_closed(struct team_requests *requests);
+
+/* Runs may have ended: so have their questions, and those to them. */
+void
+team_requests_event(struct team_requests *requests, const struct event *event);
+
+/* Does one of its tools wait for an answer? */
+bool
+team_requests_asks(struct team_requests *requests, const struct agent *agent);
+
+/* For llmc tree: how many questions of this actor have no answer, and why it
+ * does not go on (the caller frees it; NULL = it does). */
+size_t team_requests_pending(struct team_requests *requests, const char *actor);
+char *team_requests_reason(struct team_requests *requests, const char *actor);
 
 #endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "buf.h"
+#include "emit.h"
+#include "errtext.h"
+#include "guard.h"
+#include "intake.h"
+#include "json.h"
+#include "log.h"
+#include "mail-subject.h"
+#include "mem.h"
+#include "persist.h"
+#include "plan-assignment.h"
+#include "plan-bind.h"
+#include "plan-call.h"
+#include "plan-floor.h"
+#include "plan-meta.h"
+#include "plan-set.h"
+#include "serve.h"
+#include "task-run.h"
+#include "task.h"
+#include "team-book.h"
+#include "team-floor.h"
+#include "team-mail.h"
+#include "team-review.h"
+#include "workspace.h"
+
+#define VIOLATIONS_MAX 3 /* of a run, before the overseer hears of them */
+
+/* Where a task is in a plan. */
+struct place {
+	char *goal, *node; /* NULL = in none */
+};
+
+static void
+place_release(struct place *place)
+{
+	free(place->goal);
+	free(place->node);
+}
+
+static struct place
+place_of(const struct team_floor *floor, const struct task *task)
+{
+	struct place place = { 0 };
+	const struct plan_assignment *a = NULL;
+
+	if (task == NULL)
+		return place;
+	if (intake_is_planned(task))
+		plan_bind_key(task->key, &place.goal, &place.node, NULL);
+	else if (floor->plan->state == PLAN_OPEN)
+		a = plan_bind_of(floor->plan, task);
+	if (a != NULL) {
+		xstrset(&place.goal, a->goal_id);
+		xstrset(&place.node, a->node_id);
+	}
+	return place;
+}
+
+/* code: a word for programs; reason: a sentence. */
+static void
+tell(const struct team_floor *floor, const struct agent *agent,
+    const struct place *place, const char *code, const char *reason)
+{
+	const struct plan *plan = floor->plan->state == PLAN_OPEN ?
+	    plan_set_plan(plan_floor_set(floor->plan), place->goal) :
+	    NULL;
+	cleanup_free char *receipt =
+	    xasprintf("review/%s/%s", place->goal, place->node);
+	cleanup_free char *actor = team_mail_actor(agent);
+	cleanup_json struct json_object *json = json_object_new_object();
+	cleanup_buf struct buf data = BUF_INIT;
+
+	json_set_string(json, "reason", reason);
+	if (plan != NULL)
+		json_set(json, "meta",
+		    plan_meta_json(plan->goal,
+			&(struct plan_meta){ .version = plan->goal->version,
+			    .actor = actor,
+			    .reason = code,
+			    .root = floor->core->workspace->root }));
+	json_print(json, false, &data);
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_PLAN_REVIEW_NEEDED,
+		.worker = agent->worker->name,
+		.task = agent->worker->task,
+		.goal = place->goal,
+		.node = place->node,
+		.receipt = receipt,
+		.count = plan != NULL ? plan->goal->version : 0,
+		.actor = actor,
+		.reason = reason,
+		.data = data.data });
+}
+
+/* key: mail with the same one is sent once. reason: a word for programs. */
+static int
+post(struct team_floor *floor, const struct agent *agent,
+    const struct place *place, const char *key, const char *reason,
+    struct json_object *data, struct err *err)
+{
+	cleanup_free char *actor = team_mail_actor(agent);
+	cleanup_free char *subject =
+	    mail_subject_make(SUBJECT_PLAN_REVIEW_NEEDED, place->goal, NULL);
+	cleanup_free char *word = xstrdup(reason), *epic = xstrdup(place->goal);
+	char source[] = "agent";
+	const struct mail_draft draft = {
+		.key = key,
+		.from = actor,
+		.from_worker = agent->worker->name,
+		.to = ACTOR_OVERSEER,
+		.subject = subject,
+		.data = data,
+		.kind = MAIL_ALERT,
+		.goal = place->goal,
+		.meta = { .epic_id = epic, .source = source, .reason = word },
+	};
+
+	return team_mail_post(floor, &draft, NULL, err);
+}
+
+/* --- plan_review_needed ------------------------------------------------ */
+
+static void
+on_review(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_floor *floor = arg;
+	struct task *task = NULL;
+	struct agent *agent = team_floor_speaker(floor, call, params, &task);
+	const char *reason = json_string_or(params, "reason", "");
+	const char *suggestion = json_string_or(params, "suggestion", NULL);
+	cleanup_json struct json_object *data = NULL;
+	cleanup_free char *key = NULL;
+	struct json_object *result;
+	struct place place;
+	struct err err = { 0 };
+
+	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
+		return;
+	place = place_of(floor, task);
+	data = json_object_new_object();
+	json_set_string(data, "reason", reason);
+	if (suggestion != NULL)
+		json_set_string(data, "suggestion", suggestion);
+	json_set_string(data, "plan_node_id", place.node);
+	json_set_string(data, "task", agent->worker->task);
+	key = xasprintf("review/%s", json_string_or(params, "call", reason));
+	if (place.goal == NULL) {
+		serve_refuse(call, API_E_NOT_FOUND,
+		    "your work is in no plan; ask a person with "
+		    "request_orchestrator instead");
+	} else if (post(floor, agent, &place, key, "replan", data, &err) < 0) {
+		serve_refuse(call, API_FAILED, "%s", err.msg);
+	} else {
+		tell(floor, agent, &place, "replan", reason);
+		result = json_object_new_object();
+		json_set_bool(result, "sent", true);
+		json_set_string(result, "message",
+		    "The overseer and a person were told. Do what can be done "
+		    "of your task as it is, and say in your report what could "
+		    "not.");
+		plan_call_answer(floor->plan, call, NULL, result);
+	}
+	place_release(&place);
+}
+
+/* --- guards ------------------------------------------------------------ */
+
+/* As often as it must be, once for a run. */
+static void
+escalate(struct team_floor *floor, struct agent *agent, struct task *task,
+    const char *guard, const char *words)
+{
+	cleanup_free char *run = task_run_id(task);
+	cleanup_free char *key = xasprintf("guard/%s", run);
+	cleanup_json struct json_object *data = json_object_new_object();
+	struct place place = place_of(floor, task);
+	struct err err = { 0 };
+
+	json_set_string(data, "reason", "guard_violation");
+	json_set_string(data, "guard", guard);
+	json_set_int(data, "violations", task->run->violations);
+	json_set_string(data, "last", words);
+	json_set_string(data, "plan_node_id", place.node);
+	json_set_string(data, "task", task->id);
+	if (place.goal != NULL) {
+		if (post(floor, agent, &place, key, "guard_violation", data,
+			&err) < 0)
+			log_debug("%s: %s", task->id, err.msg);
+		tell(floor, agent, &place, "guard_violation", words);
+	}
+	place_release(&place);
+}
+
+void
+team_review_violation(struct team_floor *floor, struct agent *agent,
+    const char *guard, const char *words)
+{
+	struct task *task = auto_task(agent);
+
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_GUARD_DENIED,
+		.worker = agent->worker->name,
+		.task = agent->worker->task,
+		.class = guard,
+		.reason = words });
+	if (task == NULL)
+		return;
+	task_run_of(task)->violations++;
+	persist_changed(floor->core);
+	if (task->run->violations == VIOLATIONS_MAX)
+		escalate(floor, agent, task, guard, words);
+}
+
+void
+team_review_denied(
+    struct team_floor *floor, struct agent *agent, struct json_object *denied)
+{
+	const char *guard = json_string_or(denied, "guard", "");
+	const char *reason = json_string_or(denied, "reason", "");
+
+	/* A tool that is missing is no question of the plan. */
+	if (strcmp(guard, guard_kind_words[GUARD_SCOPE]) == 0 ||
+	    strcmp(guard, guard_kind_words[GUARD_RESERVED]) == 0)
+		team_review_violation(floor, agent, guard, reason);
+	else
+		emit(floor->core,
+		    &(struct event){ .kind = EVENT_GUARD_DENIED,
+			.worker = agent->worker->name,
+			.task = agent->worker->task,
+			.class = guard,
+			.reason = reason });
+}
+
+void
+team_review_register(struct team_floor *floor)
+{
+	serve_handle(floor->core, "team.plan_review_needed", on_review, floor);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+#include "request.h"
+
+#define VERSION 1
+
+const char *const request_state_words[REQUEST_STATE_COUNT + 1] = {
+	[REQUEST_PENDING] = "pending",
+	[REQUEST_NOTIFIED] = "notified",
+	[REQUEST_RESOLVED] = "resolved",
+	[REQUEST_TIMEOUT] = "timeout",
+	[REQUEST_CANCELLED] = "cancelled",
+	[REQUEST_ORPHANED] = "orphaned",
+};
+
+#define FIELD(key, member, ...)                                               \
+	RECORD_FIELD(struct request, key, member, .flags = RECORD_OMIT_UNSET, \
+	    ##__VA_ARGS__)
+#define MUST(key, member, ...)                                              \
+	RECORD_FIELD(struct request, key, member, .flags = RECORD_REQUIRED, \
+	    ##__VA_ARGS__)
+
+/* The actor of a record is whoever is asked: team-book.h. */
+static const struct record_field fields[] = {
+	MUST("id", id),
+	MUST("child", child),
+	MUST("actor", parent),
+	FIELD("worker", worker),
+	FIELD("task", task),
+	FIELD("run", run),
+	FIELD("parentTask", parent_task),
+	FIELD("goal", goal),
+	FIELD("message", message),
+	FIELD("options", options),
+	MUST("state", state, .words = request_state_words),
+	MUST("ts", created_ms),
+	MUST("deadline", deadline_ms),
+	FIELD("ended", ended_ms),
+	FIELD("response", response),
+	FIELD("responder", responder),
+	FIELD("respondCall", respond_call),
+};
+
+struct request *
+request_new(void)
+{
+	return xcalloc(1, sizeof(struct request));
+}
+
+void
+request_free(struct request *request)
+{
+	if (request == NULL)
+		return;
+	record_release(fields, nitems(fields), request);
+	free(request);
+}
+
+struct json_object *
+request_to_json(const struct request *request)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_set_int(json, "version", VERSION);
+	json_set_string(json, "status",
+	    request_is_open(request) ? "open" :
+				       request_state_words[request->state]);
+	record_to_json(fields, nitems(fields), request, json);
+	return json;
+}
+
+int
+request_from_json(struct json_object *json, const char *at,
+    struct request **ret_request, struct err *err)
+{
+	struct request *request;
+	int r;
+
+	if (!json_object_is_type(json, json_type_object))
+		return err_set(err, -EINVAL, "%s: expected an object", at);
+	if (json_int_or(json, "version", 0) != VERSION)
+		return err_set(
+		    err, -EINVAL, "%s.version: expected %d", at, VERSION);
+	request = request_new();
+	r = record_from_json(fields, nitems(fields), json, at, request, err);
+	if (r < 0) {
+		request_free(request);
+		return r == -ENOENT ? -EINVAL : r;
+	}
+	*ret_request = request;
+	return 0;
+}
+
+/* --- one --------------------------------------------------------------- */
+
+bool
+request_is_open(const struct request *request)
+{
+	return request->state < REQUEST_RESOLVED;
+}
+
+int64_t
+request_timeout(int64_t wanted_ms)
+{
+	if (wanted_ms <= 0)
+		return REQUEST_TIMEOUT_MS;
+	if (wanted_ms < REQUEST_TIMEOUT_MIN_MS)
+		return REQUEST_TIMEOUT_MIN_MS;
+	return wanted_ms > REQUEST_TIMEOUT_MAX_MS ? REQUEST_TIMEOUT_MAX_MS :
+						    wanted_ms;
+}
+
+void
+request_end(struct request *request, enum request_state state, int64_t now_ms)
+{
+	if (!request_is_open(request))
+		return;
+	request->state = state;
+	request->ended_ms = now_ms;
+}
+
+int
+request_resolve(struct request *request, const char *response,
+    const char *responder, const char *call, int64_t now_ms, struct err *err)
+{
+	if (request_is_open(request) && now_ms >= request->deadline_ms)
+		request_end(request, REQUEST_TIMEOUT, request->deadline_ms);
+	switch (request->state) {
+	case REQUEST_PENDING:
+	case REQUEST_NOTIFIED:
+		request_end(request, REQUEST_RESOLVED, now_ms);
+		xstrset(&request->response, response);
+		xstrset(&request->responder, responder);
+		xstrset(&request->respond_call, call);
+		return 0;
+	case REQUEST_RESOLVED:
+		return err_set(err, -EALREADY,
+		    "%s was answered already; the first answer counts",
+		    request->id);
+	case REQUEST_TIMEOUT:
+		return err_set(err, -ETIMEDOUT,
+		    "%s has timed out: whoever asked has gone on without an "
+		    "answer",
+		    request->id);
+	default:
+		return err_set(err, -ESTALE, "%s is %s: nobody waits for it",
+		    request->id, request_state_words[request->state]);
+	}
+}
+
+/* --- all --------------------------------------------------------------- */
+
+void
+request_registry_release(struct request_registry *registry)
+{
+	for (size_t i = 0; i < registry->count; i++)
+		request_free(registry->list[i]);
+	free(registry->list);
+	*registry = (struct request_registry){ 0 };
+}
+
+void
+request_registry_add(struct request_registry *registry, struct request *request)
+{
+	size_t at = registry->count++;
+
+	registry->list = xreallocarray(
+	    registry->list, registry->count, sizeof(struct request *));
+	for (;
+	     at > 0 && registry->list[at - 1]->created_ms > request->created_ms;
+	     at--)
+		registry->list[at] = registry->list[at - 1];
+	registry->list[at] = request;
+}
+
+struct request *
+request_registry_find(const struct request_registry *registry, const char *id)
+{
+	for (size_t i = 0; i < registry->count; i++)
+		if (strcmp(registry->list[i]->id, id) == 0)
+			return registry->list[i];
+	return NULL;
+}
+
+int
+request_registry_admits(const struct request_registry *registry,
+    const char *child, const char *parent, int64_t now_ms, struct err *err)
+{
+	int own = 0, asked = 0, recent = 0;
+
+	for (size_t i = 0; i < registry->count; i++) {
+		const struct request *r = registry->list[i];
+		bool mine = strcmp(r->child, child) == 0;
+
+		own += mine && request_is_open(r);
+		recent += mine && r->created_ms > now_ms - REQUEST_RATE_MS;
+		asked += strcmp(r->parent, parent) == 0 && request_is_open(r);
+	}
+	if (own >= REQUEST_CHILD_MAX)
+		return err_set(err, -EDQUOT,
+		    "pending: %d of your questions have no answer yet; wait "
+		    "for one of them",
+		    own);
+	if (asked >= REQUEST_PARENT_MAX)
+		return err_set(err, -EDQUOT,
+		    "pending: %s has %d questions to answer already; decide "
+		    "yourself, or ask later",
+		    parent, asked);
+	if (recent >= REQUEST_RATE_MAX)
+		return err_set(err, -EDQUOT,
+		    "rate limit: %d questions within a minute; decide "
+		    "yourself, or ask later",
+		    recent);
+	return 0;
+}
+
+const struct request *
+request_registry_first(
+    const struct request_registry *registry, const char *child)
+{
+	for (size_t i = 0; i < registry->count; i++)
+		if (request_is_open(registry->list[i]) &&
+		    strcmp(registry->list[i]->child, child) == 0)
+			return registry->list[i];
+	return NULL;
+}
+
+size_t
+request_registry_pending(
+    const struct request_registry *registry, const char *child)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < registry->count; i++)
+		count += request_is_open(registry->list[i]) &&
+		    strcmp(registry->list[i]->child, child) == 0;
+	return count;
+}
+
+int64_t
+request_registry_next(const struct request_registry *registry)
+{
+	int64_t next = 0;
+
+	for (size_t i = 0; i < registry->count; i++) {
+		const struct request *r = registry->list[i];
+
+		if (request_is_open(r) && (next == 0 || r->deadline_ms < next))
+			next = r->deadline_ms;
+	}
+	return next;
+}
+
+void
+request_registry_sweep(struct request_registry *registry, int64_t now_ms)
+{
+	size_t kept = 0, ended = 0;
+
+	for (size_t i = 0; i < registry->count; i++)
+		ended += !request_is_open(registry->list[i]);
+	for (size_t i = 0; i < registry->count; i++) {
+		struct request *r = registry->list[i];
+
+		if (!request_is_open(r) &&
+		    (r->ended_ms + REQUEST_KEEP_MS < now_ms ||
+			ended > REQUEST_ENDED_MAX)) {
+			ended--;
+			request_free(r);
+		} else {
+			registry->list[kept++] = r;
+		}
+	}
+	registry->count = kept;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Questions of agents, by the public vectors. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "request.h"
+#include "strv.h"
+#include "unit.h"
+
+#define NOW 1000000000
+
+static struct request_registry all;
+static int made;
+
+static struct request *
+ask(const char *child, const char *parent, int64_t now_ms)
+{
+	struct request *r = request_new();
+
+	r->id = xasprintf("R_%d", ++made);
+	r->child = xstrdup(child);
+	r->parent = xstrdup(parent);
+	r->message = xstrdup("Which one?");
+	r->created_ms = now_ms;
+	r->deadline_ms = now_ms + request_timeout(0);
+	request_registry_sweep(&all, now_ms);
+	request_registry_add(&all, r);
+	return r;
+}
+
+static int
+admits(const char *child, const char *parent, int64_t now_ms, const char *words)
+{
+	struct err err = { 0 };
+	int r = request_registry_admits(&all, child, parent, now_ms, &err);
+
+	ck_assert_int_eq(r, words != NULL ? -EDQUOT : 0);
+	if (words != NULL)
+		ck_assert_msg(strstr(err.msg, words) != NULL, "%s", err.msg);
+	return r;
+}
+
+static int
+resolve(struct request *r, const char *response, int64_t now_ms)
+{
+	return request_resolve(r, response, "p", NULL, now_ms, NULL);
+}
+
+/* --- one function for each row ------------------------------------------ */
+
+static void
+row_fourth_pending_child(struct json_object *row)
+{
+	(void)row;
+	for (int i = 0; i < 3; i++) {
+		admits("c", "p", NOW, NULL);
+		ask("c", "p", NOW);
+	}
+	admits("c", "p", NOW, "pending");
+	admits("d", "p", NOW, NULL);
+	ck_assert_uint_eq(request_registry_pending(&all, "c"), 3);
+}
+
+static void
+row_21st_pending_parent(struct json_object *row)
+{
+	(void)row;
+	for (int i = 0; i < 20; i++) {
+		cleanup_free char *child = xasprintf("c%d", i);
+
+		admits(child, "p", NOW, NULL);
+		ask(child, "p", NOW);
+	}
+	admits("c20", "p", NOW, "pending");
+	admits("c20", "q", NOW, NULL);
+}
+
+static void
+five_resolved(void)
+{
+	for (int i = 0; i < 5; i++) {
+		admits("c", "p", NOW, NULL);
+		ck_assert_int_eq(resolve(ask("c", "p", NOW), "x", NOW), 0);
+	}
+}
+
+static void
+row_sixth_in_a_minute(struct json_object *row)
+{
+	(void)row;
+	five_resolved();
+	admits("c", "p", NOW, "rate limit");
+	admits("d", "p", NOW, NULL);
+}
+
+static void
+row_after_61s(struct json_object *row)
+{
+	(void)row;
+	five_resolved();
+	admits("c", "p", NOW + 61000, NULL);
+}
+
+static void
+row_timeout(struct json_object *row)
+{
+	ck_assert_int_eq(request_timeout(json_int_or(row, "timeout_ms", 0)),
+	    json_int_or(row, "expect_timeout_ms", -1));
+}
+
+static void
+row_resolve_twice(struct json_object *row)
+{
+	struct request *r = ask("c", "p", NOW);
+
+	(void)row;
+	ck_assert_int_eq(resolve(r, "first", NOW), 0);
+	ck_assert_int_eq(resolve(r, "second", NOW), -EALREADY);
+	ck_assert_str_eq(r->response, "first");
+}
+
+static void
+row_resolve_after_expiry(struct json_object *row)
+{
+	struct request *r = ask("c", "p", NOW);
+
+	(void)row;
+	ck_assert_int_eq(resolve(r, "late", r->deadline_ms), -ETIMEDOUT);
+	ck_assert_int_eq(r->state, REQUEST_TIMEOUT);
+	ck_assert_ptr_null(r->response);
+}
+
+static void
+row_resolve_unknown(struct json_object *row)
+{
+	(void)row;
+	ck_assert_ptr_null(request_registry_find(&all, "R_none"));
+}
+
+static void
+row_dies(struct json_object *row)
+{
+	bool child = strcmp(json_string_or(row, "id", ""), "child-dies") == 0;
+	enum request_state state = child ? REQUEST_CANCELLED : REQUEST_ORPHANED;
+	struct request *r = ask("c", "p", NOW);
+
+	request_end(r, state, NOW + 1);
+	ck_assert(!request_is_open(r));
+	ck_assert_int_eq(resolve(r, "x", NOW + 2), -ESTALE);
+	ck_assert_int_eq(r->state, state);
+	ck_assert_uint_eq(request_registry_pending(&all, "c"), 0);
+	ck_assert_int_eq(request_registry_next(&all), 0);
+}
+
+static void
+row_terminal_ttl(struct json_object *row)
+{
+	struct request *r = ask("c", "p", NOW);
+	cleanup_free char *id = xstrdup(r->id);
+
+	(void)row;
+	ck_assert_int_eq(resolve(r, "x", NOW), 0);
+	request_registry_sweep(&all, NOW + REQUEST_KEEP_MS);
+	ck_assert_ptr_nonnull(request_registry_find(&all, id));
+	ask("d", "p", NOW + REQUEST_KEEP_MS + 1000);
+	ck_assert_ptr_null(request_registry_find(&all, id));
+	ck_assert_uint_eq(all.count, 1);
+}
+
+static void
+row_store(struct json_object *row)
+{
+	static const char *const texts[] = { "{}", "[]", "{\"version\":1}",
+		"{\"version\":2,\"id\":\"R\",\"child\":\"c\",\"actor\":\"p\","
+		"\"state\":\"pending\",\"ts\":1,\"deadline\":2}",
+		"{\"version\":1,\"id\":\"R\",\"child\":\"c\",\"actor\":\"p\","
+		"\"state\":\"lost\",\"ts\":1,\"deadline\":2}" };
+
+	(void)row;
+	for (size_t i = 0; i < nitems(texts); i++) {
+		cleanup_json struct json_object *json =
+		    json_tokener_parse(texts[i]);
+		struct request *r = NULL;
+
+		ck_assert_int_eq(
+		    request_from_json(json, "", &r, NULL), -EINVAL);
+	}
+	ck_assert_int_lt(
+	    request_from_json(NULL, "", &(struct request *){ NULL }, NULL), 0);
+	ck_assert_uint_eq(all.count, 0);
+}
+
+static const struct {
+	const char *id;
+	void (*fn)(struct json_object *row);
+} rows[] = {
+	{ "fourth-pending-child", row_fourth_pending_child },
+	{ "21st-pending-parent", row_21st_pending_parent },
+	{ "sixth-in-a-minute", row_sixth_in_a_minute },
+	{ "after-61s", row_after_61s },
+	{ "timeout-clamped-low", row_timeout },
+	{ "timeout-clamped-high", row_timeout },
+	{ "resolve-twice", row_resolve_twice },
+	{ "resolve-after-expiry", row_resolve_after_expiry },
+	{ "resolve-unknown", row_resolve_unknown },
+	{ "child-dies", row_dies },
+	{ "parent-dies", row_dies },
+	{ "terminal-ttl", row_terminal_ttl },
+	{ "store-unknown-version", row_store },
+	{ "store-corrupt", row_store },
+	{ "store-missing", row_store },
+};
+
+static void
+run_row(struct json_object *row)
+{
+	const char *id = json_string_or(row, "id", "");
+
+	for (size_t i = 0; i < nitems(rows); i++)
+		if (strcmp(rows[i].id, id) == 0) {
+			rows[i].fn(row);
+			request_registry_release(&all);
+			return;
+		}
+	ck_abort_msg("there is no test of %s", id);
+}
+
+START_TEST(every_row_of_the_vectors_holds)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct json_object *list, *limits, *states;
+	cleanup_free char *path = NULL;
+
+	if (unit_vectors() == NULL)
+		unit_skip("no vectors");
+	path = file_join(unit_vectors(), "openclaw_requests.json");
+	ck_assert_int_eq(json_load(path, 1 << 20, &json, NULL), 0);
+	ck_assert_int_eq(json_get_array(json, "", "vectors", &list, NULL), 0);
+	ck_assert_uint_eq(json_object_array_length(list), nitems(rows));
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		run_row(json_object_array_get_idx(list, i));
+	ck_assert_int_eq(json_get_object(json, "", "limits", &limits, NULL), 0);
+	ck_assert_int_eq(
+	    json_int_or(limits, "pending_per_child", 0), REQUEST_CHILD_MAX);
+	ck_assert_int_eq(
+	    json_int_or(limits, "pending_per_parent", 0), REQUEST_PARENT_MAX);
+	ck_assert_int_eq(
+	    json_int_or(limits, "rate_per_child_per_min", 0), REQUEST_RATE_MAX);
+	ck_assert_int_eq(
+	    json_int_or(limits, "default_timeout_ms", 0), request_timeout(0));
+	ck_assert_int_eq(
+	    json_int_or(limits, "terminal_ttl_ms", 0), REQUEST_KEEP_MS);
+	ck_assert_int_eq(json_get_array(json, "", "states", &states, NULL), 0);
+	for (size_t i = 0; i < REQUEST_STATE_COUNT; i++)
+		ck_assert_str_eq(json_object_get_string(
+				     json_object_array_get_idx(states, i)),
+		    request_state_words[i]);
+}
+END_TEST
+
+START_TEST(a_question_survives_the_store)
+{
+	struct request *r = ask("c", "p", NOW), *copy = NULL;
+	cleanup_json struct json_object *json = NULL, *again = NULL;
+	struct err err = { 0 };
+
+	strv_add(&r->options, "yes");
+	ck_assert_int_eq(resolve(r, "yes", NOW + 1), 0);
+	json = request_to_json(r);
+	ck_assert_str_eq(json_string_or(json, "status", ""), "resolved");
+	ck_assert_msg(
+	    request_from_json(json, "", &copy, &err) == 0, "%s", err.msg);
+	again = request_to_json(copy);
+	ck_assert(json_object_equal(json, again));
+	request_free(copy);
+	request_registry_release(&all);
+}
+END_TEST
+
+START_TEST(what_has_ended_is_kept_in_bounds)
+{
+	struct request *open = ask("c", "p", NOW);
+
+	for (int i = 0; i < REQUEST_ENDED_MAX + 10; i++)
+		request_end(ask("d", "p", NOW), REQUEST_CANCELLED, NOW);
+	request_registry_sweep(&all, NOW);
+	ck_assert_uint_eq(all.count, REQUEST_ENDED_MAX + 1);
+	ck_assert_ptr_eq(request_registry_first(&all, "c"), open);
+	ck_assert_int_eq(request_registry_next(&all), open->deadline_ms);
+	request_registry_release(&all);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("request");
+
+	unit_case(s, "all",
+	    (const TTest *[]){ every_row_of_the_vectors_holds,
+		a_question_survives_the_store, what_has_ended_is_kept_in_bounds,
+		NULL });
+	return s;
+}
