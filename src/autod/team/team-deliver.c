@@ -23,6 +23,7 @@
 #include "team-floor.h"
 #include "team-post.h"
 #include "team-wait.h"
+#include "team-wait.h"
 
 static const char go_on[] = "Act on this mail as far as it concerns you, and "
 			    "continue with your task.";
@@ -106,8 +107,8 @@ is_pending(const struct worker *w, const char *id)
 	    mail_text_has(w->session.pending, id);
 }
 
-/* A prompt that was replaced or dropped, or an answer to a session that is
- * gone: its mail is given again. */
+/* A prompt that was replaced or dropped, or an answer to a turn that is not
+ * running or to a session that is gone: its mail is given again. */
 static void
 drop_lost(struct team_deliver *d)
 {
@@ -122,7 +123,7 @@ drop_lost(struct team_deliver *d)
 		next = LIST_NEXT(give, entry);
 		if (pending)
 			give->prompt = true;
-		else if (w == NULL || give->prompt ||
+		else if (w == NULL || give->prompt || !w->session.busy ||
 		    give->generation != w->session.generation)
 			give_free(give);
 	}
@@ -426,6 +427,7 @@ on_posted(const struct err *err, void *arg)
 
 	(void)err;
 	loop_call_request(d->look);
+	team_wait_look(d->floor);
 }
 
 void
