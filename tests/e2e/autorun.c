@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "autorun.h"
 #include "buf.h"
@@ -120,9 +121,18 @@ auto_ails(const char *steps)
 }
 
 const char *
+auto_gates(void)
+{
+	const char *folder = e2e_path("%s/gates", unit_scratch());
+
+	mkdir(folder, 0700);
+	return folder;
+}
+
+const char *
 auto_gate(const char *name)
 {
-	const char *base = e2e_path("%s/gate-%s", unit_scratch(), name);
+	const char *base = e2e_path("%s/%s", auto_gates(), name);
 
 	return e2e_path("touch '%s.here'; n=0; until [ -e '%s.open' ] || "
 			"[ $n -gt 1200 ]; do sleep 0.05; n=$((n + 1)); done",
@@ -134,14 +144,14 @@ auto_wait_gate(const char *name)
 {
 	int64_t end = clock_mono_ms() + WAIT_MS;
 
-	while (!e2e_exists(in_scratch(e2e_path("gate-%s.here", name))))
+	while (!e2e_exists(e2e_path("%s/%s.here", auto_gates(), name)))
 		wait_on(end, e2e_path("somebody at the gate %s", name));
 }
 
 void
 auto_open_gate(const char *name)
 {
-	e2e_write(in_scratch(e2e_path("gate-%s.open", name)), "");
+	e2e_write(e2e_path("%s/%s.open", auto_gates(), name), "");
 }
 
 /* --- the run ---------------------------------------------------------- */

@@ -38,6 +38,8 @@ void auto_ails(const char *steps);
  * at most) until the test opens the gate. As a step of an agent: "fake: run
  * %s". */
 const char *auto_gate(const char *name);
+/* The folder that a sandboxed agent must be able to write to for that. */
+const char *auto_gates(void);
 void auto_wait_gate(const char *name);
 void auto_open_gate(const char *name);
 

@@ -665,6 +665,8 @@ team_requests_free(struct team_requests *requests)
 {
 	if (requests == NULL)
 		return;
-	team_requests_closed(requests);
+	/* The book is closed: nobody waits any more. */
+	request_registry_release(&requests->registry);
+	set_timer(requests);
 	free(requests);
 }
