@@ -167,8 +167,8 @@ file_resolve(const char *path)
  * clear mode bits, and nobody else may read the file before the owner is
  * right. */
 static int
-file_fill(
-    int fd, const void *bytes, size_t len, mode_t mode, const struct stat *old)
+file_fill(int fd, const void *bytes, size_t len, mode_t mode,
+    const struct stat *old, bool sync)
 {
 	int r = file_write_all(fd, bytes, len);
 
@@ -181,7 +181,7 @@ file_fill(
 		return -errno;
 	if (fchmod(fd, old != NULL ? old->st_mode & 07777 : mode) == -1)
 		return -errno;
-	return fsync(fd) == -1 ? -errno : 0;
+	return sync && fsync(fd) == -1 ? -errno : 0;
 }
 
 /* Some file systems do not support fsync on directories and return EINVAL. */
@@ -213,7 +213,7 @@ file_temporary_name(const char *path)
 
 static int
 file_replace_at(const char *path, const void *bytes, size_t len, mode_t mode,
-    struct stat *ret_stat)
+    bool sync, struct stat *ret_stat)
 {
 	cleanup_fd int dir = -1, fd = -1;
 	cleanup_free char *temporary = NULL;
@@ -234,7 +234,7 @@ file_replace_at(const char *path, const void *bytes, size_t len, mode_t mode,
 	fd = mkostemps(temporary, (int)strlen(".tmp"), O_CLOEXEC);
 	if (fd == -1)
 		return -errno;
-	r = file_fill(fd, bytes, len, mode, found ? &st : NULL);
+	r = file_fill(fd, bytes, len, mode, found ? &st : NULL, sync);
 	if (r == 0 && fstat(fd, ret_stat) == -1)
 		r = -errno;
 	if (r == 0 && rename(temporary, path) == -1)
@@ -243,21 +243,12 @@ file_replace_at(const char *path, const void *bytes, size_t len, mode_t mode,
 		unlink(temporary);
 		return r;
 	}
-	return file_sync_dir(dir);
+	return sync ? file_sync_dir(dir) : 0;
 }
 
-int
-file_replace(const char *path, const void *bytes, size_t len, mode_t mode,
-    struct err *err)
-{
-	struct stat st;
-
-	return file_replace_stat(path, bytes, len, mode, &st, err);
-}
-
-int
-file_replace_stat(const char *path, const void *bytes, size_t len, mode_t mode,
-    struct stat *ret_stat, struct err *err)
+static int
+file_replace_any(const char *path, const void *bytes, size_t len, mode_t mode,
+    bool sync, struct stat *ret_stat, struct err *err)
 {
 	cleanup_free char *target = NULL;
 	int r;
@@ -266,10 +257,35 @@ file_replace_stat(const char *path, const void *bytes, size_t len, mode_t mode,
 	if (target == NULL)
 		r = -errno;
 	else
-		r = file_replace_at(target, bytes, len, mode, ret_stat);
+		r = file_replace_at(target, bytes, len, mode, sync, ret_stat);
 	if (r < 0)
 		return err_errno(err, r, "cannot write %s", path);
 	return 0;
+}
+
+int
+file_replace(const char *path, const void *bytes, size_t len, mode_t mode,
+    struct err *err)
+{
+	struct stat st;
+
+	return file_replace_any(path, bytes, len, mode, true, &st, err);
+}
+
+int
+file_replace_soon(const char *path, const void *bytes, size_t len, mode_t mode,
+    struct err *err)
+{
+	struct stat st;
+
+	return file_replace_any(path, bytes, len, mode, false, &st, err);
+}
+
+int
+file_replace_stat(const char *path, const void *bytes, size_t len, mode_t mode,
+    struct stat *ret_stat, struct err *err)
+{
+	return file_replace_any(path, bytes, len, mode, true, ret_stat, err);
 }
 
 /* Could both be the temporary name of one file? */

@@ -35,8 +35,13 @@ int file_read_fd(int fd, size_t max, struct buf *buf);
  * -EINVAL or -EISDIR. */
 int file_replace(const char *path, const void *bytes, size_t len, mode_t mode,
     struct err *err);
-/* The same, and return the stat of the new file. It is taken from the open
- * descriptor, since another file may have replaced it by now. */
+/* The same without waiting for the disk: for what can be made again. A reader
+ * sees either the old or the new bytes, except after a power cut: then the file
+ * may be the old one, the new one, empty or cut short. */
+int file_replace_soon(const char *path, const void *bytes, size_t len,
+    mode_t mode, struct err *err);
+/* The same as file_replace(), and return the stat of the new file. It is taken
+ * from the open descriptor, since another file may have replaced it by now. */
 int file_replace_stat(const char *path, const void *bytes, size_t len,
     mode_t mode, struct stat *ret_stat, struct err *err);
 /* Remove what a writer that was killed in file_replace() has left of its new

@@ -10,6 +10,8 @@
 #include "mem.h"
 #include "oversight-floor.h"
 #include "oversight-world.h"
+#include "strv.h"
+#include "task-run.h"
 #include "unit.h"
 
 static const char *
@@ -59,6 +61,24 @@ START_TEST(an_update_says_what_was_learned_and_what_blocks)
 	oversight_world_has(
 	    text, "\"learnings\":\"I am blocked by the network.\"");
 	oversight_world_lacks(text, "\"blockers\":[\"");
+	oversight_world_end(&w);
+}
+END_TEST
+
+START_TEST(the_scope_is_that_of_the_task)
+{
+	struct oversight_world w;
+	struct agent *agent;
+
+	oversight_world_begin(&w, OVERSIGHT_ON);
+	agent = auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	turn_with_words(&w, 1, "One.");
+	oversight_world_lacks(last(&w, 1), "\"scope\"");
+	strv_add(&task_run_of(auto_task(agent))->scope_paths, "src");
+	oversight_world_sh(&w, "echo 2 >two.txt");
+	turn_with_words(&w, 2, "Two.");
+	oversight_world_has(last(&w, 2), "\"scope\":[\"src\"]");
 	oversight_world_end(&w);
 }
 END_TEST
@@ -267,7 +287,8 @@ unit_suite(void)
 	TCase *median = tcase_create("median");
 
 	unit_case(suite, "facts",
-	    (const TTest *const[]){ an_outage_is_no_error_of_the_work,
+	    (const TTest *const[]){ the_scope_is_that_of_the_task,
+		an_outage_is_no_error_of_the_work,
 		an_update_says_what_was_learned_and_what_blocks,
 		iterations_are_counted_over_all_attempts,
 		a_cost_that_comes_late_is_counted_once,

@@ -132,6 +132,33 @@ START_TEST(our_tools_are_offered_as_the_policy_says)
 }
 END_TEST
 
+START_TEST(commits_outside_of_the_scope_are_named)
+{
+	static const char *const files[] = { "a\nb", "docs/a", "src/a.c" };
+	char src[] = "src", *scope[] = { src, NULL }, *none[] = { NULL };
+	const char *many[25];
+	cleanup_buf struct buf why = BUF_INIT;
+
+	ck_assert_int_eq(guard_commits(scope, files + 2, 1, &why), GUARD_PASS);
+	ck_assert_int_eq(guard_commits(none, NULL, 0, &why), GUARD_PASS);
+	ck_assert_uint_eq(why.len, 0);
+	ck_assert_int_eq(guard_commits(scope, files, 3, &why), GUARD_SCOPE);
+	ck_assert_ptr_nonnull(strstr(
+	    why.data, "change 2 files outside the scope of your task: a"));
+	ck_assert_ptr_null(strchr(why.data, '\n'));
+	ck_assert_ptr_nonnull(
+	    strstr(why.data, "b, docs/a. You may change: src. Move "));
+	ck_assert_ptr_nonnull(strstr(why.data, "plan_review_needed"));
+	for (size_t i = 0; i < nitems(many); i++)
+		many[i] = "x";
+	buf_clear(&why);
+	ck_assert_int_eq(guard_commits(none, many, 25, &why), GUARD_SCOPE);
+	ck_assert_ptr_nonnull(
+	    strstr(why.data, "25 files outside the scope of your task: x, "));
+	ck_assert_ptr_nonnull(strstr(why.data, "x and 15 more. Move "));
+}
+END_TEST
+
 /* None of them may be taken for a policy that allows everything. */
 START_TEST(what_is_no_policy_is_refused)
 {
@@ -188,6 +215,7 @@ unit_suite(void)
 		a_file_outside_of_the_scope_is_denied,
 		a_file_that_another_has_reserved_is_denied_until_then,
 		our_tools_are_offered_as_the_policy_says,
+		commits_outside_of_the_scope_are_named,
 		what_is_no_policy_is_refused, a_policy_is_written_as_it_is_read,
 		NULL });
 	return s;

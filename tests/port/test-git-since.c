@@ -7,6 +7,7 @@
 #include "buf.h"
 #include "errtext.h"
 #include "git-since.h"
+#include "mem.h"
 #include "repo.h"
 #include "unit.h"
 
@@ -68,6 +69,63 @@ START_TEST(commits_and_files_since)
 }
 END_TEST
 
+static void
+on_own(const char *const *list, size_t count, const struct err *err, void *arg)
+{
+	struct repo *repo = arg;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	repo->called = true;
+	loop_stop(repo->loop, 0);
+	repo->code = err != NULL ? err->code : 0;
+	for (size_t i = 0; i < count; i++)
+		buf_addf(&text, "%s;", list[i]);
+	snprintf(repo->text, sizeof repo->text, "%s", text.data);
+}
+
+static void
+assert_own(struct repo *repo, const char *commit, int code, const char *want)
+{
+	repo->called = false;
+	git_since_own(repo->git, repo->dir, commit, "main", on_own, repo);
+	repo_wait(repo);
+	ck_assert_int_eq(repo->code, code);
+	ck_assert_str_eq(repo->text, want);
+}
+
+START_TEST(a_commit_would_change_its_own_files)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+	cleanup_free char *first = NULL;
+
+	ck_assert_int_eq(repo_add(repo), 0);
+	assert_own(repo, repo_wt(repo, "git rev-parse HEAD"), 0, "");
+	repo_wt(repo,
+	    "mkdir d; echo 1 >'d/with blank'; git mv a.txt moved; echo 2 >two; "
+	    "git add .; git commit -qm one");
+	first = xstrdup(repo_wt(repo, "git rev-parse HEAD"));
+	assert_own(repo, first, 0, "a.txt;d/with blank;moved;two;");
+	/* What was taken back is not changed. */
+	repo_wt(repo, "git rm -q two; git commit -qm two");
+	assert_own(repo, repo_wt(repo, "git rev-parse HEAD"), 0,
+	    "a.txt;d/with blank;moved;");
+	/* Neither is what came from the branch; a merge can hide nothing. */
+	repo_sh(repo, "echo e >else; git add .; git commit -qm elsewhere");
+	repo_wt(repo,
+	    "git merge -q --no-commit main; echo m >hidden; git add .; "
+	    "git commit -qm merged");
+	assert_own(repo, repo_wt(repo, "git rev-parse HEAD"), 0,
+	    "a.txt;d/with blank;hidden;moved;");
+	/* It is that commit, wherever HEAD is. */
+	assert_own(repo, first, 0, "a.txt;d/with blank;moved;two;");
+	/* One with no past is compared with the branch. */
+	assert_own(repo,
+	    repo_wt(repo, "git commit-tree -m alone 'HEAD^{tree}'"), 0,
+	    "a.txt;d/with blank;hidden;moved;");
+	assert_own(repo, "0123456789012345678901234567890123456789", -EIO, "");
+}
+END_TEST
+
 START_TEST(dirt_is_listed)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
@@ -110,7 +168,8 @@ unit_suite(void)
 	Suite *suite = suite_create("git-since");
 
 	unit_case(suite, "since",
-	    (const TTest *const[]){ commits_and_files_since, dirt_is_listed,
+	    (const TTest *const[]){ commits_and_files_since,
+		a_commit_would_change_its_own_files, dirt_is_listed,
 		an_unknown_commit_is_no_error, no_such_branch, NULL });
 	return suite;
 }

@@ -55,7 +55,8 @@ end_without_changes(struct auto_mode *mode, struct agent *agent, struct task *t)
 static const char *
 verified_commit(const struct agent *agent, const struct task *t)
 {
-	return t->run != NULL && t->run->contract != NULL ?
+	return t->run != NULL &&
+		(t->run->contract != NULL || t->run->scope_paths != NULL) ?
 	    agent->worker->commit :
 	    NULL;
 }
@@ -172,10 +173,12 @@ verify_again(struct auto_mode *mode, const struct landing_end *end)
 {
 	struct task *t = state_task(&mode->core->state, end->task);
 
-	if (t == NULL || end->agent == NULL || t->run == NULL ||
-	    t->run->verification != VERIFICATION_PASSED)
+	if (t == NULL || end->agent == NULL || t->run == NULL)
 		return;
-	t->run->verification = VERIFICATION_PENDING;
+	if (t->run->verification == VERIFICATION_PASSED)
+		t->run->verification = VERIFICATION_PENDING;
+	else if (t->run->scope_paths == NULL)
+		return;
 	turn_policy_verifies(mode, end->agent, NULL);
 }
 

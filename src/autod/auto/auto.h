@@ -139,8 +139,8 @@ struct auto_team {
 	bool (*asks)(void *arg, const struct agent *agent);
 	/* Its work on its task is finished, and committed up to head; NULL: it
 	 * has no commit of its own, or which one is not known. True: it is
-	 * being verified first; auto_verified() follows, or the end of the
-	 * attempt. */
+	 * being verified first; auto_verified() follows, or it is sent back,
+	 * or the end of the attempt. */
 	bool (*verify)(void *arg, struct agent *agent, const char *head);
 	/* What it is told at the end of its turn, instead of the end being
 	 * judged: mail, for example. False: nothing. */

@@ -50,7 +50,8 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	facts->commit_wanted = settings_bool(settings, "auto.require_commit");
 	facts->check_wanted =
 	    settings_string(settings, "auto.check_command")[0] != '\0' ||
-	    (t->run != NULL && t->run->contract != NULL);
+	    (t->run != NULL &&
+		(t->run->contract != NULL || t->run->scope_paths != NULL));
 	facts->ending = turn_ending_read(t->last_words);
 	facts->words = t->last_words;
 	facts->turns = t->turns;

@@ -14,6 +14,7 @@
 #include "mem.h"
 #include "state-auto.h"
 #include "strv.h"
+#include "task-run.h"
 #include "text.h"
 #include "transcript-parser.h"
 #include "update.h"
@@ -50,6 +51,14 @@ add_files(struct iteration *it, const struct watched *w,
 		iteration_add_blob(it, c->path, c->blob);
 		count++;
 	}
+}
+
+static void
+add_scope(struct iteration *it, char *const *scope)
+{
+	for (size_t i = 0; scope != NULL && scope[i] != NULL; i++)
+		if (i < ITERATION_FILES)
+			strv_add(&it->scope, scope[i]);
 }
 
 /* --- the transcript -------------------------------------------------- */
@@ -288,5 +297,7 @@ iteration_make(struct watched *w, const struct agent *agent,
 		iteration_add_spent(it, &w->mark, spent);
 	if (t != NULL)
 		w->mark.attempt = t->attempts;
+	if (t != NULL && t->run != NULL)
+		add_scope(it, t->run->scope_paths);
 	return it;
 }

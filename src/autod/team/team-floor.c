@@ -24,6 +24,7 @@
 #include "team-request.h"
 #include "team-reserve.h"
 #include "team-review.h"
+#include "team-scope.h"
 #include "team-spawn.h"
 #include "team-tree.h"
 #include "team-verify.h"
@@ -180,6 +181,12 @@ policy_asks(void *arg, const struct agent *agent)
 	return team_requests_asks(floor->requests, agent);
 }
 
+static bool
+policy_verify(void *arg, struct agent *agent, const char *head)
+{
+	return team_scope(arg, agent, head) || team_verify(arg, agent, head);
+}
+
 static const struct auto_team team_policy = {
 	.guard = policy_guard,
 	.files = policy_files,
@@ -191,7 +198,7 @@ static const struct auto_team team_policy = {
 	.preface = policy_preface,
 	.tool_ended = policy_tool_ended,
 	.progressed = policy_progressed,
-	.verify = team_verify,
+	.verify = policy_verify,
 	.waits = team_wait_waits,
 	.settle = team_family_settle,
 };

@@ -9,6 +9,7 @@
 #include "intake.h"
 #include "log.h"
 #include "loop.h"
+#include "mem.h"
 #include "plan-bind.h"
 #include "plan-floor.h"
 #include "plan-node.h"
@@ -57,8 +58,10 @@ team_guard_assigned(struct team_floor *floor, const struct event *event)
 	struct plan *plan = NULL;
 	char **scope = NULL;
 
-	if (task != NULL && task->run != NULL)
+	if (task != NULL && task->run != NULL) {
 		task->run->violations = 0;
+		xstrset(&task->run->scope_checked, NULL);
+	}
 	if (task == NULL || !intake_is_planned(task) ||
 	    floor->plan->state != PLAN_OPEN ||
 	    plan_bind_find(

@@ -288,3 +288,38 @@ guard_write(const struct guard_policy *policy, const char *file, int64_t now_ms,
 			    &policy->reserved[i], file, now_ms, why);
 	return GUARD_PASS;
 }
+
+/* --- commits ----------------------------------------------------------- */
+
+enum guard_kind
+guard_commits(char *const *scope_paths, const char *const *files, size_t count,
+    struct buf *why)
+{
+	cleanup_buf struct buf names = BUF_INIT;
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (scope_path_in(scope_paths, files[i]) ||
+		    found++ >= SHOWN_MAX)
+			continue;
+		buf_adds(&names, found > 1 ? ", " : "");
+		text_add_visible(&names, files[i], strlen(files[i]), false);
+	}
+	if (found == 0)
+		return GUARD_PASS;
+	buf_addf(why,
+	    "Your commits change %zu file%s outside the scope of your task: %s",
+	    found, found == 1 ? "" : "s", names.data);
+	if (found > SHOWN_MAX)
+		buf_addf(why, " and %zu more", found - SHOWN_MAX);
+	if (strv_count(scope_paths) > 0) {
+		buf_adds(why, ". You may change: ");
+		add_list(why, scope_paths);
+	}
+	buf_adds(why,
+	    ". Move what the task needs into its scope, make the other files "
+	    "as they were where your branch began (remove those that were not "
+	    "there), and commit. If the task cannot be done within its scope, "
+	    "call plan_review_needed and say why.");
+	return GUARD_SCOPE;
+}

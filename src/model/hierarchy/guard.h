@@ -80,6 +80,11 @@ enum guard_kind guard_tool(
 enum guard_kind guard_write(const struct guard_policy *policy, const char *file,
     int64_t now_ms, struct buf *why);
 
+/* Do commits stay within the scope, which a shell can write around? files: what
+ * they change. why: what is to be done about it. */
+enum guard_kind guard_commits(char *const *scope_paths,
+    const char *const *files, size_t count, struct buf *why);
+
 /* Does llmc mcp offer this tool of ours ("mail_send")? */
 bool guard_offers(const struct guard_policy *policy, const char *tool);
 

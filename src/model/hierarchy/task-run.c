@@ -65,6 +65,7 @@ static const struct record_field fields[] = {
 	FIELD("announced", announced),
 	FIELD("rebase_due", rebase_due),
 	FIELD("timed_out", timed_out),
+	FIELD("scope_checked", scope_checked),
 	FIELD("violations", violations),
 };
 

@@ -79,6 +79,7 @@ struct task_run {
 	struct json_object *ended; /* records of runs, by id, that are not yet
 				    * in their file */
 
+	char *scope_checked; /* the commit that is within scope_paths */
 	int violations; /* of its scope, and of what others had reserved */
 	bool announced; /* its parent was told how it ended */
 	bool rebase_due; /* work of its children landed since its own was

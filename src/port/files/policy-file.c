@@ -33,7 +33,7 @@ policy_file_save(const struct workspace *workspace, const char *worker,
 	if (file_read(path, FILE_MAX, &old, NULL) == 0 && old.len == now.len &&
 	    memcmp(old.data, now.data, now.len) == 0)
 		return 0;
-	return file_replace(path, now.data, now.len, 0600, err);
+	return file_replace_soon(path, now.data, now.len, 0600, err);
 }
 
 int

@@ -5,6 +5,10 @@
  * tools read themselves, so that it holds while no daemon is running:
  * .llmc/run/<worker>/policy.json. The daemon writes it before each launch, and
  * when it changes; a sandbox shows that folder, but does not let it be changed.
+ *
+ * It is replaced whole, but not waited for until it is on the disk: a power cut
+ * ends the sessions, too, and the next launch writes it again. What may be left
+ * of it then, an empty file say, cannot be loaded.
  */
 #ifndef POLICY_FILE_H
 #define POLICY_FILE_H

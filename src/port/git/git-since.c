@@ -56,6 +56,18 @@ paths_order(struct paths *paths)
 }
 
 static void
+paths_parse(struct paths *paths, const struct git_answer *answer)
+{
+	struct git_records records;
+	const char *record;
+
+	git_records_init(&records, answer->out, answer->out_len);
+	while ((record = git_records_next(&records)) != NULL)
+		if (record[0] != '\0')
+			paths_add(paths, record);
+}
+
+static void
 paths_release(struct paths *paths)
 {
 	for (size_t i = 0; i < paths->count; i++)
@@ -115,15 +127,10 @@ static enum git_op_next
 since_files(struct git_op *op, const struct git_answer *answer)
 {
 	struct since_op *since = op->self;
-	struct git_records records;
-	const char *record;
 
 	if (answer->status != 0)
 		return git_op_complain(op, answer);
-	git_records_init(&records, answer->out, answer->out_len);
-	while ((record = git_records_next(&records)) != NULL)
-		if (record[0] != '\0')
-			paths_add(&since->files, record);
+	paths_parse(&since->files, answer);
 	return GIT_OP_NEXT;
 }
 
@@ -206,4 +213,104 @@ git_since_read(struct git *git, const char *dir, const char *commit,
 	since->op.release = since_release;
 	git_op_start(
 	    &since->op, git, dir, since_steps, nitems(since_steps), false);
+}
+
+/* --- what a commit would change ---------------------------------------- */
+
+struct own_op {
+	struct git_op op;
+	char *commit;
+	char base[GIT_ID_SIZE];
+	struct paths files;
+	git_list_fn *fn;
+	void *arg;
+};
+
+static enum git_op_next
+own_ask_base(struct git_op *op)
+{
+	const struct own_op *own = op->self;
+
+	return git_op_args(op, "merge-base", op->onto_id, own->commit, NULL);
+}
+
+/* Without a common commit, all of it is new. */
+static enum git_op_next
+own_base(struct git_op *op, const struct git_answer *answer)
+{
+	struct own_op *own = op->self;
+
+	if (answer->status > 1)
+		return git_op_complain(op, answer);
+	strlcpy(own->base, answer->status == 0 ? answer->out : op->onto_id,
+	    sizeof own->base);
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+own_ask_files(struct git_op *op)
+{
+	const struct own_op *own = op->self;
+
+	return git_op_args(op, "diff-tree", "-r", "-z", "--no-renames",
+	    "--name-only", own->base, own->commit, NULL);
+}
+
+static enum git_op_next
+own_files(struct git_op *op, const struct git_answer *answer)
+{
+	struct own_op *own = op->self;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	paths_parse(&own->files, answer);
+	return GIT_OP_DONE;
+}
+
+static const struct git_op_step own_steps[] = {
+	GIT_OP_ONTO,
+	{ .ask = own_ask_base, .answer = own_base },
+	{ .ask = own_ask_files, .answer = own_files },
+};
+
+static void
+own_finish(struct git_op *op, const struct err *err)
+{
+	struct own_op *own = op->self;
+
+	if (err != NULL) {
+		own->fn(NULL, 0, err, own->arg);
+		return;
+	}
+	paths_order(&own->files);
+	own->files.v =
+	    xreallocarray(own->files.v, own->files.count + 1, sizeof(char *));
+	own->files.v[own->files.count] = NULL;
+	own->fn((const char *const *)own->files.v, own->files.count, NULL,
+	    own->arg);
+}
+
+static void
+own_release(struct git_op *op)
+{
+	struct own_op *own = op->self;
+
+	paths_release(&own->files);
+	free(own->commit);
+}
+
+void
+git_since_own(struct git *git, const char *dir, const char *commit,
+    const char *branch, git_list_fn *fn, void *arg)
+{
+	struct own_op *own = xcalloc(1, sizeof *own);
+
+	own->op.onto = xstrdup(branch);
+	own->commit = xstrdup(commit);
+	own->fn = fn;
+	own->arg = arg;
+	own->op.self = own;
+	own->op.finish = own_finish;
+	own->op.release = own_release;
+	git_op_start(&own->op, git, dir, own_steps, nitems(own_steps), false);
 }

@@ -27,4 +27,9 @@ git_since_fn(const struct git_since *since, const struct err *err, void *arg);
 void git_since_read(struct git *git, const char *dir, const char *commit,
     const char *branch, git_since_fn *fn, void *arg);
 
+/* The files of a commit that differ from where it left the branch: what would
+ * change if it landed. Sorted; both names of a file that was moved. */
+void git_since_own(struct git *git, const char *dir, const char *commit,
+    const char *branch, git_list_fn *fn, void *arg);
+
 #endif
