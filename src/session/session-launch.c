@@ -149,6 +149,7 @@ prepare(struct session *s, const struct session_launch *launch, bool resume)
 		.session = s->record->id,
 		.sandboxed = launch->sandboxed,
 		.guarded = launch->guarded,
+		.choice = launch->choice,
 		.resume = resume,
 		.llmc = s->host->llmc,
 		.socket = launch->socket,

@@ -23,6 +23,7 @@
 #include "session-record.h"
 
 struct err;
+struct launch_choice;
 struct json_object;
 struct loop;
 struct proctree;
@@ -128,6 +129,8 @@ struct session_launch {
 	char *const *scope; /* likewise, the words before its keeper */
 	bool sandboxed; /* in a box, if the settings say so */
 	bool guarded; /* it has a policy file: policy-file.h */
+	const struct launch_choice *choice; /* what is not as the settings say;
+					     * NULL = nothing */
 	bool resume; /* continue the conversation record->id */
 	int stop_blocks_max; /* after this many blocked Stops it is let
 			      * through */

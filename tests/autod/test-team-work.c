@@ -332,6 +332,32 @@ START_TEST(workers_that_nobody_needs_any_more_are_removed)
 }
 END_TEST
 
+START_TEST(a_session_with_other_settings_is_started_anew)
+{
+	struct family_world world;
+	struct agent *agent;
+
+	begin(&world, NULL, "");
+	agent = family_world_turn(&world, "t2");
+	ck_assert_int_eq(fake_session_launches(agent->session), 1);
+	family_world_turn_ends(&world, agent, "b.txt");
+	family_world_wait_filed(&world, "t2");
+	family_world_spawn(&world, "t1", "S2", ", \"model\": \"haiku\"");
+	agent = family_world_turn(&world, "t3");
+	ck_assert_str_eq(agent->worker->name, "team-1");
+	ck_assert_int_eq(fake_session_launches(agent->session), 2);
+	/* Nobody knows how the session of another daemon was started. */
+	family_world_turn_ends(&world, agent, "c.txt");
+	family_world_wait_filed(&world, "t3");
+	family_world_wait(&world, "team-1", WORKER_IDLE);
+	family_world_die(&world);
+	family_world_spawn(&world, "t1", "S3", "");
+	agent = family_world_turn(&world, "t4");
+	ck_assert_int_gt(fake_session_launches(agent->session), 0);
+	family_world_end(&world);
+}
+END_TEST
+
 START_TEST(those_that_wait_do_not_count_against_the_limit)
 {
 	struct family_world world;
@@ -372,6 +398,7 @@ unit_suite(void)
 	unit_case(suite, "workers",
 	    (const TTest *const[]){
 		workers_that_nobody_needs_any_more_are_removed,
+		a_session_with_other_settings_is_started_anew,
 		those_that_wait_do_not_count_against_the_limit, NULL });
 	return suite;
 }

@@ -11,6 +11,7 @@
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
+#include "launch-choice.h"
 #include "mem.h"
 #include "policy-file.h"
 #include "run-dir.h"
@@ -183,6 +184,36 @@ START_TEST(own_value_of_a_worker_goes_before_the_default)
 	ck_assert_str_eq(flag(other, "--allowedTools"), "Read");
 	ck_assert_str_eq(flag(other, "--setting-sources"), "");
 	ck_assert_uint_eq(list_count(other, "--default"), 1);
+}
+END_TEST
+
+START_TEST(what_a_run_is_given_goes_before_the_settings)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_strv char **argv = NULL, **env = NULL, **off = NULL;
+	char model[] = "haiku", high[] = "high", no[] = "off";
+	char tools[] = "Read,Edit", bash[] = "Bash";
+	char *deny[] = { bash, NULL };
+	struct launch_choice choice = {
+		.model = model, .thinking = high, .tools = tools, .deny = deny
+	};
+	size_t len;
+
+	claude_world_begin(&w, "[defaults]\nmodel = \"opus\"\n");
+	w.launch.choice = &choice;
+	w.launch.resume = true; /* also then */
+	argv = claude_argv(&w.launch);
+	ck_assert_str_eq(flag(argv, "--model"), "haiku");
+	ck_assert_str_eq(flag(argv, "--effort"), "high");
+	ck_assert_str_eq(flag(argv, "--tools"), "Read,Edit");
+	len = strlen(flag(argv, "--disallowedTools"));
+	ck_assert_str_eq(
+	    flag(argv, "--disallowedTools") + len - strlen(",Bash"), ",Bash");
+	choice.thinking = no;
+	off = claude_argv(&w.launch);
+	env = claude_env(&w.launch);
+	ck_assert_ptr_null(flag(off, "--effort"));
+	ck_assert_uint_eq(list_count(env, "MAX_THINKING_TOKENS=0"), 1);
 }
 END_TEST
 
@@ -590,6 +621,7 @@ unit_suite(void)
 		each_key_shows_for_all_and_for_one,
 		no_key_of_the_table_is_forgotten,
 		own_value_of_a_worker_goes_before_the_default,
+		what_a_run_is_given_goes_before_the_settings,
 		empty_own_value_takes_a_default_away, session_is_new_or_resumed,
 		denied_tools_cannot_be_given_back, tools_are_one_word, NULL });
 	unit_case(suite, "env",

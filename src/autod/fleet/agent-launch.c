@@ -14,8 +14,9 @@
 #include "emit.h"
 #include "errtext.h"
 #include "file.h"
-#include "launch-block.h"
 #include "json.h"
+#include "launch-block.h"
+#include "launch-choice.h"
 #include "mem.h"
 #include "op-box.h"
 #include "op-setup.h"
@@ -23,6 +24,8 @@
 #include "run-dir.h"
 #include "serve.h"
 #include "settings.h"
+#include "task-run.h"
+#include "task.h"
 #include "worker-limits.h"
 #include "workspace.h"
 
@@ -69,6 +72,19 @@ agent_launch_failed(struct agent *agent, const struct err *err)
 
 /* --- settings ---------------------------------------------------------- */
 
+/* What its task wants instead. */
+static void
+choice_of(const struct agent *agent, struct launch_choice *ret_choice)
+{
+	const struct core *core = agent->core;
+	const struct task *task = agent->worker->task != NULL ?
+	    state_task(&core->state, agent->worker->task) :
+	    NULL;
+
+	launch_choice_make(
+	    core->settings, task != NULL ? task->run : NULL, ret_choice);
+}
+
 /* Those that an agent is started with; the others are read when needed. */
 static void
 add_launch_settings(const struct agent *agent, struct buf *out)
@@ -79,6 +95,7 @@ add_launch_settings(const struct agent *agent, struct buf *out)
 		"isolate", "sandbox", "sandbox_read", "sandbox_write",
 		"sandbox_env", "user_namespace", "memory_max", "tasks_max",
 		"cpu_weight" };
+	cleanup_launch_choice struct launch_choice choice = { 0 };
 	const struct settings *settings = agent->core->settings;
 
 	for (size_t i = 0; i < nitems(keys); i++) {
@@ -91,6 +108,8 @@ add_launch_settings(const struct agent *agent, struct buf *out)
 			json_print(value, false, out);
 		buf_addc(out, '\n');
 	}
+	choice_of(agent, &choice);
+	launch_choice_print(&choice, out);
 }
 
 bool
@@ -98,9 +117,12 @@ agent_launch_is_stale(const struct agent *agent)
 {
 	cleanup_buf struct buf now = BUF_INIT;
 
+	/* A session of an earlier daemon may have been started for a task that
+	 * wanted something else. */
+	if (agent->launched_with == NULL)
+		return worker_is_team(agent->worker->name);
 	add_launch_settings(agent, &now);
-	return agent->launched_with != NULL &&
-	    strcmp(agent->launched_with, now.data) != 0;
+	return strcmp(agent->launched_with, now.data) != 0;
 }
 
 /* --- launching --------------------------------------------------------- */
@@ -155,9 +177,12 @@ launch(struct agent *agent)
 		    (int)settings_int(core->settings, "auto.max_turns"),
 		.start_timeout_ms = agent_duration(agent, "start_timeout"),
 	};
+	cleanup_launch_choice struct launch_choice choice = { 0 };
 	cleanup_buf struct buf with = BUF_INIT;
 	struct err err = { 0 };
 
+	choice_of(agent, &choice);
+	how.choice = &choice;
 	if (run_dir_make(core->workspace, w->name, &err) < 0 ||
 	    agent_guard_write(agent, &err) < 0 ||
 	    serve_open_door(core, w->name, &err) < 0) {

@@ -12,6 +12,7 @@
 #include "file.h"
 #include "json.h"
 #include "kept.h"
+#include "launch-choice.h"
 #include "mcp.h"
 #include "mem.h"
 #include "policy-file.h"
@@ -97,9 +98,17 @@ worker_bool(const struct claude_launch *launch, const char *key)
 	return settings_bool(launch->settings, path.data);
 }
 
+static const struct launch_choice *
+choice_of(const struct claude_launch *launch)
+{
+	static const struct launch_choice none;
+
+	return launch->choice != NULL ? launch->choice : &none;
+}
+
 static void
 add_tools(char ***argv, const struct claude_launch *launch, const char *flag,
-    const char *key, const char *const *always)
+    const char *key, const char *const *always, char *const *more)
 {
 	cleanup_buf struct buf joined = BUF_INIT;
 	const char *const *items;
@@ -109,6 +118,8 @@ add_tools(char ***argv, const struct claude_launch *launch, const char *flag,
 		buf_addf(&joined, "%s%s", joined.len > 0 ? "," : "", *always);
 	for (size_t i = 0; i < count; i++)
 		buf_addf(&joined, "%s%s", joined.len > 0 ? "," : "", items[i]);
+	for (; more != NULL && *more != NULL; more++)
+		buf_addf(&joined, "%s%s", joined.len > 0 ? "," : "", *more);
 	if (joined.len > 0)
 		add_flag(argv, flag, joined.data);
 }
@@ -119,7 +130,10 @@ claude_argv(const struct claude_launch *launch)
 	cleanup_free char *settings = session_path(launch, "settings.json");
 	cleanup_free char *servers = session_path(launch, "mcp.json");
 	const char *mode = worker_string(launch, "permission_mode");
-	const char *model = worker_string(launch, "model");
+	const struct launch_choice *choice = choice_of(launch);
+	const char *model = choice->model != NULL ?
+	    choice->model :
+	    worker_string(launch, "model");
 	const char *extra = worker_string(launch, "append_system_prompt");
 	char **argv = NULL;
 	const char *const *items;
@@ -133,16 +147,20 @@ claude_argv(const struct claude_launch *launch)
 	add_flag(&argv, "--permission-mode", mode);
 	if (model[0] != '\0')
 		add_flag(&argv, "--model", model);
+	if (choice->thinking != NULL && strcmp(choice->thinking, "off") != 0)
+		add_flag(&argv, "--effort", choice->thinking);
 	if (extra[0] != '\0')
 		add_flag(&argv, "--append-system-prompt", extra);
 	if (worker_bool(launch, "isolate")) {
 		add_flag(&argv, "--setting-sources", "");
 		strv_add(&argv, "--strict-mcp-config");
 	}
+	if (choice->tools != NULL)
+		add_flag(&argv, "--tools", choice->tools);
 	add_tools(&argv, launch, "--allowedTools", "allowed_tools",
-	    launch->tools ? own_tools : NULL);
+	    launch->tools ? own_tools : NULL, NULL);
 	add_tools(&argv, launch, "--disallowedTools", "disallowed_tools",
-	    denied_tools);
+	    denied_tools, choice->deny);
 	worker_list(launch, "extra_args", &items);
 	strv_add_all(&argv, items);
 	return argv;
@@ -162,6 +180,9 @@ claude_env(const struct claude_launch *launch)
 	if (launch->tools)
 		strv_take(&env,
 		    xasprintf("MCP_TOOL_TIMEOUT=%d", MCP_TOOL_TIMEOUT_MS));
+	if (choice_of(launch)->thinking != NULL &&
+	    strcmp(choice_of(launch)->thinking, "off") == 0)
+		strv_add(&env, "MAX_THINKING_TOKENS=0");
 	if (launch->max_turns > 0)
 		strv_take(&env,
 		    xasprintf("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=%d",

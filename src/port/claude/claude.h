@@ -14,6 +14,7 @@
 
 struct err;
 struct json_object;
+struct launch_choice;
 struct settings;
 struct workspace;
 
@@ -25,6 +26,8 @@ struct claude_launch {
 	uint64_t generation;
 	const char *session; /* a new id, or the one to resume */
 	bool sandboxed; /* in a box (box.h), if the settings say so */
+	const struct launch_choice *choice; /* what is not as the settings say;
+					     * NULL = nothing */
 	bool resume;
 	const char *llmc; /* path of our own program, for hooks and tools */
 	const char *socket; /* for its hooks: run-dir.h, also for their spool */

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "launch-choice.h"
+#include "mem.h"
+#include "settings-world.h"
+#include "strv.h"
+#include "task-run.h"
+#include "unit.h"
+
+static const char cards[] =
+    "[agents.coder]\nmodel = \"opus\"\nthinking = \"high\"\n"
+    "tools = [\"Read\", \"Edit\", \"Bash\"]\n[agents.plain]\n";
+
+/* What a run with this agent, model and word for thinking is started with. */
+static struct launch_choice
+choice(const char *agent, const char *model, const char *thinking)
+{
+	cleanup_settings_world struct settings_world w =
+	    settings_world_parse(cards);
+	struct task_run *run = task_run_new();
+	struct launch_choice out;
+
+	xstrset(&run->agent, agent);
+	xstrset(&run->model, model);
+	xstrset(&run->thinking, thinking);
+	launch_choice_make(w.settings, run, &out);
+	task_run_free(run);
+	return out;
+}
+
+START_TEST(what_the_spawn_says_goes_before_the_card)
+{
+	cleanup_launch_choice struct launch_choice own =
+	    choice("coder", "haiku", "low");
+	cleanup_launch_choice struct launch_choice card =
+	    choice("coder", NULL, NULL);
+
+	ck_assert_str_eq(own.model, "haiku");
+	ck_assert_str_eq(own.thinking, "low");
+	ck_assert_str_eq(card.model, "opus");
+	ck_assert_str_eq(card.thinking, "high");
+}
+END_TEST
+
+START_TEST(what_neither_says_is_left_to_the_settings_of_the_worker)
+{
+	cleanup_launch_choice struct launch_choice plain =
+	    choice("plain", NULL, NULL);
+	cleanup_launch_choice struct launch_choice none = { 0 };
+
+	launch_choice_make(NULL, NULL, &none);
+	ck_assert_ptr_null(none.model);
+	ck_assert_ptr_null(none.tools);
+	ck_assert_ptr_null(plain.model);
+	ck_assert_ptr_null(plain.thinking);
+	ck_assert_ptr_null(plain.tools);
+	ck_assert_ptr_null(plain.deny);
+}
+END_TEST
+
+START_TEST(only_words_that_claude_code_knows_are_passed_on)
+{
+	static const struct {
+		const char *said, *passed;
+	} rows[] = {
+		{ "off", "off" },
+		{ "none", "off" },
+		{ "Minimal", "low" },
+		{ "medium", "medium" },
+		{ "xhigh", "xhigh" },
+		{ "max", "max" },
+		{ "--danger", NULL },
+		{ "", NULL },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_launch_choice struct launch_choice c =
+		    choice(NULL, NULL, rows[i].said);
+
+		ck_assert_pstr_eq(c.thinking, rows[i].passed);
+	}
+}
+END_TEST
+
+START_TEST(tools_are_those_of_the_card_that_the_spawn_leaves)
+{
+	cleanup_settings_world struct settings_world w =
+	    settings_world_parse(cards);
+	cleanup_launch_choice struct launch_choice some = { 0 }, more = { 0 };
+	struct task_run *run = task_run_new();
+
+	xstrset(&run->agent, "coder");
+	run->tools_scoped = true;
+	strv_add(&run->tools_allow, "Read");
+	strv_add(&run->tools_deny, "Bash");
+	launch_choice_make(w.settings, run, &some);
+	ck_assert_str_eq(some.tools, "Read");
+	ck_assert_str_eq(some.deny[0], "Bash");
+	/* The card has lost it since then: nothing is given back. */
+	strv_add(&run->tools_allow, "Write");
+	launch_choice_make(w.settings, run, &more);
+	ck_assert_str_eq(more.tools, "");
+	task_run_free(run);
+}
+END_TEST
+
+START_TEST(every_difference_is_seen)
+{
+	cleanup_launch_choice struct launch_choice one =
+	    choice(NULL, "high", NULL);
+	cleanup_launch_choice struct launch_choice two =
+	    choice(NULL, NULL, "high");
+	cleanup_buf struct buf a = BUF_INIT, b = BUF_INIT;
+
+	launch_choice_print(&one, &a);
+	launch_choice_print(&two, &b);
+	ck_assert_str_ne(a.data, b.data);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("launch-choice");
+
+	unit_case(suite, "choice",
+	    (const TTest *const[]){ what_the_spawn_says_goes_before_the_card,
+		what_neither_says_is_left_to_the_settings_of_the_worker,
+		only_words_that_claude_code_knows_are_passed_on,
+		tools_are_those_of_the_card_that_the_spawn_leaves,
+		every_difference_is_seen, NULL });
+	return suite;
+}
