@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "api-people.h"
+#include "api-team.h"
 #include "channel.h"
 #include "clock.h"
 #include "commands.h"
@@ -23,6 +24,7 @@
 #include "moment.h"
 #include "outbox-record.h"
 #include "outbox.h"
+#include "request.h"
 #include "settings.h"
 #include "shape.h"
 #include "strv.h"
@@ -128,6 +130,28 @@ escalations_list(struct cli *cli, const struct cli_args *args)
 
 /* --- one of them ------------------------------------------------------ */
 
+/* Is it the message about this question? */
+static bool
+is_about(const char *dir, const char *id, const char *question)
+{
+	cleanup_free char *event = xasprintf(REQUEST_EVENT "%s", question);
+	struct outbox_record *record = NULL;
+	bool is;
+
+	if (outbox_load(dir, id, &record, NULL) < 0)
+		return false;
+	is = record->event != NULL && strcmp(record->event, event) == 0;
+	outbox_record_free(record);
+	return is;
+}
+
+/* Ids of messages have no such beginning. */
+static bool
+is_question(const char *typed)
+{
+	return strncmp(typed, "R_", 2) == 0;
+}
+
 static void
 find_in(
     const char *dir, bool done, const char *typed, char **found, size_t *count)
@@ -138,8 +162,9 @@ find_in(
 	for (size_t i = 0; ids[i] != NULL; i++) {
 		size_t whole = strlen(ids[i]);
 
-		if (len > whole || len < ID_LEAST ||
-		    strcasecmp(ids[i] + whole - len, typed) != 0)
+		if (is_question(typed) ? !is_about(dir, ids[i], typed) :
+					 len > whole || len < ID_LEAST ||
+			    strcasecmp(ids[i] + whole - len, typed) != 0)
 			continue;
 		xstrset(found, ids[i]);
 		(*count)++;
@@ -184,7 +209,7 @@ claim_patiently(const char *dir, const char *id, struct outbox_entry **entry,
 	return p.r;
 }
 
-/* By its id, or the end of it. */
+/* By its id, the end of it, or the question that it is about. */
 static int
 claim(struct cli *cli, const char *dir, const char *typed,
     struct outbox_entry **ret_entry)
@@ -238,19 +263,40 @@ escalations_ack(struct cli *cli, const struct cli_args *args)
 
 /* --- answer ----------------------------------------------------------- */
 
+/* A question that no channel has told of. */
+static bool
+is_untold(const char *dir, const char *typed)
+{
+	cleanup_free char *id = NULL;
+	size_t count = 0;
+
+	if (!is_question(typed))
+		return false;
+	find_in(dir, false, typed, &id, &count);
+	find_in(dir, true, typed, &id, &count);
+	return count == 0;
+}
+
 static int
 escalations_answer(struct cli *cli, const struct cli_args *args)
 {
 	cleanup_free char *dir = outbox_dir(cli);
 	cleanup_buf struct buf words = BUF_INIT;
 	struct outbox_entry *entry = NULL;
+	const char *typed = args->list[1];
 	struct err err = { 0 };
-	int status = claim(cli, dir, args->list[1], &entry);
+	int status;
 
-	if (entry == NULL)
-		return status;
 	for (int i = 2; i < args->count; i++)
 		buf_addf(&words, "%s%s", i > 2 ? " " : "", args->list[i]);
+	if (is_untold(dir, typed))
+		return escalation_answer_question(
+			   cli, typed, words.data, &cli->result, &err) ?
+		    CLI_OK :
+		    cli_fail_err(cli, "failed", &err);
+	status = claim(cli, dir, typed, &entry);
+	if (entry == NULL)
+		return status;
 	if (!escalation_answer(cli, entry->record, words.data, &err)) {
 		outbox_release(entry);
 		return cli_fail_err(cli, "failed", &err);
@@ -379,6 +425,9 @@ static const struct shape escalations_forms = {
 		{ .name = "ack, answer, test",
 		    .type = SHAPE_OBJECT,
 		    .of = &api_people_record },
+		{ .name = "answer of a question that no channel told of",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_request },
 		{ .name = NULL },
 	    },
 };
@@ -387,16 +436,18 @@ const struct cli_command cmd_escalations = {
 	.name = "escalations",
 	.usage = "list [--all] | ack ID | answer ID TEXT ... | test CHANNEL",
 	.summary = "show and answer what people were told through channels",
-	.help = "list    what was sent, or waits to be, and nobody has marked "
-		"as seen\n"
-		"ack     mark it as seen; what has not been sent is not sent "
-		"any more\n"
-		"answer  send TEXT, or an option (its number or its words), to "
-		"who waits: a paused\n        worker continues with it, a "
-		"session that asked gets it, a node of a plan\n        can be "
-		"worked on again\n"
-		"test    send a message through a channel of the settings\n\n"
-		"ID may be the end of an id.\n",
+	.help =
+	    "list    what was sent, or waits to be, and nobody has marked "
+	    "as seen\n"
+	    "ack     mark it as seen; what has not been sent is not sent "
+	    "any more\n"
+	    "answer  send TEXT, or an option (its number or its words), to "
+	    "who waits: an agent\n        that asked by its tool (ID may be "
+	    "that of its question, R_...) gets it, a\n        paused "
+	    "worker continues with it, a session that asked gets it, a "
+	    "node of\n        a plan can be worked on again\n"
+	    "test    send a message through a channel of the settings\n\n"
+	    "ID may be the end of an id.\n",
 	.flags = escalations_flags,
 	.min_args = 1,
 	.max_args = 1001,

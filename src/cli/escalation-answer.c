@@ -13,6 +13,7 @@
 #include "mem.h"
 #include "outbox-record.h"
 #include "remote.h"
+#include "request.h"
 #include "state-file.h"
 #include "state.h"
 #include "strv.h"
@@ -142,6 +143,35 @@ tell_worker(const struct asked *a, struct err *err)
 	return resume(a, err);
 }
 
+/* The id of the question that it tells of; NULL = of none. */
+static const char *
+question_of(const struct outbox_record *record)
+{
+	size_t len = strlen(REQUEST_EVENT);
+
+	return record->event != NULL &&
+		strncmp(record->event, REQUEST_EVENT, len) == 0 ?
+	    record->event + len :
+	    NULL;
+}
+
+bool
+escalation_answer_question(struct cli *cli, const char *id, const char *words,
+    struct json_object **ret_result, struct err *err)
+{
+	struct json_object *params = json_object_new_object();
+	const char *code = NULL;
+
+	json_set_string(params, "id", id);
+	json_set_string(params, "response", words);
+	if (!remote_try(
+		cli, "request.answer", params, 0, ret_result, &code, err))
+		return false;
+	buf_addf(&cli->text, "%s is answered: %s\n", id,
+	    json_string_or(*ret_result, "response", words));
+	return true;
+}
+
 /* A turn unblocks what waits for a person; without a session that can have one,
  * the node is given out again. */
 static bool
@@ -162,11 +192,35 @@ deliver(const struct asked *a, struct err *err)
 	return node && unblock(a, err);
 }
 
+/* It was carried out: so it is noted. */
+static void
+note(struct outbox_record *record, const char *answer)
+{
+	free(record->answer);
+	record->answer =
+	    xstrndup(answer, text_cut(answer, strlen(answer), OUTBOX_TEXT_MAX));
+	outbox_record_ack(record, clock_wall_ms());
+}
+
+/* An agent waits in a tool. */
+static bool
+answer_question(struct cli *cli, struct outbox_record *record,
+    const char *words, struct err *err)
+{
+	cleanup_json struct json_object *result = NULL;
+
+	if (!escalation_answer_question(
+		cli, question_of(record), words, &result, err))
+		return false;
+	note(record, json_string_or(result, "response", words));
+	return true;
+}
+
 bool
 escalation_answer(struct cli *cli, struct outbox_record *record,
     const char *words, struct err *err)
 {
-	struct asked a = { cli, record, choose(record, words, err), NULL };
+	struct asked a = { cli, record, NULL, NULL };
 	cleanup_free char *recovered = NULL;
 	struct state state;
 	bool good;
@@ -176,6 +230,9 @@ escalation_answer(struct cli *cli, struct outbox_record *record,
 		    record->answer);
 		return false;
 	}
+	if (question_of(record) != NULL)
+		return answer_question(cli, record, words, err);
+	a.answer = choose(record, words, err);
 	if (a.answer == NULL ||
 	    state_file_load(
 		&cli->workspace, clock_wall_ms(), &state, &recovered, err) < 0)
@@ -183,11 +240,7 @@ escalation_answer(struct cli *cli, struct outbox_record *record,
 	a.worker = waiting_worker(&state, record);
 	good = deliver(&a, err);
 	state_release(&state);
-	if (good) {
-		free(record->answer);
-		record->answer = xstrndup(a.answer,
-		    text_cut(a.answer, strlen(a.answer), OUTBOX_TEXT_MAX));
-		outbox_record_ack(record, clock_wall_ms());
-	}
+	if (good)
+		note(record, a.answer);
 	return good;
 }

@@ -96,7 +96,8 @@
 		"person are told; you go on with what can be done.",           \
 		api_team_review_params, API_E_NOT_FOUND, API_FAILED, 0),       \
 	    { "request.answer", "answer a question of an agent", API_ONESHOT,  \
-		    API_PERSON, &api_request_answer_params, &api_team_answer,  \
+		    API_PERSON, &api_request_answer_params,                    \
+		    &api_request_result,                                       \
 		    ERRORS{                                                    \
 			API_E_NOT_FOUND, API_E_CONFLICT, API_FAILED, 0 } },    \
 	    { "mail.send", "send mail to an agent", API_ONESHOT, API_PERSON,   \

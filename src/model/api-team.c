@@ -3,6 +3,7 @@
 #include "api-shape.h"
 #include "api-team.h"
 #include "plan-text.h"
+#include "request.h"
 #include "run-status.h"
 
 /* An id of the tool call, by which a call that is made again after the daemon
@@ -395,6 +396,23 @@ const struct shape api_team_review_params = {
 
 static const struct shape answer = { .fields = FIELDS{ END }, .open = true };
 const struct shape_field api_team_answer = RESULT(answer);
+
+const struct shape api_request = {
+	.fields =
+	    FIELDS{
+		FIELD("requestId", SHAPE_STRING, NULL),
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .choices = request_state_words },
+		MAY("response", SHAPE_STRING, "the answer"),
+		MAY("responder", SHAPE_STRING, "who gave it"),
+		MAY("message", SHAPE_STRING, "what to do without one"),
+		END,
+	    },
+	.help = "how a question of an agent has ended",
+};
+
+const struct shape_field api_request_result = RESULT(api_request);
 
 static const struct shape tree_completion = {
 	.fields =

@@ -30,6 +30,8 @@ extern const struct shape api_mail_send_params;
 extern const struct shape api_mail_inbox_params;
 extern const struct shape api_mail_params;
 extern const struct shape api_request_answer_params;
+extern const struct shape api_request; /* how it has ended */
+extern const struct shape_field api_request_result;
 extern const struct shape_field api_mail_result;
 extern const struct shape_field api_mail_list_result;
 extern const struct shape_field api_team_tree_result;

@@ -8,9 +8,11 @@
 #include "agent.h"
 #include "auto.h"
 #include "clock.h"
+#include "json.h"
 #include "mem.h"
 #include "persist.h"
 #include "plan-floor.h"
+#include "run-dir.h"
 #include "task-run.h"
 #include "family-world.h"
 #include "unit.h"
@@ -89,6 +91,57 @@ START_TEST(who_asked_waits_is_rebased_and_gets_the_results)
 	ck_assert_str_eq(files(&world), "a.txt b.txt ");
 	finish(&world, "completed; T1.1 done; S1 done; ");
 	auto_world_filed(world.world, "t2 landed; t1 landed; ");
+	family_world_end(&world);
+}
+END_TEST
+
+/* Its row of the tree. */
+static void
+shown(struct family_world *world, size_t at, const char *status, int asks,
+    const char *why)
+{
+	struct json_object *row = json_object_array_get_idx(
+	    plan_world_must(&world->plan, "team.tree", "{}"), at);
+
+	ck_assert_str_eq(json_string_or(row, "runStatus", ""), status);
+	ck_assert_int_eq(json_int_or(row, "pendingRequestCount", -1), asks);
+	ck_assert_str_eq(json_string_or(row, "blockedReason", ""), why);
+}
+
+/* The worker of this task asks; returns when that is stored. */
+static struct floor_call *
+ask(struct family_world *world, const char *id)
+{
+	struct floor_world *floor = &world->world->floor;
+	cleanup_free char *socket =
+	    run_dir_socket(&floor->workspace, task(world, id)->worker);
+	struct floor_call *call = floor_world_ask_at(floor, socket,
+	    "team.request_orchestrator", "{\"message\":\"A or B?\\nTell.\"}");
+
+	floor_world_settle(floor);
+	plan_world_settle(&world->plan);
+	return call;
+}
+
+START_TEST(agents_know_whom_they_ask_and_the_tree_shows_that_they_wait)
+{
+	struct family_world world;
+
+	begin(&world, NULL, ", \"parent_actor\": \"actor:task:t1\"");
+	has(fake_session_prompt(family_world_turn(&world, "t2")->session),
+	    "You work for actor:task:t1, which asked for this.");
+	ck_assert_ptr_null(strstr(
+	    fake_session_prompt(family_world_turn(&world, "t1")->session),
+	    "You work for"));
+	shown(&world, 0, "running", 0, "");
+	shown(&world, 1, "running", 0, "");
+	ask(&world, "t2");
+	shown(&world, 0, "running", 0, "");
+	shown(&world, 1, "blocked", 1,
+	    "waits for an answer of actor:task:t1: A or B?");
+	ask(&world, "t1");
+	shown(&world, 0, "blocked", 1,
+	    "waits for an answer of actor:system:person: A or B?");
 	family_world_end(&world);
 }
 END_TEST
@@ -385,6 +438,7 @@ unit_suite(void)
 	unit_case(suite, "waiting",
 	    (const TTest *const[]){
 		who_asked_waits_is_rebased_and_gets_the_results,
+		agents_know_whom_they_ask_and_the_tree_shows_that_they_wait,
 		it_waits_on_until_all_have_ended,
 		a_conflict_with_their_work_is_its_own_to_resolve,
 		a_daemon_that_dies_changes_nothing,

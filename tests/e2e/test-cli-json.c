@@ -16,6 +16,14 @@ static const char *const open_values[] = {
 	"events.event", /* the file may be of another version */
 	"why.events.event", /* the same */
 	"logs", /* a record has what belongs to its message */
+	/* What belongs to each kind of check, or report. */
+	"task.record.verification_result",
+	"task.tasks.verification_result",
+	"tree.progress",
+	/* How an agent was asked for: the run of its task to be. */
+	"goal.record.nodes.spawn",
+	"plan.record.nodes.spawn",
+	"work.record.spawn",
 	/* What a planner or a channel says, kept as it came. */
 	"goal.record.plannerInputs",
 	"goal.record.rawPlannerOutputJson",
@@ -34,6 +42,8 @@ static const char *const free_values[] = {
 	"config.value", /* of any type that a setting has */
 	"schema", /* a schema, or one of each command */
 	"hook", /* the answer that Claude Code expects, or nothing */
+	"mcp", /* the messages of that protocol */
+	"verify", /* it talks to autod */
 	"pane", /* it becomes another program */
 	"errand", "inside", "proxy", "probe", /* it prints nothing */
 };

@@ -7,6 +7,7 @@
 
 #include "api.h"
 #include "client.h"
+#include "clock.h"
 #include "errtext.h"
 #include "fleet.h"
 #include "mem.h"
@@ -20,6 +21,13 @@
 /* Methods that the running test has called, by their index in the table. */
 static bool called[128];
 
+/* Not for people. */
+static bool
+is_agents(const struct api_method *m)
+{
+	return (m->flags & (API_OWN | API_TOOL)) != 0;
+}
+
 /* One call as any program makes it: 0, or the code of the error. */
 static int
 call(const struct api_method *m, struct json_object *params,
@@ -30,8 +38,8 @@ call(const struct api_method *m, struct json_object *params,
 	int code = 0, r;
 
 	ck_assert_int_eq(workspace_at(fleet_root(), &workspace, NULL), 0);
-	socket = m->flags & API_OWN ? run_dir_socket(&workspace, "adam") :
-				      client_socket_path(&workspace);
+	socket = is_agents(m) ? run_dir_socket(&workspace, "adam") :
+				client_socket_path(&workspace);
 	workspace_release(&workspace);
 	called[m - api_methods] = true;
 	r = client_call(
@@ -62,6 +70,7 @@ sample(const struct shape_field *field, bool right)
 					      json_object_new_string("seven");
 	switch (type) {
 	case SHAPE_INT:
+	case SHAPE_NUMBER:
 		return json_object_new_int(1);
 	case SHAPE_BOOL:
 		return json_object_new_boolean(true);
@@ -109,10 +118,14 @@ START_TEST(wrong_parameters_are_refused_by_name)
 	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
 		struct json_object *params;
 
-		if (m->flags & API_OWN)
-			continue; /* not for people: refused before */
+		if (is_agents(m))
+			continue; /* refused before */
 		for (const struct shape_field *f = m->params->fields;
 		     f->name != NULL; f++) {
+			/* The daemon says it, whatever the caller says. */
+			if ((m->flags & API_NAMED) &&
+			    strcmp(f->name, "worker") == 0)
+				continue;
 			assert_invalid(m, sample_params(m, f->name), f->name);
 			if (f->flags & SHAPE_OPTIONAL)
 				continue;
@@ -175,7 +188,7 @@ START_TEST(without_a_daemon_there_is_a_hint)
 	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
 		const char *answer;
 
-		if (m->flags & (API_STREAM | API_OWN))
+		if ((m->flags & API_STREAM) || is_agents(m))
 			continue; /* nothing to wait for; not for people */
 		answer = oneshot(m);
 		e2e_has(answer, "\"jsonrpc\"");
@@ -261,6 +274,86 @@ start(const char *prompt)
 	until("needs_review");
 }
 
+/* A tool, as adam's session would: what the table says, or one of the errors
+ * that it says. */
+static void
+tool(const char *name, const char *params)
+{
+	const struct api_method *m = api_find(e2e_path("team.%s", name));
+	cleanup_json struct json_object *request = json_tokener_parse(params);
+	cleanup_json struct json_object *result = NULL;
+	struct err err = { 0 };
+	int code;
+
+	ck_assert_ptr_nonnull(request);
+	code = call(m, request, &result, &err);
+	ck_assert_msg(code == 0 || has_error(m, (enum api_error)code),
+	    "%s: %d: %s", m->name, code, err.msg);
+	if (code == 0)
+		ck_assert_int_eq(shape_check(m->result, result, "", NULL), 0);
+}
+
+/* The id of the first mail to a person. */
+static const char *
+mail_to_person(void)
+{
+	int64_t end = clock_mono_ms() + ANSWER_MS;
+	struct json_object *list;
+
+	do {
+		ck_assert_msg(clock_mono_ms() < end, "no mail");
+		list = must("mail.inbox", "{}");
+	} while (json_object_array_length(list) == 0);
+	return json_string_or(json_object_array_get_idx(list, 0), "id", "");
+}
+
+/* adam asks, and a person answers. */
+static void
+call_question_methods(void)
+{
+	const char *mail, *subject;
+
+	must("worker.start",
+	    "{\"worker\":\"adam\",\"prompt\":\"fake: tool "
+	    "request_orchestrator {\\\"message\\\":\\\"A or B?\\\"}\\n"
+	    "fake: commit e.txt fifth\"}");
+	called[api_find("team.request_orchestrator") - api_methods] = true;
+	mail = e2e_path("{\"id\":\"%s\"}", mail_to_person());
+	subject = json_string_or(must("mail.show", mail), "subject", "");
+	ck_assert(strncmp(subject, "request:", 8) == 0);
+	must("mail.ack", mail);
+	must("team.tree", "{}");
+	must("request.answer",
+	    e2e_path("{\"id\":\"%s\",\"response\":\"A\"}", subject + 8));
+	until("needs_review");
+}
+
+static void
+call_team_methods(void)
+{
+	call_question_methods();
+	tool("report_progress", "{\"phase\":\"p\",\"percentComplete\":1.5}");
+	tool("report_completion", "{\"status\":\"complete\"}");
+	tool("agent_spawn",
+	    "{\"spawn_reason\":\"r\",\"requested_subagents\":[{\"role\":"
+	    "\"coder\",\"task\":\"t\"}]}");
+	tool("agent_status", "{}");
+	tool("mail_send",
+	    "{\"to\":\"overseer\",\"subject\":\"s\",\"body\":\"b\"}");
+	tool("mail_inbox", "{}");
+	tool("mail_ack", "{\"id\":\"none\"}");
+	tool("mail_reserve", "{\"paths\":[\"src\"]}");
+	tool("mail_list_reservations", "{}");
+	tool("mail_release", "{}");
+	tool("respond_orchestrator_request",
+	    "{\"requestId\":\"R_1\",\"response\":\"B\"}");
+	tool("plan_review_needed", "{\"reason\":\"r\"}");
+	must("mail.send",
+	    "{\"to\":\"overseer\",\"subject\":\"s\",\"body\":\"b\"}");
+	must("worker.reset", ADAM);
+	until("idle");
+}
+
 static void
 call_worker_methods(void)
 {
@@ -282,6 +375,7 @@ call_worker_methods(void)
 		e2e_git(fleet_root(), "rev-parse", "main", NULL)));
 	must("worker.reset", ADAM);
 	until("idle");
+	call_team_methods();
 	must("hook.event",
 	    "{\"event\":\"Stop\",\"worker\":\"adam\",\"generation\":99,"
 	    "\"id\":\"1\",\"data\":{}}");
@@ -368,6 +462,10 @@ call_goal_methods(void)
 	must("overseer.goal.plan",
 	    GOAL(",\"plan\":\"## One\\n### A\\nAcceptance: x\\n### B\\n"
 		 "Acceptance: y\\n### C\\nAcceptance: z\\n\""));
+	must("overseer.plan.draft",
+	    GOAL(",\"plan\":\"## One\\n### A\\nAcceptance: x\\n### B\\n"
+		 "Acceptance: y\\n### C\\nAcceptance: w\\n\""));
+	must("overseer.plan.apply", GOAL(""));
 	must("overseer.goal.pause", GOAL(""));
 	must("overseer.work.list", "{\"all\":true}");
 	must("overseer.work.show", "{\"node\":\"T1.1\"}");

@@ -283,6 +283,25 @@ START_TEST(a_question_survives_the_store)
 }
 END_TEST
 
+START_TEST(a_person_may_choose_an_option_by_its_number)
+{
+	struct request *r = ask("c", "p", NOW);
+	struct err err = { 0 };
+
+	ck_assert_str_eq(request_choice(r, "2", &err), "2");
+	strv_add(&r->options, "Red");
+	strv_add(&r->options, "3");
+	ck_assert_str_eq(request_choice(r, "1", &err), "Red");
+	ck_assert_str_eq(request_choice(r, "red", &err), "Red");
+	ck_assert_str_eq(request_choice(r, "3", &err), "3");
+	ck_assert_str_eq(request_choice(r, "2 or 3", &err), "2 or 3");
+	ck_assert_ptr_null(request_choice(r, "0", &err));
+	ck_assert_ptr_null(request_choice(r, "4", &err));
+	ck_assert_str_eq(err.msg, "there is no option 4, only 2");
+	request_registry_release(&all);
+}
+END_TEST
+
 START_TEST(what_has_ended_is_kept_in_bounds)
 {
 	struct request *open = ask("c", "p", NOW);
@@ -304,7 +323,8 @@ unit_suite(void)
 
 	unit_case(s, "all",
 	    (const TTest *[]){ every_row_of_the_vectors_holds,
-		a_question_survives_the_store, what_has_ended_is_kept_in_bounds,
-		NULL });
+		a_question_survives_the_store,
+		a_person_may_choose_an_option_by_its_number,
+		what_has_ended_is_kept_in_bounds, NULL });
 	return s;
 }

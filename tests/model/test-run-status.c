@@ -69,6 +69,18 @@ START_TEST(a_contract_that_is_being_checked_is_seen)
 }
 END_TEST
 
+START_TEST(who_works_without_a_task_can_wait_for_an_answer)
+{
+	struct run_facts facts = { .worker = WORKER_WORKING,
+		.node = NODE_STATUS_COUNT,
+		.pending_reason = "asks" };
+
+	is(&facts, "idle", "");
+	facts.pending = 1;
+	is(&facts, "blocked", "asks");
+}
+END_TEST
+
 START_TEST(an_outcome_is_told_before_the_plan_knows_it)
 {
 	char why[] = "no artifact";
@@ -129,6 +141,7 @@ unit_suite(void)
 	unit_case(suite, "status",
 	    (const TTest *const[]){ a_task_is_where_its_step_and_its_worker_are,
 		a_contract_that_is_being_checked_is_seen,
+		who_works_without_a_task_can_wait_for_an_answer,
 		an_outcome_is_told_before_the_plan_knows_it,
 		the_record_of_a_task_tells_more_than_its_node,
 		without_a_task_the_node_tells, NULL });

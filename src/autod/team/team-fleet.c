@@ -24,8 +24,9 @@ place_of(const struct settings *settings, const struct task_run *run)
 		.local_max_depth = run->local_max_depth };
 }
 
-static bool
-has_tool(const struct settings *settings, const struct task_run *run)
+bool
+team_fleet_has_tool(const struct settings *settings, const struct task_run *run,
+    const char *tool)
 {
 	cleanup_agent_card struct agent_card *card = run != NULL ?
 	    agent_card_for(settings, run->agent, run->role) :
@@ -33,7 +34,7 @@ has_tool(const struct settings *settings, const struct task_run *run)
 	cleanup_tool_scope struct tool_scope scope = { 0 };
 
 	return tool_scope_of_run(card, run, &scope, NULL) == 0 &&
-	    tool_scope_permits(&scope, SPAWN);
+	    tool_scope_permits(&scope, tool);
 }
 
 void
@@ -47,7 +48,7 @@ team_fleet_task_text(
 	if (!settings_bool(settings, "plan.enabled") ||
 	    settings_int(settings, "team.max_concurrent") == 0 ||
 	    hierarchy_may_spawn(&place) != HIERARCHY_ALLOW ||
-	    !has_tool(settings, task->run))
+	    !team_fleet_has_tool(settings, task->run, SPAWN))
 		return;
 	fleet_table_add(settings, &table);
 	if (table.len > 0)

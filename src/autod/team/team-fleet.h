@@ -4,8 +4,12 @@
 #ifndef TEAM_FLEET_H
 #define TEAM_FLEET_H
 
+#include <stdbool.h>
+
 struct buf;
+struct settings;
 struct task;
+struct task_run;
 struct team_floor;
 
 /* Append the table (fleet-table.h) to the prompt of a task, if its agent may
@@ -13,5 +17,9 @@ struct team_floor;
  * for it. */
 void team_fleet_task_text(
     const struct team_floor *floor, const struct task *task, struct buf *out);
+
+/* May the agent of this run (NULL = of none) use this tool? */
+bool team_fleet_has_tool(const struct settings *settings,
+    const struct task_run *run, const char *tool);
 
 #endif

@@ -21,6 +21,7 @@
 #include "team-mail.h"
 #include "team-perf.h"
 #include "team-report.h"
+#include "team-question.h"
 #include "team-request.h"
 #include "team-reserve.h"
 #include "team-review.h"
@@ -150,6 +151,7 @@ static void
 policy_task_text(void *arg, const struct task *task, struct buf *out)
 {
 	team_report_task_text(task, out);
+	team_question_task_text(arg, task, out);
 	team_fleet_task_text(arg, task, out);
 }
 

@@ -15,6 +15,7 @@
  *   team-mail.c     mail_send, mail_inbox, mail_ack, and mail.* for people
  *   team-reserve.c  mail_reserve, mail_release, mail_list_reservations
  *   team-request.c  request_orchestrator, respond_orchestrator_request
+ *   team-question.c how a question is made, and who is told
  *   team-review.c   plan_review_needed; what the guards have stopped
  *   team-guard.c    what agents may do with their tools
  *   team-tree.c     team.tree

@@ -31,6 +31,7 @@ struct mail_draft {
 	const char *reply_to; /* id of mail; NULL = none */
 	const char *goal; /* id; NULL = none */
 	struct mail_meta meta; /* borrowed */
+	bool told; /* people are told of it in another way */
 };
 
 /* Registers its methods. */

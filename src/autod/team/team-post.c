@@ -222,10 +222,11 @@ is_handled(const struct mail *mail)
 }
 
 static void
-announce(struct team_floor *floor, const struct mail *mail)
+announce(struct team_floor *floor, const struct mail *mail, bool told)
 {
-	if (strcmp(mail->to, ACTOR_PERSON) == 0 ||
-	    (strcmp(mail->to, ACTOR_OVERSEER) == 0 && !is_handled(mail)))
+	if (!told &&
+	    (strcmp(mail->to, ACTOR_PERSON) == 0 ||
+		(strcmp(mail->to, ACTOR_OVERSEER) == 0 && !is_handled(mail))))
 		team_people_got(floor, mail);
 	team_deliver_posted(floor->deliver);
 }
@@ -250,7 +251,7 @@ team_mail_post(struct team_floor *floor, const struct mail_draft *draft,
 			    mail->to, MAIL_UNREAD_MAX);
 		else {
 			team_post_put(floor, mail);
-			announce(floor, mail);
+			announce(floor, mail, draft->told);
 		}
 	}
 	if (r == 0 && ret_id != NULL)

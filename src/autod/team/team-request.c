@@ -11,13 +11,10 @@
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
-#include "escalation.h"
 #include "id.h"
 #include "json.h"
 #include "loop.h"
 #include "mem.h"
-#include "moment.h"
-#include "person.h"
 #include "plan-call.h"
 #include "plan-query.h"
 #include "request.h"
@@ -30,12 +27,11 @@
 #include "team-floor.h"
 #include "team-mail.h"
 #include "team-post.h"
+#include "team-question.h"
 #include "team-request.h"
 #include "text.h"
 
-#define HASH_LEN  16
-#define MAIL_PART 60000 /* bytes of the question that the mail has */
-#define TOLD_MAX  200 /* bytes of it in a line */
+#define TOLD_MAX 200 /* bytes of it in a line */
 
 /* A call that is answered when its question has ended. */
 struct waiter {
@@ -271,127 +267,7 @@ team_requests_event(struct team_requests *requests, const struct event *event)
 	}
 }
 
-/* --- telling who is asked ---------------------------------------------- */
-
-static void
-add_question(const struct request *r, bool person, struct buf *out)
-{
-	buf_addf(out, "%s", r->child);
-	if (r->worker != NULL)
-		buf_addf(out, " (%s)", r->worker);
-	buf_addf(out, " asks%s:\n\n", person ? "" : " you, for whom it works");
-	buf_add(out, r->message,
-	    text_cut(r->message, strlen(r->message), MAIL_PART));
-	for (size_t i = 0; i < strv_count(r->options); i++)
-		buf_addf(out, "\n%s%zu. %.200s", i == 0 ? "\n" : "", i + 1,
-		    r->options[i]);
-	buf_adds(out, "\n\nIt waits until ");
-	moment_add(out, r->deadline_ms);
-	if (person)
-		buf_addf(out, ". Answer with: llmc escalations answer %s TEXT",
-		    r->id);
-	else
-		buf_addf(out,
-		    ". Answer with the tool respond_orchestrator_request, "
-		    "with the requestId %s.",
-		    r->id);
-}
-
-static int
-post(const struct team_requests *requests, const struct request *r,
-    const char *text, struct err *err)
-{
-	cleanup_free char *subject = xasprintf("request:%s", r->id);
-	cleanup_free char *key = xasprintf("request/%s", r->id);
-	const struct mail_draft draft = {
-		.key = key,
-		.from = r->child,
-		.from_worker = r->worker,
-		.to = r->parent,
-		.subject = subject,
-		.body = text,
-		.kind = MAIL_INSTRUCTION,
-		.goal = r->goal,
-	};
-
-	return team_mail_post(requests->floor, &draft, NULL, err);
-}
-
-static int
-notify(const struct team_requests *requests, struct request *r, struct err *err)
-{
-	bool person = strcmp(r->parent, ACTOR_PERSON) == 0;
-	cleanup_free char *event = xasprintf("request/%s", r->id);
-	cleanup_buf struct buf text = BUF_INIT;
-	int code;
-
-	add_question(r, person, &text);
-	code = post(requests, r, text.data, err);
-	if (code < 0)
-		return code;
-	r->state = REQUEST_NOTIFIED;
-	if (person)
-		person_escalate(requests->floor->core,
-		    &(struct escalation){ .level = ESCALATION_CRITICAL,
-			.event = event,
-			.title = "an agent asks a question",
-			.text = text.data,
-			.signature = event,
-			.worker = r->worker,
-			.task = r->task,
-			.goal = r->goal,
-			.options = strv_const(r->options) },
-		    NOTICE_WORKER);
-	return 0;
-}
-
 /* --- request_orchestrator ---------------------------------------------- */
-
-/* The same for the same call. */
-static char *
-make_id(const struct agent *agent, struct json_object *params)
-{
-	const char *call = json_string_or(params, "call", NULL);
-	cleanup_free char *both = NULL;
-	char ulid[ID_ULID_SIZE], hash[HASH_LEN + 1];
-
-	id_ulid(clock_wall_ms(), ulid);
-	both = xasprintf(
-	    "%s\n%s", agent->worker->name, call != NULL ? call : ulid);
-	id_hash(both, hash, HASH_LEN);
-	return xasprintf("R_%s", hash);
-}
-
-static struct request *
-make(struct team_floor *floor, const struct agent *agent,
-    const struct task *task, const char *id, struct json_object *params)
-{
-	struct request *r = request_new();
-	struct json_object *options = NULL;
-	const struct task_run *run = task != NULL ? task->run : NULL;
-
-	xstrset(&r->id, id);
-	r->child = team_mail_actor(agent);
-	xstrset(&r->worker, agent->worker->name);
-	if (task != NULL) {
-		xstrset(&r->task, task->id);
-		r->run = task_run_id(task);
-	}
-	if (run != NULL && run->parent_actor != NULL &&
-	    team_post_find(floor, run->parent_actor) == TEAM_ACTOR_OPEN) {
-		xstrset(&r->parent, run->parent_actor);
-		xstrset(&r->parent_task, run->parent);
-	} else {
-		xstrset(&r->parent, ACTOR_PERSON);
-	}
-	xstrset(&r->message, json_string_or(params, "message", ""));
-	if (json_object_object_get_ex(params, "options", &options))
-		r->options = strv_from_json(options);
-	r->created_ms = clock_wall_ms();
-	r->deadline_ms = r->created_ms +
-	    request_timeout(json_int_or(params, "timeoutSeconds", 0) * 1000);
-	return r;
-}
 
 /* A question that has ended, as it was stored; NULL = it is too old. */
 static struct request *
@@ -437,7 +313,7 @@ ask(struct team_requests *requests, struct server_call *call, struct request *r)
 		request_free(r);
 		return;
 	}
-	if (notify(requests, r, &err) < 0) {
+	if (team_question_tell(requests->floor, r, &err) < 0) {
 		serve_refuse(call, API_FAILED, "%s", err.msg);
 		request_free(r);
 		return;
@@ -468,7 +344,7 @@ on_request(void *arg, struct server_call *call, struct json_object *params)
 	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
 		return;
 	request_registry_sweep(&requests->registry, clock_wall_ms());
-	id = make_id(agent, params);
+	id = team_question_id(agent, params);
 	old = request_registry_find(&requests->registry, id);
 	if (old != NULL && request_is_open(old))
 		await(requests, call, id);
@@ -476,7 +352,8 @@ on_request(void *arg, struct server_call *call, struct json_object *params)
 		plan_query_records(floor->plan, call, params, STORE_REQUEST,
 		    NULL, id, on_asked_before);
 	else
-		ask(requests, call, make(floor, agent, task, id, params));
+		ask(requests, call,
+		    team_question_make(floor, agent, task, id, params));
 }
 
 /* --- answers ----------------------------------------------------------- */
@@ -574,10 +451,23 @@ on_person_answers(
     void *arg, struct server_call *call, struct json_object *params)
 {
 	struct team_requests *requests = arg;
+	const char *id = json_string_or(params, "id", ""), *answer;
+	const struct request *r;
+	struct err err = { 0 };
 
-	if (plan_call_begin_change(requests->floor->plan, call))
-		respond(requests, call, ACTOR_PERSON,
-		    json_string_or(params, "id", ""), params);
+	if (!plan_call_begin_change(requests->floor->plan, call))
+		return;
+	r = request_registry_find(&requests->registry, id);
+	if (r != NULL) {
+		answer = request_choice(
+		    r, json_string_or(params, "response", ""), &err);
+		if (answer == NULL) {
+			serve_refuse(call, API_FAILED, "%s", err.msg);
+			return;
+		}
+		json_set_string(params, "response", answer);
+	}
+	respond(requests, call, ACTOR_PERSON, id, params);
 }
 
 /* --- questions about them ---------------------------------------------- */

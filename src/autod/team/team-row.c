@@ -12,6 +12,7 @@
 #include "task-run.h"
 #include "team-floor.h"
 #include "team-kin.h"
+#include "team-request.h"
 #include "team-row.h"
 
 static void
@@ -53,11 +54,16 @@ add_worker(struct json_object *row, struct agent *agent)
 }
 
 static void
-add_status(struct json_object *row, const struct run_facts *facts)
+add_status(const struct team_floor *floor, const char *actor,
+    struct run_facts *facts, struct json_object *row)
 {
+	cleanup_free char *asks = team_requests_reason(floor->requests, actor);
 	const char *reason = NULL;
-	enum run_status status = run_status(facts, &reason);
+	enum run_status status;
 
+	facts->pending = team_requests_pending(floor->requests, actor);
+	facts->pending_reason = asks;
+	status = run_status(facts, &reason);
 	json_set_string(row, "runStatus", run_status_words[status]);
 	json_set_int(row, "pendingRequestCount", (int64_t)facts->pending);
 	set(row, "blockedReason", reason);
@@ -113,7 +119,7 @@ team_row_kin(struct team_floor *floor, const struct team_kin *kin)
 	if (agent != NULL)
 		add_worker(row, agent);
 	know_worker(&facts, agent);
-	add_status(row, &facts);
+	add_status(floor, run->actor, &facts, row);
 	add_reports(row, run);
 	return row;
 }
@@ -143,7 +149,7 @@ team_row_root(
 	if (agent != NULL)
 		add_worker(row, agent);
 	know_worker(&facts, agent);
-	add_status(row, &facts);
+	add_status(floor, actor, &facts, row);
 	if (task != NULL && task->run != NULL)
 		add_reports(row, task->run);
 	return row;

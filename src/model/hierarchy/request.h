@@ -70,6 +70,14 @@ int request_from_json(struct json_object *json, const char *at,
 
 bool request_is_open(const struct request *request);
 
+/* What the events of questions, in messages to people, begin with. */
+#define REQUEST_EVENT "request/"
+
+/* The words of a person as an answer: an option, if they are its number or its
+ * words; NULL = there is no option with this number. */
+const char *request_choice(
+    const struct request *request, const char *words, struct err *err);
+
 /* The time that is waited for an answer; 0 = the default. */
 int64_t request_timeout(int64_t wanted_ms);
 

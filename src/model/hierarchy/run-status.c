@@ -24,7 +24,10 @@ by_node(const struct run_facts *f, const char **reason)
 	case NODE_STATUS_COUNT:
 		break;
 	}
-	return RUN_IDLE;
+	if (f->pending == 0)
+		return RUN_IDLE;
+	*reason = f->pending_reason;
+	return RUN_BLOCKED;
 }
 
 static enum run_status

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "agent.h"
+#include "buf.h"
+#include "clock.h"
+#include "escalation.h"
+#include "id.h"
+#include "json.h"
+#include "mem.h"
+#include "moment.h"
+#include "person.h"
+#include "request.h"
+#include "settings.h"
+#include "strv.h"
+#include "task-run.h"
+#include "task.h"
+#include "team-fleet.h"
+#include "team-floor.h"
+#include "team-mail.h"
+#include "team-post.h"
+#include "team-question.h"
+#include "text.h"
+
+#define ASK       "mcp__llmc__request_orchestrator"
+#define HASH_LEN  16
+#define MAIL_PART 60000 /* bytes of the question that the mail has */
+
+void
+team_question_task_text(
+    const struct team_floor *floor, const struct task *task, struct buf *out)
+{
+	const struct settings *settings = floor->core->settings;
+	const struct task_run *run = task->run;
+
+	if (run == NULL || run->parent == NULL || run->parent_actor == NULL ||
+	    !settings_bool(settings, "plan.enabled") ||
+	    !team_fleet_has_tool(settings, run, ASK))
+		return;
+	buf_addf(out,
+	    "\n\nYou work for %s, which asked for this. It can answer what you "
+	    "cannot decide yourself: ask it with the tool "
+	    "request_orchestrator, which waits for the answer.",
+	    run->parent_actor);
+}
+
+char *
+team_question_id(const struct agent *agent, struct json_object *params)
+{
+	const char *call = json_string_or(params, "call", NULL);
+	cleanup_free char *both = NULL;
+	char ulid[ID_ULID_SIZE], hash[HASH_LEN + 1];
+
+	id_ulid(clock_wall_ms(), ulid);
+	both = xasprintf(
+	    "%s\n%s", agent->worker->name, call != NULL ? call : ulid);
+	id_hash(both, hash, HASH_LEN);
+	return xasprintf("R_%s", hash);
+}
+
+struct request *
+team_question_make(struct team_floor *floor, const struct agent *agent,
+    const struct task *task, const char *id, struct json_object *params)
+{
+	struct request *r = request_new();
+	struct json_object *options = NULL;
+	const struct task_run *run = task != NULL ? task->run : NULL;
+
+	xstrset(&r->id, id);
+	r->child = team_mail_actor(agent);
+	xstrset(&r->worker, agent->worker->name);
+	if (task != NULL) {
+		xstrset(&r->task, task->id);
+		r->run = task_run_id(task);
+	}
+	if (run != NULL && run->parent_actor != NULL &&
+	    team_post_find(floor, run->parent_actor) == TEAM_ACTOR_OPEN) {
+		xstrset(&r->parent, run->parent_actor);
+		xstrset(&r->parent_task, run->parent);
+	} else {
+		xstrset(&r->parent, ACTOR_PERSON);
+	}
+	xstrset(&r->message, json_string_or(params, "message", ""));
+	if (json_object_object_get_ex(params, "options", &options))
+		r->options = strv_from_json(options);
+	r->created_ms = clock_wall_ms();
+	r->deadline_ms = r->created_ms +
+	    request_timeout(json_int_or(params, "timeoutSeconds", 0) * 1000);
+	return r;
+}
+
+static void
+add_question(const struct request *r, bool person, struct buf *out)
+{
+	buf_addf(out, "%s", r->child);
+	if (r->worker != NULL)
+		buf_addf(out, " (%s)", r->worker);
+	buf_addf(out, " asks%s:\n\n", person ? "" : " you, for whom it works");
+	buf_add(out, r->message,
+	    text_cut(r->message, strlen(r->message), MAIL_PART));
+	for (size_t i = 0; i < strv_count(r->options); i++)
+		buf_addf(out, "\n%s%zu. %.200s", i == 0 ? "\n" : "", i + 1,
+		    r->options[i]);
+	buf_adds(out, "\n\nIt waits until ");
+	moment_add(out, r->deadline_ms);
+	if (person)
+		buf_addf(out, ". Answer with: llmc escalations answer %s TEXT",
+		    r->id);
+	else
+		buf_addf(out,
+		    ". Answer with the tool respond_orchestrator_request, "
+		    "with the requestId %s.",
+		    r->id);
+}
+
+static int
+post(struct team_floor *floor, const struct request *r, bool person,
+    const char *text, struct err *err)
+{
+	cleanup_free char *subject = xasprintf("request:%s", r->id);
+	cleanup_free char *key = xasprintf("request/%s", r->id);
+	const struct mail_draft draft = {
+		.key = key,
+		.from = r->child,
+		.from_worker = r->worker,
+		.to = r->parent,
+		.subject = subject,
+		.body = text,
+		.kind = MAIL_INSTRUCTION,
+		.goal = r->goal,
+		.told = person,
+	};
+
+	return team_mail_post(floor, &draft, NULL, err);
+}
+
+int
+team_question_tell(struct team_floor *floor, struct request *r, struct err *err)
+{
+	bool person = strcmp(r->parent, ACTOR_PERSON) == 0;
+	cleanup_free char *event = xasprintf(REQUEST_EVENT "%s", r->id);
+	cleanup_buf struct buf text = BUF_INIT;
+	int code;
+
+	add_question(r, person, &text);
+	code = post(floor, r, person, text.data, err);
+	if (code < 0)
+		return code;
+	r->state = REQUEST_NOTIFIED;
+	if (person)
+		person_escalate(floor->core,
+		    &(struct escalation){ .level = ESCALATION_CRITICAL,
+			.event = event,
+			.title = "an agent asks a question",
+			.text = text.data,
+			.signature = event,
+			.worker = r->worker,
+			.task = r->task,
+			.goal = r->goal,
+			.options = strv_const(r->options) },
+		    NOTICE_WORKER);
+	return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: ISC */
+
+/* How a question begins: agents learn whom they can ask; it is made of a call
+ * of the tool; and who is asked is told: an agent by mail, a person also
+ * through channels. */
+#ifndef TEAM_QUESTION_H
+#define TEAM_QUESTION_H
+
+struct agent;
+struct buf;
+struct err;
+struct json_object;
+struct request;
+struct task;
+struct team_floor;
+
+/* Append to the prompt of a task for whom it is, and how to ask that one; if
+ * another agent asked for it, and its agent has the tool for it. */
+void team_question_task_text(
+    const struct team_floor *floor, const struct task *task, struct buf *out);
+
+/* The id of the question of a call, the same for the same call; and the
+ * question with this id. The caller frees both. */
+char *team_question_id(const struct agent *agent, struct json_object *params);
+struct request *
+team_question_make(struct team_floor *floor, const struct agent *agent,
+    const struct task *task, const char *id, struct json_object *params);
+
+/* Tell whoever is asked; it is notified then. Less than 0 as team_mail_post()
+ * says: nobody was told. */
+int team_question_tell(
+    struct team_floor *floor, struct request *request, struct err *err);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Questions of agents that work for nobody else: a person answers, and the
+ * answer is the result of the tool. */
+#include <string.h>
+
+#include "json.h"
+#include "mem.h"
+#include "teamrun.h"
+
+#define ASK                                                     \
+	"fake: tool request_orchestrator {\"message\":\"Which " \
+	"colour?\",\"options\":[\"red\",\"blue\"],"             \
+	"\"timeoutSeconds\":3600}\n"
+
+static void
+begin(void)
+{
+	fleet_begin();
+	goal_enable();
+	auto_set("daemon.patrol_interval", "100ms");
+	auto_ails("");
+	auto_task("a.md",
+	    "Paint it.\n" ASK "fake: keep %s\nfake: commit a.txt a",
+	    team_kept("answer"));
+}
+
+/* Every message to people is a line of this file. */
+static const char *
+channel(void)
+{
+	const char *config = e2e_path("%s/.llmc/config.toml", fleet_root());
+	const char *file = e2e_path("%s/told", unit_scratch());
+
+	e2e_write(config,
+	    e2e_path("%s\n[people.channels.x]\ntype = \"command\"\n"
+		     "command = \"cat >>'%s'\"\n",
+		e2e_read(config), file));
+	return file;
+}
+
+static const char *
+question_in(const char *text)
+{
+	const char *id = strstr(text, "escalations answer R_");
+
+	ck_assert_msg(id != NULL, "no question in: %s", e2e_shown(text));
+	id = strstr(id, "R_");
+	return e2e_path("%.*s", (int)strcspn(id, " "), id);
+}
+
+static void
+wait_blocked(void)
+{
+	auto_wait_shell("\"$LLMC\" --json tree | grep -q "
+			"'\"pendingRequestCount\": *1'");
+	e2e_has(fleet_do("--json", "tree", NULL)->out,
+	    "waits for an answer of actor:system:person: Which colour?");
+	fleet_do("tree", NULL);
+}
+
+/* The answer is the tool's, and not typed into the session. */
+static void
+landed_with(const char *answer)
+{
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_no_complaints();
+	auto_history("a.txt: a", NULL);
+	e2e_has(team_read("answer"), answer);
+	e2e_has(team_read("answer"), "resolved");
+	ck_assert_int_eq(fleet_prompts(""), 1);
+	ck_assert_int_eq(auto_events("request", NULL), 1);
+}
+
+START_TEST(the_command_in_the_message_answers_the_tool)
+{
+	const char *file = channel(), *id;
+	struct json_object *list;
+
+	auto_up(NULL);
+	auto_wait_shell(e2e_path("grep -q 'answer R_' '%s'", file));
+	wait_blocked();
+	id = question_in(e2e_read(file));
+	fleet_fails("there is no option 3, only 2", "escalations", "answer", id,
+	    "3", NULL);
+	e2e_has(fleet_do("escalations", "answer", id, "2", NULL)->out,
+	    e2e_path("%s is answered: blue", id));
+	landed_with("blue");
+	fleet_fails("it was answered already: blue", "escalations", "answer",
+	    id, "1", NULL);
+	/* It was told once, and not as mail too. */
+	list = e2e_json(
+	    fleet_do("--json", "escalations", "list", "--all", NULL), 0);
+	ck_assert_uint_eq(json_object_array_length(list), 1);
+	ck_assert_str_eq(auto_member(list, "0.answer"), "blue");
+}
+END_TEST
+
+START_TEST(the_id_of_the_message_answers_it_too)
+{
+	const char *file = channel();
+	struct json_object *list;
+
+	auto_up(NULL);
+	auto_wait_shell(e2e_path("grep -q 'answer R_' '%s'", file));
+	list = e2e_json(fleet_do("--json", "escalations", "list", NULL), 0);
+	fleet_do("escalations", "answer", auto_member(list, "0.id"), "as",
+	    "you", "like", NULL);
+	landed_with("as you like");
+}
+END_TEST
+
+/* No channel, and no daemon when it is answered. */
+START_TEST(an_answer_that_is_given_without_a_daemon_arrives)
+{
+	struct json_object *answer;
+	const char *id;
+
+	auto_up(NULL);
+	wait_blocked();
+	id = e2e_sh(fleet_root(),
+	    "\"$LLMC\" events | grep -o 'R_[0-9A-Za-z]*' | head -n 1 | "
+	    "tr -d '\\n'")
+		 ->out;
+	auto_kill9_daemon();
+	answer = e2e_json(
+	    fleet_do("--json", "escalations", "answer", id, "RED", NULL), 0);
+	ck_assert_str_eq(auto_member(answer, "response"), "red");
+	fleet_fails(
+	    "was answered already", "escalations", "answer", id, "blue", NULL);
+	auto_up(NULL);
+	landed_with("red");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("team-questions");
+	TCase *tcase = tcase_create("questions");
+
+	tcase_add_checked_fixture(tcase, begin, fleet_end);
+	tcase_set_timeout(tcase, 300);
+	tcase_add_test(tcase, the_command_in_the_message_answers_the_tool);
+	tcase_add_test(tcase, the_id_of_the_message_answers_it_too);
+	tcase_add_test(tcase, an_answer_that_is_given_without_a_daemon_arrives);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
