@@ -12,6 +12,7 @@
 #include "task-run.h"
 #include "team-floor.h"
 #include "team-kin.h"
+#include "team-mail.h"
 #include "team-request.h"
 #include "team-row.h"
 
@@ -131,9 +132,8 @@ team_row_root(
 	struct json_object *row = json_object_new_object();
 	int max = (int)settings_int(floor->core->settings, "team.max_depth");
 	const struct hierarchy_place place = hierarchy_root_worker(max);
-	cleanup_free char *actor = task != NULL ?
-	    task_run_actor(task) :
-	    xasprintf("actor:worker:%s", agent->worker->name);
+	cleanup_free char *actor =
+	    task != NULL ? task_run_actor(task) : team_mail_actor(agent);
 	struct run_facts facts = { .task = task,
 		.worker = WORKER_STATUS_COUNT,
 		.node = NODE_STATUS_COUNT };
@@ -143,9 +143,12 @@ team_row_root(
 	json_set_int(row, "depth", place.depth);
 	json_set_int(row, "max_depth", place.max_depth);
 	json_set_int(row, "local_max_depth", place.local_max_depth);
-	set(row, "title",
-	    task != NULL ? task->title : agent->worker->prompt_command);
-	set(row, "task", task != NULL ? task->id : NULL);
+	if (task != NULL) {
+		set(row, "title", task->title);
+		set(row, "task", task->id);
+	} else if (agent != NULL) {
+		set(row, "title", agent->worker->prompt_command);
+	}
 	if (agent != NULL)
 		add_worker(row, agent);
 	know_worker(&facts, agent);

@@ -73,8 +73,8 @@ at_work(const struct run_facts *f, const char **reason)
 enum run_status
 run_status(const struct run_facts *f, const char **ret_reason)
 {
-	const char *unused,
-	    **reason = ret_reason != NULL ? ret_reason : &unused;
+	const char *unused = NULL,
+		   **reason = ret_reason != NULL ? ret_reason : &unused;
 
 	*reason = NULL;
 	if (f->task == NULL && f->filed != OUTCOME_NONE)
