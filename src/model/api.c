@@ -527,7 +527,8 @@ const struct api_method api_methods[] = {
 	    "mark a message to people as seen; what was not sent is not sent",
 	    0, API_PERSON, &api_people_ack_params, &api_people_ack_result,
 	    ERRORS{ API_BUSY, API_FAILED, 0 } },
-	API_GOAL_ROWS API_STORE_ROWS API_TEAM_ROWS{ NULL, NULL, 0, 0, NULL, NULL, NULL },
+	API_GOAL_ROWS API_STORE_ROWS API_TEAM_ROWS{
+	    NULL, NULL, 0, 0, NULL, NULL, NULL },
 };
 
 const char *const api_caller_words[] = { "person", "repair", "worker", "reader",
