@@ -502,8 +502,10 @@ is_at_rest(void *arg)
 static struct agent *
 add_eve(struct world *w)
 {
-	struct agent *eve = floor_world_add(floor_of(w), "eve", WORKER_OFFLINE);
+	struct agent *eve;
 
+	settle(w); /* git makes the other workers */
+	eve = floor_world_add(floor_of(w), "eve", WORKER_OFFLINE);
 	eve->retry_ms = 0;
 	agent_tick_later(eve, 1);
 	floor_world_wait(floor_of(w), is_at_rest, eve);
@@ -575,6 +577,20 @@ END_TEST
 /* --- its end -----------------------------------------------------------------
  */
 
+static int
+told_of_undelivered(struct world *w)
+{
+	struct json_object *list =
+	    json_object_object_get(must(w, "t1", "mail_inbox", "{}"), "mail");
+	int count = 0;
+
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		count +=
+		    strncmp(text(json_object_array_get_idx(list, i), "subject"),
+			"mail.undelivered:", 17) == 0;
+	return count;
+}
+
 START_TEST(mail_of_an_agent_that_has_ended_is_closed_and_its_sender_told)
 {
 	struct world w;
@@ -602,7 +618,7 @@ START_TEST(mail_of_an_agent_that_has_ended_is_closed_and_its_sender_told)
 	ck_assert_str_eq(text(show(&w, info), "status"), "closed");
 	ck_assert_str_eq(text(show(&w, order), "status"), "closed");
 	/* One of them was an order. */
-	ck_assert_uint_eq(own_count(&w, "t1"), 1);
+	ck_assert_int_eq(told_of_undelivered(&w), 1);
 	answer = person(&w, "mail.send",
 	    "{\"to\":\"actor:task:t2\",\"subject\":\"s\",\"body\":\"b\"}");
 	late = xstrdup(text(answer, "id"));
@@ -731,6 +747,12 @@ START_TEST(mail_is_delivered_whenever_the_daemon_dies)
 	die(&w);
 	eve = fleet_find(floor_of(&w)->fleet, "eve");
 	retyped = eve->worker->session.step != PROMPT_NONE;
+	/* Its session is gone with the daemon. */
+	if (eve->worker->status != WORKER_OFFLINE)
+		agent_restart(eve);
+	eve->worker->session.busy = false;
+	eve->retry_ms = 0;
+	agent_tick_later(eve, 1);
 	auto_world_patrol(&w.plans.world);
 	floor_world_wait(
 	    floor_of(&w), is_done, &(struct until){ .w = &w, .id = id });

@@ -23,7 +23,6 @@
 #include "team-floor.h"
 #include "team-post.h"
 #include "team-wait.h"
-#include "team-wait.h"
 
 static const char go_on[] = "Act on this mail as far as it concerns you, and "
 			    "continue with your task.";
@@ -201,9 +200,10 @@ confirm_worker(struct team_deliver *d, struct worker *w, bool submitted)
 
 	for (give = LIST_FIRST(&d->gives); give != NULL; give = next) {
 		next = LIST_NEXT(give, entry);
+		/* A prompt that is pending goes to the next session too. */
 		if (strcmp(give->worker, w->name) != 0 ||
-		    (!submitted && give->prompt) ||
-		    give->generation != w->session.generation)
+		    (give->prompt ? !submitted :
+				    give->generation != w->session.generation))
 			continue;
 		/* It may be a part of the prompt since the last look. */
 		if (!submitted && give->ids != NULL &&
