@@ -47,6 +47,8 @@ static const struct {
 	{ .name = "INTERFACE", .words = "git difftastic vscode" },
 	{ .name = "LEVEL", .words = "debug info warn error" },
 	{ .name = "PRIORITY", .words = "urgent high normal low" },
+	{ .name = "SORT", .words = "info instruction alert" },
+	{ .name = "WHO", .list = "workers" },
 	{ .name = "METHOD", .add = add_methods },
 	{ .name = "KIND", .add = event_filter_add_kinds },
 	{ .name = "STATUS",

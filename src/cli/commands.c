@@ -31,6 +31,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_status,
 	&cmd_start,
 	&cmd_message,
+	&cmd_mail,
 	&cmd_pause,
 	&cmd_resume,
 	&cmd_stop,

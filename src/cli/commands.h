@@ -28,6 +28,7 @@ extern const struct cli_command cmd_inside;
 extern const struct cli_command cmd_iterations;
 extern const struct cli_command cmd_landing;
 extern const struct cli_command cmd_logs;
+extern const struct cli_command cmd_mail;
 extern const struct cli_command cmd_mcp;
 extern const struct cli_command cmd_message;
 extern const struct cli_command cmd_nuke;

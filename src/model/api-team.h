@@ -32,7 +32,11 @@ extern const struct shape api_mail_params;
 extern const struct shape api_request_answer_params;
 extern const struct shape api_request; /* how it has ended */
 extern const struct shape_field api_request_result;
+extern const struct shape api_mail_record; /* a piece of mail */
+extern const struct shape api_mail_records;
+extern const struct shape api_mail_sent;
 extern const struct shape_field api_mail_result;
+extern const struct shape_field api_mail_sent_result;
 extern const struct shape_field api_mail_list_result;
 extern const struct shape_field api_team_tree_result;
 

@@ -31,6 +31,7 @@ static const char *const open_values[] = {
 	"plan.record.plannerInputs",
 	"plan.record.rawPlannerOutputJson",
 	"plan.record.origin.originDeliveryContext",
+	"mail.body", /* what a part of the daemon tells */
 	"goal.assignments.deliveryContext",
 	"goal.assignments.dispatchHistory.target.deliveryContext",
 	"work.assignment.deliveryContext",
@@ -144,6 +145,7 @@ static const struct {
 	{ "config", { "list" } },
 	{ "errand", { "none" } },
 	{ "goal", { "list" } },
+	{ "mail", { "inbox" } },
 	{ "message", { "adam", "text" } },
 	{ "pane", { "none" } },
 	{ "peek", { "adam" } },

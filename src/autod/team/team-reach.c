@@ -30,15 +30,11 @@ team_reach_goal(const struct task *task)
 	return task->goal != NULL ? xstrdup(task->goal) : NULL;
 }
 
-static int
-not_found(struct err *err, const char *to)
-{
-	err_set(err, API_E_NOT_FOUND,
-	    "there is no %s: name an actor id, a worker, \"parent\", "
-	    "\"overseer\" or \"person\"",
-	    to);
-	return API_E_NOT_FOUND;
-}
+/* What the speaker may name. */
+static const char agent_names[] =
+    "an actor id, a worker, \"parent\", \"overseer\" or \"person\"";
+static const char person_names[] =
+    "a worker, an actor id (see: llmc tree), overseer or person";
 
 static void
 set(struct team_floor *floor, struct team_reach *reach, const char *actor)
@@ -51,8 +47,8 @@ set(struct team_floor *floor, struct team_reach *reach, const char *actor)
 
 /* A name that means somebody, whoever asks. */
 static int
-find(struct team_floor *floor, const char *to, struct team_reach *reach,
-    struct err *err)
+find(struct team_floor *floor, const char *to, const char *names,
+    struct team_reach *reach, struct err *err)
 {
 	const struct agent *agent;
 	cleanup_free char *actor = NULL;
@@ -69,8 +65,11 @@ find(struct team_floor *floor, const char *to, struct team_reach *reach,
 		return API_E_NOT_FOUND;
 	}
 	actor = agent != NULL ? team_mail_actor(agent) : xstrdup(to);
-	if (team_post_find(floor, actor) == TEAM_ACTOR_UNKNOWN)
-		return not_found(err, to);
+	if (team_post_find(floor, actor) == TEAM_ACTOR_UNKNOWN) {
+		err_set(
+		    err, API_E_NOT_FOUND, "there is no %s: name %s", to, names);
+		return API_E_NOT_FOUND;
+	}
 	set(floor, reach, actor);
 	return 0;
 }
@@ -135,7 +134,7 @@ team_reach_of_agent(struct team_floor *floor, const struct agent *agent,
 			task->run->parent_actor :
 			ACTOR_OVERSEER);
 	else
-		code = find(floor, to, &reach, err);
+		code = find(floor, to, agent_names, &reach, err);
 	if (code == 0 && !may_reach(floor, agent, reach.actor)) {
 		code = API_E_UNAUTHORIZED;
 		err_set(err, code,
@@ -156,7 +155,7 @@ team_reach_of_person(struct team_floor *floor, const char *to,
     struct team_reach *ret, struct err *err)
 {
 	struct team_reach reach = { 0 };
-	int code = find(floor, to, &reach, err);
+	int code = find(floor, to, person_names, &reach, err);
 
 	if (code == 0)
 		*ret = reach;

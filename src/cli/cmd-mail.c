@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc mail: mail between agents and people, read, sent and confirmed. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "api-team.h"
+#include "commands.h"
+#include "draft.h"
+#include "flag-params.h"
+#include "json.h"
+#include "mail.h"
+#include "mem.h"
+#include "moment.h"
+#include "remote.h"
+#include "shape.h"
+#include "table.h"
+#include "task-run.h"
+#include "text.h"
+#include "verbs.h"
+#include "word.h"
+
+#define SUBJECT_BYTES 72 /* of the text, if there is no subject */
+#define LIMIT_MAX     1000
+
+enum {
+	FLAG_ALL,
+	FLAG_OF,
+	FLAG_UNREAD,
+	FLAG_LIMIT,
+	FLAG_SUBJECT,
+	FLAG_KIND,
+	FLAG_ACK,
+	FLAG_REPLY_TO
+};
+
+#define BIT(flag) (1u << (flag))
+
+static const struct cli_flag mail_flags[] = {
+	[FLAG_ALL] = { "all", NULL, "for inbox: the mail of everybody" },
+	[FLAG_OF] = { "of", "WHO", "for inbox: the mail of this agent" },
+	[FLAG_UNREAD] = { "unread", NULL,
+	    "for inbox: only what is new or waits to be confirmed" },
+	[FLAG_LIMIT] = { "limit", "N",
+	    "for inbox: so many, the newest; 50 is the default" },
+	[FLAG_SUBJECT] = { "subject", "TEXT",
+	    "for send: one line; the first line of the text is the default" },
+	[FLAG_KIND] = { "kind", "SORT",
+	    "for send: info (the default), instruction or alert" },
+	[FLAG_ACK] = { "ack", NULL,
+	    "for send: it is given to the agent again until it confirms it" },
+	[FLAG_REPLY_TO] = { "reply-to", "MAIL",
+	    "for send: the mail that this answers" },
+	{ NULL, NULL, NULL },
+};
+
+static struct json_object *
+mail_params(const char *id)
+{
+	struct json_object *params = json_object_new_object();
+
+	json_set_string(params, "id", id);
+	return params;
+}
+
+/* --- what is shown ---------------------------------------------------- */
+
+static void
+add_time(struct buf *out, struct json_object *mail, const char *key)
+{
+	moment_add(out, json_int_or(mail, key, 0));
+}
+
+/* Who it was then: the worker's name, if it had one. */
+static const char *
+short_name(struct json_object *mail, const char *actor, const char *worker)
+{
+	const char *id = json_string_or(mail, actor, "");
+	const char *name = json_string_or(mail, worker, NULL);
+
+	return name != NULL                 ? name :
+	    strcmp(id, ACTOR_PERSON) == 0   ? "person" :
+	    strcmp(id, ACTOR_OVERSEER) == 0 ? "overseer" :
+					      id;
+}
+
+static const char *
+state_word(struct json_object *mail)
+{
+	const char *status = json_string_or(mail, "status", "");
+
+	if (strcmp(status, mail_state_words[MAIL_OPEN]) != 0)
+		return status;
+	return json_int_or(mail, "delivered", 0) == 0 ? "new" : "unconfirmed";
+}
+
+static void
+add_row(struct table *table, struct json_object *mail)
+{
+	cleanup_buf struct buf time = BUF_INIT;
+
+	add_time(&time, mail, "ts");
+	table_row(table,
+	    (const char *const[]){ json_string_or(mail, "id", ""), time.data,
+		short_name(mail, "sender", "sender_worker"),
+		short_name(mail, "to", "to_worker"),
+		json_string_or(mail, "kind", ""), state_word(mail),
+		json_string_or(mail, "subject", "") });
+}
+
+static int
+mail_inbox(struct cli *cli, const struct cli_args *args)
+{
+	static const struct table_column columns[] = { { .title = "ID" },
+		{ .title = "TIME" }, { .title = "FROM" }, { .title = "TO" },
+		{ .title = "KIND" }, { .title = "STATE" },
+		{ .title = "SUBJECT", .flexible = true } };
+	struct json_object *params;
+	struct table *table;
+	int64_t limit = 0;
+	int status;
+
+	if (args->flags[FLAG_ALL] != NULL && args->flags[FLAG_OF] != NULL)
+		return cli_misuse(
+		    cli, &cmd_mail, "give --all or --of, not both");
+	if (args->flags[FLAG_LIMIT] != NULL &&
+	    !text_parse_int(args->flags[FLAG_LIMIT], 1, LIMIT_MAX, &limit))
+		return cli_misuse(cli, &cmd_mail,
+		    "--limit %s: give a number from 1 to %d",
+		    args->flags[FLAG_LIMIT], LIMIT_MAX);
+	params = json_object_new_object();
+	flag_text(params, "of", args, FLAG_OF);
+	json_set_bool(params, "all", args->flags[FLAG_ALL] != NULL);
+	json_set_bool(params, "unread", args->flags[FLAG_UNREAD] != NULL);
+	if (limit > 0)
+		json_set_int(params, "limit", limit);
+	status = remote_call(cli, "mail.inbox", params, 0, &cli->result);
+	if (status != CLI_OK)
+		return status;
+	if (json_object_array_length(cli->result) == 0) {
+		buf_adds(&cli->text, "No mail.\n");
+		return CLI_OK;
+	}
+	table = table_new(columns, nitems(columns));
+	for (size_t i = 0; i < json_object_array_length(cli->result); i++)
+		add_row(table, json_object_array_get_idx(cli->result, i));
+	table_print(table, cli->width, cli->colour, &cli->text);
+	table_free(table);
+	return CLI_OK;
+}
+
+static void
+add_who(struct cli *cli, const char *title, struct json_object *mail,
+    const char *actor, const char *worker)
+{
+	const char *id = json_string_or(mail, actor, "");
+	const char *name = short_name(mail, actor, worker);
+
+	buf_addf(&cli->text, "%-10s%s", title, name);
+	if (strcmp(name, id) != 0)
+		buf_addf(&cli->text, " (%s)", id);
+	buf_addc(&cli->text, '\n');
+}
+
+/* "confirmed 2026-01-31 09:15:30", if it was. */
+static void
+add_moment(struct cli *cli, struct json_object *mail, const char *key,
+    const char *word)
+{
+	if (json_int_or(mail, key, 0) == 0)
+		return;
+	buf_addf(&cli->text, ", %s ", word);
+	add_time(&cli->text, mail, key);
+}
+
+static void
+add_state(struct cli *cli, struct json_object *mail)
+{
+	int64_t given = json_int_or(mail, "delivered", 0);
+
+	buf_addf(&cli->text, "State:    %s", state_word(mail));
+	add_moment(cli, mail, "delivered_ms", "given");
+	if (given > 1)
+		buf_addf(&cli->text, " (%" PRId64 " times)", given);
+	add_moment(cli, mail, "acked_ms", "confirmed");
+	add_moment(cli, mail, "closed_ms", "closed");
+	buf_addc(&cli->text, '\n');
+	if (json_bool_or(mail, "ack_required", false) &&
+	    json_int_or(mail, "acked_ms", 0) == 0)
+		buf_adds(&cli->text, "          It asks to be confirmed.\n");
+}
+
+static void
+add_body(struct cli *cli, struct json_object *mail)
+{
+	struct json_object *body = NULL;
+	const char *text = json_string_or(mail, "body", "");
+
+	json_object_object_get_ex(mail, "body", &body);
+	buf_addc(&cli->text, '\n');
+	if (json_object_is_type(body, json_type_object))
+		json_print(body, true, &cli->text);
+	else
+		text_add_visible(&cli->text, text, strlen(text), true);
+	if (cli->text.data[cli->text.len - 1] != '\n')
+		buf_addc(&cli->text, '\n');
+}
+
+static int
+mail_show(struct cli *cli, const struct cli_args *args)
+{
+	struct json_object *mail;
+	const char *subject, *reply;
+	int status = remote_call(
+	    cli, "mail.show", mail_params(args->list[1]), 0, &cli->result);
+
+	if (status != CLI_OK)
+		return status;
+	mail = cli->result;
+	subject = json_string_or(mail, "subject", "");
+	reply = json_string_or(mail, "reply_to", NULL);
+	buf_addf(&cli->text,
+	    "Mail:     %s (%s)\nTime:     ", json_string_or(mail, "id", ""),
+	    json_string_or(mail, "kind", ""));
+	add_time(&cli->text, mail, "ts");
+	buf_addc(&cli->text, '\n');
+	add_who(cli, "From:", mail, "sender", "sender_worker");
+	add_who(cli, "To:", mail, "to", "to_worker");
+	if (reply != NULL)
+		buf_addf(&cli->text, "Answers:  %s\n", reply);
+	buf_adds(&cli->text, "Subject:  ");
+	text_add_visible(&cli->text, subject, strlen(subject), false);
+	buf_addc(&cli->text, '\n');
+	add_state(cli, mail);
+	add_body(cli, mail);
+	return CLI_OK;
+}
+
+/* --- changes ---------------------------------------------------------- */
+
+/* The first line of the text that says something. */
+static char *
+subject_of(const char *text)
+{
+	size_t len;
+
+	text += strspn(text, " \t\r\n");
+	len = strcspn(text, "\r\n");
+	return xstrndup(text, text_cut(text, len, SUBJECT_BYTES));
+}
+
+static struct json_object *
+send_params(const struct cli_args *args, const char *text)
+{
+	struct json_object *params = json_object_new_object();
+	cleanup_free char *subject = subject_of(text);
+
+	json_set_string(params, "to", args->list[1]);
+	json_set_string(params, "body", text);
+	json_set_string(params, "subject", subject);
+	flag_text(params, "subject", args, FLAG_SUBJECT);
+	flag_text(params, "kind", args, FLAG_KIND);
+	flag_text(params, "reply_to", args, FLAG_REPLY_TO);
+	json_set_bool(params, "ack_required", args->flags[FLAG_ACK] != NULL);
+	return params;
+}
+
+static int
+mail_send(struct cli *cli, const struct cli_args *args)
+{
+	struct draft draft = DRAFT_INIT;
+	const char *kind = args->flags[FLAG_KIND], *note;
+	unsigned found;
+	int status;
+
+	if (kind != NULL && !word_find(mail_kind_words, kind, &found))
+		return cli_misuse(cli, &cmd_mail,
+		    "--kind %s: give info, instruction or alert", kind);
+	if (args->flags[FLAG_SUBJECT] != NULL &&
+	    args->flags[FLAG_SUBJECT][0] == '\0')
+		return cli_misuse(cli, &cmd_mail,
+		    "--subject is empty; without it, the first line of the "
+		    "text is the subject");
+	status = draft_fill(
+	    cli, args->count > 2 ? args->list[2] : NULL, "mail", NULL, &draft);
+	if (status == CLI_OK)
+		status = remote_call(cli, "mail.send",
+		    send_params(args, draft.text.data), 0, &cli->result);
+	if (status == CLI_OK) {
+		buf_addf(&cli->text, "Sent to %s as %s.\n", args->list[1],
+		    json_string_or(cli->result, "id", ""));
+		note = json_string_or(cli->result, "note", NULL);
+		if (note != NULL)
+			cli_warn(cli, "%s", note);
+	}
+	return draft_end(cli, &draft, status);
+}
+
+static int
+mail_ack(struct cli *cli, const struct cli_args *args)
+{
+	int status = remote_call(
+	    cli, "mail.ack", mail_params(args->list[1]), 0, &cli->result);
+
+	if (status == CLI_OK)
+		buf_addf(&cli->text, "%s is confirmed.\n", args->list[1]);
+	return status;
+}
+
+/* --- the command ------------------------------------------------------ */
+
+static const struct verb mail_verbs[] = {
+	{ "inbox", 0, 0,
+	    BIT(FLAG_ALL) | BIT(FLAG_OF) | BIT(FLAG_UNREAD) | BIT(FLAG_LIMIT),
+	    "inbox [--all | --of WHO] [--unread] [--limit N]", mail_inbox },
+	{ "send", 1, 2,
+	    BIT(FLAG_SUBJECT) | BIT(FLAG_KIND) | BIT(FLAG_ACK) |
+		BIT(FLAG_REPLY_TO),
+	    "send WHO [TEXT], with TEXT in quotes", mail_send },
+	{ "show", 1, 1, 0, "show MAIL", mail_show },
+	{ "ack", 1, 1, 0, "ack MAIL", mail_ack },
+	{ NULL, 0, 0, 0, NULL, NULL },
+};
+
+static int
+mail_run(struct cli *cli, const struct cli_args *args)
+{
+	return verbs_run(cli, &cmd_mail, mail_verbs, args);
+}
+
+static const struct shape mail_forms = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "inbox",
+		    .type = SHAPE_ARRAY,
+		    .of = &api_mail_records },
+		{ .name = "send", .type = SHAPE_OBJECT, .of = &api_mail_sent },
+		{ .name = "show, ack",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_mail_record },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_mail = {
+	.name = "mail",
+	.usage = "inbox | send WHO [TEXT] | show MAIL | ack MAIL",
+	.summary = "read and send mail between agents and people",
+	.help =
+	    "inbox  the mail for you, the newest first, and what agents sent "
+	    "to the overseer\n"
+	    "send   mail to an agent: with its next tool or at the end of its "
+	    "turn it gets it;\n       if it is idle, as a prompt. TEXT - reads "
+	    "standard input; without TEXT, an\n       editor opens\n"
+	    "show   a piece of mail with its whole text\n"
+	    "ack    confirm mail that was sent to you\n\n"
+	    "WHO is a worker, an actor id (llmc tree shows them), overseer or "
+	    "person; MAIL is an\nid such as inbox shows. llmc message types "
+	    "into a session now, and nothing keeps it;\nmail is recorded, waits "
+	    "until it is read, and with --ack comes again until it is\n"
+	    "confirmed. Mail needs goals (plan.enabled). Agents have tools of "
+	    "their own for it:\nmail_send, mail_inbox and mail_ack.\n",
+	.flags = mail_flags,
+	.min_args = 1,
+	.max_args = 1001,
+	.guarded = true,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape =
+	    &(const struct shape_field){ .type = SHAPE_ONE, .of = &mail_forms },
+	.run = mail_run,
+};
