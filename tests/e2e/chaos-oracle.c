@@ -357,12 +357,12 @@ boxed(void)
 	return strcmp(e2e_sandbox(), "off") != 0;
 }
 
-/* A pane has a keeper, the inner process of it, and the agent below that; in a
- * sandbox, bubblewrap is between them, twice. */
+/* A pane has a keeper, the inner process of it, the agent below that, and its
+ * server of tools; in a sandbox, bubblewrap is between them, twice. */
 static bool
 is_in_pane(const struct chaos_pane *panes, size_t count, pid_t pid)
 {
-	int most = boxed() ? 4 : 2;
+	int most = boxed() ? 5 : 3;
 
 	for (int i = 0; i <= most; i++, pid = parent_of(pid))
 		if (is_pane(panes, count, pid))

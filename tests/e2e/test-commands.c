@@ -272,7 +272,7 @@ END_TEST
 START_TEST(completion_knows_commands_and_workers)
 {
 	static const char *const checks[][2] = {
-		{ "llmc sta", "status start" },
+		{ "llmc sta", "stats status start" },
 		{ "llmc reset --a", "--all" },
 		{ "llmc salvage r", "restore" },
 		{ "llmc salvage drop ad", "adam/20260131T081530Z-t17" },
