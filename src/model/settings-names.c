@@ -43,12 +43,17 @@ named_of(const char *path)
 	return NULL;
 }
 
-/* Length of "workers.adam" in "workers.adam.model". */
+/* Length of "workers.adam" in "workers.adam.model". A name in quotes, which is
+ * no valid one, may have dots. */
 static size_t
 named_len(const struct named *named, const char *path)
 {
 	size_t len = strlen(named->prefix);
+	const char *quote =
+	    path[len] == '"' ? strchr(path + len + 1, '"') : NULL;
 
+	if (quote != NULL)
+		return (size_t)(quote + 1 - path);
 	return len + strcspn(path + len, ".");
 }
 
