@@ -177,7 +177,7 @@ tidy_records(const char *dir, int64_t now_ms)
 	cleanup_strv char **names = NULL;
 
 	list(dir, &names, NULL);
-	for (size_t i = 0; i < strv_count(names); i++) {
+	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
 		cleanup_free char *path = file_join(dir, names[i]);
 		int64_t day = 0;
 
@@ -194,7 +194,7 @@ tidy_progress(const char *dir, int64_t now_ms)
 	struct stat st;
 
 	list(dir, &names, NULL);
-	for (size_t i = 0; i < strv_count(names); i++) {
+	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
 		cleanup_free char *path = file_join(dir, names[i]);
 
 		if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
