@@ -232,7 +232,7 @@ mail_is_new(const struct mail *mail)
 	return mail->state == MAIL_OPEN && mail->delivered == 0;
 }
 
-/* A clock that was set back must not keep it for long. */
+/* If the clock was set back, it must not be held up for long. */
 static bool
 has_passed(int64_t since_ms, int64_t wait_ms, int64_t now_ms)
 {
