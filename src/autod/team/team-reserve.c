@@ -321,8 +321,8 @@ count_meant(struct team_floor *floor, const char *actor, char *const *paths,
 			found[at] = true;
 		}
 	}
-	for (size_t i = count; i-- > 0;)
-		if (!found[i])
+	for (size_t i = 0; paths != NULL && paths[i] != NULL; i++)
+		if (!found[i] && *ret_missing == NULL)
 			*ret_missing = paths[i];
 	return total;
 }

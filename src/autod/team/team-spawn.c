@@ -300,8 +300,9 @@ add_nodes(const struct asked *a, const struct plan_edit *edit,
 		strv_take(&names, name_of(entry));
 		specs[n++].objective = json_string_or(entry, "task", "");
 	}
-	for (size_t i = 0; i < count; i++)
-		specs[i].name = names[i];
+	n = 0;
+	for (char **name = names; name != NULL && *name != NULL; name++)
+		specs[n++].name = *name;
 	r = plan_edit_spawn(edit, parent, a->node != NULL ? a->node->id : NULL,
 	    specs, count, nodes, err);
 	n = 0;
@@ -341,11 +342,10 @@ static int
 change_plan(struct asked *a, struct plan_node **nodes, struct err *err)
 {
 	struct plan_floor *floor = a->floor->plan;
-	struct plan *made =
-	    a->plan == NULL ? new_goal(a, clock_wall_ms()) : NULL;
-	struct plan *plan = made != NULL ? made : a->plan;
+	bool is_new = a->plan == NULL;
+	struct plan *plan = is_new ? new_goal(a, clock_wall_ms()) : a->plan;
 	const char *parent =
-	    made != NULL || a->node == NULL ? "P1" : a->node->parent_id;
+	    is_new || a->node == NULL ? "P1" : a->node->parent_id;
 	struct plan_change change;
 	int r;
 
@@ -353,21 +353,22 @@ change_plan(struct asked *a, struct plan_node **nodes, struct err *err)
 	    json_string_or(a->params, "spawn_reason", NULL));
 	change.edit.actor = ACTOR_OVERSEER;
 	r = add_nodes(a, &change.edit, parent, nodes, err);
-	if (r == 0 && made != NULL)
-		r = plan_set_add(plan_floor_set(floor), made, err);
+	if (r == 0 && is_new)
+		r = plan_set_add(plan_floor_set(floor), plan, err);
 	if (r < 0) {
 		plan_change_drop(&change);
-		plan_free(made);
+		if (is_new)
+			plan_free(plan);
 		return r;
 	}
-	if (made != NULL) {
+	if (is_new) {
 		emit(floor->core,
 		    &(struct event){ .kind = EVENT_GOAL_CREATED,
-			.goal = made->goal->id,
-			.title = made->goal->title,
+			.goal = plan->goal->id,
+			.title = plan->goal->title,
 			.task = a->task->id,
 			.actor = ACTOR_OVERSEER });
-		a->plan = made;
+		a->plan = plan;
 	}
 	if (a->node == NULL) {
 		xstrset(&task_run_of(a->task)->goal, plan->goal->id);

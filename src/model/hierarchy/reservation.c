@@ -141,13 +141,14 @@ reservation_paths(struct json_object *paths, char ***ret_paths, struct err *err)
 		strv_take(&list, normal);
 	}
 	/* What one of those before it covers, then those after it. */
-	for (size_t i = 0; i < strv_count(list); i++)
-		if (!is_covered(shortest, list[i]))
-			strv_add(&shortest, list[i]);
+	for (char **path = list; path != NULL && *path != NULL; path++)
+		if (!is_covered(shortest, *path))
+			strv_add(&shortest, *path);
 	strv_clear(&list);
-	for (size_t i = strv_count(shortest); i > 0; i--)
-		if (!is_covered(list, shortest[i - 1]))
-			strv_add(&list, shortest[i - 1]);
+	if (shortest != NULL)
+		for (size_t i = strv_count(shortest); i > 0; i--)
+			if (!is_covered(list, shortest[i - 1]))
+				strv_add(&list, shortest[i - 1]);
 	*ret_paths = take_ptr(&list);
 	return 0;
 }
