@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "http-request.h"
+#include "mem.h"
+
+/* A part of a line; not terminated. */
+struct part {
+	const char *at;
+	size_t len;
+};
+
+static bool
+part_is(struct part part, const char *word)
+{
+	return part.len == strlen(word) && memcmp(part.at, word, part.len) == 0;
+}
+
+static bool
+part_is_any_case(struct part part, const char *word)
+{
+	return part.len == strlen(word) &&
+	    strncasecmp(part.at, word, part.len) == 0;
+}
+
+/* What is before the separator, which is taken too; false if there is none. */
+static bool
+part_cut(struct part *from, char separator, struct part *ret)
+{
+	const char *end = memchr(from->at, separator, from->len);
+
+	if (end == NULL)
+		return false;
+	*ret = (struct part){ from->at, (size_t)(end - from->at) };
+	from->at = end + 1;
+	from->len -= ret->len + 1;
+	return true;
+}
+
+static struct part
+part_trim(struct part part)
+{
+	while (part.len > 0 && (*part.at == ' ' || *part.at == '\t')) {
+		part.at++;
+		part.len--;
+	}
+	while (part.len > 0 &&
+	    (part.at[part.len - 1] == ' ' || part.at[part.len - 1] == '\t'))
+		part.len--;
+	return part;
+}
+
+static void
+part_copy(struct part part, char *out, size_t size)
+{
+	size_t len = part.len < size ? part.len : size - 1;
+
+	memcpy(out, part.at, len);
+	out[len] = '\0';
+}
+
+static bool
+is_token(struct part part)
+{
+	static const char marks[] = "!#$%&'*+-.^_`|~";
+
+	for (size_t i = 0; i < part.len; i++) {
+		char c = part.at[i];
+
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
+		    !(c >= '0' && c <= '9') &&
+		    memchr(marks, c, sizeof marks - 1) == NULL)
+			return false;
+	}
+	return part.len > 0;
+}
+
+static bool
+is_visible(struct part part)
+{
+	for (size_t i = 0; i < part.len; i++)
+		if (part.at[i] <= ' ' || part.at[i] > '~')
+			return false;
+	return true;
+}
+
+static int
+read_version(struct part version)
+{
+	if (part_is(version, "HTTP/1.1") || part_is(version, "HTTP/1.0"))
+		return 0;
+	return version.len == 8 && memcmp(version.at, "HTTP/", 5) == 0 ? 505 :
+									 400;
+}
+
+/* 0, or the status to refuse it with. */
+static int
+read_request_line(struct http_request *request, struct part line)
+{
+	struct part method, target;
+
+	if (!part_cut(&line, ' ', &method) || !is_token(method) ||
+	    !part_cut(&line, ' ', &target) || !is_visible(target) ||
+	    target.len == 0 || target.at[0] != '/')
+		return 400;
+	if (target.len >= sizeof request->target)
+		return 414;
+	request->method = part_is(method, "GET") ? HTTP_GET :
+	    part_is(method, "HEAD")              ? HTTP_HEAD :
+						   HTTP_OTHER;
+	part_copy(target, request->target, sizeof request->target);
+	return read_version(line);
+}
+
+/* --- fields: each returns 0 or the status to refuse the request with --- */
+
+static int
+read_host(struct http_reader *reader, struct part value)
+{
+	struct http_request *request = &reader->request;
+
+	if (request->host_count++ == 0)
+		part_copy(value, request->host, sizeof request->host);
+	return 0;
+}
+
+static int
+read_authorization(struct http_reader *reader, struct part value)
+{
+	struct http_request *request = &reader->request;
+	struct part scheme;
+
+	if (reader->authorized)
+		return 400;
+	reader->authorized = true;
+	if (part_cut(&value, ' ', &scheme) &&
+	    part_is_any_case(scheme, "Bearer"))
+		part_copy(value, request->bearer, sizeof request->bearer);
+	return 0;
+}
+
+/* Is it "q=0", "q=0.0", ...? */
+static bool
+is_never(struct part weight)
+{
+	weight = part_trim(weight);
+	if (weight.len < 3 || strncasecmp(weight.at, "q=0", 3) != 0)
+		return false;
+	for (size_t i = 3; i < weight.len; i++)
+		if (weight.at[i] != '.' && weight.at[i] != '0')
+			return false;
+	return true;
+}
+
+static int
+read_encodings(struct http_reader *reader, struct part value)
+{
+	struct part item, name;
+	bool more = true;
+
+	while (more) {
+		more = part_cut(&value, ',', &item);
+		if (!more)
+			item = value;
+		if (!part_cut(&item, ';', &name)) {
+			name = item;
+			item.len = 0;
+		}
+		if (part_is_any_case(part_trim(name), "gzip"))
+			reader->request.gzip = !is_never(item);
+	}
+	return 0;
+}
+
+static int
+read_length(struct http_reader *reader, struct part value)
+{
+	bool some = false;
+
+	if (reader->sized || value.len == 0)
+		return 400;
+	reader->sized = true;
+	for (size_t i = 0; i < value.len; i++) {
+		if (value.at[i] < '0' || value.at[i] > '9')
+			return 400;
+		some = some || value.at[i] != '0';
+	}
+	reader->request.body = reader->request.body || some;
+	return 0;
+}
+
+static int
+read_transfer(struct http_reader *reader, struct part value)
+{
+	(void)value;
+	reader->request.body = true;
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*read)(struct http_reader *reader, struct part value);
+} fields[] = {
+	{ "Host", read_host },
+	{ "Authorization", read_authorization },
+	{ "Accept-Encoding", read_encodings },
+	{ "Content-Length", read_length },
+	{ "Transfer-Encoding", read_transfer },
+};
+
+/* A folded line begins with a blank, so its name is none. */
+static int
+read_field(struct http_reader *reader, struct part line)
+{
+	struct part name;
+
+	if (!part_cut(&line, ':', &name) || !is_token(name))
+		return 400;
+	for (size_t i = 0; i < nitems(fields); i++)
+		if (part_is_any_case(name, fields[i].name))
+			return fields[i].read(reader, part_trim(line));
+	return 0;
+}
+
+static int
+read_line(struct http_reader *reader)
+{
+	struct part line = { reader->line.data, reader->line.len };
+	int status;
+
+	if (!reader->begun)
+		status = read_request_line(&reader->request, line);
+	else
+		status = line.len == 0 ? 200 : read_field(reader, line);
+	reader->begun = true;
+	buf_clear(&reader->line);
+	return status;
+}
+
+static int
+read_byte(struct http_reader *reader, char c)
+{
+	unsigned char byte = (unsigned char)c;
+
+	if (++reader->taken > HTTP_HEAD_MAX)
+		return 431;
+	if (reader->cr || c == '\n') {
+		if (!reader->cr || c != '\n')
+			return 400;
+		reader->cr = false;
+		return read_line(reader);
+	}
+	if (c == '\r') {
+		reader->cr = true;
+		return 0;
+	}
+	if ((byte < ' ' && c != '\t') || byte == 0x7f)
+		return 400;
+	buf_addc(&reader->line, c);
+	return 0;
+}
+
+void
+http_reader_init(struct http_reader *reader)
+{
+	*reader = (struct http_reader){ .line = BUF_INIT };
+}
+
+void
+http_reader_release(struct http_reader *reader)
+{
+	buf_release(&reader->line);
+}
+
+int
+http_reader_feed(struct http_reader *reader, const char *bytes, size_t len)
+{
+	for (size_t i = 0; i < len && reader->status == 0; i++)
+		reader->status = read_byte(reader, bytes[i]);
+	return reader->status;
+}

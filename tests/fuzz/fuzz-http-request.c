@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A head is read in the same way however it is cut, within its bound; what is
+ * taken is printable, and only one Host, ours, gets an answer. */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "http-request.h"
+#include "web-rules.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define TOKEN "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void
+check_taken(const struct http_request *request)
+{
+	enum web_path path;
+	int status = web_decide(request, 80, TOKEN, &path);
+
+	if (request->target[0] != '/')
+		abort();
+	for (const char *p = request->target; *p != '\0'; p++)
+		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
+			abort();
+	for (const char *p = request->host; *p != '\0'; p++)
+		if (((unsigned char)*p < ' ' && *p != '\t') || *p == 0x7f)
+			abort();
+	if (status != 421 &&
+	    (request->host_count != 1 ||
+		(strcmp(request->host, "127.0.0.1:80") != 0 &&
+		    strcmp(request->host, "localhost:80") != 0)))
+		abort();
+	if (status == 200 && path >= WEB_VIEW &&
+	    strcmp(request->bearer, TOKEN) != 0)
+		abort();
+	if (status == 200 && request->method == HTTP_OTHER)
+		abort();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *bytes = (const char *)data;
+	struct http_reader whole, cut;
+	size_t half = size / 2;
+	int status;
+
+	http_reader_init(&whole);
+	http_reader_init(&cut);
+	status = http_reader_feed(&whole, bytes, size);
+	http_reader_feed(&cut, bytes, half);
+	if (http_reader_feed(&cut, bytes + half, size - half) != status ||
+	    memcmp(&cut.request, &whole.request, sizeof cut.request) != 0)
+		abort();
+	if (status == 0 && size > HTTP_HEAD_MAX)
+		abort();
+	if (status == 200)
+		check_taken(&whole.request);
+	http_reader_release(&whole);
+	http_reader_release(&cut);
+	return 0;
+}

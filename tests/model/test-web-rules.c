@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "http-request.h"
+#include "mem.h"
+#include "unit.h"
+#include "web-rules.h"
+
+#define PORT  8080
+#define TOKEN "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define OTHER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdee"
+
+/* What a request gets. */
+static int
+ask(const char *text, enum web_path *ret_path)
+{
+	struct http_reader reader;
+	int status;
+
+	http_reader_init(&reader);
+	status = http_reader_feed(&reader, text, strlen(text));
+	ck_assert_msg(status == 200, "%d: %s", status, text);
+	status = web_decide(&reader.request, PORT, TOKEN, ret_path);
+	http_reader_release(&reader);
+	return status;
+}
+
+static const struct {
+	const char *fields;
+	int status;
+} hosts[] = {
+	{ "Host: 127.0.0.1:8080\r\n", 200 },
+	{ "Host: localhost:8080\r\n", 200 },
+	/* Foreign names that lead here (rebinding), other ports, no port. */
+	{ "Host: evil.example:8080\r\n", 421 },
+	{ "Host: 127.0.0.1:8081\r\n", 421 },
+	{ "Host: 127.0.0.1\r\n", 421 },
+	{ "Host: localhost\r\n", 421 },
+	{ "Host: LOCALHOST:8080\r\n", 421 },
+	{ "Host: localhost.:8080\r\n", 421 },
+	{ "Host: a.localhost:8080\r\n", 421 },
+	{ "Host: 127.0.0.1:8080.evil.example\r\n", 421 },
+	{ "Host: user@127.0.0.1:8080\r\n", 421 },
+	{ "Host: 127.1:8080\r\n", 421 },
+	{ "Host: [::1]:8080\r\n", 421 },
+	{ "Host: 0.0.0.0:8080\r\n", 421 },
+	{ "Host: 127.0.0.1:08080\r\n", 421 },
+	{ "Host: 127.0.0.1:8080, evil.example\r\n", 421 },
+	{ "Host:\r\n", 421 },
+	{ "", 421 },
+	{ "Host: 127.0.0.1:8080\r\nHost: 127.0.0.1:8080\r\n", 421 },
+	{ "Host: 127.0.0.1:8080\r\nHost: evil.example\r\n", 421 },
+	{ "Host: evil.example\r\nHost: 127.0.0.1:8080\r\n", 421 },
+	/* Neither of them stands for the Host. */
+	{ "Host: evil.example\r\nOrigin: http://127.0.0.1:8080\r\n", 421 },
+	{ "X-Forwarded-Host: 127.0.0.1:8080\r\n", 421 },
+};
+
+START_TEST(only_one_host_and_ours_is_answered)
+{
+	cleanup_free char *text =
+	    xasprintf("GET / HTTP/1.1\r\n%s\r\n", hosts[_i].fields);
+	enum web_path path;
+
+	ck_assert_msg(
+	    ask(text, &path) == hosts[_i].status, "%s", hosts[_i].fields);
+}
+END_TEST
+
+START_TEST(a_foreign_host_is_refused_before_anything_else)
+{
+	static const char *const lines[] = { "POST /", "GET /nothing",
+		"GET /view", "DELETE /view" };
+	enum web_path path;
+
+	for (size_t i = 0; i < nitems(lines); i++) {
+		cleanup_free char *text =
+		    xasprintf("%s HTTP/1.1\r\nHost: evil.example:8080\r\n"
+			      "Authorization: Bearer " TOKEN "\r\n\r\n",
+			lines[i]);
+
+		ck_assert_msg(ask(text, &path) == 421, "%s", lines[i]);
+	}
+}
+END_TEST
+
+static const struct {
+	const char *line;
+	const char *token; /* NULL = none */
+	int status;
+	enum web_path path;
+} requests[] = {
+	{ "GET /", NULL, 200, WEB_INDEX },
+	{ "HEAD /", NULL, 200, WEB_INDEX },
+	{ "GET /page.css", NULL, 200, WEB_STYLE },
+	{ "GET /page.js", NULL, 200, WEB_SCRIPT },
+	{ "GET /favicon.ico", NULL, 200, WEB_ICON },
+	{ "GET /view", TOKEN, 200, WEB_VIEW },
+	{ "GET /metrics", TOKEN, 200, WEB_METRICS },
+	{ "GET /report.json", TOKEN, 200, WEB_REPORT },
+	/* Data needs the token, whole and right. */
+	{ "GET /view", NULL, 401, 0 },
+	{ "HEAD /view", NULL, 401, 0 },
+	{ "GET /metrics", NULL, 401, 0 },
+	{ "GET /report.json", NULL, 401, 0 },
+	{ "GET /view", OTHER, 401, 0 },
+	{ "GET /view", "0123", 401, 0 },
+	{ "GET /view", TOKEN "0", 401, 0 },
+	/* A token in the address is none. */
+	{ "GET /view?token=" TOKEN, NULL, 404, 0 },
+	{ "GET /view?token=" TOKEN, TOKEN, 404, 0 },
+	/* Paths are compared, not interpreted. */
+	{ "GET /index.html", TOKEN, 404, 0 },
+	{ "GET //view", TOKEN, 404, 0 },
+	{ "GET /view/", TOKEN, 404, 0 },
+	{ "GET /VIEW", TOKEN, 404, 0 },
+	{ "GET /%76iew", TOKEN, 404, 0 },
+	{ "GET /../view", TOKEN, 404, 0 },
+	{ "GET /page.js/../../etc/passwd", TOKEN, 404, 0 },
+	{ "GET /web.token", TOKEN, 404, 0 },
+	/* Nothing changes anything, with the token either. */
+	{ "POST /", TOKEN, 405, 0 },
+	{ "PUT /view", TOKEN, 405, 0 },
+	{ "DELETE /view", TOKEN, 405, 0 },
+	{ "OPTIONS /view", NULL, 405, 0 },
+	{ "TRACE /", TOKEN, 405, 0 },
+	{ "POST /nothing", NULL, 405, 0 },
+};
+
+START_TEST(a_request_gets_what_its_path_and_token_allow)
+{
+	cleanup_free char *token = requests[_i].token != NULL ?
+	    xasprintf("Authorization: Bearer %s\r\n", requests[_i].token) :
+	    xstrdup("");
+	cleanup_free char *text =
+	    xasprintf("%s HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n%s\r\n",
+		requests[_i].line, token);
+	enum web_path path = WEB_PATH_COUNT;
+
+	ck_assert_msg(ask(text, &path) == requests[_i].status, "%s", text);
+	ck_assert_int_eq(path,
+	    requests[_i].status == 200 ? requests[_i].path : WEB_PATH_COUNT);
+}
+END_TEST
+
+START_TEST(a_get_with_a_body_is_refused)
+{
+	enum web_path path;
+
+	ck_assert_int_eq(ask("GET / HTTP/1.1\r\nHost: localhost:8080\r\n"
+			     "Content-Length: 3\r\n\r\n",
+			     &path),
+	    400);
+}
+END_TEST
+
+START_TEST(a_token_is_64_hexadecimal_characters)
+{
+	ck_assert(web_token_valid(TOKEN));
+	ck_assert(!web_token_valid(""));
+	ck_assert(!web_token_valid(TOKEN "0"));
+	ck_assert(!web_token_valid("0123"));
+	ck_assert(!web_token_valid("0123456789ABCDEF0123456789ABCDEF"
+				   "0123456789ABCDEF0123456789ABCDEF"));
+}
+END_TEST
+
+START_TEST(tokens_are_equal_in_every_character_or_not_at_all)
+{
+	char given[WEB_TOKEN_CHARS + 1];
+
+	ck_assert(web_token_equal(TOKEN, TOKEN));
+	for (size_t i = 0; i < WEB_TOKEN_CHARS; i++) {
+		memcpy(given, TOKEN, sizeof given);
+		given[i] = given[i] == '0' ? '1' : '0';
+		ck_assert(!web_token_equal(given, TOKEN));
+	}
+	/* A token that could not be made lets nobody in. */
+	ck_assert(!web_token_equal("", ""));
+}
+END_TEST
+
+START_TEST(every_answer_has_the_fields_that_protect_it)
+{
+	static const char *const fields[] = {
+		("\r\nContent-Security-Policy: default-src 'none'; "
+		 "script-src 'self'; style-src 'self'; connect-src 'self'; "
+		 "base-uri 'none'; form-action 'none'; "
+		 "frame-ancestors 'none'\r\n"),
+		"\r\nX-Content-Type-Options: nosniff\r\n",
+		"\r\nReferrer-Policy: no-referrer\r\n",
+		"\r\nCache-Control: no-store\r\n",
+		"\r\nConnection: close\r\n",
+	};
+	static const char *const never[] = { "Set-Cookie", "Access-Control",
+		"Server:" };
+	static const int statuses[] = { 200, 204, 400, 401, 404, 405, 408, 414,
+		421, 431, 500, 503, 505 };
+	const struct web_content content = { .type = "text/plain", .len = 3 };
+
+	for (size_t i = 0; i < nitems(statuses); i++) {
+		cleanup_free char *first =
+		    xasprintf("HTTP/1.1 %d ", statuses[i]);
+		cleanup_buf struct buf head = BUF_INIT;
+
+		web_add_head(&head, statuses[i], &content);
+		ck_assert_msg(
+		    strncmp(head.data, first, strlen(first)) == 0, "%s", first);
+		for (size_t j = 0; j < nitems(fields); j++)
+			ck_assert_msg(strstr(head.data, fields[j]) != NULL,
+			    "%d: %s", statuses[i], fields[j]);
+		for (size_t j = 0; j < nitems(never); j++)
+			ck_assert_ptr_null(strstr(head.data, never[j]));
+		ck_assert_str_eq(head.data + head.len - 4, "\r\n\r\n");
+		ck_assert(
+		    statuses[i] < 400 || web_words(statuses[i])[0] != '\0');
+	}
+}
+END_TEST
+
+START_TEST(an_answer_says_what_its_body_is)
+{
+	const struct web_content zipped = {
+		.type = "text/css", .len = 7, .gzip = true
+	};
+	const struct web_content stream = { .type = "text/event-stream",
+		.endless = true };
+	const struct web_content nothing = { 0 };
+	cleanup_buf struct buf head = BUF_INIT;
+
+	web_add_head(&head, 200, &zipped);
+	ck_assert_ptr_nonnull(strstr(head.data, "Content-Type: text/css\r\n"));
+	ck_assert_ptr_nonnull(strstr(head.data, "Content-Length: 7\r\n"));
+	ck_assert_ptr_nonnull(strstr(head.data, "Content-Encoding: gzip\r\n"));
+	buf_clear(&head);
+	web_add_head(&head, 200, &stream);
+	ck_assert_ptr_null(strstr(head.data, "Content-Length"));
+	ck_assert_ptr_null(strstr(head.data, "Content-Encoding"));
+	buf_clear(&head);
+	web_add_head(&head, 204, &nothing);
+	ck_assert_ptr_null(strstr(head.data, "Content-Type:"));
+	buf_clear(&head);
+	web_add_head(&head, 401, &nothing);
+	ck_assert_ptr_nonnull(
+	    strstr(head.data, "WWW-Authenticate: Bearer\r\n"));
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const tests[] = {
+		a_foreign_host_is_refused_before_anything_else,
+		a_get_with_a_body_is_refused,
+		a_token_is_64_hexadecimal_characters,
+		tokens_are_equal_in_every_character_or_not_at_all,
+		every_answer_has_the_fields_that_protect_it,
+		an_answer_says_what_its_body_is,
+		NULL,
+	};
+	Suite *suite = suite_create("web-rules");
+
+	unit_case(suite, "web-rules", tests);
+	unit_rows(suite, only_one_host_and_ours_is_answered, nitems(hosts));
+	unit_rows(suite, a_request_gets_what_its_path_and_token_allow,
+	    nitems(requests));
+	return suite;
+}
