@@ -64,7 +64,7 @@ uses() { # pattern allowed-file...
 		done
 }
 
-echo 1..21
+echo 1..22
 verdict "base includes only base" "$(outside base base)"
 verdict "model includes only base" "$(outside model model base)"
 verdict "port includes only model and base" "$(outside port port model base)"
@@ -93,6 +93,10 @@ below="port model base"
 	verdict "autod's team includes only the floors below it" \
 		"$(outside autod/team autod/team autod/oversight autod/plan \
 			autod/auto autod/landing autod/fleet autod/core $below)"
+	verdict "autod's eyes include only the floors below them" \
+		"$(outside autod/eyes autod/eyes autod/team autod/oversight \
+			autod/plan autod/auto autod/landing autod/fleet \
+			autod/core $below)"
 	verdict "autod includes no other program" "$(outside autod autod $below)"
 	verdict "overseer includes no other program" \
 		"$(outside overseer overseer $below)"

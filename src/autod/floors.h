@@ -8,6 +8,7 @@ struct auto_mode;
 struct core;
 struct core_options;
 struct err;
+struct eyes_floor;
 struct fleet;
 struct landings;
 struct loop;
@@ -24,6 +25,7 @@ struct floors {
 	struct plan_floor *plan;
 	struct oversight_floor *oversight;
 	struct team_floor *team;
+	struct eyes_floor *eyes;
 };
 
 /* On negative errno nothing is held. */

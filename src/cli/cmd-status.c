@@ -31,6 +31,7 @@
 #include "table.h"
 #include "text.h"
 #include "tmux.h"
+#include "view-row.h"
 #include "worker-json.h"
 #include "worker.h"
 
@@ -114,34 +115,6 @@ worker_task(const struct status *s, const struct worker *w)
 	return w->task != NULL ? state_task(&s->state, w->task) : NULL;
 }
 
-/* What a person should know or do about it, on a line of its own: a command to
- * type must not be cut off. */
-static void
-worker_remark(const struct worker *w, struct buf *out)
-{
-	unsigned holds = worker_holds(w);
-
-	if (w->reason != NULL)
-		buf_adds(out, w->reason);
-	else if (w->on_hold)
-		buf_addf(out, "%s; continue with: llmc resume %s",
-		    worker_in_turn(w->status) || w->status == WORKER_STARTING ?
-			"pauses at the end of its turn" :
-			"on hold",
-		    w->name);
-	else if (!worker_is_auto(w->name))
-		worker_add_advice(w, out);
-	else if (w->health != NULL && strcmp(w->health, "healthy") != 0)
-		buf_addf(out,
-		    "oversight says %s; look at it with: llmc iterations %s",
-		    w->health, w->name);
-	if ((holds & (holds - 1)) != 0) { /* more than one */
-		buf_adds(out, " (paused for: ");
-		worker_add_holds(holds, out);
-		buf_addc(out, ')');
-	}
-}
-
 static struct json_object *
 worker_json(const struct status *s, const struct worker *w)
 {
@@ -165,7 +138,7 @@ worker_json(const struct status *s, const struct worker *w)
 	json_set_string(
 	    json, "prompt_excerpt", excerpt.len > 0 ? excerpt.data : NULL);
 	json_set_string(json, "error_reason", w->reason);
-	worker_remark(w, &remark);
+	view_row_remark(w, &remark);
 	json_set_string(json, "remark", remark.len > 0 ? remark.data : NULL);
 	json_set_bool(json, "on_hold", w->on_hold);
 	json_set(json, "paused_for", worker_holds_to_json(worker_holds(w)));
@@ -229,7 +202,7 @@ show_remarks(struct status *s, bool is_auto)
 
 		if (worker_is_auto(w->name) != is_auto)
 			continue;
-		worker_remark(w, &remark);
+		view_row_remark(w, &remark);
 		if (remark.len == 0)
 			continue;
 		buf_addf(&s->cli->text, "%s: ", w->name);

@@ -410,6 +410,34 @@ static const struct shape event_record = {
 
 const struct shape_field api_event_record = RESULT(event_record);
 
+static const struct shape view = {
+	.fields = FIELDS{ END },
+	.open = true, /* its sections: view-doc.h */
+	.help = "objects and maps of rows, by section",
+};
+
+static const struct shape_field view_result = RESULT(view);
+
+static const struct shape view_notification = {
+	.fields =
+	    FIELDS{
+		FIELD("seq", SHAPE_INT, "one more with each change"),
+		{ .name = "view",
+		    .type = SHAPE_OBJECT,
+		    .of = &view,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "of a snapshot" },
+		{ .name = "change",
+		    .type = SHAPE_OBJECT,
+		    .of = &view,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "of a change: set, unset, events" },
+		END,
+	    },
+};
+
+static const struct shape_field view_message = RESULT(view_notification);
+
 /* --- the methods ----------------------------------------------------- */
 
 /* Nothing that lands, takes work away, spends, or stops the daemon is for
@@ -513,6 +541,12 @@ const struct api_method api_methods[] = {
 	    &nothing_result, ERRORS{ 0 } },
 	{ "daemon.stop", "stop the daemon", API_STOPPING | API_EARLY,
 	    API_PERSON, &stop_params, &stop_result, ERRORS{ 0 } },
+	{ "view.get", "everything that is shown, as it is now", 0, REPAIRS,
+	    &no_params, &view_result, ERRORS{ 0 } },
+	{ "view.follow",
+	    "the same and what changes of it: first \"snapshot\", then a "
+	    "\"change\" for each change",
+	    API_STREAM, REPAIRS, &no_params, &view_message, ERRORS{ 0 } },
 	{ "events.follow",
 	    "report what happens from now on: first \"following\" with the "
 	    "offset in logs/auto.log, then an \"event\" for each record",

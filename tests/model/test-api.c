@@ -116,7 +116,7 @@ START_TEST(flags_are_those_that_callers_rely_on)
 	    "request.answer mail.send mail.inbox mail.show mail.ack team.tree");
 	assert_flagged(API_OWN, "hook.event sandbox.refused");
 	assert_flagged(API_STOPPING, "hook.event daemon.stop");
-	assert_flagged(API_STREAM, "events.follow");
+	assert_flagged(API_STREAM, "view.follow events.follow");
 	assert_flagged(API_EARLY, "daemon.stop");
 	assert_flagged(API_TOOL,
 	    "team.report_progress "
@@ -184,6 +184,8 @@ static const struct {
 	{ "daemon.reload", "p   " },
 	{ "daemon.patrol", "p   " },
 	{ "daemon.stop", "p   " },
+	{ "view.get", "pr  " },
+	{ "view.follow", "pr  " },
 	{ "events.follow", "prwR" },
 	{ "sandbox.refused", "  w " },
 	{ "people.list", "p   " },

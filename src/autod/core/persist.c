@@ -35,6 +35,8 @@ struct persist {
 	struct loop_timer *retry;
 	void (*foreign_fn)(void *arg);
 	void *foreign_arg;
+	void (*changed_fn)(void *arg);
+	void *changed_arg;
 };
 
 static void
@@ -187,17 +189,32 @@ persist_free(struct persist *p)
 	free(p);
 }
 
+static void
+mark(struct persist *p)
+{
+	p->dirty = true;
+	if (p->changed_fn != NULL)
+		p->changed_fn(p->changed_arg);
+}
+
 void
 persist_changed(struct core *core)
 {
-	core->persist->dirty = true;
+	mark(core->persist);
 	loop_call_request(core->persist->call);
 }
 
 void
 persist_note(struct core *core)
 {
-	core->persist->dirty = true;
+	mark(core->persist);
+}
+
+void
+persist_on_changed(struct core *core, void (*fn)(void *arg), void *arg)
+{
+	core->persist->changed_fn = fn;
+	core->persist->changed_arg = arg;
 }
 
 void

@@ -36,6 +36,10 @@ bool persist_is_idle(const struct core *core);
 /* Save now, at the end of a run; the store waits for a commit in progress. */
 int persist_flush(struct core *core, struct err *err);
 
+/* fn is called whenever there is a change that is to be saved: for the floor
+ * that shows it. NULL: nobody. */
+void persist_on_changed(struct core *core, void (*fn)(void *arg), void *arg);
+
 /* Has another program written the state? Then check it and write ours back. */
 void persist_check_foreign(struct core *core);
 /* fn is called when another program has written the state, before it is

@@ -14,4 +14,7 @@ struct json_object;
  * members. False (nothing is appended) for a record that is not an event. */
 bool event_words_add(struct json_object *record, bool colour, struct buf *out);
 
+/* The same of the member "event" of a record, without the time: appended. */
+void event_words_of(struct json_object *event, struct buf *out);
+
 #endif

@@ -125,11 +125,25 @@ level_colour(const char *level)
 	return strcmp(level, "WARN") == 0 ? "33" : NULL;
 }
 
+void
+event_words_of(struct json_object *event, struct buf *out)
+{
+	const char *type = json_string_or(event, "type", "?");
+	const struct event_row *row = event_row_named(type);
+
+	if (row != NULL) {
+		add_words(event, row->words, out);
+	} else {
+		add_value(type, out);
+		add_members(event, out);
+	}
+}
+
 bool
 event_words_add(struct json_object *record, bool colour, struct buf *out)
 {
-	const char *stamp = json_string_or(record, "timestamp", ""), *type,
-		   *sgr = NULL;
+	const char *stamp = json_string_or(record, "timestamp", "");
+	const char *sgr;
 	cleanup_buf struct buf words = BUF_INIT;
 	const struct event_row *row;
 	struct json_object *event = NULL;
@@ -137,15 +151,9 @@ event_words_add(struct json_object *record, bool colour, struct buf *out)
 
 	if (json_get_object(record, "", "event", &event, NULL) < 0)
 		return false;
-	type = json_string_or(event, "type", "?");
-	row = event_row_named(type);
-	if (row != NULL) {
-		add_words(event, row->words, &words);
-		sgr = row->colour;
-	} else {
-		add_value(type, &words);
-		add_members(event, &words);
-	}
+	event_words_of(event, &words);
+	row = event_row_named(json_string_or(event, "type", "?"));
+	sgr = row != NULL ? row->colour : NULL;
 	if (sgr == NULL)
 		sgr = level_colour(json_string_or(record, "level", ""));
 	if (moment_parse(stamp, &at))

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+
+#include "auto.h"
+#include "eyes-events.h"
+#include "eyes-floor.h"
+#include "eyes-stream.h"
+#include "life.h"
+#include "mem.h"
+#include "team-floor.h"
+
+static void
+floor_begin(void *self)
+{
+	struct eyes_floor *eyes = self;
+
+	life_floor_begun(eyes->core);
+}
+
+struct eyes_floor *
+eyes_floor_new(struct team_floor *team)
+{
+	struct eyes_floor *eyes = xcalloc(1, sizeof *eyes);
+
+	eyes->core = team->core;
+	eyes->fleet = team->fleet;
+	eyes->landings = team->mode->landings;
+	eyes->mode = team->mode;
+	eyes->plan = team->plan;
+	eyes->team = team;
+	eyes->floor = (struct core_floor){
+		.self = eyes,
+		.begin = floor_begin,
+	};
+	core_add_floor(eyes->core, &eyes->floor);
+	eyes->events = eyes_events_new(eyes);
+	eyes->stream = eyes_stream_new(eyes);
+	return eyes;
+}
+
+void
+eyes_floor_free(struct eyes_floor *eyes)
+{
+	if (eyes == NULL)
+		return;
+	eyes_stream_free(eyes->stream);
+	eyes_events_free(eyes->events);
+	free(eyes);
+}

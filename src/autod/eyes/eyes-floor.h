@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The top floor: what people see. It changes nothing; it makes the view
+ * (view-doc.h) of what the floors below know, and gives it to whoever looks.
+ *
+ *   eyes-snapshot.c  the view
+ *   eyes-events.c    the last events of it
+ *   eyes-stream.c    the view and its changes for those who follow it
+ */
+#ifndef EYES_FLOOR_H
+#define EYES_FLOOR_H
+
+#include "core.h"
+
+struct auto_mode;
+struct eyes_events;
+struct eyes_stream;
+struct fleet;
+struct landings;
+struct plan_floor;
+struct team_floor;
+
+struct eyes_floor {
+	struct core *core;
+	struct fleet *fleet;
+	struct landings *landings;
+	struct auto_mode *mode;
+	struct plan_floor *plan;
+	struct team_floor *team;
+	struct core_floor floor;
+	struct eyes_events *events;
+	struct eyes_stream *stream;
+};
+
+/* Registers itself as a floor, and its methods. */
+struct eyes_floor *eyes_floor_new(struct team_floor *team);
+/* Call before the floors below are freed. */
+void eyes_floor_free(struct eyes_floor *eyes);
+
+#endif

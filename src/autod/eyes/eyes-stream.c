@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#include "core.h"
+#include "eyes-floor.h"
+#include "eyes-snapshot.h"
+#include "eyes-stream.h"
+#include "json.h"
+#include "loop.h"
+#include "mem.h"
+#include "persist.h"
+#include "serve.h"
+#include "server.h"
+#include "view-doc.h"
+
+struct eyes_follower {
+	TAILQ_ENTRY(eyes_follower) entry;
+	struct eyes_stream *stream;
+	eyes_follow_fn *fn;
+	void *arg;
+	bool failed; /* it gets nothing any more */
+};
+
+TAILQ_HEAD(eyes_followers, eyes_follower);
+
+struct eyes_stream {
+	struct eyes_floor *eyes;
+	struct eyes_followers followers;
+	struct json_object *view; /* as it was sent last; NULL = nobody
+				   * follows */
+	int64_t seq;
+	struct loop_timer *pause; /* until the next change is sent */
+};
+
+/* --- sending --------------------------------------------------------- */
+
+static void
+give(struct eyes_follower *f, const char *what, struct json_object *body)
+{
+	if (!f->failed)
+		f->failed = f->fn(what, body, f->arg) < 0;
+}
+
+static struct json_object *
+message(const struct eyes_stream *s, const char *key, struct json_object *value)
+{
+	struct json_object *body = json_object_new_object();
+
+	json_set_int(body, "seq", s->seq);
+	json_set(body, key, value);
+	return body;
+}
+
+static void
+on_due(void *arg)
+{
+	struct eyes_stream *s = arg;
+	cleanup_json struct json_object *body = NULL;
+	struct json_object *now, *change;
+	struct eyes_follower *f, *next;
+
+	loop_timer_free(s->pause);
+	s->pause = NULL;
+	if (TAILQ_EMPTY(&s->followers))
+		return;
+	now = eyes_snapshot(s->eyes);
+	change = view_diff(s->view, now);
+	json_object_put(s->view);
+	s->view = now;
+	if (change == NULL)
+		return;
+	s->seq++;
+	body = message(s, "change", change);
+	for (f = TAILQ_FIRST(&s->followers); f != NULL; f = next) {
+		next = TAILQ_NEXT(f, entry);
+		give(f, "change", body);
+	}
+}
+
+void
+eyes_stream_changed(struct eyes_stream *s)
+{
+	if (s != NULL && s->pause == NULL && !TAILQ_EMPTY(&s->followers))
+		s->pause =
+		    loop_after(s->eyes->core->loop, EYES_PAUSE_MS, on_due, s);
+}
+
+static void
+on_changed(void *arg)
+{
+	eyes_stream_changed(arg);
+}
+
+/* --- those who follow ------------------------------------------------ */
+
+struct eyes_follower *
+eyes_stream_follow(struct eyes_stream *s, eyes_follow_fn *fn, void *arg)
+{
+	struct eyes_follower *f = xcalloc(1, sizeof *f);
+	cleanup_json struct json_object *body = NULL;
+
+	f->stream = s;
+	f->fn = fn;
+	f->arg = arg;
+	/* With others, what they have: the next change fits to it. */
+	if (TAILQ_EMPTY(&s->followers)) {
+		json_object_put(s->view);
+		s->view = eyes_snapshot(s->eyes);
+		s->seq++;
+	}
+	TAILQ_INSERT_TAIL(&s->followers, f, entry);
+	body = message(s, "view", json_object_get(s->view));
+	give(f, "snapshot", body);
+	eyes_stream_changed(s);
+	return f;
+}
+
+void
+eyes_stream_leave(struct eyes_follower *f)
+{
+	struct eyes_stream *s;
+
+	if (f == NULL)
+		return;
+	s = f->stream;
+	TAILQ_REMOVE(&s->followers, f, entry);
+	free(f);
+	if (!TAILQ_EMPTY(&s->followers))
+		return;
+	json_object_put(s->view);
+	s->view = NULL;
+}
+
+/* --- over the socket ------------------------------------------------- */
+
+/* A call of view.follow. */
+struct watcher {
+	struct server_call *call;
+	struct eyes_follower *follower;
+};
+
+static void
+watcher_end(struct watcher *w)
+{
+	eyes_stream_leave(w->follower);
+	server_reply(w->call, NULL);
+	free(w);
+}
+
+static void
+on_gone(void *arg)
+{
+	watcher_end(arg);
+}
+
+/* One that does not read is dropped by the server, and on_gone() follows. */
+static int
+on_follow_body(const char *what, struct json_object *body, void *arg)
+{
+	struct watcher *w = arg;
+
+	if (body == NULL) {
+		watcher_end(w);
+		return -EPIPE;
+	}
+	return server_notify(w->call, what, json_object_get(body));
+}
+
+static void
+on_follow(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct eyes_floor *eyes = arg;
+	struct watcher *w = xcalloc(1, sizeof *w);
+
+	(void)params;
+	w->call = call;
+	server_on_gone(call, on_gone, w);
+	w->follower = eyes_stream_follow(eyes->stream, on_follow_body, w);
+}
+
+static void
+on_get(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct eyes_floor *eyes = arg;
+
+	(void)params;
+	server_reply(call, eyes_snapshot(eyes));
+}
+
+struct eyes_stream *
+eyes_stream_new(struct eyes_floor *eyes)
+{
+	struct eyes_stream *s = xcalloc(1, sizeof *s);
+
+	s->eyes = eyes;
+	TAILQ_INIT(&s->followers);
+	serve_handle(eyes->core, "view.get", on_get, eyes);
+	serve_handle(eyes->core, "view.follow", on_follow, eyes);
+	persist_on_changed(eyes->core, on_changed, s);
+	return s;
+}
+
+void
+eyes_stream_free(struct eyes_stream *s)
+{
+	struct eyes_follower *f;
+
+	if (s == NULL)
+		return;
+	persist_on_changed(s->eyes->core, NULL, NULL);
+	while ((f = TAILQ_FIRST(&s->followers)) != NULL)
+		f->fn("end", NULL, f->arg); /* leaves */
+	loop_timer_free(s->pause);
+	json_object_put(s->view);
+	free(s);
+}

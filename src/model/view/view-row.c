@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "json.h"
+#include "mem.h"
+#include "priority.h"
+#include "task-run.h"
+#include "task.h"
+#include "text.h"
+#include "view-row.h"
+#include "worker-json.h"
+#include "worker.h"
+
+/* --- members --------------------------------------------------------- */
+
+void
+view_row_text(
+    struct json_object *row, const char *key, const char *text, size_t max)
+{
+	size_t len = text != NULL ? text_cut(text, strlen(text), max) : 0;
+
+	json_set(row, key,
+	    text != NULL ? json_object_new_string_len(text, (int)len) : NULL);
+}
+
+void
+view_row_moment(struct json_object *row, const char *key, int64_t at_ms)
+{
+	json_set(
+	    row, key, at_ms > 0 ? json_object_new_int64(at_ms / 1000) : NULL);
+}
+
+static void
+set_tokens(struct json_object *row, const struct usage *usage)
+{
+	struct json_object *tokens = json_object_new_object();
+	int64_t sums[USAGE_KINDS] = { 0 };
+
+	for (size_t m = 0; m < usage->count; m++)
+		for (int k = 0; k < USAGE_KINDS; k++)
+			sums[k] += usage->models[m].tokens[k];
+	json_set_int(tokens, "input", sums[USAGE_INPUT]);
+	json_set_int(tokens, "output", sums[USAGE_OUTPUT]);
+	json_set_int(tokens, "cacheRead", sums[USAGE_CACHE_READ]);
+	json_set_int(tokens, "cacheCreation",
+	    sums[USAGE_CACHE_WRITE_5M] + sums[USAGE_CACHE_WRITE_1H]);
+	json_set(row, "tokens", tokens);
+}
+
+static void
+set_spent(struct json_object *row, const struct task *task)
+{
+	enum cost_source source = spent_source(&task->spent);
+
+	json_set(row, "cost_micros",
+	    source == COST_UNKNOWN ? NULL :
+				     json_object_new_int64(task->spent.cost));
+	json_set_string(row, "cost_source", cost_source_words[source]);
+	set_tokens(row, &task->spent.usage);
+}
+
+/* --- a worker -------------------------------------------------------- */
+
+void
+view_row_remark(const struct worker *w, struct buf *out)
+{
+	unsigned holds = worker_holds(w);
+
+	if (w->reason != NULL)
+		buf_adds(out, w->reason);
+	else if (w->on_hold)
+		buf_addf(out, "%s; continue with: llmc resume %s",
+		    worker_in_turn(w->status) || w->status == WORKER_STARTING ?
+			"pauses at the end of its turn" :
+			"on hold",
+		    w->name);
+	else if (!worker_is_auto(w->name))
+		worker_add_advice(w, out);
+	else if (w->health != NULL && strcmp(w->health, "healthy") != 0)
+		buf_addf(out,
+		    "oversight says %s; look at it with: llmc iterations %s",
+		    w->health, w->name);
+	if ((holds & (holds - 1)) != 0) { /* more than one */
+		buf_adds(out, " (paused for: ");
+		worker_add_holds(holds, out);
+		buf_addc(out, ')');
+	}
+}
+
+static const char *
+mode_of(const char *name)
+{
+	if (worker_is_team(name))
+		return "team";
+	return worker_is_auto(name) ? "auto" : "hand";
+}
+
+struct json_object *
+view_row_worker(const struct worker *w, const struct task *task)
+{
+	struct json_object *row = json_object_new_object();
+	cleanup_buf struct buf remark = BUF_INIT;
+
+	json_set_string(row, "name", w->name);
+	json_set_string(row, "mode", mode_of(w->name));
+	json_set_string(row, "status", worker_status_name(w->status));
+	view_row_moment(row, "since_unix", w->since_ms);
+	json_set_string(row, "branch", w->branch);
+	json_set_string(row, "task", w->task);
+	view_row_text(row, "title",
+	    task != NULL && task->title != NULL ? task->title : w->prompt,
+	    VIEW_TITLE_MAX);
+	view_row_text(row, "reason", w->reason, VIEW_REASON_MAX);
+	view_row_remark(w, &remark);
+	view_row_text(row, "remark", remark.len > 0 ? remark.data : NULL,
+	    VIEW_REASON_MAX);
+	json_set(row, "paused_for", worker_holds_to_json(worker_holds(w)));
+	json_set_bool(row, "on_hold", w->on_hold);
+	view_row_moment(row, "until_unix", w->until_ms);
+	json_set_string(row, "session", w->session.id);
+	json_set_string(row, "commit", w->commit);
+	json_set_string(row, "health", w->health);
+	json_set_int(row, "conflicts", w->conflicts);
+	if (task == NULL)
+		return row;
+	json_set_int(row, "attempt", task->attempts);
+	json_set_int(row, "turns", task->turns);
+	set_spent(row, task);
+	if (task->run != NULL) {
+		json_set_string(row, "parent", task->run->parent);
+		json_set_string(row, "role", task->run->role);
+		json_set_int(row, "depth", task->run->depth);
+	}
+	return row;
+}
+
+/* --- a task ---------------------------------------------------------- */
+
+static void
+set_history(struct json_object *row, const struct task *task)
+{
+	struct json_object *list = json_object_new_array();
+	size_t count =
+	    task->history != NULL ? json_object_array_length(task->history) : 0;
+
+	for (size_t i = count > VIEW_HISTORY ? count - VIEW_HISTORY : 0;
+	     i < count; i++) {
+		struct json_object *from =
+		    json_object_array_get_idx(task->history, i);
+		struct json_object *entry = json_object_new_object();
+
+		json_set_int(entry, "at_unix", json_int_or(from, "at_unix", 0));
+		json_set_string(
+		    entry, "what", json_string_or(from, "what", NULL));
+		view_row_text(entry, "detail",
+		    json_string_or(from, "detail", NULL), VIEW_TITLE_MAX);
+		json_object_array_add(list, entry);
+	}
+	json_set(row, "history", list);
+}
+
+static void
+set_run(struct json_object *row, const struct task_run *run)
+{
+	json_set_string(row, "parent", run->parent);
+	json_set_string(row, "role", run->role);
+	json_set_string(row, "label", run->label);
+	json_set_int(row, "depth", run->depth);
+	json_set_string(row, "verification",
+	    run->verification == VERIFICATION_NONE ?
+		NULL :
+		verification_state_words[run->verification]);
+	json_set(row, "completion", json_object_get(run->report));
+	json_set(row, "progress", json_object_get(run->progress));
+}
+
+static void
+set_outcome(struct json_object *row, const struct task *task)
+{
+	int64_t wall = task->finished_ms - task->created_ms;
+
+	json_set_string(row, "outcome", task_outcome_name(task->outcome));
+	json_set_string(
+	    row, "commit", task->commit != NULL ? task->commit : task->held_by);
+	view_row_moment(row, "finished_unix", task->finished_ms);
+	json_set_int(row, "wall_ms", wall > 0 ? wall : 0);
+}
+
+struct json_object *
+view_row_task(const struct task *task)
+{
+	struct json_object *row = json_object_new_object();
+
+	json_set_string(row, "id", task->id);
+	view_row_text(row, "title", task->title, VIEW_TITLE_MAX);
+	json_set_string(row, "source", task->source);
+	view_row_text(row, "key", task->key, VIEW_TITLE_MAX);
+	json_set_string(row, "label", task->label);
+	json_set_string(row, "priority", priority_name(task->priority));
+	json_set_string(row, "step", task_step_name(task->step));
+	json_set_string(row, "worker", task->worker);
+	json_set_int(row, "attempts", task->attempts);
+	json_set_int(row, "turns", task->turns_before + task->turns);
+	view_row_moment(row, "created_unix", task->created_ms);
+	view_row_moment(row, "assigned_unix", task->assigned_ms);
+	view_row_text(row, "reason", task->reason, VIEW_REASON_MAX);
+	view_row_text(row, "last_words", task->last_words, VIEW_WORDS_MAX);
+	json_set_string(row, "goal", task->goal);
+	set_spent(row, task);
+	set_history(row, task);
+	if (task->run != NULL)
+		set_run(row, task->run);
+	if (task->outcome != OUTCOME_NONE)
+		set_outcome(row, task);
+	return row;
+}

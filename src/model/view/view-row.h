@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The rows of the view that are made of one record: a worker, a task. Times are
+ * absolute, so that a row changes only with its record; long texts are cut.
+ * Pure. Each object belongs to the caller. */
+#ifndef VIEW_ROW_H
+#define VIEW_ROW_H
+
+#include <stdint.h>
+
+struct buf;
+struct json_object;
+struct task;
+struct worker;
+
+#define VIEW_TITLE_MAX  200 /* bytes */
+#define VIEW_REASON_MAX 500
+#define VIEW_WORDS_MAX  1000
+#define VIEW_HISTORY    6 /* entries of a task's history, the last ones */
+
+/* task: that it has in auto mode, NULL = none. */
+struct json_object *
+view_row_worker(const struct worker *worker, const struct task *task);
+
+/* Of a task without an outcome, or with one. */
+struct json_object *view_row_task(const struct task *task);
+
+/* A text that is cut at max bytes, between characters; NULL is null. */
+void view_row_text(
+    struct json_object *row, const char *key, const char *text, size_t max);
+/* A moment in milliseconds as seconds; 0 is null. */
+void view_row_moment(struct json_object *row, const char *key, int64_t at_ms);
+
+/* What a person should know or do about a worker, appended; nothing if all is
+ * well. */
+void view_row_remark(const struct worker *worker, struct buf *out);
+
+#endif

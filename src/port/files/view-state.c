@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <inttypes.h>
+
+#include "json.h"
+#include "settings.h"
+#include "state.h"
+#include "view-doc.h"
+#include "view-row.h"
+#include "view-state.h"
+#include "worker.h"
+
+static void
+fill_workers(const struct state *state, struct json_object *view)
+{
+	struct json_object *rows = view_of(view, "workers");
+
+	for (size_t i = 0; i < state->count; i++) {
+		const struct worker *w = state->workers[i];
+		const struct task *task =
+		    w->task != NULL ? state_task(state, w->task) : NULL;
+
+		json_set(rows, w->name, view_row_worker(w, task));
+	}
+}
+
+static void
+fill_tasks(const struct state *state, struct json_object *view)
+{
+	struct json_object *rows = view_of(view, "tasks");
+
+	for (size_t i = 0; i < state->task_count; i++)
+		json_set(
+		    rows, state->tasks[i]->id, view_row_task(state->tasks[i]));
+}
+
+/* --- money ----------------------------------------------------------- */
+
+static void
+set_cost(struct json_object *row, const struct spent *spent)
+{
+	enum cost_source source = spent_source(spent);
+
+	json_set(row, "cost_micros",
+	    source == COST_UNKNOWN ? NULL : json_object_new_int64(spent->cost));
+	json_set_string(row, "cost_source", cost_source_words[source]);
+	json_set_int(row, "unpriced", spent->unpriced);
+}
+
+static struct json_object *
+day_row(const struct daybook_day *day)
+{
+	struct json_object *row = json_object_new_object();
+
+	json_set_int(row, "day", day->day);
+	set_cost(row, &day->spent);
+	json_set_int(row, "tokens", usage_budget_tokens(&day->spent.usage));
+	json_set_int(row, "attempts", day->attempts);
+	return row;
+}
+
+/* A limit that is set; null = none. */
+static void
+set_limit(struct json_object *json, const char *key, int64_t limit)
+{
+	json_set(json, key, limit > 0 ? json_object_new_int64(limit) : NULL);
+}
+
+static void
+fill_budget(const struct state *state, const struct settings *settings,
+    struct json_object *view)
+{
+	struct json_object *budget = view_of(view, "budget");
+	struct json_object *days = json_object_new_array();
+
+	json_set_int(budget, "day", state->today.day);
+	json_set_int(budget, "tokens", state->today.tokens);
+	json_set_int(budget, "cost_micros", state->today.cost);
+	set_limit(
+	    budget, "day_tokens", settings_int(settings, "budget.day_tokens"));
+	set_limit(budget, "day_cost_micros",
+	    settings_amount(settings, "budget.day_cost"));
+	for (size_t i = 0; i < state->days.count; i++)
+		json_object_array_add(days, day_row(&state->days.days[i]));
+	json_set(budget, "days", days);
+}
+
+/* --- the head -------------------------------------------------------- */
+
+static void
+fill_head(const struct state *state, struct json_object *view)
+{
+	struct json_object *head = view_of(view, "head");
+	struct json_object *outcomes = json_object_new_object();
+
+	json_set_bool(head, "auto", state->auto_mode);
+	json_set_string(head, "paused", state->paused);
+	view_row_moment(
+	    head, "outage_since_unix", state->outage_since_unix * 1000);
+	view_row_moment(head, "dirty_retry_unix",
+	    state->source_repo_dirty_retry_after_unix * 1000);
+	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++)
+		json_set_int(outcomes, task_outcome_name((enum task_outcome)i),
+		    (int64_t)state->outcomes[i]);
+	json_set(head, "outcomes", outcomes);
+}
+
+void
+view_state_fill(const struct state *state, const struct settings *settings,
+    struct json_object *view)
+{
+	fill_head(state, view);
+	fill_workers(state, view);
+	fill_tasks(state, view);
+	fill_budget(state, settings, view);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The sections of the view (view-doc.h) that the state alone gives: workers,
+ * tasks, budget, and a part of head. The daemon adds what it knows beside;
+ * without a daemon, this is what can be shown. */
+#ifndef VIEW_STATE_H
+#define VIEW_STATE_H
+
+struct json_object;
+struct settings;
+struct state;
+
+/* Fill them into a view of view_new(). */
+void view_state_fill(const struct state *state, const struct settings *settings,
+    struct json_object *view);
+
+#endif
