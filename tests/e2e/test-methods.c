@@ -498,6 +498,7 @@ START_TEST(answers_are_as_the_table_says)
 	must("worker.add", "{\"worker\":\"eve\"}");
 	call_goal_methods();
 	must("auto.resume", "{}");
+	must("view.get", "{}");
 	must("daemon.info", "{}");
 	must("daemon.reload", "{}");
 	must("daemon.patrol", "{}");
