@@ -34,6 +34,7 @@
 #define TEXT_MAX  (128 * 1024) /* of one member: must fit into the spool */
 #define INPUT_MS  2000 /* for a standard input that is never closed */
 #define ANSWER_MS 3000
+#define DENIED_MS 200 /* a deny that comes late would deny nothing */
 #define STOP_MS   50000 /* git may be slow; Claude waits 60 s */
 
 enum {
@@ -231,6 +232,8 @@ hook_run(struct cli *cli, const struct cli_args *args)
 	}
 	json_parse(input.data, input.len, INPUT_MAX, &data, NULL);
 	denied = deny_tool(cli, args, event, data);
+	if (denied != NULL)
+		answer_ms = DENIED_MS;
 	params = event_params(event, args, data, denied);
 	r = client_call(socket, "hook.event", params, answer_ms, waits, &result,
 	    &code, NULL);

@@ -2,9 +2,12 @@
 
 /* llmc hook PreToolUse decides by itself what a session may do, from the policy
  * of its worker; most of it without a daemon. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -233,6 +236,46 @@ START_TEST(the_daemon_hears_what_was_denied)
 }
 END_TEST
 
+/* A listener whose queue is full: connect(2) waits. */
+static void
+stop_listening(const char *path, int *fds, size_t count)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	strlcpy(address.sun_path, path, sizeof address.sun_path);
+	for (size_t i = 0; i < count; i++)
+		fds[i] = socket(
+		    AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	ck_assert_int_eq(
+	    bind(fds[0], (struct sockaddr *)&address, sizeof address), 0);
+	ck_assert_int_eq(listen(fds[0], 0), 0);
+	for (size_t i = 1; i < count; i++)
+		if (connect(fds[i], (struct sockaddr *)&address,
+			sizeof address) == -1) {
+			ck_assert_int_eq(errno, EAGAIN);
+			return;
+		}
+	ck_abort_msg("the queue is never full");
+}
+
+/* Claude Code may stop waiting, and the tool would be used. */
+START_TEST(a_deny_does_not_wait_for_a_daemon_that_is_stopped)
+{
+	cleanup_world struct world w;
+	int fds[8];
+	int64_t passed_ms;
+
+	guard_begin(&w, "guard late", "\"scope_paths\":[\"src\"]");
+	stop_listening(w.socket, fds, nitems(fds));
+	expect_passes(&w, use("Write", "file_path", "x"));
+	passed_ms = w.took_ms;
+	expect_denied(&w, use("Write", "file_path", "/etc/x"), "outside");
+	ck_assert_int_lt(w.took_ms, passed_ms);
+	for (size_t i = 0; i < nitems(fds); i++)
+		close(fds[i]);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -245,6 +288,7 @@ unit_suite(void)
 		what_another_has_reserved_is_denied_until_then,
 		a_policy_that_cannot_be_read_allows_nothing,
 		input_that_cannot_be_read_is_denied_only_if_something_is,
-		the_daemon_hears_what_was_denied, NULL });
+		the_daemon_hears_what_was_denied,
+		a_deny_does_not_wait_for_a_daemon_that_is_stopped, NULL });
 	return s;
 }

@@ -415,9 +415,14 @@ START_TEST(hooks_say_whose_and_which_launch)
 		if (strcmp(events[i], "PreToolUse") == 0) {
 			ck_assert_str_eq(word(args, nitems(want)), "--policy");
 			ck_assert_str_eq(word(args, nitems(want) + 1), policy);
+			ck_assert_str_eq(
+			    json_string_or(hook, "onFailure", ""), "block");
+			ck_assert_int_ge(json_int_or(hook, "timeout", 0), 30);
 		} else {
 			ck_assert_uint_eq(
 			    json_object_array_length(args), nitems(want));
+			ck_assert(
+			    json_object_object_get(hook, "onFailure") == NULL);
 		}
 		for (size_t k = 0; k < nitems(want); k++)
 			ck_assert_str_eq(word(args, k), want[k]);

@@ -34,7 +34,8 @@ static const char *const denied_tools[] = { "AskUserQuestion", "EnterPlanMode",
 static const char *const own_tools[] = { "mcp__llmc__*", NULL };
 
 /* The hooks we use, and how long Claude lets each run, in seconds. SessionEnd
- * has a very short time by default, so it is set too. */
+ * has a very short time by default, so it is set too. PreToolUse has much more
+ * than it needs: a tool whose guard was too slow is not used. */
 static const struct {
 	const char *event;
 	int timeout;
@@ -42,7 +43,7 @@ static const struct {
 	{ "SessionStart", 30 },
 	{ "SessionEnd", 5 },
 	{ "UserPromptSubmit", 10 },
-	{ "PreToolUse", 5 },
+	{ "PreToolUse", 30 },
 	{ "PostToolUse", 5 },
 	{ "PostToolUseFailure", 5 },
 	{ "PermissionRequest", 10 },
@@ -222,6 +223,9 @@ hook_json(const struct claude_launch *launch, const char *event, int timeout)
 		json_object_array_add(
 		    words, json_object_new_string("--policy"));
 		json_object_array_add(words, json_object_new_string(policy));
+		/* Otherwise a tool is used if its guard does not start, fails
+		 * or takes too long. */
+		json_set_string(hook, "onFailure", "block");
 	}
 	json_set(hook, "args", words);
 	json_set_int(hook, "timeout", timeout);

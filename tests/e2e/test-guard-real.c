@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What llmc relies on when it lets a hook of the real Claude Code decide which
+ * tools may be used: a stub of the API answers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fleet.h"
+#include "mem.h"
+#include "scenarios.h"
+
+static void
+begin(void)
+{
+	fleet_begin_real();
+	fleet_do("config", "set", "defaults.start_timeout", "30s", NULL);
+	fleet_do("trust", "--onboarding", NULL);
+	fleet_up();
+}
+
+/* From now on a script is the agent: it changes the settings of the session by
+ * a script of sed, and becomes Claude Code. */
+static void
+change_settings(const char *worker, const char *sed)
+{
+	const char *agent = e2e_path("%s/%s.sh", unit_scratch(), worker);
+
+	e2e_script(agent,
+	    e2e_path("#!/bin/sh\n"
+		     "sed -i '%s' '%s/.llmc/sessions/%s/settings.json' &&\n"
+		     "exec '%s' \"$@\"\n",
+		sed, fleet_root(), worker, fleet_real_agent()));
+	fleet_do("config", "set", "defaults.agent_command", agent, NULL);
+}
+
+/* In the hook of PreToolUse only. */
+static const char *
+guard_runs(const char *program)
+{
+	return e2e_path("/\"PreToolUse\": *\\[/,/\"timeout\"/{"
+			"s|\"command\": *\"[^\"]*\"|\"command\": \"%s\"|;"
+			"s|\"timeout\": *[0-9]*|\"timeout\": 2|}",
+	    program);
+}
+
+START_TEST(no_tool_is_used_whose_guard_does_not_answer)
+{
+	const char *fails = e2e_path("%s/fails", unit_scratch());
+	const char *hangs = e2e_path("%s/hangs", unit_scratch());
+	const char *passes = e2e_path("%s/passes", unit_scratch());
+	const struct {
+		const char *worker, *guard, *status;
+	} cases[] = {
+		{ "passes", passes, "needs_review" },
+		{ "absent", "/nonexistent/llmc", "no_changes" },
+		{ "fails", fails, "no_changes" },
+		{ "hangs", hangs, "no_changes" },
+	};
+
+	e2e_script(fails, "#!/bin/sh\nexit 1\n");
+	e2e_script(hangs, "#!/bin/sh\nexec tail -f /dev/null\n");
+	e2e_script(passes, "#!/bin/sh\nexit 0\n");
+	for (size_t i = 0; i < nitems(cases); i++) {
+		const char *name = cases[i].worker;
+
+		change_settings(name, guard_runs(cases[i].guard));
+		fleet_add(name);
+		fleet_start(name, "fake: commit a.txt x");
+		fleet_wait(name, "needs_review,no_changes");
+		ck_assert_str_eq(fleet_status(name), cases[i].status);
+	}
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s;
+
+	scenarios_real();
+	s = suite_create("guard-real");
+	scenarios_add_test(
+	    s, begin, no_tool_is_used_whose_guard_does_not_answer);
+	return s;
+}
