@@ -119,6 +119,24 @@ START_TEST(what_is_no_change_is_refused)
 }
 END_TEST
 
+START_TEST(what_a_view_lacks_is_added)
+{
+	cleanup_json struct json_object *view = view_complete(
+	    json_tokener_parse("{\"head\": [], \"tasks\": {\"t1\": {}}}"));
+	cleanup_json struct json_object *none =
+	    view_complete(json_object_new_array());
+
+	ck_assert(json_object_is_type(view_of(view, "head"), json_type_object));
+	ck_assert(
+	    json_object_is_type(view_of(view, "workers"), json_type_object));
+	ck_assert(
+	    json_object_is_type(view_of(view, VIEW_EVENTS), json_type_array));
+	ck_assert_ptr_nonnull(view_row(view, "tasks", "t1"));
+	ck_assert_ptr_null(view_row(view, "tasks", "t2"));
+	ck_assert_ptr_nonnull(view_of(none, "people"));
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -127,6 +145,7 @@ unit_suite(void)
 	unit_case(s, "view-doc",
 	    (const TTest *const[]){ a_change_leads_from_one_view_to_the_other,
 		equal_views_have_no_change, only_the_last_events_are_kept,
-		what_is_no_change_is_refused, NULL });
+		what_is_no_change_is_refused, what_a_view_lacks_is_added,
+		NULL });
 	return s;
 }

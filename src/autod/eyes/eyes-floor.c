@@ -4,6 +4,7 @@
 
 #include "auto.h"
 #include "eyes-events.h"
+#include "view-files.h"
 #include "eyes-floor.h"
 #include "eyes-stream.h"
 #include "life.h"
@@ -35,6 +36,7 @@ eyes_floor_new(struct team_floor *team)
 	};
 	core_add_floor(eyes->core, &eyes->floor);
 	eyes->events = eyes_events_new(eyes);
+	eyes->files = view_files_new(eyes->core->workspace);
 	eyes->stream = eyes_stream_new(eyes);
 	return eyes;
 }
@@ -45,6 +47,7 @@ eyes_floor_free(struct eyes_floor *eyes)
 	if (eyes == NULL)
 		return;
 	eyes_stream_free(eyes->stream);
+	view_files_free(eyes->files);
 	eyes_events_free(eyes->events);
 	free(eyes);
 }

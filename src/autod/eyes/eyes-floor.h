@@ -6,6 +6,7 @@
  *
  *   eyes-snapshot.c  the view
  *   eyes-events.c    the last events of it
+ *   eyes-work.c      what other floors give to it
  *   eyes-stream.c    the view and its changes for those who follow it
  */
 #ifndef EYES_FLOOR_H
@@ -15,6 +16,7 @@
 
 struct auto_mode;
 struct eyes_events;
+struct view_files;
 struct eyes_stream;
 struct fleet;
 struct landings;
@@ -30,6 +32,7 @@ struct eyes_floor {
 	struct team_floor *team;
 	struct core_floor floor;
 	struct eyes_events *events;
+	struct view_files *files;
 	struct eyes_stream *stream;
 };
 

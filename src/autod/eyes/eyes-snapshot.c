@@ -2,8 +2,10 @@
 
 #include "core.h"
 #include "eyes-events.h"
+#include "view-files.h"
 #include "eyes-floor.h"
 #include "eyes-snapshot.h"
+#include "eyes-work.h"
 #include "json.h"
 #include "view-doc.h"
 #include "view-needs.h"
@@ -29,6 +31,8 @@ eyes_snapshot(struct eyes_floor *eyes)
 
 	view_state_fill(&eyes->core->state, eyes->core->settings, view);
 	fill_head(eyes, view);
+	view_files_fill(eyes->files, view);
+	eyes_work_fill(eyes, view);
 	json_set(view, VIEW_EVENTS, eyes_events_list(eyes->events));
 	view_needs(view);
 	return view;

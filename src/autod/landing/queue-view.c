@@ -106,6 +106,16 @@ drop(void *arg)
 	free(asked);
 }
 
+struct json_object *
+queue_view(struct landings *landings)
+{
+	const struct queue *queue = landings->queue;
+	bool known = queue->base_commit != NULL;
+
+	return view_json(landings->queue, known ? queue->base_commit : "",
+	    known ? queue->base_tree : "");
+}
+
 void
 queue_view_answer(struct landings *landings, struct server_call *call)
 {

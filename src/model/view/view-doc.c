@@ -33,6 +33,29 @@ view_new(void)
 	return view;
 }
 
+static void
+complete(struct json_object *view, struct json_object *empty, const char *name,
+    enum json_type type)
+{
+	if (!json_object_is_type(view_of(view, name), type))
+		json_set(view, name, json_object_get(view_of(empty, name)));
+}
+
+struct json_object *
+view_complete(struct json_object *view)
+{
+	cleanup_json struct json_object *empty = view_new();
+
+	if (!json_object_is_type(view, json_type_object)) {
+		json_object_put(view);
+		return json_object_get(empty);
+	}
+	for (const struct view_section *s = view_sections; s->name != NULL; s++)
+		complete(view, empty, s->name, json_type_object);
+	complete(view, empty, VIEW_EVENTS, json_type_array);
+	return view;
+}
+
 struct json_object *
 view_of(struct json_object *view, const char *section)
 {

@@ -31,6 +31,10 @@ extern const struct view_section view_sections[]; /* ends with a NULL name */
 /* A document with all sections, empty. The caller owns it. */
 struct json_object *view_new(void);
 
+/* A document from elsewhere, perhaps of another version: sections that it lacks
+ * are added, and what is none is replaced by an empty one. Takes it. */
+struct json_object *view_complete(struct json_object *view);
+
 /* What has changed; NULL = nothing has. The caller owns it; it shares rows with
  * the new document. */
 struct json_object *

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "client-stream.h"
+#include "client.h"
+#include "config.h"
+#include "errtext.h"
+#include "json.h"
+#include "loop.h"
+#include "mem.h"
+#include "roster.h"
+#include "settings.h"
+#include "state.h"
+#include "view-doc.h"
+#include "view-files.h"
+#include "view-needs.h"
+#include "view-source.h"
+#include "view-state.h"
+#include "watch.h"
+
+#define ANSWER_MS 5000 /* for one answer */
+#define AGAIN_MS  1000 /* between attempts, if the socket cannot be watched */
+
+/* --- from the files -------------------------------------------------- */
+
+static int
+from_files(struct cli *cli, struct json_object **ret_view)
+{
+	struct settings *settings = NULL;
+	struct settings_problems problems;
+	struct view_files *files;
+	struct json_object *view;
+	struct state state;
+	struct err err = { 0 };
+	int status;
+
+	if (config_load_with(
+		&cli->workspace, NULL, &settings, &problems, &err) < 0)
+		return cli_fail_err(cli, "io", &err);
+	settings_problems_release(&problems);
+	status = roster_load(cli, &state);
+	if (status != CLI_OK) {
+		settings_free(settings);
+		return status;
+	}
+	view = view_new();
+	view_state_fill(&state, settings, view);
+	files = view_files_new(&cli->workspace);
+	view_files_fill(files, view);
+	view_files_free(files);
+	json_set_string(view_of(view, "head"), "root", cli->workspace.root);
+	view_needs(view);
+	state_release(&state);
+	settings_free(settings);
+	*ret_view = view;
+	return CLI_OK;
+}
+
+int
+view_source_once(struct cli *cli, struct json_object **ret_view, bool *ret_live)
+{
+	cleanup_free char *socket = client_socket_path(&cli->workspace);
+	cleanup_json struct json_object *params = json_object_new_object();
+	int r = client_call(
+	    socket, "view.get", params, ANSWER_MS, true, ret_view, NULL, NULL);
+
+	*ret_live = r == 0;
+	if (r < 0)
+		return from_files(cli, ret_view);
+	*ret_view = view_complete(*ret_view);
+	return CLI_OK;
+}
+
+/* --- as it changes --------------------------------------------------- */
+
+struct view_source {
+	struct loop *loop;
+	char *socket;
+	void (*fn)(void *arg);
+	void *arg;
+	struct json_object *view;
+	int64_t seq; /* of the last change */
+	bool live;
+	struct client_stream *stream; /* NULL = no daemon answers */
+	struct watch *watch; /* of the socket; NULL = it cannot be watched */
+	struct loop_timer *timer; /* the next attempt */
+};
+
+static void dial_later(struct view_source *source);
+
+static void
+lose(struct view_source *s)
+{
+	client_stream_free(take_ptr(&s->stream));
+	if (s->live) {
+		s->live = false;
+		s->fn(s->arg);
+	}
+}
+
+/* False: it does not fit to what we have. */
+static bool
+take(struct view_source *s, const char *method, struct json_object *params)
+{
+	int64_t seq = json_int_or(params, "seq", 0);
+	struct json_object *body;
+
+	if (strcmp(method, "snapshot") == 0) {
+		if (json_get_object(params, "", "view", &body, NULL) < 0)
+			return false;
+		json_object_put(s->view);
+		s->view = view_complete(json_object_get(body));
+		s->live = true;
+	} else if (strcmp(method, "change") == 0) {
+		if (!s->live || seq != s->seq + 1 ||
+		    json_get_object(params, "", "change", &body, NULL) < 0 ||
+		    view_apply(s->view, body) < 0)
+			return false;
+	}
+	s->seq = seq;
+	return true;
+}
+
+static void
+on_notification(const char *method, struct json_object *params, void *arg)
+{
+	struct view_source *s = arg;
+
+	if (take(s, method, params)) {
+		s->fn(s->arg);
+		return;
+	}
+	lose(s);
+	dial_later(s); /* begins with a snapshot */
+}
+
+/* The daemon has gone, or has cut us off. */
+static void
+on_end(int status, struct json_object *result, const struct err *err, void *arg)
+{
+	struct view_source *s = arg;
+
+	(void)status;
+	(void)result;
+	(void)err;
+	lose(s);
+	dial_later(s);
+}
+
+static void
+on_dial(void *arg)
+{
+	static const struct client_stream_fns fns = { on_notification, on_end };
+	cleanup_json struct json_object *params = json_object_new_object();
+	struct view_source *s = arg;
+	int r;
+
+	loop_timer_free(take_ptr(&s->timer));
+	if (s->stream != NULL)
+		return;
+	r = client_stream_new(s->loop, s->socket, "view.follow", params, &fns,
+	    s, &s->stream, NULL);
+	/* Where nobody listens, the watch tells when somebody does. */
+	if (r < 0 && (s->watch == NULL || (r != -ENOENT && r != -ECONNREFUSED)))
+		dial_later(s);
+}
+
+static void
+dial_later(struct view_source *s)
+{
+	loop_timer_free(s->timer);
+	s->timer = loop_after(s->loop, AGAIN_MS, on_dial, s);
+}
+
+int
+view_source_new(struct cli *cli, struct loop *loop, void (*fn)(void *arg),
+    void *arg, struct view_source **ret_source)
+{
+	struct json_object *view = NULL;
+	struct view_source *s;
+	int status = from_files(cli, &view);
+
+	if (status != CLI_OK)
+		return status;
+	s = xcalloc(1, sizeof *s);
+	s->loop = loop;
+	s->socket = client_socket_path(&cli->workspace);
+	s->fn = fn;
+	s->arg = arg;
+	s->view = view;
+	watch_new(loop, s->socket, on_dial, s, &s->watch, NULL);
+	on_dial(s);
+	*ret_source = s;
+	return CLI_OK;
+}
+
+void
+view_source_free(struct view_source *s)
+{
+	if (s == NULL)
+		return;
+	client_stream_free(s->stream);
+	watch_free(s->watch);
+	loop_timer_free(s->timer);
+	json_object_put(s->view);
+	free(s->socket);
+	free(s);
+}
+
+struct json_object *
+view_source_view(const struct view_source *s)
+{
+	return s->view;
+}
+
+bool
+view_source_live(const struct view_source *s)
+{
+	return s->live;
+}

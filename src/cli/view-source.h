@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The view (view-doc.h) for commands that show it: from the daemon, and as it
+ * changes; from the files while none runs. What was shown last stays while the
+ * daemon is away.
+ */
+#ifndef VIEW_SOURCE_H
+#define VIEW_SOURCE_H
+
+#include <stdbool.h>
+
+struct cli;
+struct err;
+struct json_object;
+struct loop;
+struct view_source;
+
+/* The view once. CLI_OK and a view that the caller owns, or the failure is
+ * reported. *ret_live: a daemon answered. */
+int view_source_once(
+    struct cli *cli, struct json_object **ret_view, bool *ret_live);
+
+/* Follow it: fn is called from the loop whenever the view, or whether it is
+ * live, has changed. Begins with what the files say. CLI_OK, or the failure is
+ * reported. Free it before the loop. */
+int view_source_new(struct cli *cli, struct loop *loop, void (*fn)(void *arg),
+    void *arg, struct view_source **ret_source);
+void view_source_free(struct view_source *source);
+
+/* Borrowed; never NULL, and replaced or changed before fn is called. */
+struct json_object *view_source_view(const struct view_source *source);
+/* Does the daemon send its changes? */
+bool view_source_live(const struct view_source *source);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "view-files.h"
+#include "history.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "moment.h"
+#include "outbox-record.h"
+#include "outbox.h"
+#include "strv.h"
+#include "task-json.h"
+#include "task.h"
+#include "view-doc.h"
+#include "view-row.h"
+#include "workspace.h"
+
+#define DOCUMENT_MAX ((size_t)256 * 1024)
+
+/* What was read, and of which file. */
+struct kept {
+	const char *name; /* below .llmc */
+	struct json_object *(*read)(const struct workspace *workspace);
+	const char *section; /* that it is, */
+	const char *member; /* or the member of head */
+	struct json_object *value;
+	struct timespec changed;
+	uint64_t ino;
+	int64_t size;
+	bool known;
+};
+
+#define KEPT_MAX 6
+
+struct view_files {
+	const struct workspace *workspace;
+	struct kept kept[KEPT_MAX];
+};
+
+/* --- tasks that have ended ------------------------------------------- */
+
+/* A task is filed again when its cost is corrected: the last one counts. */
+static bool
+on_task(struct json_object *record, void *arg)
+{
+	struct json_object *rows = arg;
+	struct task *task = NULL;
+
+	if (task_from_json(record, "", &task, NULL) < 0)
+		return true;
+	json_set(rows, task->id, view_row_task(task));
+	task_free(task);
+	return true;
+}
+
+static struct json_object *
+read_ended(const struct workspace *workspace)
+{
+	cleanup_free char *file = workspace_path(workspace, "tasks.jsonl");
+	struct json_object *rows = json_object_new_object();
+
+	jsonl_last(file, VIEW_ENDED_MAX, on_task, rows, NULL);
+	return rows;
+}
+
+/* --- repairs --------------------------------------------------------- */
+
+static struct json_object *
+repair_row(const struct spiral_event *event)
+{
+	struct json_object *row = json_object_new_object();
+
+	view_row_moment(row, "at_unix", event->at_ms);
+	json_set_string(row, "kind", spiral_kind_name(event->kind));
+	json_set_string(row, "class", event->class);
+	view_row_text(row, "words", event->words, VIEW_REASON_MAX);
+	json_set_string(row, "outcome", event->outcome);
+	json_set_int(row, "took_ms", event->took_ms);
+	return row;
+}
+
+static struct json_object *
+read_repairs(const struct workspace *workspace)
+{
+	struct json_object *rows = json_object_new_object();
+	struct history history = { 0 };
+	size_t first;
+
+	if (history_load(workspace, &history, NULL) < 0)
+		return rows;
+	first = history.count > VIEW_REPAIRS_MAX ?
+	    history.count - VIEW_REPAIRS_MAX :
+	    0;
+	for (size_t i = first; i < history.count; i++) {
+		cleanup_free char *key =
+		    xasprintf("%" PRId64 "-%zu", history.events[i].at_ms, i);
+
+		json_set(rows, key, repair_row(&history.events[i]));
+	}
+	history_release(&history);
+	return rows;
+}
+
+/* --- what people were told ------------------------------------------- */
+
+static struct json_object *
+told_row(const struct outbox_record *record)
+{
+	struct json_object *row = json_object_new_object();
+	struct json_object *options = json_object_new_array();
+	int64_t at = 0;
+
+	json_set_string(row, "id", record->id);
+	json_set_string(row, "level", escalation_level_words[record->level]);
+	view_row_text(row, "title", record->title, VIEW_TITLE_MAX);
+	view_row_text(row, "text", record->text, VIEW_WORDS_MAX);
+	json_set_string(row, "worker", record->worker);
+	json_set_string(row, "task", record->task);
+	json_set_string(row, "goal", record->goal);
+	if (record->timestamp != NULL)
+		moment_parse(record->timestamp, &at);
+	view_row_moment(row, "at_unix", at);
+	json_set_bool(row, "acked", record->acked_ms > 0);
+	json_set_string(row, "answer", record->answer);
+	for (size_t i = 0;
+	     record->options != NULL && record->options[i] != NULL; i++)
+		json_object_array_add(
+		    options, json_object_new_string(record->options[i]));
+	json_set(row, "options", options);
+	return row;
+}
+
+static void
+add_told(const char *dir, bool done, struct json_object *rows)
+{
+	cleanup_strv char **ids = outbox_list(dir, done);
+	size_t count = strv_count(ids);
+
+	for (size_t i = count > VIEW_PEOPLE_MAX ? count - VIEW_PEOPLE_MAX : 0;
+	     i < count; i++) {
+		struct outbox_record *record = NULL;
+
+		if (outbox_load(dir, ids[i], &record, NULL) < 0)
+			continue;
+		json_set(rows, record->id, told_row(record));
+		outbox_record_free(record);
+	}
+}
+
+static struct json_object *
+read_waiting(const struct workspace *workspace)
+{
+	cleanup_free char *dir = workspace_path(workspace, "outbox");
+	struct json_object *rows = json_object_new_object();
+
+	add_told(dir, false, rows);
+	return rows;
+}
+
+static struct json_object *
+read_told(const struct workspace *workspace)
+{
+	cleanup_free char *dir = workspace_path(workspace, "outbox");
+	struct json_object *rows = json_object_new_object();
+
+	add_told(dir, true, rows);
+	return rows;
+}
+
+/* --- the overseer ---------------------------------------------------- */
+
+static struct json_object *
+read_document(const struct workspace *workspace, const char *name,
+    const char *const *members)
+{
+	cleanup_free char *file = workspace_path(workspace, name);
+	cleanup_json struct json_object *json = NULL;
+	struct json_object *row;
+
+	if (json_load(file, DOCUMENT_MAX, &json, NULL) < 0 ||
+	    !json_object_is_type(json, json_type_object))
+		return NULL;
+	row = json_object_new_object();
+	for (; *members != NULL; members++)
+		json_set(row, *members,
+		    json_object_get(json_object_object_get(json, *members)));
+	return row;
+}
+
+static struct json_object *
+read_overseer(const struct workspace *workspace)
+{
+	return read_document(workspace, "overseer.json",
+	    (const char *const[]){
+		"state", "pid", "start_time_unix", "until_ms", NULL });
+}
+
+static struct json_object *
+read_failure(const struct workspace *workspace)
+{
+	return read_document(workspace, "failure.json",
+	    (const char *const[]){
+		"class", "scope", "worker", "task", "words", "at_unix", NULL });
+}
+
+/* --- all of them ----------------------------------------------------- */
+
+static const struct kept kinds[KEPT_MAX] = {
+	{ .name = "tasks.jsonl", .read = read_ended, .section = "ended" },
+	{ .name = "failures.jsonl",
+	    .read = read_repairs,
+	    .section = "repairs" },
+	{ .name = "outbox/done", .read = read_told, .section = "people" },
+	{ .name = "outbox", .read = read_waiting, .section = "people" },
+	{ .name = "overseer.json",
+	    .read = read_overseer,
+	    .member = "overseer" },
+	{ .name = "failure.json", .read = read_failure, .member = "failure" },
+};
+
+struct view_files *
+view_files_new(const struct workspace *workspace)
+{
+	struct view_files *files = xcalloc(1, sizeof *files);
+
+	files->workspace = workspace;
+	memcpy(files->kept, kinds, sizeof files->kept);
+	return files;
+}
+
+void
+view_files_free(struct view_files *files)
+{
+	if (files == NULL)
+		return;
+	for (size_t i = 0; i < KEPT_MAX; i++)
+		json_object_put(files->kept[i].value);
+	free(files);
+}
+
+/* A missing file has inode 0. */
+static void
+refresh(const struct view_files *files, struct kept *k)
+{
+	cleanup_free char *file = workspace_path(files->workspace, k->name);
+	struct stat st = { 0 };
+
+	if (stat(file, &st) < 0)
+		st = (struct stat){ 0 };
+	if (k->known && k->ino == st.st_ino && k->size == st.st_size &&
+	    k->changed.tv_sec == st.st_mtim.tv_sec &&
+	    k->changed.tv_nsec == st.st_mtim.tv_nsec)
+		return;
+	k->known = true;
+	k->ino = st.st_ino;
+	k->size = st.st_size;
+	k->changed = st.st_mtim;
+	json_object_put(k->value);
+	k->value = st.st_ino != 0 ? k->read(files->workspace) : NULL;
+}
+
+static void
+add_rows(struct json_object *rows, struct json_object *more)
+{
+	json_object_object_foreach(more, key, row)
+	{
+		json_set(rows, key, json_object_get(row));
+	}
+}
+
+void
+view_files_fill(struct view_files *files, struct json_object *view)
+{
+	for (size_t i = 0; i < KEPT_MAX; i++) {
+		struct kept *k = &files->kept[i];
+
+		refresh(files, k);
+		if (k->member != NULL)
+			json_set(view_of(view, "head"), k->member,
+			    json_object_get(k->value));
+		else if (k->value != NULL)
+			add_rows(view_of(view, k->section), k->value);
+	}
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The sections of the view that files give: tasks that have ended, repairs,
+ * what people were told, and the overseer. Each file is read again only when it
+ * has changed. */
+#ifndef VIEW_FILES_H
+#define VIEW_FILES_H
+
+struct view_files;
+struct json_object;
+struct workspace;
+
+#define VIEW_ENDED_MAX   200 /* rows */
+#define VIEW_PEOPLE_MAX  50
+#define VIEW_REPAIRS_MAX 20
+
+/* Nothing is read before it is asked for. */
+struct view_files *view_files_new(const struct workspace *workspace);
+void view_files_free(struct view_files *files);
+
+/* Fill "ended", "repairs", "people" and members of "head". */
+void view_files_fill(struct view_files *files, struct json_object *view);
+
+#endif
