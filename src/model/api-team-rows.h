@@ -52,9 +52,10 @@
 		"wait for it. Use kind instruction with ack_required for "     \
 		"what must be done, info for what is good to know, alert for " \
 		"what cannot wait. To ask a question and wait for its "        \
-		"answer, use request_orchestrator.",                           \
+		"answer, use request_orchestrator. At most 20 pieces in a "    \
+		"minute.",                                                     \
 		api_team_send_params, API_E_UNAUTHORIZED, API_E_NOT_FOUND,     \
-		API_FAILED, 0),                                                \
+		API_E_RATE, API_FAILED, 0),                                    \
 	    TEAM_TOOL("mail_inbox",                                            \
 		"Read your mail, the newest first. New mail reaches you by "   \
 		"itself: use this to read what was cut or came earlier.",      \

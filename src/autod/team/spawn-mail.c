@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "clock.h"
 #include "json.h"
 #include "mail-subject.h"
 #include "mail.h"
@@ -10,10 +9,8 @@
 #include "plan-text.h"
 #include "spawn-mail.h"
 #include "task-run.h"
-#include "team-book.h"
 #include "team-floor.h"
 #include "team-mail.h"
-#include "team-post.h"
 
 #define TASK_MAX 2048 /* bytes of a task; all of it is in its node */
 
@@ -36,26 +33,6 @@ shorten(struct json_object *body)
 	return copy;
 }
 
-/* Its recipient knows it already. */
-static void
-mark_read(struct team_floor *floor, const char *id)
-{
-	struct team_record *record = team_book_get(floor->book, STORE_MAIL, id);
-	const struct mail *mail =
-	    record != NULL ? team_post_mail(record) : NULL;
-	int64_t now = clock_wall_ms();
-	struct mail *copy;
-
-	if (mail == NULL)
-		return;
-	copy = mail_copy(mail);
-	mail_delivered(copy, now);
-	mail_read(copy, now);
-	mail_acked(copy, now);
-	team_post_put(floor, copy);
-	mail_free(copy);
-}
-
 int
 spawn_mail_request(
     const struct spawn_letter *l, struct json_object *body, struct err *err)
@@ -72,11 +49,12 @@ spawn_mail_request(
 		.data = data,
 		.kind = MAIL_INSTRUCTION,
 		.ack_required = true,
-		.goal = l->stored ? l->goal : NULL };
+		.goal = l->stored ? l->goal : NULL,
+		.told = true };
 	int r = team_mail_post(l->floor, &draft, &id, err);
 
 	if (r == 0)
-		mark_read(l->floor, id);
+		team_mail_settle(l->floor, id);
 	return r;
 }
 
@@ -98,7 +76,7 @@ spawn_mail_answer(
 		.goal = l->stored ? l->goal : NULL };
 
 	if (team_mail_post(l->floor, &draft, &id, NULL) == 0 && l->told)
-		mark_read(l->floor, id);
+		team_mail_settle(l->floor, id);
 }
 
 char *

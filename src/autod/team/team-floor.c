@@ -18,6 +18,7 @@
 #include "team-fleet.h"
 #include "team-floor.h"
 #include "team-guard.h"
+#include "team-limit.h"
 #include "team-mail.h"
 #include "team-perf.h"
 #include "team-report.h"
@@ -212,6 +213,7 @@ book_opened(void *arg)
 {
 	const struct team_floor *floor = arg;
 
+	team_limit_opened(floor->limit);
 	team_deliver_opened(floor->deliver);
 	team_requests_opened(floor->requests);
 	team_reserve_sweep(arg, NULL);
@@ -223,6 +225,7 @@ book_closed(void *arg)
 {
 	const struct team_floor *floor = arg;
 
+	team_limit_closed(floor->limit);
 	team_deliver_closed(floor->deliver);
 	team_family_closed(floor->family);
 	team_requests_closed(floor->requests);
@@ -243,6 +246,7 @@ team_floor_new(struct plan_floor *plan)
 	floor->mode = plan->mode;
 	floor->plan = plan;
 	floor->book = team_book_new(plan, &callbacks);
+	floor->limit = team_limit_new(floor);
 	floor->deliver = team_deliver_new(floor);
 	floor->floor = (struct core_floor){
 		.self = floor,
@@ -276,6 +280,7 @@ team_floor_free(struct team_floor *floor)
 	auto_set_team(floor->mode, NULL, NULL);
 	team_book_free(floor->book); /* closes it */
 	team_deliver_free(floor->deliver);
+	team_limit_free(floor->limit);
 	team_report_free(floor->report);
 	team_wait_free(floor->wait);
 	team_family_free(floor->family);

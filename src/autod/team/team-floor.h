@@ -10,6 +10,7 @@
  *   team-post.c     mail becomes a record
  *   team-deliver.c  mail into sessions
  *   team-close.c    mail that reaches nobody
+ *   team-limit.c    how much mail may be sent
  *   team-people.c   mail that people are told of
  *   team-reach.c    who may write to whom
  *   team-mail.c     mail_send, mail_inbox, mail_ack, and mail.* for people
@@ -41,6 +42,7 @@ struct team_perf;
 struct team_report;
 struct team_deliver;
 struct team_family;
+struct team_limit;
 struct team_wait;
 struct team_requests;
 struct event;
@@ -53,6 +55,7 @@ struct team_floor {
 	struct plan_floor *plan;
 	struct team_book *book; /* never NULL; empty while goals are off */
 	struct team_deliver *deliver;
+	struct team_limit *limit; /* of mail */
 	struct core_floor floor;
 	struct team_report *report;
 	bool begun; /* the floors below have begun */

@@ -18,6 +18,7 @@
 #include "task-run.h"
 #include "task.h"
 #include "team-floor.h"
+#include "team-limit.h"
 #include "team-mail.h"
 #include "team-post.h"
 #include "team-reach.h"
@@ -67,12 +68,6 @@ mail_of_row(const struct team_floor *floor, struct json_object *row)
 
 /* --- sending ------------------------------------------------------------- */
 
-static void
-refuse(struct server_call *call, const struct err *err)
-{
-	serve_refuse(call, API_FAILED, "%s", err->msg);
-}
-
 /* The draft from the parameters; its strings are theirs. */
 static void
 read_draft(struct json_object *params, struct mail_draft *draft)
@@ -93,7 +88,7 @@ send_draft(struct team_floor *floor, struct server_call *call,
     struct json_object *params, struct mail_draft *draft)
 {
 	const char *id = json_string_or(params, "call", NULL);
-	cleanup_free char *posted = NULL, *key = NULL;
+	cleanup_free char *posted = NULL, *key = NULL, *mail = NULL;
 	struct json_object *result;
 	struct err err = { 0 };
 	char unique[ID_ULID_SIZE];
@@ -102,8 +97,12 @@ send_draft(struct team_floor *floor, struct server_call *call,
 	key = xasprintf("call/%s", id != NULL ? id : unique);
 	draft->key = key;
 	read_draft(params, draft);
-	if (team_mail_post(floor, draft, &posted, &err) < 0) {
-		refuse(call, &err);
+	mail = mail_id(draft->from, key);
+	if ((!team_book_knows(floor->book, STORE_MAIL, mail) &&
+		team_limit_check(floor->limit, draft->from, draft->to, &err) !=
+		    0) ||
+	    team_mail_post(floor, draft, &posted, &err) < 0) {
+		plan_call_refuse(call, &err);
 		return;
 	}
 	result = json_object_new_object();

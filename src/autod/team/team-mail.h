@@ -30,7 +30,7 @@ struct mail_draft {
 	bool ack_required;
 	const char *reply_to; /* id of mail; NULL = none */
 	const char *goal; /* id; NULL = none */
-	struct mail_meta meta; /* borrowed */
+	struct json_object *meta; /* about a plan (plan-meta.h); NULL = none */
 	bool told; /* people are told of it in another way */
 };
 
@@ -38,13 +38,13 @@ struct mail_draft {
 void team_mail_register(struct team_floor *floor);
 
 /* Store it with the other changes of this pass, and deliver it then. 0, also if
- * it was posted before. -EDQUOT: its recipient has too much open mail; -EINVAL,
- * -E2BIG; or what team_book_ready() says. ret_id (may be NULL) is owned by the
- * caller. */
+ * it was posted before. -EINVAL, -E2BIG; or what team_book_ready() says. ret_id
+ * (may be NULL) is owned by the caller. */
 int team_mail_post(struct team_floor *floor, const struct mail_draft *draft,
     char **ret_id, struct err *err);
 
-/* Mail to the overseer was acted on. */
+/* Open mail with this id, if there is any, needs nothing more: it was acted on,
+ * or its recipient knows what it says. */
 void team_mail_settle(struct team_floor *floor, const char *id);
 
 /* Is there mail that this agent has not been given? */

@@ -17,6 +17,7 @@
 #include "task.h"
 #include "team-deliver.h"
 #include "team-floor.h"
+#include "team-limit.h"
 #include "team-people.h"
 #include "team-post.h"
 #include "text.h"
@@ -82,10 +83,19 @@ is_spawn(struct json_object *spawn, const char *actor)
 	    strcmp(json_string_or(spawn, "actor", ""), actor) == 0;
 }
 
-/* A node keeps whom it was spawned for. parent and goal: NULL = any. */
+/* Is it still to be worked on? */
+static bool
+is_open(const struct plan *plan, const struct plan_node *node)
+{
+	return goal_status_open(plan->goal->status) &&
+	    node_status_open(node->status) && node->status != NODE_BLOCKED;
+}
+
+/* A node keeps whom it was spawned for. parent and goal: NULL = any; open: only
+ * what is to be worked on. */
 static bool
 find_spawn(const struct team_floor *floor, const char *actor,
-    const char *parent, const char *goal)
+    const char *parent, const char *goal, bool open)
 {
 	const struct plan_set *set = floor->plan->state == PLAN_OPEN ?
 	    plan_floor_set(floor->plan) :
@@ -97,7 +107,8 @@ find_spawn(const struct team_floor *floor, const char *actor,
 		for (size_t k = 0; k < plan->count; k++) {
 			struct json_object *spawn = plan->nodes[k]->spawn;
 
-			if (!is_spawn(spawn, actor))
+			if (!is_spawn(spawn, actor) ||
+			    (open && !is_open(plan, plan->nodes[k])))
 				continue;
 			if ((parent == NULL && goal == NULL) ||
 			    (goal != NULL &&
@@ -115,7 +126,7 @@ bool
 team_post_spawned(const struct team_floor *floor, const char *actor,
     const char *parent, const char *goal)
 {
-	return find_spawn(floor, actor, parent, goal);
+	return find_spawn(floor, actor, parent, goal, false);
 }
 
 /* Ids of tasks are counted. */
@@ -141,7 +152,10 @@ team_post_find(struct team_floor *floor, const char *actor)
 	if (strncmp(actor, WORKER_ACTOR, strlen(WORKER_ACTOR)) == 0 &&
 	    fleet_find(floor->fleet, actor + strlen(WORKER_ACTOR)) != NULL)
 		return TEAM_ACTOR_OPEN; /* after the task that it has now */
-	return was_task(floor, actor) || find_spawn(floor, actor, NULL, NULL) ?
+	if (find_spawn(floor, actor, NULL, NULL, true))
+		return TEAM_ACTOR_OPEN; /* its task is still to be made */
+	return was_task(floor, actor) ||
+		find_spawn(floor, actor, NULL, NULL, false) ?
 	    TEAM_ACTOR_ENDED :
 	    TEAM_ACTOR_UNKNOWN;
 }
@@ -201,24 +215,11 @@ from_draft(struct team_floor *floor, const struct mail_draft *draft)
 	mail->ack_required = draft->ack_required;
 	xstrset(&mail->reply_to, draft->reply_to);
 	xstrset(&mail->goal, draft->goal);
-	mail_set_meta(mail, &draft->meta);
+	if (draft->meta != NULL)
+		mail_set_meta(mail, draft->meta);
 	mail->created_ms = clock_wall_ms();
 	mail->id = mail_id(mail->from, draft->key);
 	return mail;
-}
-
-/* Does another part of this floor act on it? */
-static bool
-is_handled(const struct mail *mail)
-{
-	static const char *const subjects[] = { "spawn.request",
-		"plan.review_needed" };
-
-	for (size_t i = 0; i < nitems(subjects); i++)
-		if (strncmp(mail->subject, subjects[i], strlen(subjects[i])) ==
-		    0)
-			return true;
-	return false;
 }
 
 static void
@@ -226,7 +227,7 @@ announce(struct team_floor *floor, const struct mail *mail, bool told)
 {
 	if (!told &&
 	    (strcmp(mail->to, ACTOR_PERSON) == 0 ||
-		(strcmp(mail->to, ACTOR_OVERSEER) == 0 && !is_handled(mail))))
+		strcmp(mail->to, ACTOR_OVERSEER) == 0))
 		team_people_got(floor, mail);
 	team_deliver_posted(floor->deliver);
 }
@@ -243,16 +244,9 @@ team_mail_post(struct team_floor *floor, const struct mail_draft *draft,
 	mail = from_draft(floor, draft);
 	r = mail_check(mail, err);
 	if (r == 0 && !team_book_knows(floor->book, STORE_MAIL, mail->id)) {
-		if (team_book_count(floor->book, STORE_MAIL, mail->to) >=
-		    MAIL_UNREAD_MAX)
-			r = err_set(err, -EDQUOT,
-			    "%s has %d pieces of mail that it has not read or "
-			    "confirmed; no more is taken for it",
-			    mail->to, MAIL_UNREAD_MAX);
-		else {
-			team_post_put(floor, mail);
-			announce(floor, mail, draft->told);
-		}
+		team_post_put(floor, mail);
+		team_limit_posted(floor->limit, mail);
+		announce(floor, mail, draft->told);
 	}
 	if (r == 0 && ret_id != NULL)
 		*ret_id = xstrdup(mail->id);

@@ -21,14 +21,16 @@ void team_post_put(struct team_floor *floor, const struct mail *mail);
 /* Who is meant. */
 enum team_actor {
 	TEAM_ACTOR_UNKNOWN,
-	TEAM_ACTOR_OPEN, /* an agent, or a task that waits for one */
+	/* An agent, a task that waits for one, or a spawned agent whose task is
+	 * still to be made. */
+	TEAM_ACTOR_OPEN,
 	TEAM_ACTOR_ENDED,
 	TEAM_ACTOR_SYSTEM, /* the overseer, a person */
 };
 enum team_actor team_post_find(struct team_floor *floor, const char *actor);
 
-/* Was this actor, which has ended, spawned by the task, or for the goal (may be
- * NULL)? */
+/* Was this actor, which has no task, spawned by the task, or for the goal (may
+ * be NULL)? */
 bool team_post_spawned(const struct team_floor *floor, const char *actor,
     const char *parent, const char *goal);
 

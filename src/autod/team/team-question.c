@@ -114,12 +114,18 @@ add_question(const struct request *r, bool person, struct buf *out)
 		    r->id);
 }
 
+static char *
+mail_key(const struct request *r)
+{
+	return xasprintf("request/%s", r->id);
+}
+
 static int
 post(struct team_floor *floor, const struct request *r, bool person,
     const char *text, struct err *err)
 {
 	cleanup_free char *subject = xasprintf("request:%s", r->id);
-	cleanup_free char *key = xasprintf("request/%s", r->id);
+	cleanup_free char *key = mail_key(r);
 	const struct mail_draft draft = {
 		.key = key,
 		.from = r->child,
@@ -161,4 +167,13 @@ team_question_tell(struct team_floor *floor, struct request *r, struct err *err)
 			.options = strv_const(r->options) },
 		    NOTICE_WORKER);
 	return 0;
+}
+
+void
+team_question_settle(struct team_floor *floor, const struct request *r)
+{
+	cleanup_free char *key = mail_key(r);
+	cleanup_free char *id = mail_id(r->child, key);
+
+	team_mail_settle(floor, id);
 }

@@ -143,6 +143,8 @@ put(struct team_requests *requests, const struct request *r)
 {
 	team_book_put(
 	    book_of(requests), STORE_REQUEST, NULL, r->id, request_to_json(r));
+	if (!request_is_open(r))
+		team_question_settle(requests->floor, r);
 	team_book_then(book_of(requests), requests, NULL, on_stored, requests);
 }
 

@@ -62,66 +62,92 @@ place_of(const struct team_floor *floor, const struct task *task)
 	return place;
 }
 
-/* code: a word for programs; reason: a sentence. */
-static void
-tell(const struct team_floor *floor, const struct agent *agent,
-    const struct place *place, const char *code, const char *reason)
+/* One that does not fit: who says so, and why. */
+struct review {
+	struct team_floor *floor;
+	const struct agent *agent;
+	struct place place; /* with a goal */
+	const char *key; /* mail with the same one is sent once */
+	const char *code; /* of the reason, for programs */
+	const char *reason; /* a sentence */
+};
+
+/* NULL = the plan is not in memory. Owned by the caller. */
+static struct json_object *
+meta_of(const struct review *review, const struct plan *plan, const char *actor)
 {
-	const struct plan *plan = floor->plan->state == PLAN_OPEN ?
-	    plan_set_plan(plan_floor_set(floor->plan), place->goal) :
-	    NULL;
+	const struct team_floor *floor = review->floor;
+
+	if (plan == NULL)
+		return NULL;
+	return plan_meta_json(plan->goal,
+	    &(struct plan_meta){ .version = plan->goal->version,
+		.actor = actor,
+		.reason = review->code,
+		.root = floor->core->workspace->root });
+}
+
+static void
+tell(const struct review *review, const struct plan *plan, const char *actor,
+    struct json_object *meta)
+{
+	const struct place *place = &review->place;
 	cleanup_free char *receipt =
 	    xasprintf("review/%s/%s", place->goal, place->node);
-	cleanup_free char *actor = team_mail_actor(agent);
 	cleanup_json struct json_object *json = json_object_new_object();
 	cleanup_buf struct buf data = BUF_INIT;
 
-	json_set_string(json, "reason", reason);
-	if (plan != NULL)
-		json_set(json, "meta",
-		    plan_meta_json(plan->goal,
-			&(struct plan_meta){ .version = plan->goal->version,
-			    .actor = actor,
-			    .reason = code,
-			    .root = floor->core->workspace->root }));
+	json_set_string(json, "reason", review->reason);
+	if (meta != NULL)
+		json_set(json, "meta", json_object_get(meta));
 	json_print(json, false, &data);
-	emit(floor->core,
+	emit(review->floor->core,
 	    &(struct event){ .kind = EVENT_PLAN_REVIEW_NEEDED,
-		.worker = agent->worker->name,
-		.task = agent->worker->task,
+		.worker = review->agent->worker->name,
+		.task = review->agent->worker->task,
 		.goal = place->goal,
 		.node = place->node,
 		.receipt = receipt,
 		.count = plan != NULL ? plan->goal->version : 0,
 		.actor = actor,
-		.reason = reason,
+		.reason = review->reason,
 		.data = data.data });
 }
 
-/* key: mail with the same one is sent once. reason: a word for programs. */
+/* Mail to the overseer, which needs nothing more: people are told as well. As
+ * team_mail_post(). */
 static int
-post(struct team_floor *floor, const struct agent *agent,
-    const struct place *place, const char *key, const char *reason,
-    struct json_object *data, struct err *err)
+send_review(
+    const struct review *review, struct json_object *data, struct err *err)
 {
-	cleanup_free char *actor = team_mail_actor(agent);
-	cleanup_free char *subject =
-	    mail_subject_make(SUBJECT_PLAN_REVIEW_NEEDED, place->goal, NULL);
-	cleanup_free char *word = xstrdup(reason), *epic = xstrdup(place->goal);
-	char source[] = "agent";
+	struct team_floor *floor = review->floor;
+	const struct plan *plan = floor->plan->state == PLAN_OPEN ?
+	    plan_set_plan(plan_floor_set(floor->plan), review->place.goal) :
+	    NULL;
+	cleanup_free char *actor = team_mail_actor(review->agent);
+	cleanup_json struct json_object *meta = meta_of(review, plan, actor);
+	cleanup_free char *id = NULL,
+			  *subject =
+			      mail_subject_make(SUBJECT_PLAN_REVIEW_NEEDED,
+				  review->place.goal, NULL);
 	const struct mail_draft draft = {
-		.key = key,
+		.key = review->key,
 		.from = actor,
-		.from_worker = agent->worker->name,
+		.from_worker = review->agent->worker->name,
 		.to = ACTOR_OVERSEER,
 		.subject = subject,
 		.data = data,
 		.kind = MAIL_ALERT,
-		.goal = place->goal,
-		.meta = { .epic_id = epic, .source = source, .reason = word },
+		.goal = review->place.goal,
+		.meta = meta,
+		.told = true,
 	};
+	int r = team_mail_post(floor, &draft, &id, err);
 
-	return team_mail_post(floor, &draft, NULL, err);
+	if (r == 0)
+		team_mail_settle(floor, id);
+	tell(review, plan, actor, meta);
+	return r;
 }
 
 /* --- plan_review_needed ------------------------------------------------ */
@@ -137,27 +163,31 @@ on_review(void *arg, struct server_call *call, struct json_object *params)
 	cleanup_json struct json_object *data = NULL;
 	cleanup_free char *key = NULL;
 	struct json_object *result;
-	struct place place;
+	struct review review;
 	struct err err = { 0 };
 
 	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
 		return;
-	place = place_of(floor, task);
+	key = xasprintf("review/%s", json_string_or(params, "call", reason));
+	review = (struct review){ .floor = floor,
+		.agent = agent,
+		.place = place_of(floor, task),
+		.key = key,
+		.code = "replan",
+		.reason = reason };
 	data = json_object_new_object();
 	json_set_string(data, "reason", reason);
 	if (suggestion != NULL)
 		json_set_string(data, "suggestion", suggestion);
-	json_set_string(data, "plan_node_id", place.node);
+	json_set_string(data, "plan_node_id", review.place.node);
 	json_set_string(data, "task", agent->worker->task);
-	key = xasprintf("review/%s", json_string_or(params, "call", reason));
-	if (place.goal == NULL) {
+	if (review.place.goal == NULL) {
 		serve_refuse(call, API_E_NOT_FOUND,
 		    "your work is in no plan; ask a person with "
 		    "request_orchestrator instead");
-	} else if (post(floor, agent, &place, key, "replan", data, &err) < 0) {
+	} else if (send_review(&review, data, &err) < 0) {
 		serve_refuse(call, API_FAILED, "%s", err.msg);
 	} else {
-		tell(floor, agent, &place, "replan", reason);
 		result = json_object_new_object();
 		json_set_bool(result, "sent", true);
 		json_set_string(result, "message",
@@ -166,7 +196,7 @@ on_review(void *arg, struct server_call *call, struct json_object *params)
 		    "not.");
 		plan_call_answer(floor->plan, call, NULL, result);
 	}
-	place_release(&place);
+	place_release(&review.place);
 }
 
 /* --- guards ------------------------------------------------------------ */
@@ -179,22 +209,23 @@ escalate(struct team_floor *floor, struct agent *agent, struct task *task,
 	cleanup_free char *run = task_run_id(task);
 	cleanup_free char *key = xasprintf("guard/%s", run);
 	cleanup_json struct json_object *data = json_object_new_object();
-	struct place place = place_of(floor, task);
+	struct review review = { .floor = floor,
+		.agent = agent,
+		.place = place_of(floor, task),
+		.key = key,
+		.code = "guard_violation",
+		.reason = words };
 	struct err err = { 0 };
 
 	json_set_string(data, "reason", "guard_violation");
 	json_set_string(data, "guard", guard);
 	json_set_int(data, "violations", task->run->violations);
 	json_set_string(data, "last", words);
-	json_set_string(data, "plan_node_id", place.node);
+	json_set_string(data, "plan_node_id", review.place.node);
 	json_set_string(data, "task", task->id);
-	if (place.goal != NULL) {
-		if (post(floor, agent, &place, key, "guard_violation", data,
-			&err) < 0)
-			log_debug("%s: %s", task->id, err.msg);
-		tell(floor, agent, &place, "guard_violation", words);
-	}
-	place_release(&place);
+	if (review.place.goal != NULL && send_review(&review, data, &err) < 0)
+		log_debug("%s: %s", task->id, err.msg);
+	place_release(&review.place);
 }
 
 void

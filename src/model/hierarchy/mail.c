@@ -99,9 +99,10 @@ mail_copy(const struct mail *mail)
 }
 
 void
-mail_set_meta(struct mail *mail, const struct mail_meta *meta)
+mail_set_meta(struct mail *mail, struct json_object *meta)
 {
-	record_copy(meta_fields, nitems(meta_fields), meta, &mail->meta);
+	record_from_json(
+	    meta_fields, nitems(meta_fields), meta, "meta", &mail->meta, NULL);
 }
 
 void

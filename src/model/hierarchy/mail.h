@@ -42,8 +42,10 @@ extern const char *const mail_state_words[MAIL_STATE_COUNT + 1];
 #define MAIL_SUBJECT_MAX 1024
 #define MAIL_BODY_MAX    65536
 #define MAIL_ACTOR_MAX   128
-/* Open mail of one recipient; more is refused. */
+/* Open mail of one recipient, and that of one sender in it; more cannot be
+ * sent. */
 #define MAIL_UNREAD_MAX 1000
+#define MAIL_SENDER_MAX 100
 
 /* Mail that asks to be confirmed is given again. */
 struct mail_pace {
@@ -85,9 +87,10 @@ struct mail *mail_new(void);
 void mail_free(struct mail *mail);
 struct mail *mail_copy(const struct mail *mail);
 
-/* Everything is copied; the object is shared. */
-void mail_set_meta(struct mail *mail, const struct mail_meta *meta);
-/* A body that is an object. */
+/* From an object with these members (plan-meta.h); what is no such member, or
+ * of another type, is left out. */
+void mail_set_meta(struct mail *mail, struct json_object *meta);
+/* A body that is an object, which is shared. */
 void mail_set_data(struct mail *mail, struct json_object *data);
 
 /* The record of the store: model of store.h, kind mail. */

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Limits of mail, what is kept for whom, and what is settled by itself. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "api.h"
+#include "errtext.h"
+#include "json.h"
+#include "mail-rate.h"
+#include "mail-world.h"
+#include "mem.h"
+#include "plan-floor.h"
+#include "strv.h"
+#include "task-run.h"
+#include "task.h"
+#include "team-book.h"
+#include "team-floor.h"
+#include "team-mail.h"
+#include "team-post.h"
+#include "unit.h"
+
+#define CHILD "actor:team:backend:coder-1"
+
+static const char *
+status(struct mail_world *w, const char *id)
+{
+	return mail_world_text(mail_world_show(w, id), "status");
+}
+
+/* So many pieces that no agent has sent. */
+static void
+fill(struct mail_world *w, const char *to, int count)
+{
+	for (int i = 0; i < count; i++) {
+		cleanup_free char *key = xasprintf("k%d", i);
+		struct err err = { 0 };
+
+		ck_assert_msg(team_mail_post(w->team,
+				  &(struct mail_draft){ .key = key,
+				      .to = to,
+				      .subject = "s",
+				      .body = "b",
+				      .told = true },
+				  NULL, &err) == 0,
+		    "%s", err.msg);
+	}
+	mail_world_settle(w);
+}
+
+static size_t
+open_of(struct mail_world *w, const char *actor)
+{
+	return team_book_count(w->team->book, STORE_MAIL, actor);
+}
+
+/* --- for whom --------------------------------------------------------------
+ */
+
+/* T1.2 of goal_a is an agent that t1 has asked for; it cannot begin yet. */
+static struct plan_node *
+begin_with_child(struct mail_world *w)
+{
+	static const char spawn[] =
+	    "{\"parent\":\"t1\",\"parent_actor\":\"actor:task:t1\",\"actor\":"
+	    "\"" CHILD "\",\"depth\":2}";
+	struct plan_node *node;
+
+	mail_world_begin(w);
+	plan_world_goal(&w->plans, "goal_a", 2);
+	node = plan_world_node(&w->plans, "goal_a", "T1.2");
+	ck_assert_int_eq(
+	    json_parse(spawn, strlen(spawn), 4096, &node->spawn, NULL), 0);
+	auto_world_turn_on(&w->plans.world, "t1");
+	mail_world_settle(w);
+	return node;
+}
+
+START_TEST(mail_to_an_agent_that_has_not_begun_is_kept_until_it_begins)
+{
+	struct mail_world w;
+	struct plan_node *node = begin_with_child(&w);
+	struct json_object *answer;
+	struct agent *child;
+	cleanup_free char *id = NULL;
+
+	answer = mail_world_must(&w, "t1", "mail_send", MAIL(CHILD, "1", ACK));
+	id = xstrdup(mail_world_text(answer, "id"));
+	ck_assert_str_eq(mail_world_text(answer, "note"), "");
+	auto_world_patrol(&w.plans.world);
+	mail_world_settle(&w);
+	ck_assert_str_eq(status(&w, id), "open");
+	strv_clear(&node->depends_on);
+	node->status = NODE_QUEUED;
+	plan_floor_changed(w.plans.floor);
+	child = auto_world_turn_on(&w.plans.world, "t2");
+	mail_world_settle(&w);
+	ck_assert_ptr_nonnull(strstr(mail_world_tool_ends(&w, child), id));
+	fake_session_progresses(child->session);
+	mail_world_settle(&w);
+	ck_assert_int_eq(
+	    json_int_or(mail_world_show(&w, id), "delivered", 0), 1);
+	mail_world_end(&w);
+}
+END_TEST
+
+START_TEST(mail_to_an_agent_that_will_never_begin_is_closed)
+{
+	struct mail_world w;
+	struct plan_node *node = begin_with_child(&w);
+	cleanup_free char *id = NULL;
+
+	id = mail_world_send(&w, "t1", MAIL(CHILD, "1", ""));
+	node->status = NODE_CANCELLED;
+	auto_world_patrol(&w.plans.world);
+	mail_world_settle(&w);
+	ck_assert_str_eq(status(&w, id), "closed");
+	mail_world_end(&w);
+}
+END_TEST
+
+/* --- limits -----------------------------------------------------------------
+ */
+
+static char *
+letter(const char *to, int call)
+{
+	return xasprintf("{\"to\":\"%s\",\"call\":\"c%d\",\"subject\":\"s\","
+			 "\"body\":\"b\",\"ack_required\":true}",
+	    to, call);
+}
+
+START_TEST(agent_sends_so_much_in_a_minute_whenever_the_daemon_dies)
+{
+	struct mail_world w;
+	cleanup_free char *more = letter("overseer", MAIL_RATE_MAX);
+	cleanup_free char *first = letter("parent", 0);
+
+	mail_world_begin_two(&w);
+	mail_world_child(&w);
+	for (int i = 0; i < MAIL_RATE_MAX; i++) {
+		cleanup_free char *one =
+		    letter(i % 2 == 0 ? "parent" : "person", i);
+
+		mail_world_must(&w, "t2", "mail_send", one);
+	}
+	mail_world_refuses(
+	    &w, "t2", "mail_send", more, API_E_RATE, "in the last minute");
+	/* What it has sent is sent; and others are not held up. */
+	mail_world_must(&w, "t2", "mail_send", first);
+	mail_world_must(&w, "t1", "mail_send", more);
+	mail_world_die(&w);
+	auto_world_turn_on(&w.plans.world, "t2");
+	mail_world_settle(&w);
+	mail_world_refuses(
+	    &w, "t2", "mail_send", more, API_E_RATE, "in the last minute");
+	mail_world_end(&w);
+}
+END_TEST
+
+/* The child has sent it to its parent long ago. */
+static void
+put_old(struct mail_world *w, int number)
+{
+	struct mail *mail = mail_new();
+
+	mail->id = xasprintf("M_%d", number);
+	xstrset(&mail->from, CHILD);
+	xstrset(&mail->to, "actor:task:t1");
+	xstrset(&mail->subject, "s");
+	xstrset(&mail->body, "b");
+	mail->ack_required = true;
+	mail->created_ms = 1000;
+	team_post_put(w->team, mail);
+	mail_free(mail);
+}
+
+START_TEST(sender_has_so_much_open_mail_at_a_recipient)
+{
+	struct mail_world w;
+	cleanup_free char *more = letter("parent", 1000);
+	cleanup_free char *other = letter("person", 1001);
+
+	mail_world_begin_two(&w);
+	mail_world_child(&w);
+	for (int i = 0; i < MAIL_SENDER_MAX; i++)
+		put_old(&w, i);
+	mail_world_settle(&w);
+	mail_world_refuses(&w, "t2", "mail_send", more, API_E_RATE,
+	    "100 pieces of mail from you");
+	mail_world_must(&w, "t2", "mail_send", other);
+	/* The room of others is their own. */
+	mail_world_person(&w, "mail.send",
+	    "{\"to\":\"actor:task:t1\",\"subject\":\"s\",\"body\":\"b\"}");
+	mail_world_end(&w);
+}
+END_TEST
+
+START_TEST(mail_of_the_daemon_is_never_refused_for_want_of_room)
+{
+	struct mail_world w;
+	struct json_object *answer;
+
+	mail_world_begin_two(&w);
+	fill(&w, ACTOR_OVERSEER, MAIL_UNREAD_MAX);
+	fill(&w, "actor:task:t1", MAIL_UNREAD_MAX);
+	mail_world_refuses(&w, "t1", "mail_send", MAIL("overseer", "1", ""),
+	    API_FAILED, "no more is taken");
+	mail_world_must(&w, "t1", "plan_review_needed",
+	    "{\"reason\":\"too small\",\"call\":\"2\"}");
+	answer = mail_world_must(&w, "t1", "agent_spawn",
+	    "{\"call\":\"3\",\"spawn_reason\":\"two parts\","
+	    "\"requested_subagents\":[{\"role\":\"coder\",\"task\":\"x\"}]}");
+	ck_assert(json_bool_or(answer, "accepted", false));
+	mail_world_end(&w);
+}
+END_TEST
+
+/* --- settled ----------------------------------------------------------------
+ */
+
+START_TEST(mail_that_the_daemon_has_acted_on_is_not_left_open)
+{
+	struct mail_world w;
+
+	mail_world_begin_two(&w);
+	mail_world_must(&w, "t1", "plan_review_needed",
+	    "{\"reason\":\"too small\",\"call\":\"1\"}");
+	mail_world_must(&w, "t1", "agent_spawn",
+	    "{\"call\":\"2\",\"spawn_reason\":\"two parts\","
+	    "\"requested_subagents\":[{\"role\":\"coder\",\"task\":\"x\"}]}");
+	mail_world_settle(&w);
+	ck_assert_uint_eq(open_of(&w, ACTOR_OVERSEER), 0);
+	mail_world_end(&w);
+}
+END_TEST
+
+START_TEST(mail_of_a_question_is_settled_when_that_has_ended)
+{
+	struct mail_world w;
+	struct floor_call *call;
+	cleanup_free char *params = NULL;
+	const struct team_record *record;
+
+	mail_world_begin_two(&w);
+	call = mail_world_ask(&w, mail_world_task(&w, "t1")->worker,
+	    "request_orchestrator", "{\"message\":\"A or B?\"}");
+	mail_world_settle(&w);
+	ck_assert_uint_eq(open_of(&w, ACTOR_PERSON), 1);
+	record = team_book_next(w.team->book, STORE_REQUEST, NULL, NULL);
+	params = xasprintf("{\"id\":\"%s\",\"response\":\"A\"}", record->id);
+	mail_world_person(&w, "request.answer", params);
+	mail_world_answer(&w, call);
+	mail_world_settle(&w);
+	ck_assert_uint_eq(open_of(&w, ACTOR_PERSON), 0);
+	mail_world_end(&w);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("team-post");
+
+	unit_case(suite, "whom",
+	    (const TTest *[]){
+		mail_to_an_agent_that_has_not_begun_is_kept_until_it_begins,
+		mail_to_an_agent_that_will_never_begin_is_closed, NULL });
+	unit_case(suite, "limits",
+	    (const TTest *[]){
+		agent_sends_so_much_in_a_minute_whenever_the_daemon_dies,
+		sender_has_so_much_open_mail_at_a_recipient,
+		mail_of_the_daemon_is_never_refused_for_want_of_room, NULL });
+	unit_case(suite, "settled",
+	    (const TTest *[]){
+		mail_that_the_daemon_has_acted_on_is_not_left_open,
+		mail_of_a_question_is_settled_when_that_has_ended, NULL });
+	return suite;
+}
