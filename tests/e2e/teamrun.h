@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Delegation in tests of whole programs, on top of goalrun.h: agents that ask
- * for others, whatever the agent is.
+ * Delegation in tests of whole programs, on top of goalrun.h: agents that
+ * spawn others, whatever the agent is.
  */
 #ifndef TEAMRUN_H
 #define TEAMRUN_H
@@ -14,7 +14,7 @@ struct json_object;
 /* An entry of requested_subagents with this task: a coder, unless more, a JSON
  * object with its other members, says another role. */
 struct json_object *team_child(const char *task, const char *more);
-/* The step of an agent that asks for these, which end with NULL and are taken.
+/* The step of an agent that spawns these, which end with NULL and are taken.
  */
 const char *
 team_spawn(struct json_object *child, ...) __attribute__((sentinel));
@@ -23,9 +23,12 @@ team_spawn(struct json_object *child, ...) __attribute__((sentinel));
 const char *team_kept(const char *name);
 const char *team_read(const char *name);
 
-/* The whole story: a parent asks for three agents. One lands its work, and asks
- * in vain for an agent below itself; one lacks an artifact, twice; one finds
- * the file reserved that it wants. The daemon is killed on the way. */
+/* The row with this label in an answer of llmc tree or agent_status. */
+struct json_object *team_row(struct json_object *rows, const char *label);
+
+/* The whole story: a parent spawns three agents. One lands its work, and tries
+ * in vain to spawn one below itself; one lacks an artifact, twice; one finds
+ * the file reserved that it wants. The daemon is killed while it verifies. */
 void team_story(void);
 
 #endif
