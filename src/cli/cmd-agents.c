@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc agents: the cards of the agents that can be asked for, and which of them
+/* llmc agents: the cards of the agents that can be spawned, and which of them
  * fit a task. Only reads the settings. */
 #include <stdlib.h>
 #include <string.h>
@@ -268,13 +268,12 @@ static const struct shape agents_shape = {
 const struct cli_command cmd_agents = {
 	.name = "agents",
 	.usage = "list | suggest TEXT ...",
-	.summary =
-	    "show the agents that can be asked for, and which fit a task",
+	.summary = "show the agents that can be spawned, and which fit a task",
 	.help =
 	    "list     the cards in [agents.NAME] of .llmc/config.toml\n"
 	    "suggest  which of them fit a task, the best first, and why: by "
 	    "their tags, the\n         words of their description, and their "
-	    "cost\n\nIt only suggests: whoever asks for an agent names it.\n",
+	    "cost\n\nIt only suggests: whoever spawns an agent names it.\n",
 	.flags = agents_flags,
 	.min_args = 1,
 	.max_args = 1001,

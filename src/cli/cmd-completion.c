@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "agent-card.h"
 #include "api.h"
 #include "commands.h"
 #include "completion-words.h"
@@ -14,12 +15,32 @@
 #include "mem.h"
 #include "shape.h"
 #include "text.h"
+#include "worker-status.h"
 
 static void
 add_methods(struct buf *out)
 {
 	for (size_t i = 0; api_methods[i].name != NULL; i++)
 		buf_addf(out, "%s%s", i > 0 ? " " : "", api_methods[i].name);
+}
+
+static void
+add_words(const char *const *words, struct buf *out)
+{
+	for (size_t i = 0; words[i] != NULL; i++)
+		buf_addf(out, "%s%s", i > 0 ? " " : "", words[i]);
+}
+
+static void
+add_statuses(struct buf *out)
+{
+	add_words(worker_status_words, out);
+}
+
+static void
+add_tiers(struct buf *out)
+{
+	add_words(cost_tier_words, out);
 }
 
 /* What the value of an option, or an argument, can be: words (written here, or
@@ -51,10 +72,8 @@ static const struct {
 	{ .name = "WHO", .list = "workers" },
 	{ .name = "METHOD", .add = add_methods },
 	{ .name = "KIND", .add = event_filter_add_kinds },
-	{ .name = "STATUS",
-	    .words =
-		"idle starting working needs_review reviewing rejected "
-		"rebasing no_changes accepting paused limited error offline" },
+	{ .name = "STATUS", .add = add_statuses },
+	{ .name = "TIER", .add = add_tiers },
 };
 
 static int

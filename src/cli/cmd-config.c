@@ -396,7 +396,7 @@ const struct cli_command cmd_config = {
 	    "setting from the file, so that its default applies\ndoc    every "
 	    "key with its default and its meaning\n\nKeys of [defaults] can be "
 	    "set for one worker: workers.NAME.model\nAgents that can be "
-	    "asked for have keys too: agents.NAME.model\nDurations are written "
+	    "spawned have keys too: agents.NAME.model\nDurations are written "
 	    "500ms, 30s, 5m, 1h, or in seconds.\nLists are written [\"a\", "
 	    "\"b\"].\n",
 	.flags = config_flags,

@@ -403,8 +403,9 @@ escalations_test(struct cli *cli, const struct cli_args *args)
 
 static const struct verb escalations_verbs[] = {
 	{ "list", 0, 0, 1u << FLAG_ALL, "list [--all]", escalations_list },
-	{ "ack", 1, 1, 0, "ack ID", escalations_ack },
-	{ "answer", 2, 1000, 0, "answer ID TEXT, or the number of an option",
+	{ "ack", 1, 1, 0, "ack MESSAGE", escalations_ack },
+	{ "answer", 2, 1000, 0,
+	    "answer MESSAGE TEXT, or the number of an option",
 	    escalations_answer },
 	{ "test", 1, 1, 0, "test CHANNEL", escalations_test },
 	{ NULL, 0, 0, 0, NULL, NULL },
@@ -434,7 +435,7 @@ static const struct shape escalations_forms = {
 
 const struct cli_command cmd_escalations = {
 	.name = "escalations",
-	.usage = "list [--all] | ack ID | answer ID TEXT ... | test CHANNEL",
+	.usage = "list | ack MESSAGE | answer MESSAGE TEXT ... | test CHANNEL",
 	.summary = "show and answer what people were told through channels",
 	.help =
 	    "list    what was sent, or waits to be, and nobody has marked "
@@ -442,12 +443,12 @@ const struct cli_command cmd_escalations = {
 	    "ack     mark it as seen; what has not been sent is not sent "
 	    "any more\n"
 	    "answer  send TEXT, or an option (its number or its words), to "
-	    "who waits: an agent\n        that asked by its tool (ID may be "
-	    "that of its question, R_...) gets it, a\n        paused "
-	    "worker continues with it, a session that asked gets it, a "
-	    "node of\n        a plan can be worked on again\n"
+	    "who waits: an agent\n        that asked by its tool (MESSAGE may "
+	    "be the id of its question, R_...)\n        gets it, a paused "
+	    "worker continues with it, a session that asked gets\n        it, "
+	    "a node of a plan can be worked on again\n"
 	    "test    send a message through a channel of the settings\n\n"
-	    "ID may be the end of an id.\n",
+	    "MESSAGE is the id that list shows, or the end of it.\n",
 	.flags = escalations_flags,
 	.min_args = 1,
 	.max_args = 1001,

@@ -349,9 +349,9 @@ const struct cli_command cmd_mail = {
 	.help =
 	    "inbox  the mail for you, the newest first, and what agents sent "
 	    "to the overseer\n"
-	    "send   mail to an agent: with its next tool or at the end of its "
-	    "turn it gets it;\n       if it is idle, as a prompt. TEXT - reads "
-	    "standard input; without TEXT, an\n       editor opens\n"
+	    "send   mail to an agent, delivered after its next tool call or at "
+	    "the end of its turn;\n       if it is idle, as a prompt. TEXT - "
+	    "reads standard input; without TEXT, an\n       editor opens\n"
 	    "show   a piece of mail with its whole text\n"
 	    "ack    confirm mail that was sent to you\n\n"
 	    "WHO is a worker, an actor id (llmc tree shows them), overseer or "

@@ -201,7 +201,7 @@ static const struct shape group_shape = {
 		    "agent"),
 		NAME("model", "null: not known; with --by model"),
 		NAME("task_type",
-		    "the role it was asked for; null: none; with --by "
+		    "the role it was spawned with; null: none; with --by "
 		    "task-type"),
 		INT("runs"),
 		OBJECT("outcomes", outcomes_shape),
@@ -234,7 +234,7 @@ const struct cli_command cmd_stats = {
 	.help =
 	    "A run is one attempt at a task. Runs are added up by the agent "
 	    "that did them (its\ncard in [agents.NAME]), by model, or by the "
-	    "type of task (the role that it was\nasked for). They are kept for "
+	    "type of task (the role that its\nagent was spawned with). They are kept for "
 	    "30 days in .llmc/perf/.\n",
 	.flags = stats_flags,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

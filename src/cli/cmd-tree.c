@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc tree: who asked for whom, and how they are doing. */
+/* llmc tree: who spawned whom, and how they are doing. */
 #include <string.h>
 
 #include "commands.h"
@@ -93,7 +93,7 @@ tree_run(struct cli *cli, const struct cli_args *args)
 {
 	const struct table_column columns[] = { { .title = "AGENT" },
 		{ .title = "DEPTH", .right = true }, { .title = "STATUS" },
-		{ .title = "ASKS", .right = true }, { .title = "WORKER" },
+		{ .title = "QUESTIONS", .right = true }, { .title = "WORKER" },
 		{ .title = "NODE" }, { .title = "PROGRESS", .flexible = true },
 		{ .title = "RESULT", .flexible = true },
 		{ .title = "WORK", .flexible = true } };
@@ -121,14 +121,14 @@ tree_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_tree = {
 	.name = "tree",
 	.usage = "",
-	.summary = "show which agent asked for which, and how they are doing",
+	.summary = "show which agent spawned which, and how they are doing",
 	.help =
-	    "Each agent stands below the one that asked for it. STATUS is "
-	    "queued, running,\nwaiting (for agents that it asked for), blocked, "
-	    "verifying, landing, done, failed\nor cancelled; ASKS counts its "
-	    "questions that nobody has answered. Agents that have\nended are "
-	    "shown for a day. Without goals (plan.enabled) there are only "
-	    "workers with\ntheir tasks.\n",
+	    "Each agent stands below the one that spawned it. STATUS is "
+	    "queued, running,\nwaiting (for agents that it spawned), blocked, "
+	    "verifying, landing, done, failed or\ncancelled; QUESTIONS counts "
+	    "those of its questions that nobody has answered. Agents\nof "
+	    "open goals that have ended are shown for a day. Without goals "
+	    "(plan.enabled)\nthere are only workers with their tasks.\n",
 	.method = "team.tree",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.run = tree_run,

@@ -151,7 +151,7 @@ config_doc_toml(struct buf *out)
 	    "\n# Every setting of [defaults] can be set for one worker:\n# "
 	    "[workers.adam]\n# model = \"opus\"\n");
 	add_named(out,
-	    "\n# Agents that can be asked for, a table for each; see Agents in "
+	    "\n# Agents that can be spawned, a table for each; see Agents in "
 	    "llmc.conf(5).\n# [agents.NAME]\n",
 	    settings_agent_keys, settings_agent_key_count);
 	add_named(out,

@@ -17,15 +17,15 @@
 
 #define API_TEAM_ROWS                                                          \
 	TEAM_TOOL("report_progress",                                           \
-	    "Say how far your work is. It returns at once; at most one "       \
+	    "Report your progress. It returns at once; at most one "           \
 	    "report in 30 seconds and 100 in a run are kept.",                 \
 	    api_team_progress_params, API_E_RATE, API_FAILED, 0),              \
 	    TEAM_TOOL("report_completion",                                     \
-		"Say how your work ended. Call it as your very last tool, "    \
+		"Report how your work ended. Call it as your very last tool, " \
 		"when everything is committed.",                               \
 		api_team_completion_params, API_FAILED, 0),                    \
 	    TEAM_TOOL("agent_spawn",                                           \
-		"Ask for other agents to do parts of your task. They work "    \
+		"Spawn other agents to do parts of your task. They work "      \
 		"at the same time, each in a worktree of its own that "        \
 		"starts from the default branch; what they commit lands "      \
 		"there by itself. Split when parts can be done at the same "   \
@@ -42,7 +42,7 @@
 		API_E_NOT_FOUND, API_FAILED, 0),                               \
 	    TEAM_TOOL("agent_status",                                          \
 		"See how the agents below you are doing: those that you "      \
-		"asked for, and those that they asked for. You need not "      \
+		"spawned, and those that they spawned. You need not "          \
 		"poll: results come by themselves.",                           \
 		api_team_status_params, API_E_NOT_FOUND, API_FAILED, 0),       \
 	    TEAM_TOOL("mail_send",                                             \

@@ -507,7 +507,7 @@ static const struct shape tree_member = {
 	.fields =
 	    FIELDS{
 		FIELD("actor_id", SHAPE_STRING, NULL),
-		FIELD("parent_actor_id", SHAPE_STRING, "who asked for it"),
+		FIELD("parent_actor_id", SHAPE_STRING, "who spawned it"),
 		FIELD("depth", SHAPE_INT, "1 = nobody but the daemon did"),
 		FIELD("max_depth", SHAPE_INT, "of the whole tree"),
 		FIELD("local_max_depth", SHAPE_INT, "of those below it"),
@@ -540,7 +540,7 @@ static const struct shape tree_member = {
 		    .flags = SHAPE_OPTIONAL },
 		END,
 	    },
-	.help = "one agent, below the one that asked for it",
+	.help = "one agent, below the one that spawned it",
 };
 
 static const struct shape tree = { .fields = FIELDS{ RESULT(tree_member) } };

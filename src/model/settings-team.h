@@ -10,17 +10,17 @@
 		.fallback = "3",                                               \
 		.min = 1,                                                      \
 		.max = 100,                                                    \
-		.help = "How deep agents may ask for other agents: a worker "  \
-			"is at depth 1, and those that it asks for at "        \
+		.help = "How deep agents may spawn other agents: a worker "    \
+			"is at depth 1, and those that it spawns at "          \
 			"depth 2." },                                          \
 	    { .path = "team.max_concurrent",                                   \
 		    .type = SETTING_INT,                                       \
 		    .fallback = "10",                                          \
 		    .min = 0,                                                  \
 		    .max = 1000,                                               \
-		    .help = "How many agents that others asked for may be at " \
+		    .help = "How many agents that others spawned may be at "   \
 			    "work; they do not count in auto.concurrency. 0 "  \
-			    "means that no agent can ask for others." },       \
+			    "means that no agent can spawn others." },         \
 	    { .path = "team.max_children",                                     \
 		    .type = SETTING_INT,                                       \
 		    .fallback = "5",                                           \
@@ -44,10 +44,11 @@
 		    .type = SETTING_CHOICE,                                    \
 		    .fallback = "\"cancel\"",                                  \
 		    .choices = parent_ends,                                    \
-		    .help = "What becomes of them when the agent that asked "  \
-			    "for them ends without its result: cancel (their " \
-			    "work is kept), or hand_over (to the agent above " \
-			    "it)." },                                          \
+		    .help =                                                    \
+			"What becomes of them when the agent that "            \
+			"spawned them ends without its result: cancel (their " \
+			"work is kept), or hand_over (to the agent above "     \
+			"it)." },                                              \
 	{                                                                      \
 		.path = "team.ci_may_apply", .type = SETTING_BOOL,             \
 		.fallback = "false",                                           \

@@ -129,7 +129,7 @@ START_TEST(agents_know_whom_they_ask_and_the_tree_shows_that_they_wait)
 
 	begin(&world, NULL, ", \"parent_actor\": \"actor:task:t1\"");
 	has(fake_session_prompt(family_world_turn(&world, "t2")->session),
-	    "You work for actor:task:t1, which asked for this.");
+	    "You work for actor:task:t1, which spawned you.");
 	ck_assert_ptr_null(strstr(
 	    fake_session_prompt(family_world_turn(&world, "t1")->session),
 	    "You work for"));

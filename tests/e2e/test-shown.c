@@ -421,6 +421,12 @@ START_TEST(shells_complete_the_new_commands)
 
 	e2e_has(bash, "words='add list show edit priority retry drop'");
 	e2e_has(bash, "--task-pool-command");
+	e2e_has(bash, "words='inbox send show ack'");
+	e2e_has(bash, "words='draft apply insights recommend'");
+	e2e_has(bash, "agents--max-cost) words='free cheap medium expensive'");
+	e2e_has(bash, "stats--by) words='agent model task-type'");
+	e2e_has(bash, " offline waiting' ");
+	e2e_has(bash, "words='list ack answer test'\n\t\t;;\n");
 	e2e_has(bash, "task--file) COMPREPLY=($(compgen -f");
 	e2e_has(bash, "task--priority) words='urgent high normal low' ");
 	e2e_has(bash,

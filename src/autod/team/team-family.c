@@ -247,7 +247,7 @@ end_children(struct team_floor *floor, const struct task *t)
 	struct state *state = &floor->core->state;
 	const struct plan_set *set = plan_floor_set(floor->plan);
 	cleanup_free char *why =
-	    xasprintf("%s, which asked for it, has ended: %s", t->id,
+	    xasprintf("%s, which spawned it, has ended: %s", t->id,
 		task_outcome_name(t->outcome));
 
 	/* Without their nodes nobody begins them again. */
@@ -491,7 +491,7 @@ team_family_settle(void *arg, const struct task *task, struct err *err)
 	if (has_children(floor, t)) {
 		loop_call_request(floor->family->tend);
 		return err_set(err, -EINPROGRESS,
-		    "the agents that it asked for are being ended");
+		    "the agents that it spawned are being ended");
 	}
 	return task_run_is_child(t) ? announce(floor, t, err) : 0;
 }

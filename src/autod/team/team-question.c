@@ -39,7 +39,7 @@ team_question_task_text(
 	    !team_fleet_has_tool(settings, run, ASK))
 		return;
 	buf_addf(out,
-	    "\n\nYou work for %s, which asked for this. It can answer what you "
+	    "\n\nYou work for %s, which spawned you. It can answer what you "
 	    "cannot decide yourself: ask it with the tool "
 	    "request_orchestrator, which waits for the answer.",
 	    run->parent_actor);

@@ -27,7 +27,7 @@
 static void look(void *arg);
 
 static const char all_ended_text[] =
-    "All agents that you asked for have ended, and your branch has been "
+    "All agents that you spawned have ended, and your branch has been "
     "rebased onto what has landed. Look at the results (git log, the tools "
     "agent_status and mail_inbox), and finish your task.";
 

@@ -59,7 +59,7 @@ fleet_table_add(const struct settings *settings, struct buf *out)
 	if (cards.count == 0)
 		return;
 	buf_adds(out,
-	    "Agents that you can ask for with agent_spawn (its member agent is "
+	    "Agents that you can spawn with agent_spawn (its member agent is "
 	    "the name; a role of the same name means the same):\n");
 	for (size_t i = 0; i < cards.count; i++)
 		add_card(out, cards.list[i]);
