@@ -53,6 +53,7 @@ static const struct record_field fields[] = {
 	FIELD("held_by", held_by),
 	FIELD("landed_before", landed_before),
 	FIELD("goal", goal),
+	FIELD("run_id", run_id),
 	FIELD("abort_why", abort_why),
 	FIELD("abort_user", abort_user),
 	FIELD("reason", reason),

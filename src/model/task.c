@@ -176,6 +176,7 @@ task_free(struct task *task)
 	free(task->held_by);
 	free(task->landed_before);
 	free(task->goal);
+	free(task->run_id);
 	free(task->reason);
 	free(task->last_words);
 	free(task->abort_why);

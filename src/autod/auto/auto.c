@@ -7,6 +7,7 @@
 
 #include "after-landing.h"
 #include "agent.h"
+#include "auto-run.h"
 #include "auto.h"
 #include "clock.h"
 #include "emit.h"
@@ -398,6 +399,7 @@ begin_active(struct auto_mode *mode)
 	struct core *core = mode->core;
 
 	mode->workers = (int)settings_int(core->settings, "auto.concurrency");
+	auto_run_begin(mode);
 	core->state.last_task_completion_unix = 0;
 	core->state.last_task_assignment_unix = 0;
 	emit(core,
@@ -499,6 +501,7 @@ floor_close(void *self, bool now)
 {
 	(void)now;
 	intake_release(self);
+	auto_run_end(self);
 }
 
 static const char *

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent.h"
+#include "auto-run.h"
 #include "auto.h"
 #include "buf.h"
 #include "clock.h"
@@ -27,6 +28,7 @@ assign(struct auto_mode *mode, struct agent *agent, struct task *t)
 	cleanup_buf struct buf text = BUF_INIT;
 
 	task_assign(t, w->name, clock_wall_ms());
+	auto_run_stamp(mode, t);
 	task_text(t, &text);
 	if (mode->team->task_text != NULL)
 		mode->team->task_text(mode->team_arg, t, &text);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "auto.h"
+#include "clock.h"
 #include "eyes-events.h"
 #include "view-files.h"
 #include "eyes-floor.h"
@@ -34,6 +35,7 @@ eyes_floor_new(struct team_floor *team)
 		.self = eyes,
 		.begin = floor_begin,
 	};
+	eyes->started_ms = clock_wall_ms();
 	core_add_floor(eyes->core, &eyes->floor);
 	eyes->events = eyes_events_new(eyes);
 	eyes->files = view_files_new(eyes->core->workspace);

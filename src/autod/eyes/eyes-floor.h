@@ -6,6 +6,7 @@
  *
  *   eyes-snapshot.c  the view
  *   eyes-events.c    the last events of it
+ *   eyes-live.c      what only the daemon knows
  *   eyes-work.c      what other floors give to it
  *   eyes-stream.c    the view and its changes for those who follow it
  */
@@ -31,6 +32,7 @@ struct eyes_floor {
 	struct plan_floor *plan;
 	struct team_floor *team;
 	struct core_floor floor;
+	int64_t started_ms; /* wall clock */
 	struct eyes_events *events;
 	struct view_files *files;
 	struct eyes_stream *stream;

@@ -70,6 +70,7 @@ agent_free(struct agent *agent)
 	hooks_remove(fleet->hooks, agent->worker->name);
 	worker_limits_release(&agent->limits);
 	free(agent->launched_with);
+	free(agent->tool);
 	free(agent->box_proved);
 	free(agent->box_fault);
 	for (size_t i = 0; i < fleet->count; i++) {

@@ -40,6 +40,8 @@ struct agent {
 	bool stirred; /* something happened since its worktree was last
 		       * checked */
 	unsigned tools_wait; /* a set of enum agent_wait */
+	char *tool; /* that its conversation began last; NULL = none */
+	int64_t tool_ms; /* when, wall clock */
 	int sent_back; /* how often, at the end of this turn */
 	int missing; /* patrols in a row that found no session */
 	int start_failures; /* failed session starts in a row */

@@ -73,6 +73,11 @@ note_tool(struct agent *agent, const struct hook_event *event)
 	const struct fleet *fleet = agent->fleet;
 	const char *tool = json_string_or(event->data, "tool_name", NULL);
 
+	if (event->kind == HOOK_TOOL_BEGINS && tool != NULL &&
+	    json_string_or(event->data, "agent_id", NULL) == NULL) {
+		xstrset(&agent->tool, tool);
+		agent->tool_ms = clock_wall_ms();
+	}
 	if ((event->kind == HOOK_TOOL_BEGINS ||
 		event->kind == HOOK_TOOL_ENDS) &&
 	    tool != NULL && fleet->policy->tool_used != NULL &&

@@ -208,6 +208,7 @@ view_row_task(const struct task *task)
 	view_row_text(row, "reason", task->reason, VIEW_REASON_MAX);
 	view_row_text(row, "last_words", task->last_words, VIEW_WORDS_MAX);
 	json_set_string(row, "goal", task->goal);
+	json_set_string(row, "run_id", task->run_id);
 	set_spent(row, task);
 	set_history(row, task);
 	if (task->run != NULL)

@@ -26,6 +26,10 @@ static const struct record_field fields[] = {
 	FIELD("task_ids", task_ids),
 	FIELD("auto_mode", auto_mode),
 	FIELD("overseer_active", overseer_active),
+	FIELD("run_ids", run_ids),
+	FIELD("run_id", run_id),
+	FIELD("run_key", run_key),
+	FIELD("run_ms", run_ms),
 	FIELD("last_task_completion_unix", last_task_completion_unix,
 	    .flags = RECORD_ZERO_IS_NULL),
 	FIELD("last_task_assignment_unix", last_task_assignment_unix,
@@ -353,6 +357,8 @@ state_auto_release(struct state *state)
 	state->task_count = 0;
 	strv_clear(&state->auto_workers);
 	free(take_ptr(&state->paused));
+	free(take_ptr(&state->run_id));
+	free(take_ptr(&state->run_key));
 	json_object_put(take_ptr(&state->goals));
 }
 

@@ -45,6 +45,10 @@ struct state {
 	bool auto_mode; /* a daemon of auto mode runs, or ran last */
 	char **auto_workers; /* names; NULL = none */
 	bool overseer_active;
+	uint64_t run_ids; /* runs of auto mode numbered so far */
+	char *run_id; /* "r17": of this run, or the last; NULL = none yet */
+	char *run_key; /* by which the next daemon knows that it goes on */
+	int64_t run_ms; /* when it began, in milliseconds */
 	int64_t last_task_completion_unix, last_task_assignment_unix;
 	int64_t source_repo_dirty_retry_after_unix,
 	    source_repo_dirty_backoff_secs;

@@ -95,6 +95,8 @@ fill_head(const struct state *state, struct json_object *view)
 
 	json_set_bool(head, "auto", state->auto_mode);
 	json_set_string(head, "paused", state->paused);
+	json_set_string(head, "run_id", state->run_id);
+	view_row_moment(head, "run_unix", state->run_ms);
 	view_row_moment(
 	    head, "outage_since_unix", state->outage_since_unix * 1000);
 	view_row_moment(head, "dirty_retry_unix",
