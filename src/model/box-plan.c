@@ -8,6 +8,7 @@
 #include "mem.h"
 #include "settings.h"
 #include "strv.h"
+#include "worker.h"
 
 static const char *const mode_names[BOX_MODE_COUNT] = {
 	[BOX_OFF] = "off",
@@ -32,8 +33,8 @@ mode_at(const struct settings *settings, const char *path)
 	return mode;
 }
 
-enum box_mode
-box_mode_of(const struct settings *settings, const char *worker)
+static enum box_mode
+own_mode(const struct settings *settings, const char *worker)
 {
 	cleanup_buf struct buf path = BUF_INIT;
 
@@ -41,19 +42,37 @@ box_mode_of(const struct settings *settings, const char *worker)
 	return mode_at(settings, path.data);
 }
 
-enum box_mode
-box_mode_strictest(const struct settings *settings)
+/* Of this mode and those of the workers with a section; all: not only of those
+ * that auto mode drives. */
+static enum box_mode
+strictest(const struct settings *settings, enum box_mode most, bool all)
 {
-	enum box_mode most = mode_at(settings, "defaults.sandbox");
 	const char *const *names;
 	size_t count = settings_workers(settings, &names);
 
 	for (size_t i = 0; i < count; i++) {
-		enum box_mode mode = box_mode_of(settings, names[i]);
+		enum box_mode mode = all || worker_is_auto(names[i]) ?
+		    own_mode(settings, names[i]) :
+		    BOX_OFF;
 
 		most = mode > most ? mode : most;
 	}
 	return most;
+}
+
+enum box_mode
+box_mode_of(const struct settings *settings, const char *worker)
+{
+	enum box_mode mode = own_mode(settings, worker);
+
+	/* Whichever of them asked for its agent. */
+	return worker_is_team(worker) ? strictest(settings, mode, false) : mode;
+}
+
+enum box_mode
+box_mode_strictest(const struct settings *settings)
+{
+	return strictest(settings, mode_at(settings, "defaults.sandbox"), true);
 }
 
 /* --- mounts ---------------------------------------------------------- */

@@ -19,7 +19,8 @@
 		    .min = 0,                                                  \
 		    .max = 1000,                                               \
 		    .help = "How many agents that others spawned may be at "   \
-			    "work; they do not count in auto.concurrency. 0 "  \
+			    "work; those that wait for others do not count, "  \
+			    "and none of them counts in auto.concurrency. 0 "  \
 			    "means that no agent can spawn others." },         \
 	    { .path = "team.max_children",                                     \
 		    .type = SETTING_INT,                                       \

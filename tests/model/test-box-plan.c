@@ -286,6 +286,19 @@ START_TEST(the_strictest_mode_of_all_workers_counts_for_a_check)
 }
 END_TEST
 
+START_TEST(no_agent_leaves_its_box_by_another_one)
+{
+	cleanup_settings_world struct settings_world p =
+	    settings_world_parse("[workers.auto-1]\nsandbox = \"worktree\"\n"
+				 "[workers.team-2]\nsandbox = \"off\"\n"
+				 "[workers.eve]\nsandbox = \"strict\"\n");
+
+	ck_assert_int_eq(box_mode_of(p.settings, "team-1"), BOX_WORKTREE);
+	ck_assert_int_eq(box_mode_of(p.settings, "team-2"), BOX_WORKTREE);
+	ck_assert_int_eq(box_mode_of(p.settings, "auto-2"), BOX_OFF);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -304,6 +317,7 @@ unit_suite(void)
 		only_known_variables_get_in, NULL });
 	unit_case(s, "mode",
 	    (const TTest *[]){
-		the_strictest_mode_of_all_workers_counts_for_a_check, NULL });
+		the_strictest_mode_of_all_workers_counts_for_a_check,
+		no_agent_leaves_its_box_by_another_one, NULL });
 	return s;
 }

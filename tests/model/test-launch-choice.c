@@ -107,6 +107,34 @@ START_TEST(tools_are_those_of_the_card_that_the_spawn_leaves)
 }
 END_TEST
 
+START_TEST(what_those_above_may_not_do_it_may_not_either)
+{
+	cleanup_settings_world struct settings_world w = settings_world_parse(
+	    "[workers.auto-1]\npermission_mode = \"plan\"\n"
+	    "disallowed_tools = [\"Bash(rm *)\"]\n"
+	    "[workers.team-1]\npermission_mode = \"default\"\n"
+	    "disallowed_tools = [\"Bash(rm *)\", \"Write\"]\n");
+	cleanup_launch_choice struct launch_choice c = { 0 }, none = { 0 };
+	struct task_run *run = task_run_new();
+
+	strv_add(&run->tools_deny, "Edit");
+	strv_add(&run->confined_by, "auto-1");
+	strv_add(&run->confined_by, "team-1");
+	launch_choice_make(w.settings, run, &c);
+	ck_assert_str_eq(c.permission_mode, "plan");
+	ck_assert_str_eq(launch_choice_mode(&c, "bypassPermissions"), "plan");
+	ck_assert_str_eq(c.deny[0], "Bash(rm *)");
+	ck_assert_str_eq(c.deny[1], "Write");
+	ck_assert_str_eq(c.deny[2], "Edit");
+	ck_assert_ptr_null(c.deny[3]);
+	/* A worker's own may be stricter. */
+	xstrset(&c.permission_mode, "acceptEdits");
+	ck_assert_str_eq(launch_choice_mode(&c, "dontAsk"), "dontAsk");
+	ck_assert_str_eq(launch_choice_mode(&none, "auto"), "auto");
+	task_run_free(run);
+}
+END_TEST
+
 START_TEST(every_difference_is_seen)
 {
 	cleanup_launch_choice struct launch_choice one =
@@ -131,6 +159,7 @@ unit_suite(void)
 		what_neither_says_is_left_to_the_settings_of_the_worker,
 		only_words_that_claude_code_knows_are_passed_on,
 		tools_are_those_of_the_card_that_the_spawn_leaves,
+		what_those_above_may_not_do_it_may_not_either,
 		every_difference_is_seen, NULL });
 	return suite;
 }

@@ -168,11 +168,11 @@ START_TEST(no_more_agents_than_may_be_at_work)
 	struct spawn_facts f = root;
 
 	f.max_concurrent = 2;
-	f.models = LIST("");
+	f.at_work = 1;
 	becomes(&f, "[" CODER "," REVIEWER "]",
 	    "actor:team:coder:coder-1; resource_exhausted; some agents were "
 	    "denied");
-	f.models = LIST("", "");
+	f.at_work = 2;
 	denied_as(&f, "[" CODER "]", "resource_exhausted");
 	f = root;
 	f.children = 4;

@@ -192,11 +192,13 @@ START_TEST(what_a_run_is_given_goes_before_the_settings)
 	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **argv = NULL, **env = NULL, **off = NULL;
 	char model[] = "haiku", high[] = "high", no[] = "off";
-	char tools[] = "Read,Edit", bash[] = "Bash";
+	char tools[] = "Read,Edit", bash[] = "Bash", plan[] = "plan";
 	char *deny[] = { bash, NULL };
-	struct launch_choice choice = {
-		.model = model, .thinking = high, .tools = tools, .deny = deny
-	};
+	struct launch_choice choice = { .model = model,
+		.thinking = high,
+		.tools = tools,
+		.deny = deny,
+		.permission_mode = plan };
 	size_t len;
 
 	claude_world_begin(&w, "[defaults]\nmodel = \"opus\"\n");
@@ -209,6 +211,7 @@ START_TEST(what_a_run_is_given_goes_before_the_settings)
 	len = strlen(flag(argv, "--disallowedTools"));
 	ck_assert_str_eq(
 	    flag(argv, "--disallowedTools") + len - strlen(",Bash"), ",Bash");
+	ck_assert_str_eq(flag(argv, "--permission-mode"), "plan");
 	choice.thinking = no;
 	off = claude_argv(&w.launch);
 	env = claude_env(&w.launch);

@@ -67,7 +67,7 @@ intake_count(const struct auto_mode *mode, enum task_step step)
 enum intake_kind
 intake_kind_of(const struct task *task)
 {
-	if (task_run_is_child(task))
+	if (task_run_is_spawned(task))
 		return INTAKE_TEAM;
 	return intake_is_planned(task) ? INTAKE_PLAN : INTAKE_POOL;
 }

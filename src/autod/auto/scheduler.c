@@ -154,7 +154,7 @@ next_task(const struct auto_mode *mode, bool team)
 
 	for (size_t i = 0; i < state->task_count; i++)
 		if (!is_held(mode, state->tasks[i]) &&
-		    task_run_is_child(state->tasks[i]) == team)
+		    task_run_is_spawned(state->tasks[i]) == team)
 			list[count++] = state->tasks[i];
 	return task_next_waiting(list, count);
 }
@@ -168,7 +168,7 @@ count_waiting(const struct auto_mode *mode, bool team)
 
 	for (size_t i = 0; i < state->task_count; i++)
 		count += state->tasks[i]->step == TASK_WAITING &&
-		    task_run_is_child(state->tasks[i]) == team &&
+		    task_run_is_spawned(state->tasks[i]) == team &&
 		    !is_held(mode, state->tasks[i]);
 	return count;
 }

@@ -209,7 +209,7 @@ add_ready(struct plan_tasks *tasks, const char *goal_id, const char *node_id,
 {
 	const struct state *state = &tasks->floor->core->state;
 	struct offers *ready =
-	    &tasks->ready[node != NULL && node_run_is_child(node)];
+	    &tasks->ready[node != NULL && node_run_is_spawned(node)];
 	char *key = xasprintf("%s/%s", goal_id, node_id);
 
 	if (ready->count == OFFERS_MAX ||

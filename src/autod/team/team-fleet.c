@@ -3,7 +3,6 @@
 #include "agent-card.h"
 #include "buf.h"
 #include "fleet-table.h"
-#include "hierarchy.h"
 #include "settings.h"
 #include "task-run.h"
 #include "task.h"
@@ -13,10 +12,11 @@
 
 #define SPAWN "mcp__llmc__agent_spawn"
 
-static struct hierarchy_place
-place_of(const struct settings *settings, const struct task_run *run)
+struct hierarchy_place
+team_fleet_place(const struct settings *settings, const struct task_run *run)
 {
-	if (run == NULL || run->parent == NULL)
+	/* One that was handed over keeps its place. */
+	if (run == NULL || run->depth == 0)
 		return hierarchy_root_worker(
 		    (int)settings_int(settings, "team.max_depth"));
 	return (struct hierarchy_place){ .depth = run->depth,
@@ -42,7 +42,7 @@ team_fleet_task_text(
     const struct team_floor *floor, const struct task *task, struct buf *out)
 {
 	const struct settings *settings = floor->core->settings;
-	struct hierarchy_place place = place_of(settings, task->run);
+	struct hierarchy_place place = team_fleet_place(settings, task->run);
 	cleanup_buf struct buf table = BUF_INIT;
 
 	if (!settings_bool(settings, "plan.enabled") ||

@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "hierarchy.h"
+
 struct buf;
 struct settings;
 struct task;
@@ -17,6 +19,10 @@ struct team_floor;
  * for it. */
 void team_fleet_task_text(
     const struct team_floor *floor, const struct task *task, struct buf *out);
+
+/* Where the agent of this run (NULL = of none) stands. */
+struct hierarchy_place
+team_fleet_place(const struct settings *settings, const struct task_run *run);
 
 /* May the agent of this run (NULL = of none) use this tool? */
 bool team_fleet_has_tool(const struct settings *settings,

@@ -22,8 +22,8 @@
 static bool
 is_whole(const struct task_run *run)
 {
-	return run->parent != NULL && run->parent_actor != NULL &&
-	    run->actor != NULL;
+	/* The parent of one that was handed over to the overseer is none. */
+	return run->parent_actor != NULL && run->actor != NULL;
 }
 
 static void

@@ -22,6 +22,7 @@
 #include "plan-floor.h"
 #include "plan-query.h"
 #include "plan-set.h"
+#include "plan-text.h"
 #include "serve.h"
 #include "settings.h"
 #include "spawn-mail.h"
@@ -31,6 +32,7 @@
 #include "task-run.h"
 #include "task.h"
 #include "team-book.h"
+#include "team-fleet.h"
 #include "team-floor.h"
 #include "team-kin.h"
 #include "team-spawn.h"
@@ -87,17 +89,17 @@ list_setting(const struct team_floor *floor, const char *path)
 	return strv_copy(list);
 }
 
-static struct hierarchy_place
-place_of(const struct team_floor *floor, const struct task *task)
+/* Does its agent wait for others itself? */
+static bool
+is_waiting(const struct asked *a, const struct team_kin *kin)
 {
-	const struct task_run *run = task->run;
+	const struct worker *w =
+	    kin->task != NULL && kin->task->worker != NULL ?
+	    state_find(&a->floor->core->state, kin->task->worker) :
+	    NULL;
 
-	if (run != NULL && run->parent != NULL)
-		return (struct hierarchy_place){ .depth = run->depth,
-			.max_depth = run->max_depth,
-			.local_max_depth = run->local_max_depth };
-	return hierarchy_root_worker(
-	    (int)settings_int(floor->core->settings, "team.max_depth"));
+	return w != NULL && w->status == WORKER_WAITING && w->task != NULL &&
+	    strcmp(w->task, kin->task->id) == 0;
 }
 
 static void
@@ -109,8 +111,11 @@ count_kin(struct asked *a, const struct team_kin *kin)
 	strv_add(&a->models,
 	    spawn_model(
 		&a->facts, kin->run->model, kin->run->agent, kin->run->role));
-	if (strcmp(kin->run->parent, a->task->id) == 0)
+	if (kin->run->parent != NULL &&
+	    strcmp(kin->run->parent, a->task->id) == 0)
 		a->facts.children++;
+	/* The caller will wait for those that it asks for. */
+	a->facts.at_work += kin->task != a->task && !is_waiting(a, kin);
 }
 
 static void
@@ -142,7 +147,7 @@ know(struct asked *a)
 		count_kin(a, &a->kins.list[i]);
 	a->roles = list_setting(a->floor, "team.allowed_roles");
 	a->limits = list_setting(a->floor, "team.provider_limits");
-	a->facts.place = place_of(a->floor, a->task);
+	a->facts.place = team_fleet_place(settings, a->task->run);
 	a->facts.max_concurrent =
 	    (size_t)settings_int(settings, "team.max_concurrent");
 	a->facts.max_children =
@@ -260,6 +265,19 @@ name_of(struct json_object *entry)
 	return name;
 }
 
+/* What its worker may not do, those below it may not either. */
+static void
+confine(const struct asked *a, struct task_run *run)
+{
+	const struct task_run *own = a->task->run;
+	const char *worker = a->agent->worker->name;
+
+	if (own != NULL)
+		strv_add_all(&run->confined_by, strv_const(own->confined_by));
+	if (!plan_has(run->confined_by, worker))
+		strv_add(&run->confined_by, worker);
+}
+
 static void
 fill_node(const struct asked *a, size_t i, struct plan_node *node)
 {
@@ -270,6 +288,7 @@ fill_node(const struct asked *a, size_t i, struct plan_node *node)
 	xstrset(&run->parent, a->task->id);
 	xstrset(&run->parent_actor, a->actor);
 	xstrset(&run->request, a->id);
+	confine(a, run);
 	node->verification = json_object_get(run->contract);
 	if (run->scope_paths != NULL)
 		plan_set_list(&node->scope_paths, run->scope_paths);

@@ -73,9 +73,9 @@ add_below(struct tree *tree, const char *actor)
 }
 
 static bool
-is_child(const struct task *task)
+is_spawned(const struct task *task)
 {
-	return task != NULL && task->run != NULL && task->run->parent != NULL;
+	return task != NULL && task_run_is_spawned(task);
 }
 
 static void
@@ -113,13 +113,13 @@ on_tree(void *arg, struct server_call *call, struct json_object *params)
 		struct agent *agent = floor->fleet->agents[i];
 		const struct task *task = auto_task(agent);
 
-		if (!is_child(task) &&
+		if (!is_spawned(task) &&
 		    (task != NULL || agent->worker->prompt != NULL))
 			add_root(&tree, agent, task);
 	}
 	/* Parents whose work waits without a worker. */
 	for (size_t i = 0; i < state->task_count; i++)
-		if (!is_child(state->tasks[i]) &&
+		if (!is_spawned(state->tasks[i]) &&
 		    !auto_is_held(floor->mode, state->tasks[i]) &&
 		    has_children(&tree, state->tasks[i]))
 			add_root(&tree, NULL, state->tasks[i]);

@@ -91,7 +91,11 @@ on_rebased(struct agent *agent, enum op_rebase_end end, const char *head,
 	(void)head;
 	(void)err;
 	(void)call;
-	if (end != OP_REBASE_CANCELLED && t != NULL && t->run != NULL) {
+	/* Also at the end of the daemon, when the floor is gone; otherwise the
+	 * next patrol looks again. */
+	if (end == OP_REBASE_CANCELLED)
+		return;
+	if (t != NULL && t->run != NULL) {
 		t->run->rebase_due = false;
 		persist_changed(floor->core);
 	}

@@ -40,7 +40,8 @@ node_run_parent(const struct plan_node *node)
 }
 
 bool
-node_run_is_child(const struct plan_node *node)
+node_run_is_spawned(const struct plan_node *node)
 {
-	return node_run_parent(node) != NULL;
+	return node_run_parent(node) != NULL ||
+	    (node->spawn != NULL && json_int_or(node->spawn, "depth", 0) > 0);
 }

@@ -15,6 +15,7 @@ struct task_run *node_run(const struct plan_node *node);
 
 /* The task whose agent asked for the node; NULL = none did; borrowed. */
 const char *node_run_parent(const struct plan_node *node);
-bool node_run_is_child(const struct plan_node *node);
+/* Did one, even if nobody is left above it? */
+bool node_run_is_spawned(const struct plan_node *node);
 
 #endif

@@ -270,7 +270,7 @@ check_room(const struct judge *j, struct spawn_verdict *v)
 {
 	const struct spawn_facts *f = j->facts;
 
-	if (strv_count(f->models) + j->accepted >= f->max_concurrent)
+	if (f->at_work + j->accepted >= f->max_concurrent)
 		deny(v, "resource_exhausted",
 		    xasprintf("no more than %zu spawned agents may be at work",
 			f->max_concurrent));

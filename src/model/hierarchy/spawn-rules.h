@@ -31,6 +31,7 @@ struct spawn_facts {
 	char *const *provider_limits; /* as in provider-limit.h */
 	/* Agents that were spawned and have not ended. */
 	size_t children; /* of the caller */
+	size_t at_work; /* all but the caller and those that wait for others */
 	char *const *models; /* of all of them, "" = the default */
 	char *const *actors; /* names that are in use */
 	const struct agent_cards *cards; /* NULL = none */

@@ -43,6 +43,7 @@ static const struct record_field fields[] = {
 	FIELD("tools_allow", tools_allow),
 	FIELD("tools_deny", tools_deny),
 	FIELD("tools_scoped", tools_scoped),
+	FIELD("confined_by", confined_by),
 	FIELD("scope_paths", scope_paths),
 	FIELD("completion_report", completion_report),
 	FIELD("progress_reporting", progress_reporting),
@@ -122,6 +123,13 @@ task_run_from_json(struct json_object *json, const char *at,
 	}
 	*ret_run = run;
 	return 0;
+}
+
+bool
+task_run_is_spawned(const struct task *task)
+{
+	return task->run != NULL &&
+	    (task->run->parent != NULL || task->run->depth > 0);
 }
 
 bool

@@ -40,7 +40,7 @@ struct task_run {
 	char *actor; /* NULL: that of task_run_actor() */
 	char *parent; /* task id of whoever spawned it; NULL = nobody did */
 	char *parent_actor, *root_actor;
-	int depth, max_depth, local_max_depth; /* set if it has a parent */
+	int depth, max_depth, local_max_depth; /* 0 = nobody asked for it */
 	char *request; /* id of the spawn request */
 	char *goal; /* of its children, if its own goal is implicit */
 
@@ -51,6 +51,8 @@ struct task_run {
 	int timeout_s; /* of an attempt */
 	char **tools_allow, **tools_deny;
 	bool tools_scoped; /* tools_allow counts, even if it is empty */
+	char **confined_by; /* workers of the agents above it, whose settings
+			     * limit it too */
 	char **scope_paths; /* that it may write to; NULL = everywhere */
 	bool completion_report, progress_reporting; /* its prompt asks for it */
 
@@ -96,7 +98,9 @@ struct json_object *task_run_to_json(const struct task_run *run);
 int task_run_from_json(struct json_object *json, const char *at,
     struct task_run **ret_run, struct err *err);
 
-/* Was it asked for by the agent of another task? */
+/* Was it asked for by the agent of another task, which may have ended? */
+bool task_run_is_spawned(const struct task *task);
+/* And is that, or the one above it, still there? */
 bool task_run_is_child(const struct task *task);
 /* "t17-2", the second attempt; the caller frees it. The id that assignments
  * have. */

@@ -8,6 +8,8 @@
 #include "buf.h"
 #include "launch-choice.h"
 #include "mem.h"
+#include "plan-text.h"
+#include "settings.h"
 #include "strv.h"
 #include "task-run.h"
 #include "tool-scope.h"
@@ -51,6 +53,48 @@ effort(const char *thinking)
 	return NULL;
 }
 
+/* From the one that permits most. */
+static size_t
+strictness(const char *mode)
+{
+	static const char *const modes[] = { "bypassPermissions", "auto",
+		"acceptEdits", "default", "dontAsk", "plan" };
+	size_t i = 0;
+
+	while (i < nitems(modes) && strcmp(modes[i], mode) != 0)
+		i++;
+	return i;
+}
+
+const char *
+launch_choice_mode(const struct launch_choice *choice, const char *setting)
+{
+	return choice->permission_mode != NULL &&
+		strictness(choice->permission_mode) > strictness(setting) ?
+	    choice->permission_mode :
+	    setting;
+}
+
+/* As those above it are. */
+static void
+confine(const struct settings *settings, const char *worker,
+    struct launch_choice *choice)
+{
+	cleanup_buf struct buf mode = BUF_INIT, tools = BUF_INIT;
+	const char *const *denied;
+	const char *text;
+
+	settings_worker_path(settings, worker, "permission_mode", &mode);
+	settings_worker_path(settings, worker, "disallowed_tools", &tools);
+	text = settings_string(settings, mode.data);
+	if (launch_choice_mode(choice, text) == text)
+		xstrset(&choice->permission_mode, text);
+	settings_list(settings, tools.data, &denied);
+	for (; *denied != NULL; denied++)
+		if (!plan_has(choice->deny, *denied))
+			strv_add(&choice->deny, *denied);
+}
+
 void
 launch_choice_make(const struct settings *settings, const struct task_run *run,
     struct launch_choice *ret_choice)
@@ -66,13 +110,15 @@ launch_choice_make(const struct settings *settings, const struct task_run *run,
 	    choose(run->model, card != NULL ? card->model : NULL);
 	ret_choice->thinking = choose(effort(run->thinking),
 	    effort(card != NULL ? card->thinking : NULL));
+	for (char **w = run->confined_by; w != NULL && *w != NULL; w++)
+		confine(settings, *w, ret_choice);
 	if (tool_scope_of_run(card, run, &scope, NULL) < 0) {
 		ret_choice->tools = xstrdup("");
 		return;
 	}
 	ret_choice->tools = tool_scope_tools(&scope);
-	if (scope.deny != NULL && scope.deny[0] != NULL)
-		ret_choice->deny = take_ptr(&scope.deny);
+	for (char **t = scope.deny; t != NULL && *t != NULL; t++)
+		strv_add(&ret_choice->deny, *t);
 }
 
 void
@@ -82,6 +128,7 @@ launch_choice_release(struct launch_choice *choice)
 	free(choice->thinking);
 	free(choice->tools);
 	strv_free(choice->deny);
+	free(choice->permission_mode);
 	*choice = (struct launch_choice){ 0 };
 }
 
@@ -98,6 +145,7 @@ launch_choice_print(const struct launch_choice *choice, struct buf *out)
 	add(choice->model, out);
 	add(choice->thinking, out);
 	add(choice->tools, out);
+	add(choice->permission_mode, out);
 	for (char **t = choice->deny; t != NULL && *t != NULL; t++)
 		add(*t, out);
 }

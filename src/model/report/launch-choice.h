@@ -19,14 +19,20 @@ struct launch_choice {
 			 * also for a word that is none of these */
 	char *tools; /* the value of --tools: no other built-in ones */
 	char **deny; /* tools that it does not have besides */
+	char *permission_mode; /* it has none that permits more */
 };
 
 /* run: NULL = a task without one, or no task. A card whose tools have become
- * fewer than the spawn allowed leaves it with none. */
+ * fewer than the spawn allowed leaves it with none. What the workers above it
+ * (confined_by) may not do, it may not do either. */
 void launch_choice_make(const struct settings *settings,
     const struct task_run *run, struct launch_choice *ret_choice);
 void launch_choice_release(struct launch_choice *choice);
 #define cleanup_launch_choice __attribute__((cleanup(launch_choice_release)))
+
+/* The permission mode of a worker with this setting; borrowed. */
+const char *
+launch_choice_mode(const struct launch_choice *choice, const char *setting);
 
 /* Append it, to compare it with another one. */
 void launch_choice_print(const struct launch_choice *choice, struct buf *out);

@@ -107,6 +107,13 @@ choice_of(const struct claude_launch *launch)
 	return launch->choice != NULL ? launch->choice : &none;
 }
 
+static const char *
+mode_of(const struct claude_launch *launch)
+{
+	return launch_choice_mode(
+	    choice_of(launch), worker_string(launch, "permission_mode"));
+}
+
 static void
 add_tools(char ***argv, const struct claude_launch *launch, const char *flag,
     const char *key, const char *const *always, char *const *more)
@@ -130,7 +137,7 @@ claude_argv(const struct claude_launch *launch)
 {
 	cleanup_free char *settings = session_path(launch, "settings.json");
 	cleanup_free char *servers = session_path(launch, "mcp.json");
-	const char *mode = worker_string(launch, "permission_mode");
+	const char *mode = mode_of(launch);
 	const struct launch_choice *choice = choice_of(launch);
 	const char *model = choice->model != NULL ?
 	    choice->model :
@@ -189,8 +196,7 @@ claude_env(const struct claude_launch *launch)
 		    xasprintf("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=%d",
 			launch->max_turns + 1));
 	if (geteuid() == 0 && worker_bool(launch, "allow_root") &&
-	    strcmp(worker_string(launch, "permission_mode"),
-		"bypassPermissions") == 0)
+	    strcmp(mode_of(launch), "bypassPermissions") == 0)
 		strv_add(&env, "IS_SANDBOX=1");
 	return env;
 }
