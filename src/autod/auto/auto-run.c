@@ -48,7 +48,7 @@ note(const struct core *core, const char *what)
 	json_set_int(line, "at_ms", clock_wall_ms());
 	json_set_string(line, "instance_id", core->instance);
 	if (jsonl_append(file, line, RUNS_SIZE, 1, &err) < 0)
-		log_warn("runs.jsonl: %s", err.msg);
+		log_info("runs.jsonl: %s", err.msg);
 }
 
 void

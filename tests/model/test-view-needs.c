@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "json.h"
+#include "mem.h"
+#include "unit.h"
+#include "view-doc.h"
+#include "view-needs.h"
+
+/* The needs of a view: "key: words (command)" lines, in the order of keys. */
+static int
+by_key(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static size_t
+keys_of(struct json_object *rows, const char **keys, size_t room)
+{
+	size_t count = 0;
+
+	json_object_object_foreach(rows, key, row)
+	{
+		(void)row;
+		ck_assert_uint_lt(count, room);
+		keys[count++] = key;
+	}
+	qsort(keys, count, sizeof(const char *), by_key);
+	return count;
+}
+
+static char *
+needs_of(const char *text)
+{
+	cleanup_json struct json_object *view =
+	    view_complete(json_tokener_parse(text));
+	cleanup_buf struct buf out = BUF_INIT;
+	const char *keys[16];
+	size_t count;
+
+	view_needs(view);
+	count = keys_of(view_of(view, "needs"), keys, nitems(keys));
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *need = view_row(view, "needs", keys[i]);
+
+		buf_addf(&out, "%s: %s (%s)\n",
+		    json_string_or(need, "who", "?"),
+		    json_string_or(need, "words", "?"),
+		    json_string_or(need, "command", "-"));
+	}
+	return buf_take(&out);
+}
+
+#define WORKER(name, status, more)                      \
+	"\"" name "\": {\"name\": \"" name              \
+	"\", \"mode\": \"auto\", \"status\": \"" status \
+	"\", \"paused_for\": [], \"title\": \"T\"" more "}"
+
+static const struct {
+	const char *what, *view, *needs;
+} rows[] = {
+	{ "nobody is needed when all is well",
+	    "{\"workers\": {" WORKER("auto-1", "working", "") "}}", "" },
+	{ "an error",
+	    "{\"workers\": {" WORKER(
+		"auto-1", "error", ", \"reason\": \"R\"") "}}",
+	    "auto-1: R (llmc logs auto-1)\n" },
+	{ "work of a hand-driven worker waits for a review",
+	    "{\"workers\": {\"eve\": {\"mode\": \"hand\", \"status\": "
+	    "\"needs_review\", \"title\": \"T\"}}}",
+	    "eve: T (llmc review eve)\n" },
+	{ "not that of auto mode",
+	    "{\"workers\": {" WORKER("auto-1", "needs_review", "") "}}", "" },
+	{ "a parked task", "{\"tasks\": {\"t1\": {\"step\": \"parked\"}}}",
+	    "t1: parked (llmc resume t1)\n" },
+	{ "tasks that failed in this run",
+	    "{\"head\": {\"run_id\": \"r2\"}, \"ended\": {\"t1\": {\"outcome\": "
+	    "\"failed\", \"run_id\": \"r1\"}, \"t2\": {\"outcome\": "
+	    "\"dead-letter\", \"run_id\": \"r2\", \"reason\": \"R\"}, \"t3\": "
+	    "{\"outcome\": \"landed\", \"run_id\": \"r2\"}}}",
+	    "t2: R (llmc task show t2)\n" },
+	{ "the most urgent first",
+	    "{\"head\": {\"red\": true, \"branch\": \"main\", \"paused\": "
+	    "\"P\"}, \"workers\": {" WORKER("auto-1", "error", "") "}}",
+	    "everything: P (llmc resume)\nmain: fails its own check (llmc "
+	    "landing)\nauto-1: T (llmc logs auto-1)\n" },
+	{ "a question, and nothing that was said before or seen",
+	    "{\"workers\": {" WORKER("auto-1", "error",
+		"") "}, \"people\": "
+		    "{\"A\": {\"level\": \"critical\", \"title\": \"Q\", \"options\": "
+		    "[\"yes\"]}, \"B\": {\"level\": \"critical\", \"worker\": "
+		    "\"auto-1\"}, \"C\": {\"level\": \"critical\", \"acked\": true}, "
+		    "\"D\": {\"level\": \"info\"}}}",
+	    "A: Q (llmc escalations answer A)\nauto-1: T (llmc logs "
+	    "auto-1)\n" },
+};
+
+START_TEST(needs_are_said_once_with_what_to_type)
+{
+	cleanup_free char *needs = needs_of(rows[_i].view);
+
+	ck_assert_msg(
+	    strcmp(needs, rows[_i].needs) == 0, "%s: %s", rows[_i].what, needs);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("view-needs");
+	TCase *c = tcase_create("view-needs");
+
+	tcase_add_loop_test(
+	    c, needs_are_said_once_with_what_to_type, 0, (int)nitems(rows));
+	suite_add_tcase(s, c);
+	return s;
+}
