@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "clock.h"
+#include "errtext.h"
+#include "id.h"
 #include "json.h"
+#include "log.h"
 #include "mail-subject.h"
 #include "mail.h"
 #include "mem.h"
+#include "plan-floor.h"
+#include "plan-set.h"
 #include "plan-text.h"
 #include "spawn-mail.h"
 #include "task-run.h"
 #include "team-floor.h"
 #include "team-mail.h"
 
-#define TASK_MAX 2048 /* bytes of a task; all of it is in its node */
+#define TASK_MAX  2048 /* bytes of a task; all of it is in its node */
+#define WORDS_MAX 500 /* bytes of each reason of an answer that is too long */
 
 /* With shorter tasks. */
 static struct json_object *
@@ -58,6 +67,29 @@ spawn_mail_request(
 	return r;
 }
 
+/* Every text of the object, and of those in its lists. */
+static void
+cut_words(struct json_object *json)
+{
+	json_object_object_foreach(json, key, value)
+	{
+		char *words = NULL;
+
+		if (json_object_is_type(value, json_type_array)) {
+			size_t count = json_object_array_length(value);
+
+			for (size_t i = 0; i < count; i++)
+				cut_words(json_object_array_get_idx(value, i));
+		} else if (json_object_is_type(value, json_type_string)) {
+			plan_cut(
+			    &words, json_object_get_string(value), WORDS_MAX);
+			json_object_set_string(value, words);
+			free(words);
+		}
+		(void)key;
+	}
+}
+
 void
 spawn_mail_answer(
     const struct spawn_letter *l, struct json_object *body, bool accepted)
@@ -67,20 +99,95 @@ spawn_mail_answer(
 	cleanup_free char *subject = mail_subject_make(
 	    accepted ? SUBJECT_SPAWN_ACCEPTED : SUBJECT_SPAWN_DENIED, l->goal,
 	    l->request);
-	const struct mail_draft draft = { .key = l->request,
+	cleanup_json struct json_object *cut = NULL;
+	struct mail_draft draft = { .key = l->request,
 		.to = l->actor,
 		.to_worker = l->worker,
 		.subject = subject,
 		.data = body,
 		.reply_to = request,
 		.goal = l->stored ? l->goal : NULL };
+	struct err err = { 0 };
+	int r = team_mail_post(l->floor, &draft, &id, &err);
 
-	if (team_mail_post(l->floor, &draft, &id, NULL) == 0 && l->told)
+	if (r == -E2BIG) {
+		json_object_deep_copy(body, &cut, NULL);
+		cut_words(cut);
+		draft.data = cut;
+		r = team_mail_post(l->floor, &draft, &id, &err);
+	}
+	if (r < 0)
+		log_debug("%s: %s", l->request, err.msg);
+	else if (l->told)
 		team_mail_settle(l->floor, id);
+}
+
+static struct json_object *
+to_spawned(const struct plan_node *node)
+{
+	struct json_object *one = json_object_new_object();
+
+	json_set_string(
+	    one, "actor_id", json_string_or(node->spawn, "actor", ""));
+	json_set_int(one, "depth", json_int_or(node->spawn, "depth", 0));
+	json_set_int(one, "local_max_depth",
+	    json_int_or(node->spawn, "local_max_depth", 0));
+	json_set_string(one, "plan_node_id", node->id);
+	return one;
+}
+
+struct json_object *
+spawn_mail_made(const struct spawn_letter *l, const char **ret_goal)
+{
+	const struct plan_floor *plan = l->floor->plan;
+	const struct plan_set *set =
+	    plan->state == PLAN_OPEN ? plan_floor_set(plan) : NULL;
+	struct spawn_letter letter = *l;
+	struct json_object *body, *list = NULL;
+
+	for (size_t i = 0; set != NULL && i < set->plan_count; i++) {
+		struct plan_node *node = NULL;
+
+		while ((node = plan_next(set->plans[i], node)) != NULL) {
+			if (node->spawn == NULL ||
+			    strcmp(json_string_or(node->spawn, "request", ""),
+				l->request) != 0)
+				continue;
+			if (list == NULL)
+				list = json_object_new_array();
+			json_object_array_add(list, to_spawned(node));
+			letter.goal = set->plans[i]->goal->id;
+		}
+	}
+	if (list == NULL)
+		return NULL;
+	body = json_object_new_object();
+	json_set(body, "spawned_agents", list);
+	json_set(body, "denied_agents", json_object_new_array());
+	letter.stored = true;
+	spawn_mail_answer(&letter, body, true);
+	*ret_goal = letter.goal;
+	return body;
 }
 
 char *
 spawn_mail_answer_id(const char *request)
 {
 	return mail_id(ACTOR_OVERSEER, request);
+}
+
+char *
+spawn_mail_request_id(struct json_object *params)
+{
+	const char *call = json_string_or(params, "call", "");
+	char ulid[ID_ULID_SIZE], hash[17];
+	cleanup_free char *key = NULL;
+
+	if (*call == '\0') {
+		id_ulid(clock_wall_ms(), ulid);
+		return xasprintf("req_%s", ulid);
+	}
+	key = xasprintf("%s %s", json_string_or(params, "worker", ""), call);
+	id_hash(key, hash, 16);
+	return xasprintf("req_%s", hash);
 }

@@ -35,6 +35,7 @@
 #include "team-fleet.h"
 #include "team-floor.h"
 #include "team-kin.h"
+#include "team-mail.h"
 #include "team-spawn.h"
 #include "tool-scope.h"
 
@@ -502,23 +503,6 @@ answer(struct asked *a, struct server_call *call)
 
 /* --- calls ------------------------------------------------------------- */
 
-/* The same call has always the same id. */
-static char *
-request_id(struct json_object *params)
-{
-	const char *call = json_string_or(params, "call", "");
-	char ulid[ID_ULID_SIZE], hash[17];
-	cleanup_free char *key = NULL;
-
-	if (*call == '\0') {
-		id_ulid(clock_wall_ms(), ulid);
-		return xasprintf("req_%s", ulid);
-	}
-	key = xasprintf("%s %s", json_string_or(params, "worker", ""), call);
-	id_hash(key, hash, 16);
-	return xasprintf("req_%s", hash);
-}
-
 static char *
 goal_id_of(const struct asked *a)
 {
@@ -535,11 +519,15 @@ static void
 on_repeated(struct plan_floor *plan, struct server_call *call,
     struct json_object *params, struct json_object *rows)
 {
-	cleanup_free char *id = request_id(params);
+	cleanup_free char *id = spawn_mail_request_id(params);
 	struct json_object *record = json_object_array_get_idx(rows, 0);
 	struct mail *mail = NULL;
 
-	if (record == NULL || mail_from_json(record, "", &mail, NULL) < 0 ||
+	if (record == NULL)
+		serve_refuse(call, API_BUSY,
+		    "the answer to this call is being stored; try again in a "
+		    "moment");
+	else if (mail_from_json(record, "", &mail, NULL) < 0 ||
 	    mail->data == NULL)
 		serve_refuse(call, API_FAILED,
 		    "the answer to this call cannot be read; see: "
@@ -548,6 +536,27 @@ on_repeated(struct plan_floor *plan, struct server_call *call,
 		serve_reply(
 		    plan->core, call, result_of(params, id, mail->data));
 	mail_free(mail);
+}
+
+/* Was the call made before, although its answer is not known? Then it gets that
+ * from the nodes. */
+static bool
+is_made(const struct asked *a, struct server_call *call)
+{
+	const char *goal = NULL;
+	cleanup_free char *actor = team_mail_actor(a->agent);
+	const struct spawn_letter letter = { .floor = a->floor,
+		.request = a->id,
+		.actor = actor,
+		.worker = a->agent->worker->name,
+		.told = waits(a->params) };
+	cleanup_json struct json_object *body = spawn_mail_made(&letter, &goal);
+
+	if (body == NULL)
+		return false;
+	plan_call_answer(
+	    a->floor->plan, call, goal, result_of(a->params, a->id, body));
+	return true;
 }
 
 static void
@@ -560,13 +569,13 @@ on_spawn(void *arg, struct server_call *call, struct json_object *params)
 	a.agent = team_floor_speaker(floor, call, params, &a.task);
 	if (a.agent == NULL)
 		return;
-	a.id = request_id(params);
+	a.id = spawn_mail_request_id(params);
 	known = spawn_mail_answer_id(a.id);
 	if (team_book_knows(floor->book, STORE_MAIL, known)) {
 		if (plan_call_begin(floor->plan, call))
 			plan_query_records(floor->plan, call, params,
 			    STORE_MAIL, NULL, known, on_repeated);
-	} else if (may_ask(&a, call)) {
+	} else if (!is_made(&a, call) && may_ask(&a, call)) {
 		a.actor = task_run_actor(a.task);
 		a.goal_id = goal_id_of(&a);
 		a.list = json_object_object_get(params, "requested_subagents");
