@@ -25,6 +25,7 @@
 #include "commands.h"
 #include "file.h"
 #include "guard.h"
+#include "hook-event.h"
 #include "id.h"
 #include "json.h"
 #include "loop.h"
@@ -34,19 +35,24 @@
 #include "relay.h"
 #include "rpc.h"
 #include "shape.h"
+#include "text.h"
 #include "watch.h"
 
 #define READ_SIZE 16384
 #define BIG       4096 /* a line that is worth giving memory back for */
+#define REPORT_MS 10000 /* later nobody waits for it any more */
 
 enum {
 	FLAG_SOCKET,
+	FLAG_WORKER,
 	FLAG_GENERATION,
 	FLAG_POLICY
 };
 
 static const struct cli_flag mcp_flags[] = {
 	[FLAG_SOCKET] = { "socket", "PATH", "the worker's own socket" },
+	[FLAG_WORKER] = { "worker", "NAME",
+	    "worker that the session belongs to" },
 	[FLAG_GENERATION] = { "generation", "N",
 	    "number of the session's launch" },
 	[FLAG_POLICY] = { "policy", "FILE", "which of the tools it offers" },
@@ -70,6 +76,8 @@ struct speaker {
 	struct rpc_reader reader;
 	struct mcp_server server;
 	struct use_list uses;
+	const char *worker; /* NULL = not known */
+	bool listed; /* the client was given the list of tools */
 	const char *policy_file; /* NULL = none */
 	struct guard_policy policy;
 	struct watch *watch; /* of that file */
@@ -140,7 +148,8 @@ on_policy(void *arg)
 	uint64_t before = speaker->mark;
 
 	load_policy(speaker);
-	if (speaker->mark == before)
+	/* A client that has not asked yet may not be ready for it either. */
+	if (speaker->mark == before || !speaker->listed)
 		return;
 	mcp_tools_changed(&line);
 	say(speaker, &line);
@@ -211,6 +220,42 @@ cancel(struct speaker *speaker, struct json_object *id)
 		}
 }
 
+/* --- the first list ----------------------------------------------------- */
+
+static void
+on_reported(
+    struct json_object *result, int code, const char *message, void *arg)
+{
+	(void)result;
+	(void)code;
+	(void)message;
+	(void)arg;
+}
+
+/* The session has its tools: whoever has a prompt for it waits for that. */
+static void
+report_listed(struct speaker *speaker)
+{
+	cleanup_json struct json_object *params = json_object_new_object();
+	char id[ID_ULID_SIZE];
+	int64_t generation = 0;
+
+	if (speaker->listed)
+		return;
+	speaker->listed = true;
+	if (speaker->worker == NULL || speaker->server.session == NULL)
+		return;
+	id_ulid(clock_wall_ms(), id);
+	text_parse_int(speaker->server.session, 0, INT64_MAX, &generation);
+	json_set_string(params, "event", HOOK_EVENT_TOOLS);
+	json_set_string(params, "worker", speaker->worker);
+	json_set_int(params, "generation", generation);
+	json_set_string(params, "id", id);
+	json_set(params, "data", json_object_new_object());
+	relay_send(
+	    speaker->relay, "hook.event", params, REPORT_MS, on_reported, NULL);
+}
+
 /* --- the client --------------------------------------------------------- */
 
 static void
@@ -222,6 +267,8 @@ take_line(struct speaker *speaker, const struct buf *line)
 	switch (ask.kind) {
 	case MCP_ANSWER:
 		say(speaker, &ask.answer);
+		if (ask.lists)
+			report_listed(speaker);
 		break;
 	case MCP_CALL:
 		forward(speaker, &ask);
@@ -303,6 +350,7 @@ mcp_run(struct cli *cli, const struct cli_args *args)
 		.server = { .version = LLMC_VERSION,
 		    .session = args->flags[FLAG_GENERATION] },
 		.uses = LIST_HEAD_INITIALIZER(speaker.uses),
+		.worker = args->flags[FLAG_WORKER],
 		.policy_file = args->flags[FLAG_POLICY],
 	};
 	int status;
@@ -326,7 +374,8 @@ mcp_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_mcp = {
 	.name = "mcp",
-	.usage = "--socket PATH [--generation N] [--policy FILE]",
+	.usage = "--socket PATH [--worker NAME] [--generation N] "
+		 "[--policy FILE]",
 	.summary = "offer llmc's tools to a session (internal)",
 	.help =
 	    "Claude Code starts this in each session of a worker, as an MCP "

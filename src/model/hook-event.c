@@ -37,6 +37,7 @@ static const struct {
 	{ "Stop", HOOK_STOP },
 	{ "StopFailure", HOOK_STOP_FAILURE },
 	{ "PreCompact", HOOK_COMPACT },
+	{ HOOK_EVENT_TOOLS, HOOK_TOOLS },
 	{ "SubagentStop", HOOK_LIFE },
 };
 

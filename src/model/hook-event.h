@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* What Claude Code reports through `llmc hook`: the parameters of the method
- * hook.event, and the format of the spool files. */
+ * hook.event, and the format of the spool files. `llmc mcp` reports in the same
+ * way that it was asked for its tools. */
 #ifndef HOOK_EVENT_H
 #define HOOK_EVENT_H
 
@@ -21,6 +22,7 @@ enum hook_kind {
 	HOOK_STOP,
 	HOOK_STOP_FAILURE,
 	HOOK_COMPACT, /* a compaction starts */
+	HOOK_TOOLS, /* from llmc mcp: the session has its tools */
 	HOOK_LIFE, /* only a sign of life */
 	HOOK_UNKNOWN,
 	HOOK_KIND_COUNT
@@ -31,6 +33,7 @@ enum hook_kind {
 bool hook_kind_is_life(enum hook_kind kind);
 
 #define HOOK_EVENT_ID_MAX 64 /* bytes */
+#define HOOK_EVENT_TOOLS  "ToolsListed"
 
 /* Valid as long as the object it was read from. */
 struct hook_event {

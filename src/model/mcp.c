@@ -227,6 +227,7 @@ on_list(const struct mcp_server *server, struct json_object *id,
 
 	(void)params;
 	json_set(result, "tools", mcp_tools(server));
+	ask->lists = true;
 	answer_result(ask, id, result);
 }
 

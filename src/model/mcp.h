@@ -13,6 +13,7 @@
 #ifndef MCP_H
 #define MCP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,7 @@ enum mcp_kind {
 struct mcp_ask {
 	enum mcp_kind kind;
 	struct buf answer;
+	bool lists; /* it is the list of tools */
 	struct json_object *id; /* of the call; NULL = null */
 	const struct api_method *method; /* of the daemon */
 	struct json_object *params; /* for it; "call" is missing if the client

@@ -18,6 +18,9 @@
 #include "tmux.h"
 #include "transcript.h"
 
+#define HOLD_MS   5000 /* that the first prompt waits for tools, at most */
+#define SETTLE_MS 100 /* from the answer of our server to their use */
+
 void
 session_prompt(
     struct session *s, const char *text, const char *receipt, bool clear)
@@ -95,6 +98,47 @@ session_deliver_afresh(struct session *s)
 	record->pending_since_ms = clock_wall_ms();
 	record->pending_tries = 0;
 	record->busy = false;
+}
+
+/* --- the first prompt ------------------------------------------------ */
+
+/* Claude Code connects its tools in the background, and a request that is made
+ * before has none of them. */
+void
+session_deliver_hold(struct session *s)
+{
+	if (s->tools && !s->listed)
+		s->held_ms = clock_mono_ms() + HOLD_MS;
+}
+
+void
+session_deliver_release(struct session *s)
+{
+	int64_t then_ms = clock_mono_ms() + SETTLE_MS;
+
+	s->listed = true;
+	if (s->held_ms > then_ms)
+		s->held_ms = then_ms;
+	session_tick_later(s, 1);
+}
+
+static bool
+is_held(struct session *s)
+{
+	int64_t left_ms = s->held_ms - clock_mono_ms();
+
+	if (s->held_ms == -1)
+		return false;
+	if (left_ms > 0) {
+		session_tick_later(s, left_ms);
+		return true;
+	}
+	if (!s->listed)
+		log_debug("%s: it has not asked for its tools, and is prompted "
+			  "without them",
+		    s->worker);
+	s->held_ms = -1;
+	return false;
 }
 
 /* --- actions --------------------------------------------------------- */
@@ -180,7 +224,7 @@ session_deliver_tick(struct session *s)
 	int64_t wait = -1;
 	enum delivery_action action;
 
-	if (s->acting)
+	if (s->acting || is_held(s))
 		return;
 	action = delivery_next(
 	    s->record, s->events.may_type(s->arg), clock_wall_ms(), &wait);

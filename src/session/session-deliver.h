@@ -15,6 +15,10 @@ void session_deliver_tick(struct session *session);
  * was either submitted or must be typed again. */
 void session_deliver_afresh(struct session *session);
 
+/* Likewise: its first prompt waits for its tools; they are connected. */
+void session_deliver_hold(struct session *session);
+void session_deliver_release(struct session *session);
+
 /* This text was submitted. True if it is the pending prompt; `submitted` has
  * been called then. */
 bool session_deliver_submitted(struct session *session, const char *text);

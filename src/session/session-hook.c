@@ -71,8 +71,10 @@ on_session_start(
 	if (strcmp(source, "startup") == 0)
 		record->pending_clear = false; /* it is a new conversation
 						* already */
-	if (first)
+	if (first) {
 		session_deliver_afresh(s);
+		session_deliver_hold(s);
+	}
 	s->events.changed(s->arg);
 	session_tick_later(s, 1);
 	s->events.ready(s->arg, source);
@@ -218,6 +220,15 @@ on_compact(
 }
 
 static bool
+on_tools(struct session *s, struct server_call *call, struct json_object *data)
+{
+	(void)call;
+	(void)data;
+	session_deliver_release(s);
+	return false;
+}
+
+static bool
 on_life(struct session *s, struct server_call *call, struct json_object *data)
 {
 	(void)s;
@@ -236,6 +247,7 @@ static hook_fn *const handlers[HOOK_KIND_COUNT] = {
 	[HOOK_STOP] = on_stop,
 	[HOOK_STOP_FAILURE] = on_stop_failure,
 	[HOOK_COMPACT] = on_compact,
+	[HOOK_TOOLS] = on_tools,
 	[HOOK_LIFE] = on_life,
 };
 

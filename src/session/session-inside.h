@@ -43,6 +43,7 @@ struct session {
 	char *worker; /* "adam" */
 	char *name; /* in tmux: "llmc-adam" */
 	char *role;
+	bool tools; /* it has those of llmc mcp */
 
 	/* The process. */
 	bool running; /* launched or adopted, and not known to be gone */
@@ -70,6 +71,9 @@ struct session {
 	bool late; /* SESSION_UNREPORTED was reported */
 
 	/* Reported by hooks. */
+	bool listed; /* its tools are connected */
+	int64_t held_ms; /* monotonic: the first prompt waits until then; -1 =
+			  * it does not wait */
 	bool compacting;
 	bool background; /* its last turn left something running */
 	char seen[SESSION_SEEN_MAX][HOOK_EVENT_ID_MAX + 1];

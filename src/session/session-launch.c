@@ -155,7 +155,7 @@ prepare(struct session *s, const struct session_launch *launch, bool resume)
 		.socket = launch->socket,
 		/* A repair is about the machine, not about one worktree. */
 		.sees_processes = strcmp(s->role, "worker") != 0,
-		.tools = strcmp(s->role, "worker") == 0,
+		.tools = s->tools,
 		.max_turns = launch->stop_blocks_max,
 		.cgroup = launch->cgroup,
 		.scope = launch->scope,
@@ -174,7 +174,8 @@ begin(struct session *s, int64_t start_timeout_ms)
 	session_stop_acting(s);
 	s->running = true;
 	s->refused = (struct err){ 0 };
-	s->late = s->compacting = s->background = false;
+	s->late = s->compacting = s->background = s->listed = false;
+	s->held_ms = -1;
 	s->since_ms = s->hook_ms = clock_mono_ms();
 	s->start_timeout_ms = start_timeout_ms;
 }

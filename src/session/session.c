@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -134,6 +135,8 @@ session_new(const struct session_host *host, const char *name, const char *role,
 	s->worker = xstrdup(name);
 	s->name = tmux_session_name(name);
 	s->role = xstrdup(role);
+	s->tools = strcmp(role, "worker") == 0;
+	s->held_ms = -1;
 	s->pane = (struct procref)PROCREF_INIT;
 	s->hook_ms = s->grew_ms = s->tool_ms = s->cpu_ms = -1;
 	TAILQ_INIT(&s->waiters);

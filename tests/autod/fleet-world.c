@@ -272,6 +272,7 @@ fleet_world_start(
 	    agent->worker->session.projects, agent->worker->session.id);
 	cleanup_json struct json_object *data = json_object_new_object();
 
+	hook(world, agent, "ToolsListed", "{}");
 	json_set_string(data, "source", source);
 	json_set_string(data, "session_id", agent->worker->session.id);
 	json_set_string(data, "transcript_path", file);

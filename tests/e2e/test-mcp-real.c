@@ -10,10 +10,8 @@
 
 #define ABSENT   "No such tool available"
 #define PROGRESS "mcp__llmc__report_progress"
-/* The tool is asked for by the second request at the latest: a server may be
- * slower than the first prompt. */
-#define WORK(phase, file)                                                \
-	"fake: run true\nfake: tool report_progress {\"phase\":\"" phase \
+#define WORK(phase, file)                                \
+	"fake: tool report_progress {\"phase\":\"" phase \
 	"\"}\nfake: commit " file " x"
 
 static void
@@ -82,6 +80,55 @@ work_twice(void)
 	lacks("adam", "MCP error");
 }
 
+/* From now on a script is the agent: it puts another one in the place of the
+ * server, and becomes Claude Code. */
+static void
+replace_server(const char *server)
+{
+	const char *agent = e2e_path("%s/agent.sh", unit_scratch());
+
+	e2e_script(agent,
+	    e2e_path("#!/bin/sh\n"
+		     "sed -i 's|\"command\": *\"[^\"]*\"|\"command\": \"%s\"|' "
+		     "'%s/.llmc/sessions/'$LLMC_WORKER/mcp.json\n"
+		     "exec '%s' \"$@\"\n",
+		server, fleet_root(), fleet_real_agent()));
+	fleet_do("config", "set", "defaults.agent_command", agent, NULL);
+}
+
+/* Claude Code does not wait by itself for a server that is slower than the
+ * first prompt. */
+START_TEST(the_first_request_of_a_session_has_the_tools)
+{
+	const char *slow = e2e_path("%s/slow.sh", unit_scratch());
+
+	e2e_script(slow,
+	    e2e_path(
+		"#!/bin/sh\nsleep 1\nexec '%s' \"$@\"\n", e2e_llmc_path()));
+	replace_server(slow);
+	for (int i = 0; i < 5; i++) {
+		const char *name = e2e_path("w%d", i);
+		const char *words = e2e_path("first words for %s", name);
+		const char *log, *at;
+
+		fleet_add(name);
+		fleet_start(name,
+		    e2e_path("%s\nfake: tool report_progress "
+			     "{\"phase\":\"now\"}",
+			words));
+		fleet_wait(name, "no_changes");
+		lacks(name, ABSENT);
+		log = e2e_read(fleet_prompt_log());
+		at = strstr(log, words);
+		ck_assert_ptr_nonnull(at);
+		while (at > log && at[-1] != '\n')
+			at--;
+		e2e_has(e2e_path("%.*s", (int)strcspn(at, "\n"), at),
+		    "\"" PROGRESS "\"");
+	}
+}
+END_TEST
+
 START_TEST(it_uses_the_tools_in_two_tasks)
 {
 	work_twice();
@@ -120,7 +167,6 @@ START_TEST(it_asks_in_the_order_that_is_known)
 {
 	const char *log = e2e_path("%s/asked", unit_scratch());
 	const char *tee = e2e_path("%s/tee.sh", unit_scratch());
-	const char *agent = e2e_path("%s/agent.sh", unit_scratch());
 	static const char *const order[] = { "\"server/discover\"",
 		"\"initialize\"", "\"notifications/initialized\"",
 		"\"tools/list\"", "\"tools/call\"" };
@@ -129,13 +175,7 @@ START_TEST(it_asks_in_the_order_that_is_known)
 	e2e_script(tee,
 	    e2e_path("#!/bin/sh\ntee -a '%s' | '%s' \"$@\"\n", log,
 		e2e_llmc_path()));
-	e2e_script(agent,
-	    e2e_path("#!/bin/sh\n"
-		     "sed -i 's|\"command\": *\"[^\"]*\"|\"command\": \"%s\"|' "
-		     "'%s/.llmc/sessions/adam/mcp.json'\n"
-		     "exec '%s' \"$@\"\n",
-		tee, fleet_root(), fleet_real_agent()));
-	fleet_do("config", "set", "defaults.agent_command", agent, NULL);
+	replace_server(tee);
 	fleet_add("adam");
 	fleet_start("adam", WORK("order", "a.txt"));
 	fleet_wait("adam", "needs_review");
@@ -158,6 +198,8 @@ unit_suite(void)
 
 	scenarios_real();
 	s = suite_create("mcp-real");
+	scenarios_add_test(
+	    s, begin, the_first_request_of_a_session_has_the_tools);
 	scenarios_add_test(s, begin, it_uses_the_tools_in_two_tasks);
 	scenarios_add_test(s, begin_boxed, it_uses_the_tools_in_a_sandbox);
 	scenarios_add_test(s, begin, nobody_is_asked_whether_it_may);

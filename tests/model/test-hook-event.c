@@ -34,6 +34,7 @@ START_TEST(each_event_has_its_kind)
 		{ "Stop", HOOK_STOP },
 		{ "StopFailure", HOOK_STOP_FAILURE },
 		{ "PreCompact", HOOK_COMPACT },
+		{ "ToolsListed", HOOK_TOOLS },
 		{ "SubagentStop", HOOK_LIFE },
 		{ "PermissionRequest", HOOK_UNKNOWN },
 		{ "stop", HOOK_UNKNOWN },

@@ -530,13 +530,15 @@ START_TEST(a_worker_gets_a_server_of_tools_about_which_nobody_is_asked)
 	ck_assert_str_eq(json_string_or(server, "command", ""), w.launch.llmc);
 	ck_assert(json_bool_or(server, "alwaysLoad", false));
 	ck_assert_int_eq(json_get_array(server, "", "args", &args, NULL), 0);
-	ck_assert_uint_eq(json_object_array_length(args), 7);
+	ck_assert_uint_eq(json_object_array_length(args), 9);
 	ck_assert_str_eq(word(args, 0), "mcp");
 	ck_assert_str_eq(word(args, 1), "--socket");
 	ck_assert_str_eq(word(args, 2), w.launch.socket);
-	ck_assert_str_eq(word(args, 3), "--generation");
-	ck_assert_str_eq(word(args, 5), "--policy");
-	ck_assert_ptr_nonnull(strstr(word(args, 6), "/run/ann/policy.json"));
+	ck_assert_str_eq(word(args, 3), "--worker");
+	ck_assert_str_eq(word(args, 4), "ann");
+	ck_assert_str_eq(word(args, 5), "--generation");
+	ck_assert_str_eq(word(args, 7), "--policy");
+	ck_assert_ptr_nonnull(strstr(word(args, 8), "/run/ann/policy.json"));
 }
 END_TEST
 

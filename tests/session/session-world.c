@@ -213,6 +213,12 @@ projects(void)
 void
 world_begin(struct world *w)
 {
+	world_begin_as(w, "worker");
+}
+
+void
+world_begin_as(struct world *w, const char *role)
+{
 	struct settings_problems problems;
 	struct settings_facts facts = { .root = unit_path("repo"),
 		.home = "/home/me",
@@ -243,7 +249,7 @@ world_begin(struct world *w)
 	unlink(w->transcript);
 	w->typing = true;
 	w->session =
-	    session_new(&w->host, "adam", "worker", &w->record, &events, w);
+	    session_new(&w->host, "adam", role, &w->record, &events, w);
 }
 
 static void
@@ -408,6 +414,8 @@ world_starts(struct world *w, const char *source)
 	cleanup_free char *id = xasprintf("hook-%d", w->hooks++);
 	struct json_object *data = json_object_new_object();
 
+	if (!w->toolless)
+		world_hook(w, "ToolsListed", "{}", NULL);
 	json_set_string(data, "source", source);
 	json_set_string(data, "session_id", WORLD_TOLD_ID);
 	json_set_string(data, "transcript_path", w->transcript);

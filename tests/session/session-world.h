@@ -37,10 +37,12 @@ struct world {
 	struct server_call *call; /* of the turn that ended last */
 	int ended; /* calls of world_on_end() */
 	int hooks; /* number of hooks sent */
+	bool toolless; /* world_starts() does not report tools */
 };
 
 /* In virtual time, without a session. */
 void world_begin(struct world *w);
+void world_begin_as(struct world *w, const char *role); /* not a worker */
 /* Frees the session and ends the agent. */
 void world_end(struct world *w);
 

@@ -54,6 +54,88 @@ START_TEST(a_prompt_waits_for_its_session)
 }
 END_TEST
 
+/* --- its tools --------------------------------------------------------- */
+
+static void
+up_without_tools(struct world *w)
+{
+	w->toolless = true;
+	world_up(w);
+	session_prompt(w->session, "x", "1", false);
+}
+
+START_TEST(the_first_prompt_waits_for_the_tools)
+{
+	struct world w;
+
+	world_begin(&w);
+	up_without_tools(&w);
+	world_run(&w, 4500);
+	world_expect_tmux(&w, "");
+	world_hook(&w, "ToolsListed", "{}", NULL);
+	world_run(&w, 2 * RUN_MS);
+	world_expect_tmux(&w, "paste [llmc 1] x");
+	world_submits(&w, "[llmc 1] x");
+	/* A new conversation has them already. */
+	world_hook(&w, "Stop", "{}", NULL);
+	session_prompt(w.session, "y", "2", true);
+	world_run(&w, RUN_MS);
+	world_expect_tmux(&w, "paste /clear");
+	world_starts(&w, "clear");
+	world_run(&w, RUN_MS);
+	world_expect_tmux(&w, "paste [llmc 2] y");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(tools_that_never_come_are_waited_for_5_seconds)
+{
+	struct world w;
+
+	world_begin(&w);
+	up_without_tools(&w);
+	world_run(&w, 4900);
+	world_expect_tmux(&w, "");
+	world_run(&w, 200);
+	world_expect_tmux(&w, "paste [llmc 1] x");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(each_process_of_a_session_is_waited_for)
+{
+	struct world w;
+
+	world_begin(&w);
+	world_up(&w); /* this one had its tools at once */
+	session_kill(w.session);
+	world_agent(&w, false);
+	world_launch(&w, true);
+	world_run(&w, RUN_MS);
+	world_expect_tmux(&w, "kill kill start");
+	w.toolless = true;
+	world_starts(&w, "resume");
+	session_prompt(w.session, "x", "1", false);
+	world_run(&w, 4500);
+	world_expect_tmux(&w, "");
+	world_run(&w, 1000);
+	world_expect_tmux(&w, "paste [llmc 1] x");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_session_without_tools_waits_for_none)
+{
+	struct world w;
+
+	world_begin_as(&w, "overseer");
+	up_without_tools(&w);
+	world_run(&w, RUN_MS);
+	world_expect_tmux(&w, "paste [llmc 1] x");
+	world_end(&w);
+}
+END_TEST
+
 START_TEST(a_fresh_conversation_comes_first)
 {
 	struct world w;
@@ -377,6 +459,11 @@ unit_suite(void)
 		the_owner_may_ask_the_transcript, a_turn_that_ends_had_begun,
 		a_prompt_replaces_the_one_on_its_way,
 		a_tmux_that_fails_to_type_is_tried_again, NULL });
+	unit_case(s, "tools",
+	    (const TTest *[]){ the_first_prompt_waits_for_the_tools,
+		tools_that_never_come_are_waited_for_5_seconds,
+		each_process_of_a_session_is_waited_for,
+		a_session_without_tools_waits_for_none, NULL });
 	unit_case(s, "again",
 	    (const TTest *[]){ what_a_dead_process_was_told_is_told_again,
 		a_turn_that_was_cut_off_is_known,

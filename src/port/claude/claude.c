@@ -271,7 +271,8 @@ claude_mcp(const struct claude_launch *launch)
 	cleanup_free char *policy =
 	    policy_file_path(launch->workspace, launch->worker);
 	const char *const args[] = { "mcp", "--socket", launch->socket,
-		"--generation", generation, "--policy", policy };
+		"--worker", launch->worker, "--generation", generation,
+		"--policy", policy };
 	struct json_object *file = json_object_new_object();
 	struct json_object *servers = json_object_new_object();
 	struct json_object *server = json_object_new_object();
