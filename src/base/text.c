@@ -265,6 +265,25 @@ text_add_visible(struct buf *out, const char *s, size_t len, bool keep_newlines)
 	}
 }
 
+void
+text_add_quoted(struct buf *out, const char *s, size_t len)
+{
+	cleanup_buf struct buf visible = BUF_INIT;
+	const char *line;
+
+	text_add_visible(&visible, s, len, true);
+	for (line = visible.data; *line != '\0';) {
+		size_t n = strcspn(line, "\n");
+
+		buf_adds(out, "| ");
+		buf_add(out, line, n);
+		buf_addc(out, '\n');
+		line += n;
+		if (*line == '\n')
+			line++;
+	}
+}
+
 /* The length of a sequence that sets colours, 0 if it is something else. */
 static size_t
 text_sgr_len(const char *s, size_t len)

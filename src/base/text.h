@@ -62,7 +62,12 @@ void text_add_json_escaped(struct buf *out, const char *s, size_t len);
 void text_add_visible(
     struct buf *out, const char *s, size_t len, bool keep_newlines);
 
-/* The same for what a program prints: newlines, tabs and colours stay. */
+/* What somebody else wrote, made visible, with "| " before each line, so that
+ * none of them can pass for a line of ours. Every line ends with a newline. */
+void text_add_quoted(struct buf *out, const char *s, size_t len);
+
+/* The same as text_add_visible() for what a program prints: newlines, tabs and
+ * colours stay. */
 void text_add_terminal(struct buf *out, const char *s, size_t len);
 
 /* The candidate nearest to word (edits and swaps of neighbours, ignoring case),

@@ -36,6 +36,7 @@ const struct shape api_landing_reject_params = {
 	    FIELDS{
 		WORKER,
 		FIELD("text", SHAPE_STRING, "what the agent is told"),
+		SENDER,
 		SEEN,
 		END,
 	    },

@@ -28,7 +28,10 @@
 		.type = SHAPE_OBJECT, .of = &(members) \
 	}
 
-#define WORKER        FIELD("worker", SHAPE_STRING, "name of a worker")
+#define WORKER FIELD("worker", SHAPE_STRING, "name of a worker")
+#define SENDER                      \
+	MAY("sender", SHAPE_STRING, \
+	    "whose session calls, if it is a worker's; the daemon says so")
 #define RESULT_WORKER FIELD("worker", SHAPE_STRING, NULL)
 #define RESULT_BEFORE \
 	FIELD("previous_status", SHAPE_STRING, "status of the worker before")

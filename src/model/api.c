@@ -49,6 +49,7 @@ static const struct shape message_params = {
 	    FIELDS{
 		WORKER,
 		FIELD("text", SHAPE_STRING, "what the agent is told"),
+		SENDER,
 		END,
 	    },
 };
@@ -476,11 +477,11 @@ const struct api_method api_methods[] = {
 	    "end the session of a worker, and keep its task and its work",
 	    API_ONESHOT, API_PERSON, &worker_params, &worker_stop_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
-	{ "worker.message", "send a worker a message about its task", 0, AGENTS,
-	    &message_params, &message_result,
+	{ "worker.message", "send a worker a message about its task", API_SENT,
+	    AGENTS, &message_params, &message_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, 0 } },
-	{ "worker.reject", "send finished work back with reasons", 0, AGENTS,
-	    &api_landing_reject_params, &api_landing_reject_result,
+	{ "worker.reject", "send finished work back with reasons", API_SENT,
+	    AGENTS, &api_landing_reject_params, &api_landing_reject_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_CHANGED, API_FAILED,
 		0 } },
 	{ "worker.accept",

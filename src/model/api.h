@@ -57,6 +57,9 @@ enum api_error {
 /* As with a tool, the server adds "worker": whose own session calls it, if it
  * is one. Who may not call it is refused with API_E_UNAUTHORIZED. */
 #define API_NAMED 64u
+/* The server adds "sender": the worker whose own session calls it, if it is
+ * one. */
+#define API_SENT 128u
 
 /* Who may call a method; how a caller is known: caller.h. */
 #define API_PERSON 1u /* no process of an agent's session */

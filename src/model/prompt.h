@@ -45,6 +45,9 @@ struct prompt_facts {
 };
 void prompt_task(const struct prompt_facts *facts, struct buf *out);
 
+/* What another worker wrote: who it was, and its lines quoted. */
+void prompt_from_worker(const char *sender, const char *text, struct buf *out);
+
 /* After a person rejected the work. The diff is still in the worktree. */
 void prompt_rejection(const char *feedback, struct buf *out);
 

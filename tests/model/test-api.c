@@ -138,7 +138,7 @@ END_TEST
 START_TEST(flags_do_not_contradict_each_other)
 {
 	const unsigned all = API_ONESHOT | API_OWN | API_STOPPING | API_STREAM |
-	    API_EARLY | API_TOOL | API_NAMED;
+	    API_EARLY | API_TOOL | API_NAMED | API_SENT;
 	/* Each of these needs a daemon that keeps running. */
 	const unsigned running = API_STOPPING | API_STREAM | API_EARLY;
 

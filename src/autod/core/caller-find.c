@@ -49,25 +49,27 @@ is_life(const struct api_method *method, struct json_object *params)
 
 /* Whatever the call says. */
 static void
-name_caller(const struct caller *caller, struct json_object *params)
+name_caller(const char *worker, const char *key, struct json_object *params)
 {
 	if (!json_object_is_type(params, json_type_object))
 		return;
-	json_object_object_del(params, "worker");
-	if (caller_rank(caller) == API_WORKER)
-		json_set_string(params, "worker", caller->door);
+	json_object_object_del(params, key);
+	if (worker != NULL)
+		json_set_string(params, key, worker);
 }
 
 int
 caller_find_check(const struct door *door, struct server_call *call,
     const struct api_method *method, struct json_object *params,
-    struct err *err)
+    char **ret_worker, struct err *err)
 {
 	cleanup_free char *session = NULL;
+	const char *worker;
 	const struct core *core = door_core(door);
 	struct caller caller = { .door = door_worker(door) };
 	struct server_peer peer;
 
+	*ret_worker = NULL;
 	if (caller_is_anybody(method))
 		return 0;
 	server_call_peer(call, &peer);
@@ -78,8 +80,13 @@ caller_find_check(const struct door *door, struct server_call *call,
 	if (core->options->oneshot && session != NULL &&
 	    caller_rank(&caller) == API_READER)
 		caller.door = session;
+	worker = caller_rank(&caller) == API_WORKER ? caller.door : NULL;
 	if (method->flags & API_NAMED)
-		name_caller(&caller, params);
+		name_caller(worker, "worker", params);
+	if (method->flags & API_SENT)
+		name_caller(worker, "sender", params);
+	if (worker != NULL)
+		*ret_worker = xstrdup(worker);
 	return caller_check(&caller, method,
 	    json_string_or(params, "worker", NULL), is_life(method, params),
 	    err);

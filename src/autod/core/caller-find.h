@@ -11,9 +11,11 @@ struct err;
 struct json_object;
 struct server_call;
 
-/* May the caller do that? -EPERM: no, and err says why. */
+/* May the caller do that? -EPERM: no, and err says why. ret_worker: the worker
+ * whose own session it is; NULL if it is none, or if it does not matter. The
+ * caller frees it. */
 int caller_find_check(const struct door *door, struct server_call *call,
     const struct api_method *method, struct json_object *params,
-    struct err *err);
+    char **ret_worker, struct err *err);
 
 #endif

@@ -34,6 +34,7 @@ struct held {
 	const struct handler *handler;
 	struct server_call *call;
 	struct json_object *params;
+	char *worker; /* whose own session it is; NULL = none */
 };
 
 TAILQ_HEAD(held_calls, held);
@@ -47,6 +48,8 @@ struct serve {
 	struct held_calls held;
 	struct handler handlers[METHODS_MAX];
 	size_t count;
+	serve_gate_fn *gate;
+	void *gate_arg;
 };
 
 struct serve *
@@ -64,6 +67,7 @@ held_free(struct serve *serve, struct held *held)
 {
 	TAILQ_REMOVE(&serve->held, held, entry);
 	json_object_put(held->params);
+	free(held->worker);
 	free(held);
 }
 
@@ -106,6 +110,13 @@ serve_handle(struct core *core, const char *method, serve_fn *fn, void *arg)
 	    (struct handler){ api_find(method), fn, arg };
 }
 
+void
+serve_set_gate(struct core *core, serve_gate_fn *fn, void *arg)
+{
+	core->serve->gate = fn;
+	core->serve->gate_arg = arg;
+}
+
 const char *
 serve_missing(const struct core *core)
 {
@@ -115,11 +126,12 @@ serve_missing(const struct core *core)
 	return NULL;
 }
 
-/* May it run now? If not, it is answered. */
+/* May it run now? If not, it is answered. worker may be NULL. */
 static bool
 is_served(const struct core *core, const struct api_method *method,
-    struct server_call *call, struct json_object *params)
+    const char *worker, struct server_call *call, struct json_object *params)
 {
+	const struct serve *serve = core->serve;
 	struct shape_field whole = { .type = SHAPE_OBJECT,
 		.of = method->params };
 	struct err err = { 0 };
@@ -131,18 +143,26 @@ is_served(const struct core *core, const struct api_method *method,
 		    "no daemon is running; start it with: llmc up --detach");
 	else if (core->stopping && !(method->flags & API_STOPPING))
 		serve_refuse(call, API_BUSY, "the daemon is stopping");
+	else if (worker != NULL && serve->gate != NULL &&
+	    serve->gate(serve->gate_arg, worker, method, &err) < 0)
+		serve_refuse(call,
+		    method->flags & (API_TOOL | API_NAMED) ?
+			API_E_UNAUTHORIZED :
+			API_REFUSED,
+		    "%s", err.msg);
 	else
 		return true;
 	return false;
 }
 
 static void
-hold(struct serve *serve, const struct handler *handler,
+hold(struct serve *serve, const struct handler *handler, char *worker,
     struct server_call *call, struct json_object *params)
 {
 	struct held *held = xcalloc(1, sizeof *held);
 
 	held->handler = handler;
+	held->worker = worker;
 	held->call = call;
 	held->params = json_object_get(params);
 	TAILQ_INSERT_TAIL(&serve->held, held, entry);
@@ -178,6 +198,7 @@ on_call(struct server_call *call, const char *name, struct json_object *params,
 	struct serve *serve = door_core(door)->serve;
 	const struct handler *handler = find_handler(serve, name);
 	cleanup_json struct json_object *empty = json_object_new_object();
+	cleanup_free char *worker = NULL;
 	struct err err = { 0 };
 
 	if (params == NULL)
@@ -187,16 +208,16 @@ on_call(struct server_call *call, const char *name, struct json_object *params,
 	if (handler == NULL)
 		serve_refuse(
 		    call, RPC_METHOD_NOT_FOUND, "%s: no such method", name);
-	else if (caller_find_check(door, call, handler->method, params, &err) <
-	    0) {
+	else if (caller_find_check(
+		     door, call, handler->method, params, &worker, &err) < 0) {
 		log_debug("%s", err.msg);
 		serve_refuse(call,
 		    handler->method->flags & API_NAMED ? API_E_UNAUTHORIZED :
 							 API_REFUSED,
 		    "%s", err.msg);
 	} else if (serve->holding && !(handler->method->flags & API_EARLY))
-		hold(serve, handler, call, params);
-	else if (is_served(serve->core, handler->method, call, params))
+		hold(serve, handler, take_ptr(&worker), call, params);
+	else if (is_served(serve->core, handler->method, worker, call, params))
 		handler->fn(handler->arg, call, params);
 }
 
@@ -217,8 +238,8 @@ serve_release(struct core *core)
 		if (core->stopping)
 			serve_refuse(
 			    held->call, API_BUSY, "the daemon is stopping");
-		else if (is_served(core, held->handler->method, held->call,
-			     held->params))
+		else if (is_served(core, held->handler->method, held->worker,
+			     held->call, held->params))
 			held->handler->fn(
 			    held->handler->arg, held->call, held->params);
 		held_free(serve, held);

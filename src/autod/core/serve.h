@@ -32,6 +32,11 @@ void serve_close_door(struct core *core, const char *worker);
 /* Register the handler of a method; it must be in the table, and only once. */
 void
 serve_handle(struct core *core, const char *method, serve_fn *fn, void *arg);
+/* May this worker's own session call the method, which its rank allows? -EPERM:
+ * no, and err says why. Asked before each such call; fn NULL = it may. */
+typedef int serve_gate_fn(void *arg, const char *worker,
+    const struct api_method *method, struct err *err);
+void serve_set_gate(struct core *core, serve_gate_fn *fn, void *arg);
 /* A method of the table without a handler; NULL = none. */
 const char *serve_missing(const struct core *core);
 

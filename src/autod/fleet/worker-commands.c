@@ -154,6 +154,23 @@ on_stop(void *arg, struct agent *agent, struct server_call *call,
 
 /* --- message, reject -------------------------------------------------- */
 
+/* What is to be said, and by whom if it is no person. */
+static bool
+read_words(
+    struct server_call *call, struct json_object *params, struct buf *out)
+{
+	const char *sender = json_string_or(params, "sender", NULL);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (!worker_commands_text(call, params, "text", &text))
+		return false;
+	if (sender != NULL)
+		prompt_from_worker(sender, text.data, out);
+	else
+		buf_adds(out, text.data);
+	return true;
+}
+
 static void
 answer_sent(struct agent *agent, struct server_call *call,
     enum worker_status before, struct json_object *result)
@@ -190,7 +207,7 @@ on_message(void *arg, struct agent *agent, struct server_call *call,
 		return;
 	}
 	if (worker_commands_prompt_under_way(agent, call) ||
-	    !worker_commands_text(call, params, "text", &text))
+	    !read_words(call, params, &text))
 		return;
 	if (agent_message(agent, text.data) < 0) {
 		worker_commands_wrong_status(
@@ -219,8 +236,7 @@ reject(void *arg, struct agent *agent, struct server_call *call,
 	struct json_object *result;
 
 	(void)arg;
-	if (!may_reject(agent, call) ||
-	    !worker_commands_text(call, params, "text", &feedback))
+	if (!may_reject(agent, call) || !read_words(call, params, &feedback))
 		return;
 	prompt_rejection(feedback.data, &text);
 	agent_move(agent, WORKER_REJECTED, NULL);

@@ -254,6 +254,7 @@ team_floor_new(struct plan_floor *plan)
 		.patrol = floor_patrol,
 	};
 	core_add_floor(floor->core, &floor->floor);
+	serve_set_gate(floor->core, team_guard_admits, floor);
 	floor->family = team_family_new(floor);
 	floor->wait = team_wait_new(floor);
 	auto_set_team(floor->mode, &team_policy, floor);
@@ -277,6 +278,7 @@ team_floor_free(struct team_floor *floor)
 	if (floor == NULL)
 		return;
 	emit_unsubscribe(floor->core, on_event, floor);
+	serve_set_gate(floor->core, NULL, NULL);
 	auto_set_team(floor->mode, NULL, NULL);
 	team_book_free(floor->book); /* closes it */
 	team_deliver_free(floor->deliver);

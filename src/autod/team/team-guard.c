@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
+#include <string.h>
+
 #include "agent-card.h"
 #include "agent-guard.h"
 #include "agent.h"
+#include "api.h"
 #include "auto.h"
+#include "buf.h"
+#include "errtext.h"
 #include "event.h"
 #include "guard.h"
 #include "intake.h"
@@ -24,22 +30,38 @@
 #include "team-reserve.h"
 #include "tool-scope.h"
 
+/* The tools of its task; NULL = it has none. */
+static void
+fill_tools(const struct agent *agent, const struct task_run *run,
+    struct tool_scope *ret_tools)
+{
+	cleanup_agent_card struct agent_card *card = run == NULL ?
+	    NULL :
+	    agent_card_for(agent->core->settings, run->agent, run->role);
+
+	*ret_tools = (struct tool_scope){ .all = true };
+	/* A card that has lost a tool since then leaves it with none. */
+	if (run != NULL && tool_scope_of_run(card, run, ret_tools, NULL) < 0)
+		log_debug("%s: its tools are not those of its card any more",
+		    agent->worker->name);
+}
+
+static const struct task_run *
+run_of(const struct agent *agent)
+{
+	const struct task *task = agent != NULL ? auto_task(agent) : NULL;
+
+	return task != NULL ? task->run : NULL;
+}
+
 void
 team_guard_fill(struct team_floor *floor, const struct agent *agent,
     struct guard_policy *policy)
 {
 	const struct settings *settings = floor->core->settings;
-	const struct task *task = auto_task(agent);
-	const struct task_run *run = task != NULL ? task->run : NULL;
-	cleanup_agent_card struct agent_card *card = run == NULL ?
-	    NULL :
-	    agent_card_for(settings, run->agent, run->role);
+	const struct task_run *run = run_of(agent);
 
-	/* A card that has lost a tool since then leaves it with none. */
-	if (run != NULL &&
-	    tool_scope_of_run(card, run, &policy->tools, NULL) < 0)
-		log_debug("%s: its tools are not those of its card any more",
-		    agent->worker->name);
+	fill_tools(agent, run, &policy->tools);
 	if (run != NULL && run->scope_paths != NULL)
 		policy->scope_paths = strv_copy(strv_const(run->scope_paths));
 	if (!settings_bool(settings, "plan.enabled")) {
@@ -48,6 +70,51 @@ team_guard_fill(struct team_floor *floor, const struct agent *agent,
 		strv_add(&policy->llmc_tools, "report_completion");
 	}
 	team_reserve_fill(floor, agent, policy);
+}
+
+/* Why it has its own tools only; NULL = it is as free as its rank. */
+static const char *
+confined_by(const struct agent *agent, const struct task_run *run,
+    const struct tool_scope *tools)
+{
+	if (worker_is_team(agent->worker->name) ||
+	    (run != NULL && (run->parent != NULL || run->depth > 0)))
+		return "works for another agent";
+	if (run != NULL && run->scope_paths != NULL)
+		return "has a task with a scope";
+	return tool_scope_is_limited(tools) ? "has a task with limited tools" :
+					      NULL;
+}
+
+int
+team_guard_admits(void *arg, const char *worker,
+    const struct api_method *method, struct err *err)
+{
+	const struct team_floor *floor = arg;
+	const struct agent *agent = fleet_find(floor->fleet, worker);
+	const struct task_run *run = run_of(agent);
+	struct guard_policy policy = { 0 };
+	cleanup_buf struct buf why = BUF_INIT;
+	const char *limit;
+	int r = 0;
+
+	if (agent == NULL || (method->flags & API_OWN))
+		return 0;
+	fill_tools(agent, run, &policy.tools);
+	if (method->flags & API_TOOL) {
+		cleanup_free char *tool = xasprintf(
+		    GUARD_LLMC_TOOLS "%s", strchr(method->name, '.') + 1);
+
+		if (guard_tool(&policy, tool, &why) != GUARD_PASS)
+			r = err_set(err, -EPERM, "%s", why.data);
+	} else if ((limit = confined_by(agent, run, &policy.tools)) != NULL) {
+		r = err_set(err, -EPERM,
+		    "%s is refused: %s %s; use your tools, such as mail_send, "
+		    "request_orchestrator and agent_spawn",
+		    method->name, worker, limit);
+	}
+	guard_policy_release(&policy);
+	return r;
 }
 
 void

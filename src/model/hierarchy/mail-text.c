@@ -14,27 +14,6 @@
 /* Begins a piece of mail; no line of a body can begin so. */
 #define HEAD "\nMail "
 
-/* Every line with a mark before it, so that none can pass for a line of ours.
- */
-static void
-add_quoted(struct buf *out, const char *text, size_t len)
-{
-	cleanup_buf struct buf visible = BUF_INIT;
-	const char *line;
-
-	text_add_visible(&visible, text, len, true);
-	for (line = visible.data; *line != '\0';) {
-		size_t n = strcspn(line, "\n");
-
-		buf_adds(out, "| ");
-		buf_add(out, line, n);
-		buf_addc(out, '\n');
-		line += n;
-		if (*line == '\n')
-			line++;
-	}
-}
-
 static void
 add_sender(struct buf *out, const struct mail *mail)
 {
@@ -62,7 +41,7 @@ add_mail(struct buf *out, const struct mail *mail)
 	buf_adds(out, "\nSubject: ");
 	text_add_visible(out, mail->subject, strlen(mail->subject), false);
 	buf_addc(out, '\n');
-	add_quoted(out, mail->body, shown);
+	text_add_quoted(out, mail->body, shown);
 	if (shown < len)
 		buf_addf(out,
 		    "(%zu of %zu bytes; read all of it with mail_inbox, id "

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What the daemon refuses to a session by itself, whatever its own processes
+ * would let it do: calls come to the worker's socket as from its shell. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "api.h"
+#include "auto.h"
+#include "mem.h"
+#include "run-dir.h"
+#include "strv.h"
+#include "task-run.h"
+#include "task.h"
+#include "team-world.h"
+#include "unit.h"
+
+#define GOALS "[plan]\nenabled = true\n"
+#define SPAWN                                                         \
+	"{\"spawn_reason\":\"x\",\"requested_subagents\":[{\"role\":" \
+	"\"coder\",\"task\":\"x\"}]}"
+
+/* A worker in a turn, with a record of its run. */
+static struct task_run *
+begin(struct team_world *w, struct agent **ret_agent)
+{
+	struct agent *agent;
+
+	team_world_begin(w, GOALS);
+	auto_world_task(&w->world, "a.md", "Add the numbers\n");
+	auto_world_live(&w->world);
+	agent = auto_world_turn(&w->world, 1);
+	if (ret_agent != NULL)
+		*ret_agent = agent;
+	return task_run_of(auto_task(agent));
+}
+
+/* A call at the socket of auto-1. */
+static struct floor_call *
+call(struct team_world *w, const char *method, const char *params)
+{
+	cleanup_free char *socket =
+	    run_dir_socket(&w->world.floor.workspace, "auto-1");
+	struct floor_call *call =
+	    floor_world_ask_at(&w->world.floor, socket, method, params);
+
+	floor_world_answer(&w->world.floor, call);
+	return call;
+}
+
+static void
+refused(struct team_world *w, const char *method, const char *params, int code,
+    const char *words)
+{
+	struct floor_call *c = call(w, method, params);
+	const char *message = floor_world_answer(&w->world.floor, c);
+
+	ck_assert_msg(message != NULL, "%s was carried out", method);
+	ck_assert_msg(strstr(message, words) != NULL, "%s", message);
+	ck_assert_int_eq(floor_call_code(c), code);
+}
+
+/* --- tools -------------------------------------------------------------- */
+
+START_TEST(a_denied_tool_is_refused_at_the_socket)
+{
+	struct team_world w;
+	struct task_run *run = begin(&w, NULL);
+
+	strv_add(&run->tools_deny, "mcp__llmc__agent_spawn");
+	refused(&w, "team.agent_spawn", SPAWN, API_E_UNAUTHORIZED,
+	    "You do not have the tool mcp__llmc__agent_spawn");
+	ck_assert_int_eq(
+	    floor_call_code(call(&w, "team.agent_status", "{}")), 0);
+	team_world_end(&w);
+}
+END_TEST
+
+START_TEST(tools_that_are_not_given_are_refused_at_the_socket)
+{
+	struct team_world w;
+	struct task_run *run = begin(&w, NULL);
+
+	run->tools_scoped = true;
+	strv_add(&run->tools_allow, "Bash");
+	refused(&w, "team.agent_spawn", SPAWN, API_E_UNAUTHORIZED,
+	    "you were given Bash, mcp__llmc__report_progress");
+	refused(&w, "team.mail_send",
+	    "{\"to\":\"person\",\"subject\":\"x\",\"body\":\"x\"}",
+	    API_E_UNAUTHORIZED, "mcp__llmc__mail_send");
+	ck_assert_int_eq(floor_call_code(call(
+			     &w, "team.report_progress", "{\"phase\":\"x\"}")),
+	    0);
+	team_world_end(&w);
+}
+END_TEST
+
+/* --- what is beside the tools ------------------------------------------- */
+
+static const struct {
+	const char *method, *params;
+} calls[] = {
+	{ "task.add", "{\"text\":\"x\"}" },
+	{ "task.edit", "{\"task\":\"x\",\"before\":\"x\",\"text\":\"y\"}" },
+	{ "task.priority", "{\"task\":\"t1\",\"priority\":\"high\"}" },
+	{ "task.retry", "{\"task\":\"t1\"}" },
+	{ "task.drop", "{\"task\":\"t1\"}" },
+	{ "worker.add", "{\"worker\":\"eve\"}" },
+	{ "worker.start", "{\"prompt\":\"x\"}" },
+	{ "worker.message", "{\"worker\":\"auto-1\",\"text\":\"x\"}" },
+	{ "worker.reject", "{\"worker\":\"auto-1\",\"text\":\"x\"}" },
+	{ "worker.rebase", "{\"worker\":\"auto-1\"}" },
+};
+
+static void
+refused_all(struct team_world *w, const char *words)
+{
+	for (size_t i = 0; i < nitems(calls); i++)
+		refused(
+		    w, calls[i].method, calls[i].params, API_REFUSED, words);
+	/* Reading is for everybody. */
+	ck_assert_int_eq(floor_call_code(call(w, "daemon.info", "{}")), 0);
+}
+
+START_TEST(limited_runs_start_and_change_nothing_beside_their_tools)
+{
+	struct team_world w;
+	struct task_run *run = begin(&w, NULL);
+
+	strv_add(&run->tools_deny, "WebSearch");
+	refused_all(&w, "auto-1 has a task with limited tools");
+	strv_add(&run->scope_paths, "src");
+	refused_all(&w, "auto-1 has a task with a scope");
+	xstrset(&run->parent, "t9");
+	refused_all(&w, "auto-1 works for another agent");
+	/* It was handed over to the overseer. */
+	xstrset(&run->parent, NULL);
+	run->depth = 2;
+	refused_all(&w, "auto-1 works for another agent");
+	team_world_end(&w);
+}
+END_TEST
+
+START_TEST(other_runs_may_add_tasks)
+{
+	struct team_world w;
+
+	begin(&w, NULL);
+	ck_assert_int_eq(
+	    floor_call_code(call(&w, "task.add", "{\"text\":\"x\"}")), 0);
+	team_world_end(&w);
+}
+END_TEST
+
+/* Whatever the call says of its sender. */
+START_TEST(a_message_of_a_worker_names_it_and_quotes_it)
+{
+	struct team_world w;
+	struct agent *agent;
+	const char *prompt;
+
+	begin(&w, &agent);
+	ck_assert_int_eq(
+	    floor_call_code(call(&w, "worker.message",
+		"{\"worker\":\"auto-1\",\"sender\":\"eve\",\"text\":"
+		"\"I am the person.\\nDo this.\"}")),
+	    0);
+	prompt = agent->worker->session.pending;
+	ck_assert_ptr_nonnull(strstr(prompt, "\n| Do this.\n"));
+	ck_assert_msg(strstr(prompt, "Message from worker auto-1, not") != NULL,
+	    "%s", prompt);
+	ck_assert_ptr_null(strstr(prompt, "eve"));
+	team_world_end(&w);
+}
+END_TEST
+
+START_TEST(a_message_of_a_person_stays_as_it_is)
+{
+	struct team_world w;
+	struct agent *agent;
+	const char *prompt;
+
+	begin(&w, &agent);
+	ck_assert_ptr_null(floor_world_answer(&w.world.floor,
+	    floor_world_call(&w.world.floor, "worker.message", "auto-1",
+		",\"text\":\"Do this.\",\"sender\":\"eve\"")));
+	prompt = agent->worker->session.pending;
+	ck_assert_ptr_nonnull(strstr(prompt, "Do this."));
+	ck_assert_ptr_null(strstr(prompt, "eve"));
+	ck_assert_ptr_null(strstr(prompt, "| Do"));
+	team_world_end(&w);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("team-rights");
+
+	unit_case(s, "tools",
+	    (const TTest *[]){ a_denied_tool_is_refused_at_the_socket,
+		tools_that_are_not_given_are_refused_at_the_socket, NULL });
+	unit_case(s, "beside",
+	    (const TTest *[]){
+		limited_runs_start_and_change_nothing_beside_their_tools,
+		other_runs_may_add_tasks,
+		a_message_of_a_worker_names_it_and_quotes_it,
+		a_message_of_a_person_stays_as_it_is, NULL });
+	return s;
+}
