@@ -55,6 +55,12 @@ is_at(const char *place, const char *file)
 		(file[len] == '\0' || file[len] == '/'));
 }
 
+static bool
+is_pattern(const char *place)
+{
+	return strpbrk(place, "*?[") != NULL;
+}
+
 bool
 scope_path_covers(const char *place, const char *file)
 {
@@ -62,8 +68,7 @@ scope_path_covers(const char *place, const char *file)
 
 	return normal != NULL &&
 	    (is_at(normal, file) ||
-		(strpbrk(normal, "*?[") != NULL &&
-		    fnmatch(normal, file, 0) == 0));
+		(is_pattern(normal) && fnmatch(normal, file, 0) == 0));
 }
 
 bool
@@ -72,6 +77,24 @@ scope_path_in(char *const *places, const char *file)
 	for (; places != NULL && *places != NULL; places++)
 		if (scope_path_covers(*places, file))
 			return true;
+	return false;
+}
+
+bool
+scope_path_within(char *const *places, const char *place)
+{
+	if (place == NULL)
+		return false;
+	if (!is_pattern(place))
+		return scope_path_in(places, place);
+	for (; places != NULL && *places != NULL; places++) {
+		cleanup_free char *normal = scope_path_normal(*places);
+
+		if (normal != NULL &&
+		    (is_pattern(normal) ? strcmp(normal, place) == 0 :
+					  is_at(normal, place)))
+			return true;
+	}
 	return false;
 }
 

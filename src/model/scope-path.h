@@ -23,6 +23,11 @@ bool scope_path_covers(const char *place, const char *file);
 /* Is it in one of these places (NULL terminated, may be NULL)? */
 bool scope_path_in(char *const *places, const char *file);
 
+/* Is all that this place, in its shortest form (NULL = it has none), can mean
+ * in one of these? A pattern is if it is one of them, or below one that is no
+ * pattern. */
+bool scope_path_within(char *const *places, const char *place);
+
 /* Does one of two places, in their shortest form, cover the other? Patterns
  * are taken as names. */
 bool scope_path_meets(const char *a, const char *b);

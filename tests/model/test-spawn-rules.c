@@ -311,6 +311,44 @@ START_TEST(an_accepted_agent_inherits_what_restricts_its_parent)
 }
 END_TEST
 
+/* A card may be removed while its agents work. */
+START_TEST(a_run_keeps_the_tools_that_its_card_has_now)
+{
+	cleanup_json struct json_object *asked =
+	    parse("[{\"role\":\"fox\",\"task\":\"x\"}]");
+	cleanup_tool_scope struct tool_scope scope = { 0 };
+	struct spawn_facts f = root;
+	struct spawn_decision d;
+	struct task_run *run;
+
+	f.cards = fleet("", LIST("Read"));
+	spawn_decide(&f, asked, &d);
+	ck_assert_uint_eq(d.accepted, 1);
+	run = spawn_run(&f, &d.agents[0], json_object_array_get_idx(asked, 0));
+	ck_assert_int_eq(tool_scope_of_run(NULL, run, &scope, NULL), 0);
+	ck_assert(tool_scope_permits(&scope, "Read"));
+	ck_assert(!tool_scope_permits(&scope, "Bash"));
+	task_run_free(run);
+	spawn_decision_release(&d);
+}
+END_TEST
+
+/* As a text such a pattern may match another one that means more. */
+START_TEST(a_pattern_of_the_child_is_one_of_the_parent_or_below_a_folder)
+{
+	struct spawn_facts f = root;
+
+	f.scope_paths = LIST("src/?", "docs", "*.md");
+	becomes(&f,
+	    "[{\"role\":\"a\",\"task\":\"x\",\"scope_paths\":[\"src/*\"]},"
+	    "{\"role\":\"b\",\"task\":\"x\",\"scope_paths\":[\"*\"]},"
+	    "{\"role\":\"c\",\"task\":\"x\",\"scope_paths\":[\"./src/?\","
+	    "\"docs/*.txt\",\"*.md\"]}]",
+	    "policy_violation; policy_violation; actor:team:c:c-1; "
+	    "some agents were denied");
+}
+END_TEST
+
 START_TEST(the_mail_of_a_request_has_the_true_depth)
 {
 	cleanup_json struct json_object *params =
@@ -346,6 +384,8 @@ unit_suite(void)
 		several_reasons_have_a_code_of_their_own,
 		nobody_gets_more_tools_or_paths_than_its_parent,
 		an_accepted_agent_inherits_what_restricts_its_parent,
+		a_run_keeps_the_tools_that_its_card_has_now,
+		a_pattern_of_the_child_is_one_of_the_parent_or_below_a_folder,
 		the_mail_of_a_request_has_the_true_depth, NULL });
 	return suite;
 }

@@ -249,6 +249,34 @@ START_TEST(a_run_keeps_an_empty_list_of_tools)
 }
 END_TEST
 
+START_TEST(a_card_that_changes_gives_a_run_nothing_and_may_take)
+{
+	char name[] = "fox";
+	char *tools[] = { (char[]){ "Read" }, NULL };
+	const struct agent_card less = { .name = name, .tools = tools };
+	const struct agent_card more = { .name = name, .all_tools = true };
+	cleanup_strv char **allow = NULL;
+	struct task_run run = { .tools_scoped = true };
+
+	strv_add(&allow, "Read");
+	strv_add(&allow, "Edit");
+	run.tools_allow = allow;
+	for (int i = 0; i < 3; i++) {
+		cleanup_tool_scope struct tool_scope scope = { 0 };
+
+		ck_assert_int_eq(tool_scope_of_run(i == 0 ? NULL :
+					 i == 1           ? &more :
+							    &less,
+				     &run, &scope, NULL),
+		    0);
+		ck_assert(tool_scope_permits(&scope, "Read"));
+		ck_assert_int_eq(tool_scope_permits(&scope, "Edit"), i < 2);
+		ck_assert(!tool_scope_permits(&scope, "Bash"));
+		ck_assert(tool_scope_permits(&scope, TOOL_REPORT_PROGRESS));
+	}
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -262,6 +290,7 @@ unit_suite(void)
 	unit_rows(suite, a_hook_is_told_by_the_exact_name, nitems(uses));
 	unit_case(suite, "policy",
 	    (const TTest *const[]){ a_broken_policy_permits_nothing,
-		a_run_keeps_an_empty_list_of_tools, NULL });
+		a_run_keeps_an_empty_list_of_tools,
+		a_card_that_changes_gives_a_run_nothing_and_may_take, NULL });
 	return suite;
 }

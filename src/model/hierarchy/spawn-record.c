@@ -66,7 +66,8 @@ set(char **to, struct json_object *entry, const char *key)
 	xstrset(to, *text == '\0' ? NULL : text);
 }
 
-/* What the request says, and what the caller does not have either. */
+/* What the request and the card say, and what the caller does not have either.
+ * All of it is kept: a card that is removed later gives nothing back. */
 static void
 set_tools(struct task_run *run, const struct spawn_facts *facts,
     struct json_object *entry)
@@ -79,18 +80,18 @@ set_tools(struct task_run *run, const struct spawn_facts *facts,
 	    json_object_object_get_ex(entry, "toolsAllow", NULL);
 	if (run->tools_scoped)
 		run->tools_allow = list_of(entry, "toolsAllow");
-	if (own == NULL || !tool_scope_is_limited(own) ||
-	    spawn_scope(facts, entry, &scope, NULL) < 0)
+	if (spawn_scope(facts, entry, &scope, NULL) < 0)
 		return;
-	for (char **t = own->deny; t != NULL && *t != NULL; t++)
+	for (char **t = own != NULL ? own->deny : NULL; t != NULL && *t != NULL;
+	     t++)
 		if (!plan_has(run->tools_deny, *t))
 			strv_add(&run->tools_deny, *t);
-	if (run->tools_scoped || own->all)
+	if (run->tools_scoped || (scope.all && (own == NULL || own->all)))
 		return;
 	run->tools_scoped = true;
 	for (char **t = scope.all ? own->allow : scope.allow;
 	     t != NULL && *t != NULL; t++)
-		if (tool_scope_permits(own, *t))
+		if (own == NULL || tool_scope_permits(own, *t))
 			strv_add(&run->tools_allow, *t);
 }
 

@@ -257,7 +257,7 @@ check_scope(
 	for (char **p = paths; p != NULL && *p != NULL; p++) {
 		cleanup_free char *normal = scope_path_normal(*p);
 
-		if (scope_path_in(j->facts->scope_paths, normal))
+		if (scope_path_within(j->facts->scope_paths, normal))
 			continue;
 		deny(v, "policy_violation",
 		    xasprintf("you may not change %s yourself", *p));

@@ -191,14 +191,32 @@ tool_scope_make(const struct agent_card *card, const char *const *allow,
 	return 0;
 }
 
+/* Those that the card, which may have changed, still has. */
+static char **
+still_allowed(const struct agent_card *card, const struct task_run *run)
+{
+	const char *const *own = strv_const(card != NULL ? card->tools : NULL);
+	char **left = NULL;
+
+	for (char **t = run->tools_allow; t != NULL && *t != NULL; t++)
+		if (card == NULL || card->all_tools || any_covers(own, *t) ||
+		    names(report_tools, *t))
+			strv_add(&left, *t);
+	return left;
+}
+
 int
 tool_scope_of_run(const struct agent_card *card, const struct task_run *run,
     struct tool_scope *ret_scope, struct err *err)
 {
+	cleanup_strv char **allow = NULL;
+
+	if (run == NULL)
+		return tool_scope_make(card, NULL, NULL, ret_scope, err);
+	allow = still_allowed(card, run);
 	return tool_scope_make(card,
-	    run != NULL && run->tools_scoped ? strv_const(run->tools_allow) :
-					       NULL,
-	    run != NULL ? strv_const(run->tools_deny) : NULL, ret_scope, err);
+	    run->tools_scoped ? strv_const(allow) : NULL,
+	    strv_const(run->tools_deny), ret_scope, err);
 }
 
 bool

@@ -39,7 +39,9 @@ void tool_scope_release(struct tool_scope *scope);
 int tool_scope_make(const struct agent_card *card, const char *const *allow,
     const char *const *deny, struct tool_scope *ret_scope, struct err *err);
 
-/* The same for a run, whose record has what its spawn said; run may be NULL. */
+/* The same for a run, whose record has what it was spawned with; run may be
+ * NULL. A tool that its card has lost since then is lost for it, too; a card
+ * that has gone changes nothing. */
 int tool_scope_of_run(const struct agent_card *card, const struct task_run *run,
     struct tool_scope *ret_scope, struct err *err);
 
