@@ -24,8 +24,17 @@ static const struct {
 static bool
 is_restricted(const struct guard_policy *policy)
 {
-	return tool_scope_is_limited(&policy->tools) ||
-	    policy->scope_paths != NULL || policy->reserved_count > 0;
+	return guard_is_limited(policy) || policy->reserved_count > 0;
+}
+
+/* Claude Code may take such a path for another one than we do. */
+static bool
+is_ambiguous(const char *path)
+{
+	size_t len = strlen(path);
+
+	return *path == '~' || strcspn(path, " \t\r\n") == 0 ||
+	    strchr(" \t\r\n", path[len - 1]) != NULL;
 }
 
 /* A link may lead the path elsewhere than it says, and programs differ in how
@@ -37,6 +46,12 @@ judge_path(const struct guard_policy *policy, struct json_object *data,
 	const char *cwd = json_string_or(data, "cwd", NULL);
 	enum guard_kind kind = GUARD_PASS;
 
+	if (path != NULL && is_restricted(policy) && is_ambiguous(path)) {
+		buf_adds(why,
+		    "Name the file by its whole path, without ~ and without "
+		    "blanks around it.");
+		return GUARD_UNKNOWN;
+	}
 	for (int plain = 0; kind == GUARD_PASS && plain < 2; plain++) {
 		cleanup_free char *file = path == NULL || policy->tree == NULL ?
 		    NULL :

@@ -156,7 +156,8 @@ enum event_kind {
 	EVENT_ASSIGNMENT_REPLAN,
 	EVENT_DISPATCH_ENDED, /* dispatch, result, reason */
 	/* Agents that work together. */
-	EVENT_REQUEST, /* worker, task, ref: the question, to: an actor, text */
+	EVENT_REQUEST, /* worker, task, ref: the question, to: an actor; what it
+			* says is for them alone */
 	EVENT_REQUEST_ENDED, /* worker, task, ref, result */
 	EVENT_GUARD_DENIED, /* worker, task, class: the guard, reason */
 	/* The tick. */

@@ -209,6 +209,8 @@ START_TEST(the_last_tool_is_known_from_the_hooks)
 	ck_assert_str_eq(last_tool(&w), "Bash");
 	team_world_hook(&w, agent, "PreToolUse",
 	    "{\"tool_name\": \"mcp__llmc__report_completion\"}");
+	/* A hook says only that it is about to report. */
+	ck_assert_str_eq(last_tool(&w), "Bash");
 	ck_assert_ptr_null(team_world_tool(
 	    &w, "auto-1", "report_completion", "{\"summary\": \"x\"}"));
 	ck_assert_str_eq(last_tool(&w), "report_completion");

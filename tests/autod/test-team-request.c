@@ -208,7 +208,7 @@ START_TEST(a_question_waits_for_the_answer_of_the_parent)
 	ck_assert_ptr_nonnull(strstr(mail_of(&w, PARENT, "body"), "A or B?"));
 	ck_assert_ptr_nonnull(strstr(mail_of(&w, PARENT, "body"), id));
 	ck_assert_uint_eq(team_requests_pending(w.team->requests, CHILD), 1);
-	reason = team_requests_reason(w.team->requests, CHILD);
+	reason = team_requests_reason(w.team->requests, CHILD, true);
 	ck_assert_str_eq(reason, "waits for an answer of " PARENT ": A or B?");
 	ck_assert(w.plans.world.mode->team->asks(w.plans.world.mode->team_arg,
 	    fleet_find(w.team->fleet, worker(&w, "t2"))));

@@ -4,11 +4,18 @@
  * would let it do: calls come to the worker's socket as from its shell. */
 #include <check.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "agent-guard.h"
 #include "agent.h"
 #include "api.h"
 #include "auto.h"
+#include "emit.h"
+#include "guard.h"
+#include "json.h"
 #include "mem.h"
+#include "policy-file.h"
 #include "run-dir.h"
 #include "strv.h"
 #include "task-run.h"
@@ -193,6 +200,142 @@ START_TEST(a_message_of_a_person_stays_as_it_is)
 }
 END_TEST
 
+/* --- policies ----------------------------------------------------------- */
+
+/* The denials that were told. */
+struct denials {
+	int count;
+	size_t longest; /* reason */
+};
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	struct denials *denials = arg;
+	size_t len = event->reason != NULL ? strlen(event->reason) : 0;
+
+	if (event->kind != EVENT_GUARD_DENIED)
+		return;
+	denials->count++;
+	if (len > denials->longest)
+		denials->longest = len;
+}
+
+/* May auto-1 use the tool, by the file that its hooks read? */
+static bool
+permits(struct team_world *w, const char *tool)
+{
+	cleanup_free char *path =
+	    policy_file_path(&w->world.floor.workspace, "auto-1");
+	struct guard_policy policy;
+	bool permits;
+
+	ck_assert_int_eq(policy_file_load(path, &policy, NULL), 0);
+	permits = tool_scope_permits(&policy.tools, tool);
+	guard_policy_release(&policy);
+	return permits;
+}
+
+/* It is a worker's word: it fills no log, and only what we say is repeated. */
+START_TEST(what_a_hook_says_of_a_denial_is_bounded)
+{
+	struct team_world w;
+	struct denials denials = { 0 };
+	cleanup_free char *reason = xcalloc(1, 100001), *data = NULL;
+	struct agent *agent;
+
+	memset(reason, 'x', 100000);
+	data = xasprintf("{\"tool_name\":\"Write\",\"denied\":{\"guard\":"
+			 "\"task_guard\",\"reason\":\"%s\"}}",
+	    reason);
+	begin(&w, &agent);
+	emit_subscribe(w.world.core, on_event, &denials);
+	team_world_hook(&w, agent, "PreToolUse", data);
+	team_world_hook(&w, agent, "PreToolUse",
+	    "{\"tool_name\":\"Write\",\"denied\":{\"guard\":\"my own\","
+	    "\"reason\":\"x\"}}");
+	ck_assert_int_eq(denials.count, 1);
+	ck_assert_uint_gt(denials.longest, 0);
+	ck_assert_uint_le(denials.longest, 1024);
+	emit_unsubscribe(w.world.core, on_event, &denials);
+	team_world_end(&w);
+}
+END_TEST
+
+/* A folder is in the way of the file. */
+START_TEST(a_policy_that_cannot_be_written_is_told_once_and_tried_again)
+{
+	struct team_world w;
+	struct denials denials = { 0 };
+	cleanup_free char *path = NULL;
+	struct agent *agent;
+
+	begin(&w, &agent);
+	emit_subscribe(w.world.core, on_event, &denials);
+	path = policy_file_path(&w.world.floor.workspace, "auto-1");
+	unlink(path);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	agent_guard_refresh(agent);
+	agent_guard_refresh(agent);
+	ck_assert_int_eq(denials.count, 1);
+	ck_assert_int_eq(rmdir(path), 0);
+	auto_world_patrol(&w.world);
+	ck_assert(permits(&w, "Read"));
+	ck_assert_int_eq(denials.count, 1);
+	emit_unsubscribe(w.world.core, on_event, &denials);
+	team_world_end(&w);
+}
+END_TEST
+
+START_TEST(a_policy_follows_the_settings)
+{
+	struct team_world w;
+	struct floor_world *floor = &w.world.floor;
+	struct task_run *run;
+	struct agent *agent;
+
+	run = begin(&w, &agent);
+	xstrset(&run->role, "fox");
+	agent_guard_refresh(agent);
+	ck_assert(permits(&w, "Bash"));
+	floor_world_sh(floor,
+	    "printf '[agents.fox]\ndescription = \"x\"\ntools = "
+	    "[\"Read\"]\n' >>.llmc/config.toml");
+	floor_world_accept(floor);
+	ck_assert_ptr_null(floor_world_answer(
+	    floor, floor_world_ask(floor, "daemon.reload", "{}")));
+	floor_world_settle(floor);
+	ck_assert(permits(&w, "Read"));
+	ck_assert(!permits(&w, "Bash"));
+	team_world_end(&w);
+}
+END_TEST
+
+/* --- questions ---------------------------------------------------------- */
+
+/* Everybody may look at the tree and at events. */
+START_TEST(a_question_is_not_for_everybody)
+{
+	struct team_world w;
+	struct floor_call *tree;
+
+	begin(&w, NULL);
+	team_world_call(&w, "auto-1", "request_orchestrator",
+	    "{\"message\":\"A secret?\",\"timeoutSeconds\":60}");
+	auto_world_wait(&w.world, "request");
+	tree = call(&w, "team.tree", "{}");
+	ck_assert_ptr_nonnull(
+	    strstr(json_object_to_json_string(floor_call_result(tree)),
+		"waits for an answer of"));
+	ck_assert_ptr_null(strstr(
+	    json_object_to_json_string(floor_call_result(tree)), "secret"));
+	ck_assert_ptr_null(
+	    strstr(floor_world_sh(&w.world.floor, "cat .llmc/logs/auto.log"),
+		"secret"));
+	team_world_end(&w);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -207,5 +350,10 @@ unit_suite(void)
 		other_runs_may_add_tasks,
 		a_message_of_a_worker_names_it_and_quotes_it,
 		a_message_of_a_person_stays_as_it_is, NULL });
+	unit_case(s, "policies",
+	    (const TTest *[]){ what_a_hook_says_of_a_denial_is_bounded,
+		a_policy_that_cannot_be_written_is_told_once_and_tried_again,
+		a_policy_follows_the_settings, a_question_is_not_for_everybody,
+		NULL });
 	return s;
 }

@@ -55,7 +55,10 @@ wait_blocked(void)
 	auto_wait_shell("\"$LLMC\" --json tree | grep -q "
 			"'\"pendingRequestCount\": *1'");
 	e2e_has(fleet_do("--json", "tree", NULL)->out,
-	    "waits for an answer of actor:system:person: Which colour?");
+	    "waits for an answer of actor:system:person\"");
+	/* What it asks is for the person alone: agents read these, too. */
+	e2e_lacks(fleet_do("--json", "tree", NULL)->out, "Which colour?");
+	e2e_lacks(fleet_do("--json", "events", NULL)->out, "Which colour?");
 	fleet_do("tree", NULL);
 }
 

@@ -88,9 +88,38 @@ START_TEST(a_file_outside_of_the_scope_is_denied)
 }
 END_TEST
 
+/* Others than those that it has. */
+START_TEST(limited_tools_do_not_write_what_gives_tools)
+{
+	static const char *const files[] = { ".claude",
+		".claude/settings.local.json", ".mcp.json", ".git",
+		".git/hooks/pre-commit", NULL };
+	struct guard_policy policy = policy_of(
+	    "{\"version\":1,\"tools\":{\"allow\":[\"Read\",\"Write\"]}}");
+	struct guard_policy all = policy_of("{" ALL "}");
+	cleanup_buf struct buf why = BUF_INIT;
+
+	for (size_t i = 0; files[i] != NULL; i++) {
+		ck_assert_int_eq(
+		    guard_write(&policy, files[i], NOW, &why), GUARD_SCOPE);
+		ck_assert_ptr_nonnull(strstr(why.data, files[i]));
+		ck_assert_int_eq(
+		    guard_write(&all, files[i], NOW, &why), GUARD_PASS);
+	}
+	buf_clear(&why);
+	ck_assert_int_eq(guard_write(&policy, NULL, NOW, &why), GUARD_SCOPE);
+	ck_assert_ptr_nonnull(strstr(why.data, "outside your worktree, and"));
+	ck_assert_int_eq(
+	    guard_write(&policy, ".claudex", NOW, &why), GUARD_PASS);
+	ck_assert_int_eq(guard_write(&policy, "a.c", NOW, &why), GUARD_PASS);
+	guard_policy_release(&policy);
+	guard_policy_release(&all);
+}
+END_TEST
+
 START_TEST(a_file_that_another_has_reserved_is_denied_until_then)
 {
-	struct guard_policy policy = { 0 };
+	struct guard_policy policy = { .tools.all = true };
 	cleanup_buf struct buf why = BUF_INIT;
 
 	guard_policy_reserve(&policy, "src/api", "adam", NOW + 60000);
@@ -213,6 +242,7 @@ unit_suite(void)
 	unit_case(s, "all",
 	    (const TTest *[]){ a_tool_is_there_if_it_is_allowed_and_not_denied,
 		a_file_outside_of_the_scope_is_denied,
+		limited_tools_do_not_write_what_gives_tools,
 		a_file_that_another_has_reserved_is_denied_until_then,
 		our_tools_are_offered_as_the_policy_says,
 		commits_outside_of_the_scope_are_named,

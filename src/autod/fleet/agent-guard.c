@@ -6,9 +6,9 @@
 
 #include "agent-guard.h"
 #include "agent.h"
+#include "emit.h"
 #include "errtext.h"
 #include "guard.h"
-#include "log.h"
 #include "mem.h"
 #include "policy-file.h"
 
@@ -33,12 +33,31 @@ agent_guard_write(struct agent *agent, struct err *err)
 	return r;
 }
 
+/* It is denied everything meanwhile, so somebody should know. */
+static void
+tell_unwritten(const struct agent *agent, const struct err *err)
+{
+	cleanup_free char *reason =
+	    xasprintf("its policy cannot be written, and no tool may be used "
+		      "until it can: %s",
+		err->msg);
+
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_GUARD_DENIED,
+		.worker = agent->worker->name,
+		.task = agent->worker->task,
+		.class = guard_kind_words[GUARD_UNKNOWN],
+		.reason = reason });
+}
+
 void
 agent_guard_refresh(struct agent *agent)
 {
+	bool before = agent->unguarded;
 	struct err err = { 0 };
 
-	if (session_phase(agent->session) != SESSION_NONE &&
-	    agent_guard_write(agent, &err) < 0)
-		log_debug("%s: %s", agent->worker->name, err.msg);
+	agent->unguarded = session_phase(agent->session) != SESSION_NONE &&
+	    agent_guard_write(agent, &err) < 0;
+	if (agent->unguarded && !before)
+		tell_unwritten(agent, &err);
 }

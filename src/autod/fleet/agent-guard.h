@@ -12,8 +12,8 @@ struct err;
  * and its hooks deny all tools. */
 int agent_guard_write(struct agent *agent, struct err *err);
 
-/* The same for a worker that may have no session; an error is only logged, and
- * found again at its next prompt or launch. */
+/* The same for a worker that may have no session. A failure is told, once until
+ * it is over, and is found again at its next prompt, launch or patrol. */
 void agent_guard_refresh(struct agent *agent);
 
 #endif

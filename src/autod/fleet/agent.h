@@ -48,6 +48,7 @@ struct agent {
 	bool login_lost; /* paused because Claude Code is not logged in */
 	bool past_budget; /* a person lets it work past the budget of the day */
 	bool resuming; /* its last launch resumed a conversation */
+	bool unguarded; /* its policy could not be written: agent-guard.h */
 	struct worker_limits limits;
 	char *launched_with; /* settings of its last launch; NULL = not ours */
 	char *box_proved; /* the words of its sandbox, tried with success */

@@ -90,6 +90,8 @@ on_event(const struct event *event, void *arg)
 
 	if (event->kind == EVENT_TASK_ASSIGNED)
 		team_guard_assigned(floor, event);
+	else if (event->kind == EVENT_SETTINGS_READ)
+		team_guard_changed(floor);
 	team_requests_event(floor->requests, event);
 	team_reserve_event(floor, event);
 }
@@ -102,6 +104,7 @@ floor_patrol(void *self, bool all)
 	(void)all;
 	team_deliver_look(floor->deliver);
 	team_wait_look(floor);
+	team_guard_patrol(floor);
 	team_perf_patrol(floor->perf);
 }
 

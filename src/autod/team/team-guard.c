@@ -40,7 +40,6 @@ fill_tools(const struct agent *agent, const struct task_run *run,
 	    agent_card_for(agent->core->settings, run->agent, run->role);
 
 	*ret_tools = (struct tool_scope){ .all = true };
-	/* A card that has lost a tool since then leaves it with none. */
 	if (run != NULL && tool_scope_of_run(card, run, ret_tools, NULL) < 0)
 		log_debug("%s: its tools are not those of its card any more",
 		    agent->worker->name);
@@ -155,4 +154,12 @@ team_guard_refresh(void *arg)
 
 	for (size_t i = 0; i < floor->fleet->count; i++)
 		agent_guard_refresh(floor->fleet->agents[i]);
+}
+
+void
+team_guard_patrol(const struct team_floor *floor)
+{
+	for (size_t i = 0; i < floor->fleet->count; i++)
+		if (floor->fleet->agents[i]->unguarded)
+			agent_guard_refresh(floor->fleet->agents[i]);
 }

@@ -31,5 +31,7 @@ void team_guard_assigned(struct team_floor *floor, const struct event *event);
 void team_guard_changed(struct team_floor *floor);
 /* Write them now; floor is a struct team_floor. */
 void team_guard_refresh(void *floor);
+/* Try again where that failed. */
+void team_guard_patrol(const struct team_floor *floor);
 
 #endif

@@ -302,6 +302,9 @@ team_report_tool_used(
 	struct task_run *run = task_run_of(auto_task(agent));
 	const char *name = completion_report_tool(tool);
 
+	/* Only the call itself is a report: on_completion(). */
+	if (strcmp(name, COMPLETION_TOOL) == 0)
+		return;
 	if (run->last_tool != NULL && strcmp(run->last_tool, name) == 0)
 		return;
 	if (run->last_tool != NULL &&

@@ -328,8 +328,7 @@ ask(struct team_requests *requests, struct server_call *call, struct request *r)
 		.worker = r->worker,
 		.task = r->task,
 		.ref = r->id,
-		.to = r->parent,
-		.text = r->message });
+		.to = r->parent });
 	set_timer(requests);
 }
 
@@ -489,7 +488,8 @@ team_requests_asks(struct team_requests *requests, const struct agent *agent)
 }
 
 char *
-team_requests_reason(struct team_requests *requests, const char *actor)
+team_requests_reason(
+    struct team_requests *requests, const char *actor, bool words)
 {
 	const struct request *r =
 	    request_registry_first(&requests->registry, actor);
@@ -498,8 +498,11 @@ team_requests_reason(struct team_requests *requests, const char *actor)
 
 	if (r == NULL)
 		return NULL;
+	buf_addf(&text, "waits for an answer of %s", r->parent);
+	if (!words)
+		return buf_take(&text);
 	len = strcspn(r->message, "\n");
-	buf_addf(&text, "waits for an answer of %s: ", r->parent);
+	buf_adds(&text, ": ");
 	text_add_visible(
 	    &text, r->message, text_cut(r->message, len, TOLD_MAX), false);
 	return buf_take(&text);

@@ -27,8 +27,10 @@
 #include "team-floor.h"
 #include "team-mail.h"
 #include "team-review.h"
+#include "text.h"
 #include "workspace.h"
 
+#define REASON_MAX     1024 /* bytes of what a hook says */
 #define VIOLATIONS_MAX 3 /* of a run, before the overseer hears of them */
 
 /* Where a task is in a plan. */
@@ -248,13 +250,27 @@ team_review_violation(struct team_floor *floor, struct agent *agent,
 		escalate(floor, agent, task, guard, words);
 }
 
+/* NULL = there is none. */
+static const char *
+kind_named(const char *word)
+{
+	for (int k = GUARD_PASS + 1; k < GUARD_KIND_COUNT; k++)
+		if (strcmp(guard_kind_words[k], word) == 0)
+			return guard_kind_words[k];
+	return NULL;
+}
+
 void
 team_review_denied(
     struct team_floor *floor, struct agent *agent, struct json_object *denied)
 {
-	const char *guard = json_string_or(denied, "guard", "");
-	const char *reason = json_string_or(denied, "reason", "");
+	const char *said = json_string_or(denied, "reason", "");
+	cleanup_free char *reason =
+	    xstrndup(said, text_cut(said, strlen(said), REASON_MAX));
+	const char *guard = kind_named(json_string_or(denied, "guard", ""));
 
+	if (guard == NULL)
+		return;
 	/* A tool that is missing is no question of the plan. */
 	if (strcmp(guard, guard_kind_words[GUARD_SCOPE]) == 0 ||
 	    strcmp(guard, guard_kind_words[GUARD_RESERVED]) == 0)

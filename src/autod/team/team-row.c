@@ -55,10 +55,11 @@ add_worker(struct json_object *row, struct agent *agent)
 }
 
 static void
-add_status(const struct team_floor *floor, const char *actor,
+add_status(const struct team_floor *floor, const char *actor, bool words,
     struct run_facts *facts, struct json_object *row)
 {
-	cleanup_free char *asks = team_requests_reason(floor->requests, actor);
+	cleanup_free char *asks =
+	    team_requests_reason(floor->requests, actor, words);
 	const char *reason = NULL;
 	enum run_status status;
 
@@ -93,7 +94,7 @@ know_worker(struct run_facts *facts, const struct agent *agent)
 }
 
 struct json_object *
-team_row_kin(struct team_floor *floor, const struct team_kin *kin)
+team_row_kin(struct team_floor *floor, const struct team_kin *kin, bool words)
 {
 	const struct task_run *run = kin->run;
 	struct json_object *row = json_object_new_object();
@@ -120,7 +121,7 @@ team_row_kin(struct team_floor *floor, const struct team_kin *kin)
 	if (agent != NULL)
 		add_worker(row, agent);
 	know_worker(&facts, agent);
-	add_status(floor, run->actor, &facts, row);
+	add_status(floor, run->actor, words, &facts, row);
 	add_reports(row, run);
 	return row;
 }
@@ -152,7 +153,7 @@ team_row_root(
 	if (agent != NULL)
 		add_worker(row, agent);
 	know_worker(&facts, agent);
-	add_status(floor, actor, &facts, row);
+	add_status(floor, actor, false, &facts, row);
 	if (task != NULL && task->run != NULL)
 		add_reports(row, task->run);
 	return row;

@@ -67,7 +67,7 @@ add_below(struct tree *tree, const char *actor)
 		tree->shown[i] = true;
 		if (is_worth(kin))
 			json_object_array_add(
-			    tree->rows, team_row_kin(tree->floor, kin));
+			    tree->rows, team_row_kin(tree->floor, kin, false));
 		add_below(tree, kin->run->actor);
 	}
 }
@@ -157,7 +157,7 @@ on_status(void *arg, struct server_call *call, struct json_object *params)
 		if ((wanted == NULL || strcmp(kin->run->actor, wanted) == 0) &&
 		    team_kin_is_below(&tree.kins, kin, actor))
 			json_object_array_add(
-			    tree.rows, team_row_kin(floor, kin));
+			    tree.rows, team_row_kin(floor, kin, true));
 	}
 	if (wanted != NULL && json_object_array_length(tree.rows) == 0) {
 		serve_refuse(call, API_E_NOT_FOUND,

@@ -247,7 +247,9 @@ deny_scope(const struct guard_policy *policy, const char *file, struct buf *why)
 	} else {
 		buf_adds(why, "The file is outside your worktree");
 	}
-	if (strv_count(policy->scope_paths) > 0) {
+	if (policy->scope_paths == NULL) {
+		buf_adds(why, ", and you may change files in it only");
+	} else if (*policy->scope_paths != NULL) {
 		buf_adds(why, ". You may change: ");
 		add_list(why, policy->scope_paths);
 	} else {
@@ -274,13 +276,42 @@ deny_reserved(const struct guard_reserved *reserved, const char *file,
 	return GUARD_RESERVED;
 }
 
+bool
+guard_is_limited(const struct guard_policy *policy)
+{
+	return tool_scope_is_limited(&policy->tools) ||
+	    policy->scope_paths != NULL;
+}
+
+/* What a session with limited tools could get others by: settings of Claude
+ * Code with hooks and servers, and hooks of git. */
+static bool
+is_setting(const char *file)
+{
+	static char claude[] = ".claude", servers[] = ".mcp.json",
+		    git[] = ".git";
+	char *const places[] = { claude, servers, git, NULL };
+
+	return scope_path_in(places, file);
+}
+
 enum guard_kind
 guard_write(const struct guard_policy *policy, const char *file, int64_t now_ms,
     struct buf *why)
 {
-	if (policy->scope_paths != NULL &&
-	    (file == NULL || !scope_path_in(policy->scope_paths, file)))
+	if ((file == NULL && guard_is_limited(policy)) ||
+	    (policy->scope_paths != NULL &&
+		!scope_path_in(policy->scope_paths, file)))
 		return deny_scope(policy, file, why);
+	if (file != NULL && tool_scope_is_limited(&policy->tools) &&
+	    is_setting(file)) {
+		text_add_visible(why, file, strlen(file), false);
+		buf_adds(why,
+		    " is a setting that gives tools, and yours are limited. Do "
+		    "the task without it; if that is impossible, say so in "
+		    "your report.");
+		return GUARD_SCOPE;
+	}
 	for (size_t i = 0; file != NULL && i < policy->reserved_count; i++)
 		if (policy->reserved[i].until_ms > now_ms &&
 		    scope_path_meets(policy->reserved[i].path, file))

@@ -76,6 +76,9 @@ extern const char *const guard_kind_words[GUARD_KIND_COUNT + 1];
 enum guard_kind guard_tool(
     const struct guard_policy *policy, const char *tool, struct buf *why);
 
+/* Does its task limit its tools, or where it may write? */
+bool guard_is_limited(const struct guard_policy *policy);
+
 /* May it write this file? NULL = one outside of the worktree. */
 enum guard_kind guard_write(const struct guard_policy *policy, const char *file,
     int64_t now_ms, struct buf *why);
