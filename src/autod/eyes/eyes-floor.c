@@ -7,6 +7,7 @@
 #include "eyes-events.h"
 #include "view-files.h"
 #include "eyes-floor.h"
+#include "eyes-spans.h"
 #include "eyes-stream.h"
 #include "life.h"
 #include "mem.h"
@@ -17,7 +18,26 @@ floor_begin(void *self)
 {
 	struct eyes_floor *eyes = self;
 
+	eyes_spans_begin(eyes->spans);
 	life_floor_begun(eyes->core);
+}
+
+static void
+floor_patrol(void *self, bool all)
+{
+	struct eyes_floor *eyes = self;
+
+	(void)all;
+	eyes_spans_patrol(eyes->spans);
+}
+
+static void
+floor_close(void *self, bool now)
+{
+	struct eyes_floor *eyes = self;
+
+	(void)now;
+	eyes_spans_close(eyes->spans);
 }
 
 struct eyes_floor *
@@ -34,11 +54,14 @@ eyes_floor_new(struct team_floor *team)
 	eyes->floor = (struct core_floor){
 		.self = eyes,
 		.begin = floor_begin,
+		.patrol = floor_patrol,
+		.close = floor_close,
 	};
 	eyes->started_ms = clock_wall_ms();
 	core_add_floor(eyes->core, &eyes->floor);
 	eyes->events = eyes_events_new(eyes);
 	eyes->files = view_files_new(eyes->core->workspace);
+	eyes->spans = eyes_spans_new(eyes);
 	eyes->stream = eyes_stream_new(eyes);
 	return eyes;
 }
@@ -49,6 +72,7 @@ eyes_floor_free(struct eyes_floor *eyes)
 	if (eyes == NULL)
 		return;
 	eyes_stream_free(eyes->stream);
+	eyes_spans_free(eyes->spans);
 	view_files_free(eyes->files);
 	eyes_events_free(eyes->events);
 	free(eyes);

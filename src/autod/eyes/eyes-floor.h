@@ -8,6 +8,7 @@
  *   eyes-events.c    the last events of it
  *   eyes-live.c      what only the daemon knows
  *   eyes-work.c      what other floors give to it
+ *   eyes-spans.c     how workers spend their time
  *   eyes-stream.c    the view and its changes for those who follow it
  */
 #ifndef EYES_FLOOR_H
@@ -18,6 +19,7 @@
 struct auto_mode;
 struct eyes_events;
 struct view_files;
+struct eyes_spans;
 struct eyes_stream;
 struct fleet;
 struct landings;
@@ -35,6 +37,7 @@ struct eyes_floor {
 	int64_t started_ms; /* wall clock */
 	struct eyes_events *events;
 	struct view_files *files;
+	struct eyes_spans *spans;
 	struct eyes_stream *stream;
 };
 

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "clock.h"
+#include "core.h"
+#include "emit.h"
+#include "errtext.h"
+#include "eyes-floor.h"
+#include "eyes-spans.h"
+#include "fleet.h"
+#include "log.h"
+#include "mem.h"
+#include "span-files.h"
+#include "task.h"
+#include "worker.h"
+
+struct eyes_spans {
+	struct eyes_floor *eyes;
+	struct work_span *open; /* owned; one for each worker */
+	size_t count;
+	bool begun;
+	int64_t tidied_ms;
+};
+
+/* --- recording ------------------------------------------------------- */
+
+static void
+record(const struct work_span *span, void *arg)
+{
+	struct eyes_spans *s = arg;
+	struct err err = { 0 };
+
+	if (span_files_add(s->eyes->core->workspace, span, &err) < 0)
+		log_info("spans: %s", err.msg);
+}
+
+static struct work_span *
+find(struct eyes_spans *s, const char *worker)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (strcmp(s->open[i].worker, worker) == 0)
+			return &s->open[i];
+	return NULL;
+}
+
+static void
+end(struct eyes_spans *s, struct work_span *span, int64_t now_ms)
+{
+	if (now_ms > span->from_ms) {
+		span->to_ms = now_ms;
+		record(span, s);
+	}
+	work_span_release(span);
+	*span = s->open[--s->count];
+}
+
+static bool
+has_queue(const struct state *state)
+{
+	for (size_t i = 0; i < state->task_count; i++)
+		if (state->tasks[i]->step == TASK_WAITING)
+			return true;
+	return false;
+}
+
+static bool
+equal(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* What the worker does now is another span, or the same. */
+static void
+look_at(struct eyes_spans *s, const struct worker *w, bool queue, int64_t now)
+{
+	const struct state *state = &s->eyes->core->state;
+	const struct task *task =
+	    w->task != NULL ? state_task(state, w->task) : NULL;
+	enum work_use use = work_use_of(worker_status_name(w->status), queue,
+	    state->outage_since_unix != 0);
+	int attempt = task != NULL ? task->attempts : 0;
+	struct work_span *span = find(s, w->name);
+
+	if (span != NULL && span->use == use && span->attempt == attempt &&
+	    equal(span->task, w->task))
+		return;
+	if (span != NULL)
+		end(s, span, now);
+	s->open = xreallocarray(s->open, s->count + 1, sizeof *s->open);
+	s->open[s->count++] = (struct work_span){
+		.worker = xstrdup(w->name),
+		.use = use,
+		.task = w->task != NULL ? xstrdup(w->task) : NULL,
+		.attempt = attempt,
+		.from_ms = now,
+	};
+}
+
+static void
+look(struct eyes_spans *s)
+{
+	const struct state *state = &s->eyes->core->state;
+	bool queue = has_queue(state);
+	int64_t now = clock_wall_ms();
+
+	for (size_t i = 0; i < state->count; i++)
+		look_at(s, state->workers[i], queue, now);
+}
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	struct eyes_spans *s = arg;
+	const struct state *state = &s->eyes->core->state;
+	const struct worker *w;
+	struct work_span *span;
+
+	if (!s->begun || event->worker == NULL)
+		return;
+	switch (event->kind) {
+	case EVENT_WORKER_MOVED:
+	case EVENT_TASK_ASSIGNED:
+		w = state_find(state, event->worker);
+		if (w != NULL)
+			look_at(s, w, has_queue(state), clock_wall_ms());
+		break;
+	case EVENT_WORKER_GONE:
+		span = find(s, event->worker);
+		if (span != NULL)
+			end(s, span, clock_wall_ms());
+		break;
+	default:
+		break;
+	}
+}
+
+/* --- the life of the floor ------------------------------------------- */
+
+struct eyes_spans *
+eyes_spans_new(struct eyes_floor *eyes)
+{
+	struct eyes_spans *s = xcalloc(1, sizeof *s);
+	const struct core *core = eyes->core;
+
+	s->eyes = eyes;
+	if (core->state.daemon_running && !core->options->oneshot)
+		span_files_open(core->workspace, &core->state, false,
+		    clock_wall_ms(), record, s);
+	emit_subscribe(eyes->core, on_event, s);
+	return s;
+}
+
+void
+eyes_spans_free(struct eyes_spans *s)
+{
+	if (s == NULL)
+		return;
+	emit_unsubscribe(s->eyes->core, on_event, s);
+	while (s->count > 0)
+		work_span_release(&s->open[--s->count]);
+	free(s->open);
+	free(s);
+}
+
+void
+eyes_spans_begin(struct eyes_spans *s)
+{
+	s->begun = !s->eyes->core->options->oneshot;
+	eyes_spans_patrol(s);
+}
+
+#define TIDY_MS (3600 * (int64_t)1000)
+
+void
+eyes_spans_patrol(struct eyes_spans *s)
+{
+	int64_t now = clock_wall_ms();
+
+	if (!s->begun)
+		return;
+	look(s);
+	if (now - s->tidied_ms < TIDY_MS && now >= s->tidied_ms)
+		return;
+	s->tidied_ms = now;
+	span_files_tidy(s->eyes->core->workspace, now);
+}
+
+void
+eyes_spans_close(struct eyes_spans *s)
+{
+	int64_t now = clock_wall_ms();
+
+	while (s->count > 0)
+		end(s, &s->open[s->count - 1], now);
+	s->begun = false;
+}
+
+void
+eyes_spans_sum(const struct eyes_spans *s, int64_t now_ms, int64_t *uses)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (now_ms > s->open[i].from_ms)
+			uses[s->open[i].use] += now_ms - s->open[i].from_ms;
+}
