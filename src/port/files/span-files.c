@@ -129,7 +129,8 @@ alive_until(const struct workspace *workspace)
 	struct stat st;
 
 	if (stat(file, &st) == 0)
-		saved = (int64_t)st.st_mtim.tv_sec * 1000;
+		saved = (int64_t)st.st_mtim.tv_sec * 1000 +
+		    st.st_mtim.tv_nsec / 1000000;
 	return beat > saved ? beat : saved;
 }
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What a running daemon shows: view.get over its socket, and the records that
+ * it keeps for what is shown later. */
+#include <string.h>
+
+#include "autorun.h"
+#include "client.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "scenarios.h"
+#include "workspace.h"
+
+#define ANSWER_MS 20000
+
+static void
+begin(void)
+{
+	fleet_begin();
+	auto_set("daemon.patrol_interval", "100ms");
+	auto_ails("");
+}
+
+/* The text of a member of the view. */
+static void
+expect_view(const char *path, const char *text)
+{
+	struct workspace workspace = { 0 };
+	cleanup_json struct json_object *params = json_object_new_object();
+	cleanup_json struct json_object *view = NULL;
+	cleanup_free char *socket = NULL;
+	struct err err = { 0 };
+
+	ck_assert_int_eq(workspace_at(fleet_root(), &workspace, &err), 0);
+	socket = client_socket_path(&workspace);
+	workspace_release(&workspace);
+	ck_assert_msg(client_call(socket, "view.get", params, ANSWER_MS, true,
+			  &view, NULL, &err) == 0,
+	    "%s", err.msg);
+	ck_assert_str_eq(auto_member(view, path), text);
+}
+
+START_TEST(a_view_shows_what_goes_on)
+{
+	auto_task(
+	    "a.md", "fake: commit a.txt a\nfake: run %s\n", auto_gate("work"));
+	auto_up(NULL);
+	auto_wait_gate("work");
+	expect_view("workers.auto-1.status", "working");
+	expect_view("workers.auto-1.tool", "Bash");
+	expect_view("workers.auto-1.mode", "auto");
+	expect_view("tasks.t1.worker", "auto-1");
+	expect_view("tasks.t1.run_id", "r1");
+	expect_view("head.run_id", "r1");
+	auto_open_gate("work");
+	auto_wait_finished("landed", 1);
+	expect_view("ended.t1.outcome", "landed");
+	auto_drain();
+}
+END_TEST
+
+START_TEST(time_is_recorded_whatever_ends_the_daemon)
+{
+	auto_task(
+	    "a.md", "fake: commit a.txt a\nfake: run %s\n", auto_gate("work"));
+	auto_up(NULL);
+	auto_wait_gate("work");
+	auto_kill9_daemon();
+	auto_up(NULL); /* records what the last one did not */
+	auto_wait_shell("grep -q '\"working\".*\"t1\"' .llmc/spans/*.jsonl");
+	expect_view("head.run_id", "r2");
+	auto_open_gate("work");
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_wait_shell("grep -q '\"idle\"' .llmc/spans/*.jsonl");
+	auto_wait_shell("grep -q '\"ends\"' .llmc/runs.jsonl");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("view");
+	const TTest *const all[] = { a_view_shows_what_goes_on,
+		time_is_recorded_whatever_ends_the_daemon };
+
+	for (size_t i = 0; i < nitems(all); i++)
+		scenarios_add_test(s, begin, all[i]);
+	return s;
+}
