@@ -136,6 +136,10 @@ START_TEST(writes_outside_of_the_scope_are_denied)
 		expect_denied(&w, use(tool, NULL, NULL), "outside your");
 	}
 	expect_passes(&w, use("Read", "file_path", "/etc/passwd"));
+	/* Claude Code may read these as others. */
+	expect_denied(&w, use("Write", "file_path", " a.c"), "without blanks");
+	expect_denied(&w, use("Write", "file_path", "a.c\n"), "without ~");
+	expect_denied(&w, use("Edit", "file_path", "~/src/a.c"), "without ~");
 	expect_passes(&w, use("Bash", "command", "rm -r docs"));
 }
 END_TEST

@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "file.h"
 #include "fleet.h"
+#include "goalrun.h"
 #include "mem.h"
 #include "scenarios.h"
 
@@ -21,6 +22,14 @@ static void
 begin(void)
 {
 	fleet_begin();
+	fleet_up();
+}
+
+static void
+begin_with_goals(void)
+{
+	fleet_begin();
+	goal_enable();
 	fleet_up();
 }
 
@@ -276,15 +285,25 @@ START_TEST(a_session_cannot_speak_as_another)
 	e2e_skip_sandboxed("it does not see the socket of another");
 	fleet_add("adam");
 	fleet_add("eve");
+	fleet_do("mail", "send", "eve", "A secret.", NULL);
+	e2e_has(fleet_do("mail", "inbox", "--all", NULL)->out, "A secret.");
 	out = talk("adam", socket_of("eve"), "LLMC_WORKER=eve", INBOX, 1);
 	e2e_has(out, "\"isError\":true");
 	e2e_has(out, "may not");
+	e2e_lacks(out, "secret");
+	/* Its own box is empty, which is no error. */
 	out = talk("adam", socket_of("adam"), "LLMC_WORKER=eve", INBOX, 1);
-	e2e_lacks(out, "may not");
+	e2e_lacks(out, "\"isError\":true");
+	e2e_lacks(out, "secret");
 	/* Nor is a session without one. */
 	out = talk("adam", socket_of("eve"),
 	    "env -u LLMC_WORKER -u LLMC_AGENT -u LLMC_ROOT", INBOX, 1);
 	e2e_has(out, "may not");
+	e2e_lacks(out, "secret");
+	/* Nor a process whose parents have ended. */
+	out = talk("adam", socket_of("eve"), "setsid -f env -i", INBOX, 1);
+	e2e_has(out, "may not");
+	e2e_lacks(out, "secret");
 }
 END_TEST
 
@@ -316,10 +335,11 @@ unit_suite(void)
 		the_list_of_tools_changes_in_a_session,
 		the_server_lives_as_long_as_its_session,
 		a_call_outlives_the_daemon_and_is_answered_once,
-		a_session_cannot_speak_as_another,
 		a_thousand_calls_are_answered_each_once };
 
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(s, begin, all[i]);
+	scenarios_add_test(
+	    s, begin_with_goals, a_session_cannot_speak_as_another);
 	return s;
 }

@@ -208,6 +208,29 @@ START_TEST(an_agent_sees_its_login_and_not_its_users_home)
 }
 END_TEST
 
+/* Neither another worker nor a person, also as a process of its own. */
+START_TEST(an_agent_in_a_sandbox_becomes_nobody_else)
+{
+	const char *seen, *run;
+
+	e2e_need_boxes("");
+	fleet_add("adam");
+	fleet_add("eve");
+	run = e2e_path("%s/.llmc/run", fleet_root());
+	fleet_start("adam",
+	    e2e_path("fake: run { setsid -w env -i sh -c '"
+		     "ls -d \"%s/adam/sock\" \"%s/eve/sock\" "
+		     "\"%s/.llmc/autod.sock\"'; echo end; } >seen.txt 2>&1",
+		run, run, fleet_root()));
+	fleet_wait("adam", "needs_review,no_changes");
+	seen = e2e_read(e2e_path("%s/seen.txt", fleet_worktree("adam")));
+	e2e_has(seen, e2e_path("%s/adam/sock\n", run));
+	e2e_lacks(seen, e2e_path("%s/eve/sock\n", run));
+	e2e_lacks(seen, "/autod.sock\n");
+	e2e_has(seen, "end\n");
+}
+END_TEST
+
 START_TEST(a_conversation_is_kept_in_the_sandbox_and_resumed)
 {
 	int before;
@@ -358,6 +381,7 @@ unit_suite(void)
 	tcase_add_test(tc, a_conflict_is_resolved_in_a_sandbox);
 	tcase_add_test(tc, a_reset_in_a_sandbox_saves_the_work);
 	tcase_add_test(tc, an_agent_sees_its_login_and_not_its_users_home);
+	tcase_add_test(tc, an_agent_in_a_sandbox_becomes_nobody_else);
 	tcase_add_test(tc, a_conversation_is_kept_in_the_sandbox_and_resumed);
 	tcase_add_test(tc, a_changed_sandbox_restarts_the_session);
 	tcase_add_test(tc, setup_runs_in_the_sandbox);
