@@ -565,6 +565,14 @@ floor_world_call(struct floor_world *world, const char *method,
 	return floor_world_ask(world, method, params);
 }
 
+void
+floor_call_hang_up(struct floor_call *call)
+{
+	loop_watch_free(take_ptr(&call->watch));
+	close(call->fd);
+	call->fd = -1;
+}
+
 bool
 floor_call_is_answered(const struct floor_call *call)
 {

@@ -111,6 +111,8 @@ int floor_world_send(
  * on success. */
 const char *
 floor_world_answer(struct floor_world *world, struct floor_call *call);
+/* Its client goes away without an answer. */
+void floor_call_hang_up(struct floor_call *call);
 bool floor_call_is_answered(const struct floor_call *call);
 int floor_call_code(const struct floor_call *call); /* of the error, 0 = none */
 struct json_object *floor_call_result(const struct floor_call *call);

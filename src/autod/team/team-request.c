@@ -36,6 +36,7 @@
 /* A call that is answered when its question has ended. */
 struct waiter {
 	TAILQ_ENTRY(waiter) entry;
+	struct team_requests *requests;
 	struct server_call *call;
 	char *id;
 };
@@ -47,6 +48,7 @@ struct team_requests {
 	struct request_registry registry;
 	struct waiter_list waiters;
 	struct loop_timer *timer; /* for the next deadline */
+	bool read; /* those of the last minute */
 };
 
 static struct team_book *
@@ -57,47 +59,36 @@ book_of(const struct team_requests *requests)
 
 /* --- those who wait ---------------------------------------------------- */
 
-static struct json_object *
-to_answer(const struct request *r)
-{
-	static const char *const words[REQUEST_STATE_COUNT] = {
-		[REQUEST_TIMEOUT] =
-		    "Nobody answered in time. Decide yourself, and say in your "
-		    "report what you have decided.",
-		[REQUEST_CANCELLED] = "The question was cancelled.",
-		[REQUEST_ORPHANED] =
-		    "The agent that you work for has ended. Decide yourself, "
-		    "and say in your report what you have decided.",
-	};
-	struct json_object *json = json_object_new_object();
-
-	json_set_string(json, "requestId", r->id);
-	json_set_string(json, "status", request_state_words[r->state]);
-	if (r->response != NULL)
-		json_set_string(json, "response", r->response);
-	if (r->responder != NULL)
-		json_set_string(json, "responder", r->responder);
-	if (words[r->state] != NULL)
-		json_set_string(json, "message", words[r->state]);
-	return json;
-}
-
 static void
-waiter_free(struct team_requests *requests, struct waiter *waiter)
+waiter_free(struct waiter *waiter)
 {
-	TAILQ_REMOVE(&requests->waiters, waiter, entry);
+	TAILQ_REMOVE(&waiter->requests->waiters, waiter, entry);
 	free(waiter->id);
 	free(waiter);
 }
 
+/* The question stays: the same call may be made again. */
 static void
-await(struct team_requests *requests, struct server_call *call, const char *id)
+on_gone(void *arg)
+{
+	struct waiter *waiter = arg;
+
+	serve_refuse(waiter->call, API_BUSY, "nobody waits for the answer");
+	waiter_free(waiter);
+}
+
+static void
+await(
+    struct team_requests *requests, struct server_call *call, struct request *r)
 {
 	struct waiter *waiter = xcalloc(1, sizeof *waiter);
 
+	waiter->requests = requests;
 	waiter->call = call;
-	waiter->id = xstrdup(id);
+	waiter->id = xstrdup(r->id);
+	r->awaited = true;
 	TAILQ_INSERT_TAIL(&requests->waiters, waiter, entry);
+	server_on_gone(call, on_gone, waiter);
 }
 
 /* What has ended is stored: tell those who wait, and forget the texts. */
@@ -117,22 +108,14 @@ on_stored(const struct err *err, void *arg)
 		if (r != NULL && request_is_open(r))
 			continue;
 		if (r != NULL)
-			serve_reply(
-			    requests->floor->core, waiter->call, to_answer(r));
+			serve_reply(requests->floor->core, waiter->call,
+			    request_to_answer(r));
 		else
 			serve_refuse(waiter->call, API_BUSY,
 			    "the question is being read");
-		waiter_free(requests, waiter);
+		waiter_free(waiter);
 	}
-	for (size_t i = 0; i < requests->registry.count; i++) {
-		struct request *r = requests->registry.list[i];
-
-		if (!request_is_open(r)) {
-			xstrset(&r->message, NULL);
-			xstrset(&r->response, NULL);
-			strv_clear(&r->options);
-		}
-	}
+	request_registry_cut(&requests->registry);
 	request_registry_sweep(&requests->registry, clock_wall_ms());
 }
 
@@ -158,18 +141,24 @@ is_ready(const struct team_requests *requests)
 static void set_timer(struct team_requests *requests);
 
 static void
-end(struct team_requests *requests, struct request *r, enum request_state state)
+store_end(struct team_requests *requests, const struct request *r)
 {
-	if (!request_is_open(r) || !is_ready(requests))
-		return;
-	request_end(r, state, clock_wall_ms());
 	put(requests, r);
 	emit(requests->floor->core,
 	    &(struct event){ .kind = EVENT_REQUEST_ENDED,
 		.worker = r->worker,
 		.task = r->task,
 		.ref = r->id,
-		.result = request_state_words[state] });
+		.result = request_state_words[r->state] });
+}
+
+static void
+end(struct team_requests *requests, struct request *r, enum request_state state)
+{
+	if (!request_is_open(r) || !is_ready(requests))
+		return;
+	request_end(r, state, clock_wall_ms());
+	store_end(requests, r);
 }
 
 static void
@@ -299,8 +288,10 @@ on_asked_before(struct plan_floor *plan, struct server_call *call,
 	if (r == NULL)
 		serve_refuse(call, API_FAILED,
 		    "this question was asked long ago; ask it again");
+	else if (request_is_open(r)) /* its end is being stored */
+		serve_refuse(call, API_BUSY, "the answer is being stored");
 	else
-		plan_call_answer(plan, call, NULL, to_answer(r));
+		plan_call_answer(plan, call, NULL, request_to_answer(r));
 	request_free(r);
 }
 
@@ -309,6 +300,11 @@ ask(struct team_requests *requests, struct server_call *call, struct request *r)
 {
 	struct err err = { 0 };
 
+	if (!requests->read) {
+		serve_refuse(call, API_BUSY, "the questions are being read");
+		request_free(r);
+		return;
+	}
 	if (request_registry_admits(&requests->registry, r->child, r->parent,
 		r->created_ms, &err) < 0) {
 		serve_refuse(call, API_E_RATE, "%s", err.msg);
@@ -322,7 +318,7 @@ ask(struct team_requests *requests, struct server_call *call, struct request *r)
 	}
 	request_registry_add(&requests->registry, r);
 	put(requests, r);
-	await(requests, call, r->id);
+	await(requests, call, r);
 	emit(requests->floor->core,
 	    &(struct event){ .kind = EVENT_REQUEST,
 		.worker = r->worker,
@@ -340,7 +336,7 @@ on_request(void *arg, struct server_call *call, struct json_object *params)
 	struct task *task = NULL;
 	struct agent *agent = team_floor_speaker(floor, call, params, &task);
 	cleanup_free char *id = NULL;
-	const struct request *old;
+	struct request *old;
 
 	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
 		return;
@@ -348,7 +344,7 @@ on_request(void *arg, struct server_call *call, struct json_object *params)
 	id = team_question_id(agent, params);
 	old = request_registry_find(&requests->registry, id);
 	if (old != NULL && request_is_open(old))
-		await(requests, call, id);
+		await(requests, call, old);
 	else if (old != NULL || team_book_knows(floor->book, STORE_REQUEST, id))
 		plan_query_records(floor->plan, call, params, STORE_REQUEST,
 		    NULL, id, on_asked_before);
@@ -373,7 +369,7 @@ on_answered_before(struct plan_floor *plan, struct server_call *call,
 		    "there is no such question any more");
 	else if (id != NULL && r->respond_call != NULL &&
 	    strcmp(id, r->respond_call) == 0)
-		plan_call_answer(plan, call, NULL, to_answer(r));
+		plan_call_answer(plan, call, NULL, request_to_answer(r));
 	else {
 		request_resolve(r, "", NULL, NULL, clock_wall_ms(), &err);
 		serve_refuse(call, API_E_CONFLICT, "%s", err.msg);
@@ -390,17 +386,11 @@ resolve(struct team_requests *requests, struct server_call *call,
 	int code = request_resolve(r, json_string_or(params, "response", ""),
 	    actor, json_string_or(params, "call", NULL), clock_wall_ms(), &err);
 
-	put(requests, r);
+	store_end(requests, r);
 	set_timer(requests);
-	emit(requests->floor->core,
-	    &(struct event){ .kind = EVENT_REQUEST_ENDED,
-		.worker = r->worker,
-		.task = r->task,
-		.ref = r->id,
-		.result = request_state_words[r->state] });
 	if (code == 0)
 		plan_call_answer(
-		    requests->floor->plan, call, NULL, to_answer(r));
+		    requests->floor->plan, call, NULL, request_to_answer(r));
 	else
 		serve_refuse(call, API_E_CONFLICT, "%s", err.msg);
 }
@@ -479,12 +469,31 @@ team_requests_pending(struct team_requests *requests, const char *actor)
 	return request_registry_pending(&requests->registry, actor);
 }
 
+static bool
+is_awaited(const struct team_requests *requests, const char *id)
+{
+	const struct waiter *waiter;
+
+	TAILQ_FOREACH (waiter, &requests->waiters, entry)
+		if (strcmp(waiter->id, id) == 0)
+			return true;
+	return false;
+}
+
 bool
 team_requests_asks(struct team_requests *requests, const struct agent *agent)
 {
 	cleanup_free char *actor = team_mail_actor(agent);
 
-	return team_requests_pending(requests, actor) > 0;
+	for (size_t i = 0; i < requests->registry.count; i++) {
+		const struct request *r = requests->registry.list[i];
+
+		/* A call to an earlier daemon is made again. */
+		if (request_is_open(r) && strcmp(r->child, actor) == 0 &&
+		    (!r->awaited || is_awaited(requests, r->id)))
+			return true;
+	}
+	return false;
 }
 
 char *
@@ -510,6 +519,27 @@ team_requests_reason(
 
 /* --- the object -------------------------------------------------------- */
 
+/* Also those that have ended count for a minute. */
+static void
+on_recent(const struct store_part *part, void *arg)
+{
+	struct team_requests *requests = arg;
+
+	for (size_t i = 0; i < part->record_count; i++) {
+		const char *body = part->records[i].body;
+		cleanup_json struct json_object *json = NULL;
+
+		if (json_parse(
+			body, strlen(body), STORE_BODY_MAX, &json, NULL) == 0)
+			request_registry_remember(
+			    &requests->registry, json, clock_wall_ms());
+	}
+	if (!part->last)
+		return;
+	request_registry_cut(&requests->registry);
+	requests->read = true;
+}
+
 void
 team_requests_opened(struct team_requests *requests)
 {
@@ -522,6 +552,8 @@ team_requests_opened(struct team_requests *requests)
 		if (request_from_json(record->body, "", &r, NULL) == 0)
 			request_registry_add(&requests->registry, r);
 	}
+	team_book_read(book_of(requests), STORE_REQUEST, NULL, NULL,
+	    REQUEST_ENDED_MAX, on_recent, requests);
 	sweep(requests, NULL);
 }
 
@@ -534,9 +566,10 @@ team_requests_closed(struct team_requests *requests)
 	while ((waiter = TAILQ_FIRST(&requests->waiters)) != NULL) {
 		serve_refuse(waiter->call, API_BUSY,
 		    "the daemon is stopping; the question stays");
-		waiter_free(requests, waiter);
+		waiter_free(waiter);
 	}
 	request_registry_release(&requests->registry);
+	requests->read = false;
 	set_timer(requests);
 }
 

@@ -211,6 +211,60 @@ request_registry_find(const struct request_registry *registry, const char *id)
 	return NULL;
 }
 
+struct json_object *
+request_to_answer(const struct request *r)
+{
+	static const char *const words[REQUEST_STATE_COUNT] = {
+		[REQUEST_TIMEOUT] =
+		    "Nobody answered in time. Decide yourself, and say in your "
+		    "report what you have decided.",
+		[REQUEST_CANCELLED] = "The question was cancelled.",
+		[REQUEST_ORPHANED] =
+		    "The agent that you work for has ended. Decide yourself, "
+		    "and say in your report what you have decided.",
+	};
+	struct json_object *json = json_object_new_object();
+
+	json_set_string(json, "requestId", r->id);
+	json_set_string(json, "status", request_state_words[r->state]);
+	if (r->response != NULL)
+		json_set_string(json, "response", r->response);
+	if (r->responder != NULL)
+		json_set_string(json, "responder", r->responder);
+	if (words[r->state] != NULL)
+		json_set_string(json, "message", words[r->state]);
+	return json;
+}
+
+void
+request_registry_remember(
+    struct request_registry *registry, struct json_object *json, int64_t now_ms)
+{
+	struct request *r = NULL;
+
+	if (request_from_json(json, "", &r, NULL) < 0)
+		return;
+	if (!request_is_open(r) && r->created_ms > now_ms - REQUEST_RATE_MS &&
+	    request_registry_find(registry, r->id) == NULL)
+		request_registry_add(registry, r);
+	else
+		request_free(r);
+}
+
+void
+request_registry_cut(struct request_registry *registry)
+{
+	for (size_t i = 0; i < registry->count; i++) {
+		struct request *r = registry->list[i];
+
+		if (request_is_open(r))
+			continue;
+		xstrset(&r->message, NULL);
+		xstrset(&r->response, NULL);
+		strv_clear(&r->options);
+	}
+}
+
 int
 request_registry_admits(const struct request_registry *registry,
     const char *child, const char *parent, int64_t now_ms, struct err *err)

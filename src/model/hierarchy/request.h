@@ -57,6 +57,7 @@ struct request {
 	char *response;
 	char *responder; /* actor */
 	char *respond_call; /* the call that answered it */
+	bool awaited; /* by a call to this daemon; not stored */
 };
 
 struct request *request_new(void);
@@ -67,6 +68,9 @@ struct json_object *request_to_json(const struct request *request);
 /* -EINVAL with the path of what is wrong; also for another version. */
 int request_from_json(struct json_object *json, const char *at,
     struct request **ret_request, struct err *err);
+
+/* What the tool that asked it says; owned by the caller. */
+struct json_object *request_to_answer(const struct request *request);
 
 bool request_is_open(const struct request *request);
 
@@ -100,6 +104,12 @@ void request_registry_release(struct request_registry *registry);
 /* Takes it. */
 void request_registry_add(
     struct request_registry *registry, struct request *request);
+/* The record of one that ended before all of them were loaded: it counts as
+ * one that was asked lately, if it was. */
+void request_registry_remember(struct request_registry *registry,
+    struct json_object *json, int64_t now_ms);
+/* The texts of those that have ended are in the store. */
+void request_registry_cut(struct request_registry *registry);
 /* NULL = it is not known. */
 struct request *
 request_registry_find(const struct request_registry *registry, const char *id);
