@@ -444,19 +444,28 @@ cancel_of(struct landings *landings, const char *worker, const char *why)
 	persist_changed(landings->core);
 }
 
+/* The conflict of accepted work is resolved. Whoever keeps its task looks at it
+ * again, and lets it land. */
+static void
+resolved(struct landings *landings, struct agent *agent)
+{
+	const struct worker *w = agent != NULL ? agent->worker : NULL;
+
+	if (w == NULL || !w->accepted || landings_keeps(landings, w->task))
+		return;
+	landing_begin(
+	    landings, agent, w->task != NULL ? w->commit : NULL, false, NULL);
+}
+
 static void
 on_event(const struct event *event, void *arg)
 {
 	struct landings *landings = arg;
-	struct agent *agent;
 
 	if (event->kind == EVENT_WORKER_LOST) {
 		cancel_of(landings, event->worker, event->reason);
 	} else if (event->kind == EVENT_WORK_FINISHED) {
-		agent = fleet_find(landings->fleet, event->worker);
-		/* Its conflict is resolved. */
-		if (agent != NULL && agent->worker->accepted)
-			landing_begin(landings, agent, NULL, false, NULL);
+		resolved(landings, fleet_find(landings->fleet, event->worker));
 	} else if (event->kind == EVENT_CLEARED && landings->begun) {
 		recover(landings, fleet_find(landings->fleet, event->worker));
 	}

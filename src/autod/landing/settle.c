@@ -436,10 +436,9 @@ on_rebased(struct agent *agent, enum op_rebase_end end, const char *head,
 	struct server_call *call;
 	struct json_object *answer;
 	struct err conflict = { 0 };
-	bool approved;
+	bool approved, looks;
 
 	(void)none;
-	(void)head;
 	if (item == NULL || item->step != ITEM_EJECTED)
 		return;
 	if (end == OP_REBASE_CANCELLED && core->stopping) {
@@ -450,8 +449,13 @@ on_rebased(struct agent *agent, enum op_rebase_end end, const char *head,
 	if (end == OP_REBASE_DONE) {
 		/* It applies after all: into the queue again. */
 		approved = item->approved;
+		looks = call == NULL && !approved &&
+		    landings_keeps(landings, item->task);
 		forget(landings, item);
-		landing_begin(landings, agent, NULL, approved, call);
+		if (looks) /* it is another commit: see landing.c */
+			agent_finish(agent, head);
+		else
+			landing_begin(landings, agent, NULL, approved, call);
 		return;
 	}
 	answer = landed_answer(landings, item, "rebasing");
