@@ -41,15 +41,33 @@ add_result(struct json_object *row, struct buf *out)
 		    checked);
 }
 
+/* How many of those above it are shown: its parent may have ended long ago, and
+ * then it must not stand below somebody else. */
+static int
+levels_above(struct json_object *rows, struct json_object *row)
+{
+	const char *parent = json_string_or(row, "parent_actor_id", "");
+
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *other = json_object_array_get_idx(rows, i);
+
+		if (other == row)
+			return 0; /* those above it come before it */
+		if (strcmp(json_string_or(other, "actor_id", ""), parent) == 0)
+			return levels_above(rows, other) + 1;
+	}
+	return 0;
+}
+
 static void
-add_row(struct table *table, struct json_object *row)
+add_row(struct table *table, struct json_object *rows, struct json_object *row)
 {
 	int64_t depth = json_int_or(row, "depth", 1);
 	int64_t asks = json_int_or(row, "pendingRequestCount", 0);
 	cleanup_free char *level = xasprintf("%d", (int)depth);
 	cleanup_free char *pending = xasprintf("%d", (int)asks);
 	cleanup_free char *name =
-	    xasprintf("%*s%s", depth > 1 ? (int)(depth - 1) * 2 : 0, "",
+	    xasprintf("%*s%s", levels_above(rows, row) * 2, "",
 		json_string_or(row, "actor_id", ""));
 	cleanup_buf struct buf progress = BUF_INIT, result = BUF_INIT;
 
@@ -111,7 +129,8 @@ tree_run(struct cli *cli, const struct cli_args *args)
 	}
 	table = table_new(columns, nitems(columns));
 	for (size_t i = 0; i < json_object_array_length(cli->result); i++)
-		add_row(table, json_object_array_get_idx(cli->result, i));
+		add_row(table, cli->result,
+		    json_object_array_get_idx(cli->result, i));
 	table_print(table, cli->width, cli->colour, &cli->text);
 	table_free(table);
 	add_reasons(cli);

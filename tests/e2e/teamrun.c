@@ -134,6 +134,8 @@ rows_of_the_living(struct json_object *rows)
 {
 	struct json_object *row = team_row(rows, "reports");
 
+	ck_assert_str_eq(auto_member(rows, "0.runStatus"), "waiting");
+	ck_assert_str_eq(auto_member(rows, "0.node"), "T1.1");
 	ck_assert_str_eq(auto_member(row, "runStatus"), "running");
 	ck_assert_str_eq(auto_member(row, "progress.phase"), "written");
 	ck_assert_str_eq(auto_member(row, "progress.percentComplete"), "90.0");

@@ -61,8 +61,11 @@ START_TEST(a_tool_that_was_denied_at_the_spawn_stays_denied)
 	auto_open_gate("resumed");
 	auto_wait_shell(e2e_path("test -s '%s'", team_kept("alone")));
 	was_denied("alone");
-	auto_up("--until-empty", NULL);
-	ck_assert_int_eq(auto_wait_exit(), 0);
+	auto_up(NULL);
+	auto_wait_finished("landed", 2);
+	/* It stands below nobody else when its parent has ended. */
+	e2e_has(fleet_do("tree", NULL)->out, "\nactor:team:coder:coder-1 ");
+	auto_drain();
 	auto_history("a.txt: x", "p.txt: x", NULL);
 	auto_no_sessions();
 }

@@ -431,7 +431,10 @@ on_ack_row(struct plan_floor *plan, struct server_call *call,
 	    mail_of_row(floor, json_object_array_get_idx(rows, 0));
 
 	if (mail == NULL || !is_own(&own, mail)) {
-		serve_refuse(call, API_E_NOT_FOUND, "you have no mail %s", id);
+		serve_refuse(call, API_E_NOT_FOUND,
+		    "you have no mail %s; list yours with mail_inbox, or "
+		    "llmc mail inbox",
+		    id);
 	} else {
 		if (mail->acked_ms == 0) {
 			mail_acked(mail, clock_wall_ms());

@@ -4,8 +4,11 @@
 
 #include "agent.h"
 #include "hierarchy.h"
+#include "intake.h"
 #include "json.h"
 #include "mem.h"
+#include "plan-bind.h"
+#include "plan-floor.h"
 #include "plan.h"
 #include "run-status.h"
 #include "settings.h"
@@ -126,6 +129,22 @@ team_row_kin(struct team_floor *floor, const struct team_kin *kin, bool words)
 	return row;
 }
 
+/* Its node, if its task is one of a plan. */
+static void
+add_node(struct json_object *row, const struct team_floor *floor,
+    const struct task *task)
+{
+	struct plan *plan = NULL;
+	struct plan_node *node = NULL;
+
+	if (floor->plan->state != PLAN_OPEN || !intake_is_planned(task) ||
+	    plan_bind_find(
+		plan_floor_set(floor->plan), task->key, &plan, &node, NULL) < 0)
+		return;
+	set(row, "goal", plan->goal->id);
+	set(row, "node", node->id);
+}
+
 struct json_object *
 team_row_root(
     struct team_floor *floor, struct agent *agent, const struct task *task)
@@ -147,6 +166,7 @@ team_row_root(
 	if (task != NULL) {
 		set(row, "title", task->title);
 		set(row, "task", task->id);
+		add_node(row, floor, task);
 	} else if (agent != NULL) {
 		set(row, "title", agent->worker->prompt_command);
 	}
