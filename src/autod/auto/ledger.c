@@ -8,6 +8,7 @@
 #include "agent.h"
 #include "auto.h"
 #include "clock.h"
+#include "counters.h"
 #include "emit.h"
 #include "fleet.h"
 #include "ledger.h"
@@ -150,6 +151,8 @@ book(struct ledger *ledger, struct account *account, struct spent *change)
 	int64_t tokens = take_known(
 	    &account->known_tokens, usage_budget_tokens(&change->usage));
 
+	counters_spent(&state->counters, &change->usage, change->estimated,
+	    change->cost - change->estimated);
 	if (!usage_is_empty(&change->usage) || account->day == 0)
 		account->day = today();
 	spent_add(&daybook_day(&state->days, account->day)->spent, change);

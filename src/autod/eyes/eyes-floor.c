@@ -4,6 +4,7 @@
 
 #include "auto.h"
 #include "clock.h"
+#include "eyes-counters.h"
 #include "eyes-events.h"
 #include "view-files.h"
 #include "eyes-floor.h"
@@ -61,6 +62,7 @@ eyes_floor_new(struct team_floor *team)
 	core_add_floor(eyes->core, &eyes->floor);
 	eyes->events = eyes_events_new(eyes);
 	eyes->files = view_files_new(eyes->core->workspace);
+	eyes_counters_register(eyes);
 	eyes->spans = eyes_spans_new(eyes);
 	eyes->stream = eyes_stream_new(eyes);
 	return eyes;
@@ -73,6 +75,7 @@ eyes_floor_free(struct eyes_floor *eyes)
 		return;
 	eyes_stream_free(eyes->stream);
 	eyes_spans_free(eyes->spans);
+	eyes_counters_end(eyes);
 	view_files_free(eyes->files);
 	eyes_events_free(eyes->events);
 	free(eyes);

@@ -9,6 +9,7 @@
  *   eyes-live.c      what only the daemon knows
  *   eyes-work.c      what other floors give to it
  *   eyes-spans.c     how workers spend their time
+ *   eyes-counters.c  what is counted for metrics
  *   eyes-stream.c    the view and its changes for those who follow it
  */
 #ifndef EYES_FLOOR_H

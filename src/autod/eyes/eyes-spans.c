@@ -8,6 +8,7 @@
 #include "core.h"
 #include "emit.h"
 #include "errtext.h"
+#include "eyes-counters.h"
 #include "eyes-floor.h"
 #include "eyes-spans.h"
 #include "fleet.h"
@@ -35,6 +36,7 @@ record(const struct work_span *span, void *arg)
 
 	if (span_files_add(s->eyes->core->workspace, span, &err) < 0)
 		log_info("spans: %s", err.msg);
+	eyes_counters_span(s->eyes, span);
 }
 
 static struct work_span *

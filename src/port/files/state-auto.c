@@ -45,6 +45,7 @@ static const struct record_field fields[] = {
 	FIELD("outage_since_unix", outage_since_unix,
 	    .flags = RECORD_ZERO_IS_NULL),
 	FIELD("goals", goals),
+	FIELD("counters", counters),
 };
 
 static const struct record_field today_fields[] = {
@@ -360,6 +361,7 @@ state_auto_release(struct state *state)
 	free(take_ptr(&state->run_id));
 	free(take_ptr(&state->run_key));
 	json_object_put(take_ptr(&state->goals));
+	json_object_put(take_ptr(&state->counters));
 }
 
 void

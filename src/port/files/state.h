@@ -64,6 +64,7 @@ struct state {
 	int64_t outage_since_unix; /* the service is unavailable */
 	struct json_object *goals; /* plan-digest.h, owned; NULL = there are
 				    * none, or they are off */
+	struct json_object *counters; /* counters.h, owned; NULL = none */
 	struct json_object *rest; /* members this version does not know */
 	struct state_mark mark; /* of the file this was loaded from or saved
 				 * to; used by state-file.c only */

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "counters.h"
+#include "json.h"
+#include "mem.h"
+#include "usage.h"
+
+const int64_t counters_bounds[COUNTERS_BUCKETS] = { 60, 300, 600, 1800, 3600,
+	7200, 14400, 28800, 86400 };
+
+const char *const counters_reasons[] = { "check", "conflict", "contract",
+	"stall", "timeout", "uncommitted", "question", "refused", "no_commit",
+	"session", "other", NULL };
+
+/* Words of a reason, and what it is counted as: the first row counts. */
+static const struct {
+	const char *words;
+	const char *as;
+} reasons[] = {
+	{ "check_command", "check" },
+	{ "failed its check", "check" },
+	{ "conflict", "conflict" },
+	{ "rebase", "conflict" },
+	{ "contract", "contract" },
+	{ "verif", "contract" },
+	{ "sign of life", "stall" },
+	{ "stall", "stall" },
+	{ "took too long", "timeout" },
+	{ "timed out", "timeout" },
+	{ "not committed", "uncommitted" },
+	{ "uncommitted", "uncommitted" },
+	{ "question", "question" },
+	{ "refused", "refused" },
+	{ "no commit", "no_commit" },
+	{ "session", "session" },
+};
+
+const char *
+counters_reason(const char *reason)
+{
+	for (size_t i = 0; reason != NULL && i < nitems(reasons); i++)
+		if (strstr(reason, reasons[i].words) != NULL)
+			return reasons[i].as;
+	return "other";
+}
+
+/* --- numbers --------------------------------------------------------- */
+
+/* The object of that name, made if there is none. */
+static struct json_object *
+part(struct json_object *json, const char *name)
+{
+	struct json_object *object = json_object_object_get(json, name);
+
+	if (!json_object_is_type(object, json_type_object)) {
+		object = json_object_new_object();
+		json_set(json, name, object);
+	}
+	return object;
+}
+
+static struct json_object *
+family(struct json_object **counters, const char *name)
+{
+	if (*counters == NULL)
+		*counters = json_object_new_object();
+	return part(*counters, name);
+}
+
+static void
+add(struct json_object *object, const char *key, int64_t more)
+{
+	int64_t old = json_int_or(object, key, 0);
+
+	if (more > 0)
+		json_set_int(object, key,
+		    old > INT64_MAX - more ? INT64_MAX : old + more);
+}
+
+/* --- what is counted ------------------------------------------------- */
+
+void
+counters_event(struct json_object **counters, const char *type)
+{
+	add(family(counters, "events"), type, 1);
+}
+
+void
+counters_attempt_failed(struct json_object **counters, const char *reason)
+{
+	add(family(counters, "attempts_failed"), counters_reason(reason), 1);
+}
+
+void
+counters_task(
+    struct json_object **counters, const char *outcome, int64_t duration_ms)
+{
+	struct json_object *of = part(family(counters, "tasks"), outcome);
+	cleanup_free char *bucket = NULL;
+	size_t i = 0;
+
+	while (i < COUNTERS_BUCKETS && duration_ms > counters_bounds[i] * 1000)
+		i++;
+	bucket = xasprintf("le%zu", i);
+	add(of, bucket, 1);
+	add(of, "count", 1);
+	add(of, "sum_ms", duration_ms);
+}
+
+void
+counters_work(struct json_object **counters, const char *use, int64_t ms)
+{
+	add(family(counters, "work_ms"), use, ms);
+}
+
+/* As the API calls them. */
+static const char *const types[USAGE_KINDS] = {
+	[USAGE_INPUT] = "input",
+	[USAGE_OUTPUT] = "output",
+	[USAGE_CACHE_READ] = "cacheRead",
+	[USAGE_CACHE_WRITE_5M] = "cacheCreation",
+	[USAGE_CACHE_WRITE_1H] = "cacheCreation",
+};
+
+void
+counters_spent(struct json_object **counters, const struct usage *usage,
+    int64_t estimated, int64_t reported)
+{
+	const char *model = USAGE_OTHERS;
+	int64_t most = 0;
+	struct json_object *cost;
+
+	for (size_t m = 0; m < usage->count; m++) {
+		const struct usage_model *used = &usage->models[m];
+		struct json_object *tokens =
+		    part(family(counters, "tokens"), used->name);
+		int64_t sum = 0;
+
+		for (int k = 0; k < USAGE_KINDS; k++) {
+			add(tokens, types[k], used->tokens[k]);
+			sum += used->tokens[k];
+		}
+		if (sum > most) {
+			most = sum;
+			model = used->name;
+		}
+	}
+	if (estimated <= 0 && reported <= 0)
+		return;
+	cost = part(family(counters, "cost"), model);
+	add(cost, "estimate", estimated);
+	add(cost, "reported", reported);
+}

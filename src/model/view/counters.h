@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What has been counted since the workspace exists, for metrics: a JSON object
+ * that is a part of the state, so that a restart loses nothing. It only grows
+ * in its numbers: names come from closed lists. Pure.
+ */
+#ifndef COUNTERS_H
+#define COUNTERS_H
+
+#include <stdint.h>
+
+struct json_object;
+struct usage;
+
+/* Upper bounds of the buckets of a task's duration, in seconds; a last one has
+ * no bound. */
+#define COUNTERS_BUCKETS 9
+extern const int64_t counters_bounds[COUNTERS_BUCKETS];
+
+/* Why attempts fail: "check", ..., "other"; NULL terminated. */
+extern const char *const counters_reasons[];
+
+/* *counters NULL: nothing was counted yet; it is made. */
+void counters_event(struct json_object **counters, const char *type);
+void counters_attempt_failed(struct json_object **counters, const char *reason);
+void counters_task(
+    struct json_object **counters, const char *outcome, int64_t duration_ms);
+void counters_work(struct json_object **counters, const char *use, int64_t ms);
+/* Tokens that were used. Costs that were estimated or reported, in millionths
+ * of a dollar, of the model that has most of them; below zero is nothing. */
+void counters_spent(struct json_object **counters, const struct usage *usage,
+    int64_t estimated, int64_t reported);
+
+/* The word of counters_reasons for a reason, which may be NULL. */
+const char *counters_reason(const char *reason);
+
+#endif
