@@ -42,8 +42,9 @@
 		API_E_NOT_FOUND, API_FAILED, 0),                               \
 	    TEAM_TOOL("agent_status",                                          \
 		"See how the agents below you are doing: those that you "      \
-		"spawned, and those that they spawned. You need not "          \
-		"poll: results come by themselves.",                           \
+		"spawned, and those that they spawned; and how deep you are, " \
+		"and how deep agents may be. You need not poll: results "      \
+		"come by themselves.",                                         \
 		api_team_status_params, API_E_NOT_FOUND, API_FAILED, 0),       \
 	    TEAM_TOOL("mail_send",                                             \
 		"Send mail to your parent, to an agent that works for you or " \

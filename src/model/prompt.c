@@ -101,6 +101,30 @@ or_words(const char *fact, const char *words)
 	return fact == NULL || *fact == '\0' ? words : fact;
 }
 
+static void
+add_questions(const struct prompt_facts *facts, struct buf *out)
+{
+	static const char decide[] =
+	    "- Decide what you can yourself, and give your reasons in the "
+	    "commit message.";
+
+	if (facts->by_hand)
+		buf_addf(out,
+		    "%s A question ends your turn, and waits until a person "
+		    "reads it.\n\n",
+		    decide);
+	else if (facts->answers != NULL)
+		buf_addf(out,
+		    "%s What you cannot decide, ask %s with the tool "
+		    "request_orchestrator, which waits for the answer; do not "
+		    "end your turn with a question.\n\n",
+		    decide, facts->answers);
+	else
+		buf_adds(out,
+		    "- Nobody can answer questions: decide, and give your "
+		    "reasons in the commit message.\n\n");
+}
+
 void
 prompt_task(const struct prompt_facts *facts, struct buf *out)
 {
@@ -121,9 +145,8 @@ prompt_task(const struct prompt_facts *facts, struct buf *out)
 	    "- Finish with exactly one commit on this branch and a clean `git "
 	    "status`; amend rather than add a second commit. If nothing needs "
 	    "to change, commit nothing and say why.\n"
-	    "- Do not push, and do not switch or change other branches.\n"
-	    "- Nobody can answer questions: decide, and give your reasons in "
-	    "the commit message.\n\n");
+	    "- Do not push, and do not switch or change other branches.\n");
+	add_questions(facts, out);
 	if (facts->role != NULL && *facts->role != '\0')
 		buf_addf(out, "%s\n\n", facts->role);
 	buf_adds(out, or_words(facts->task, ""));

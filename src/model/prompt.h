@@ -42,6 +42,9 @@ struct prompt_facts {
 	const char *default_branch;
 	const char *role;
 	const char *task;
+	const char *answers; /* who answers its tool request_orchestrator, in
+			      * words; NULL = it cannot ask */
+	bool by_hand; /* a person drives it, and reads its questions */
 };
 void prompt_task(const struct prompt_facts *facts, struct buf *out);
 

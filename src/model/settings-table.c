@@ -316,7 +316,8 @@ const struct setting settings_table[] = {
 	    .max = 1000,
 	    .help =
 		"Turns that one attempt may take, including those in which the "
-		"agent is sent back." },
+		"agent is sent back; those that begin with mail do not "
+		"count." },
 	{ .path = "auto.require_commit",
 	    .type = SETTING_BOOL,
 	    .fallback = "false",
@@ -437,7 +438,8 @@ const struct setting settings_table[] = {
 	    .fallback = "\"0s\"",
 	    .min = 0,
 	    .max = 30 * 24 * HOUR,
-	    .help = "Time for one attempt at a task; 0s = no limit." },
+	    .help = "Time for one attempt at a task, without the time that it "
+		    "waits for agents that it has spawned; 0s = no limit." },
 	{ .path = "budget.day_tokens",
 	    .type = SETTING_INT,
 	    .fallback = "0",

@@ -274,6 +274,8 @@ task_assign(struct task *task, const char *worker, int64_t now_ms)
 	if (r < 0)
 		return r;
 	xstrset(&task->worker, worker);
+	if (task->run != NULL)
+		task->run->waiting_ms = task->run->waited_ms = 0;
 	if (task->from == NULL) {
 		task->attempts++;
 		task->turns_before += task->turns;

@@ -111,15 +111,34 @@ add_count(const struct turn_facts *facts, enum trouble trouble, struct buf *out)
 }
 
 static void
+add_words(
+    const struct turn_facts *facts, enum trouble trouble, struct buf *words)
+{
+	if (trouble == TROUBLE_QUESTION && facts->answers != NULL)
+		buf_addf(words,
+		    "Do not end your turn with a question. If you cannot "
+		    "decide it yourself, ask %s with the tool "
+		    "request_orchestrator, which waits for the answer. "
+		    "Otherwise continue without asking, finish the task and "
+		    "commit. If it is finished, say so in a plain sentence, "
+		    "without a question or an offer.",
+		    facts->answers);
+	else
+		buf_adds(words, troubles[trouble].message);
+}
+
+static void
 add_message(
     const struct turn_facts *facts, enum trouble trouble, struct buf *words)
 {
 	add_count(facts, trouble, words);
-	buf_adds(words, troubles[trouble].message);
+	add_words(facts, trouble, words);
 	/* An unanswered question would only be asked again. */
 	if (facts->driven && troubles[trouble].action == TURN_BACK &&
-	    facts->ending == ENDING_QUESTION && !facts->asks_person)
-		buf_addf(words, " %s", troubles[TROUBLE_QUESTION].message);
+	    facts->ending == ENDING_QUESTION && !facts->asks_person) {
+		buf_addc(words, ' ');
+		add_words(facts, TROUBLE_QUESTION, words);
+	}
 }
 
 /* Append the end of the agent's message, starting at a whole character. */

@@ -37,6 +37,8 @@ struct turn_facts {
 			       * limit */
 	int nudges;
 	bool waits; /* for agents that it has asked for */
+	const char *answers; /* who answers its tool request_orchestrator, in
+			      * words; NULL = it cannot ask */
 	bool asks_person; /* a question is not answered by "nobody can": it is
 			   * a person's */
 

@@ -17,14 +17,17 @@
 static const struct {
 	const char *settings;
 	bool told;
+	const char *depth; /* NULL = not told */
 } cases[] = {
-	{ CARD, true },
+	{ CARD, true, "You are at depth 1 of at most 3." },
 	/* There is nobody to ask for. */
-	{ "[plan]\nenabled = true\n", false },
+	{ "[plan]\nenabled = true\n", false,
+	    "You are at depth 1 of at most 3." },
 	/* Nobody can be started. */
-	{ "[agents.coder]\ndescription = \"Writes code\"\n", false },
-	{ CARD "[team]\nmax_depth = 1\n", false },
-	{ CARD "[team]\nmax_concurrent = 0\n", false },
+	{ "[agents.coder]\ndescription = \"Writes code\"\n", false, NULL },
+	{ CARD "[team]\nmax_depth = 1\n", false,
+	    "You are at depth 1 of at most 1, so you cannot ask" },
+	{ CARD "[team]\nmax_concurrent = 0\n", false, NULL },
 };
 
 START_TEST(who_may_start_agents_reads_which_there_are)
@@ -41,6 +44,10 @@ START_TEST(who_may_start_agents_reads_which_there_are)
 	ck_assert_ptr_nonnull(strstr(prompt, "Add the numbers"));
 	ck_assert_msg((strstr(prompt, "\n- coder: Writes code\n") != NULL) ==
 		cases[_i].told,
+	    "%s", prompt);
+	ck_assert_msg(cases[_i].depth == NULL ?
+		strstr(prompt, "at depth") == NULL :
+		strstr(prompt, cases[_i].depth) != NULL,
 	    "%s", prompt);
 	team_world_end(&w);
 }

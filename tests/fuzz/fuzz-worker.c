@@ -96,7 +96,8 @@ check_prompt(const char *text, size_t size)
 	static const char *const files[] = { "a.c", NULL };
 	cleanup_buf struct buf clean = BUF_INIT, out = BUF_INIT;
 	const char *half = text + strlen(text) / 2;
-	struct prompt_facts facts = { text, half, text, half, text, text };
+	struct prompt_facts facts = { text, half, text, half, text, text, half,
+		false };
 	char receipt[PROMPT_RECEIPT_SIZE];
 
 	if (prompt_clean(text, size, &clean)) {

@@ -153,6 +153,24 @@ START_TEST(task_prompt_says_where_and_how)
 }
 END_TEST
 
+START_TEST(task_prompt_says_who_answers_questions)
+{
+	struct prompt_facts asks = facts;
+	cleanup_buf struct buf out = BUF_INIT;
+
+	prompt_task(&asks, &out);
+	assert_says(&out, "Nobody can answer questions");
+	buf_clear(&out);
+	asks.answers = "a person";
+	prompt_task(&asks, &out);
+	assert_says(&out, "ask a person with the tool request_orchestrator");
+	buf_clear(&out);
+	asks.by_hand = true;
+	prompt_task(&asks, &out);
+	assert_says(&out, "waits until a person reads it.\n\nYou are careful.");
+}
+END_TEST
+
 START_TEST(task_prompt_without_a_role_has_no_hole)
 {
 	struct prompt_facts plain = facts;
@@ -295,6 +313,7 @@ unit_suite(void)
 		what_is_no_receipt_is_none, NULL });
 	unit_case(suite, "texts",
 	    (const TTest *[]){ task_prompt_says_where_and_how,
+		task_prompt_says_who_answers_questions,
 		task_prompt_without_a_role_has_no_hole,
 		rejection_keeps_the_work_and_gives_the_feedback,
 		conflict_prompt_has_why_task_files_and_steps,

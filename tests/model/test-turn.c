@@ -153,6 +153,19 @@ START_TEST(bad_endings_are_nudged_a_bounded_number_of_times)
 }
 END_TEST
 
+START_TEST(who_can_ask_is_told_whom)
+{
+	struct turn_facts facts = good();
+
+	facts.ending = ENDING_QUESTION;
+	facts.answers = "a person";
+	assert_judged(&facts, TURN_NUDGE,
+	    "ask a person with the tool request_orchestrator");
+	facts.dirt = 1;
+	assert_judged(&facts, TURN_BACK, "ask a person with the tool");
+}
+END_TEST
+
 START_TEST(a_question_that_a_person_answers_pauses_the_worker)
 {
 	struct turn_facts facts = good();
@@ -358,6 +371,7 @@ unit_suite(void)
 		no_commit_is_no_change_unless_one_is_wanted,
 		unfinished_rebase_outranks_all, dirt_outranks_the_ending,
 		bad_endings_are_nudged_a_bounded_number_of_times,
+		who_can_ask_is_told_whom,
 		a_question_that_a_person_answers_pauses_the_worker,
 		one_that_waits_for_others_is_not_judged_but_leaves_nothing,
 		what_sends_back_fails_with_the_last_turn, NULL });

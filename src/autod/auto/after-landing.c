@@ -141,7 +141,8 @@ static bool
 send_back(struct auto_mode *mode, struct agent *agent, const struct task *t,
     const char *words)
 {
-	if (t->turns >= settings_int(mode->core->settings, "auto.max_turns")) {
+	if (task_run_turns(t) >=
+	    settings_int(mode->core->settings, "auto.max_turns")) {
 		outcome_attempt_failed(mode, agent, words);
 		return false;
 	}
@@ -215,7 +216,8 @@ send_to_another(
 	struct core *core = mode->core;
 	int max = (int)settings_int(core->settings, "auto.max_attempts");
 
-	if (t->turns < settings_int(core->settings, "auto.max_turns")) {
+	if (task_run_turns(t) <
+	    settings_int(core->settings, "auto.max_turns")) {
 		task_send_back(t, from, words, clock_wall_ms());
 		task_ref_keep(mode, t);
 		emit(core,

@@ -157,7 +157,11 @@ static void
 on_moved(struct auto_mode *mode, const struct agent *agent)
 {
 	enum worker_status status = agent->worker->status;
+	struct task *t = auto_task(agent);
 
+	if (t != NULL &&
+	    task_run_waits(t, status == WORKER_WAITING, clock_wall_ms()))
+		persist_changed(mode->core);
 	if (status == WORKER_ERROR && auto_drives(mode, agent))
 		persist_then(mode->core, mode, on_error_saved, mode);
 	/* One that waits leaves room for others. */
@@ -262,6 +266,16 @@ policy_progressed(void *arg, struct agent *agent)
 		mode->team->progressed(mode->team_arg, agent);
 }
 
+static const char *
+policy_answers(void *arg, const struct agent *agent)
+{
+	const struct auto_mode *mode = arg;
+
+	return mode->team->answers == NULL ?
+	    NULL :
+	    mode->team->answers(mode->team_arg, auto_task(agent));
+}
+
 static void
 policy_freed(void *arg)
 {
@@ -300,6 +314,7 @@ policy_denied(void *arg, struct agent *agent, struct json_object *denied)
 
 static const struct fleet_policy fleet_policy = {
 	.drives = policy_drives,
+	.answers = policy_answers,
 	.turn_facts = turn_policy_facts,
 	.turn_before = turn_policy_before,
 	.turn_seen = turn_policy_seen,

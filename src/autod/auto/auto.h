@@ -134,6 +134,9 @@ struct auto_team {
 	bool (*waits)(void *arg, struct agent *agent);
 	/* As in struct auto_policy, and asked before it. */
 	int (*settle)(void *arg, const struct task *task, struct err *err);
+	/* As in struct fleet_policy, for the agent of this task (NULL =
+	 * none). */
+	const char *(*answers)(void *arg, const struct task *task);
 	/* Does one of its tools wait for somebody's answer? Then its silence
 	 * is no stall. */
 	bool (*asks)(void *arg, const struct agent *agent);

@@ -22,6 +22,7 @@
 #include "outcome.h"
 #include "salvage.h"
 #include "settings.h"
+#include "task-run.h"
 #include "tree-command.h"
 #include "turn-policy.h"
 #include "turn.h"
@@ -195,7 +196,7 @@ act(struct op_check *check)
 		    mode->watch_arg, agent, check->passed, check->output.data);
 	if (!check->to_blame) {
 		agent_finish(agent, check->head);
-	} else if (t->turns >=
+	} else if (task_run_turns(t) >=
 	    settings_int(mode->core->settings, "auto.max_turns")) {
 		outcome_attempt_failed(mode, agent, words);
 	} else if (!turn_policy_held(mode, agent, words) &&

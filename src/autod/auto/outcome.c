@@ -148,7 +148,7 @@ outcome_without_commit(
 	cleanup_free char *reason = NULL;
 
 	if (!intake_is_planned(t) || t->held_by != NULL ||
-	    verification_is_met(t)) {
+	    verification_has_result(t)) {
 		outcome_settle(mode, t, OUTCOME_NO_CHANGES, words);
 		return;
 	}

@@ -18,9 +18,9 @@ struct err;
 void outcome_settle(struct auto_mode *mode, struct task *task,
     enum task_outcome outcome, const char *reason);
 /* It ended without a commit of its own; words (may be NULL): what its worker
- * said. A node of a goal is done by what is on the branch, or by meeting its
- * contract: unless the branch has the work already, or the contract is met, its
- * task has failed. */
+ * said. A node of a goal is done by what is on the branch, or by a result of
+ * another kind (verification_has_result()): without either its task has
+ * failed. */
 void outcome_without_commit(
     struct auto_mode *mode, struct task *task, const char *words);
 /* The task already has its outcome: count it, emit the event, do the rest. */

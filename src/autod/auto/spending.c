@@ -20,6 +20,7 @@
 #include "serve.h"
 #include "settings.h"
 #include "spending.h"
+#include "task-run.h"
 #include "worker-json.h"
 
 #define DAY_MS (24 * 3600 * (int64_t)1000)
@@ -50,7 +51,7 @@ is_task_over(const struct settings *s, const struct task *t, struct buf *reason)
 	struct budget spent = {
 		.tokens = t->tokens,
 		.cost = t->spent.cost,
-		.time_ms = clock_wall_ms() - t->assigned_ms,
+		.time_ms = task_run_time(t, clock_wall_ms()),
 		.turns = t->turns_before + t->turns,
 	};
 
@@ -181,7 +182,7 @@ grant(struct task *t)
 	t->tokens_allowed = t->tokens;
 	t->cost_allowed = t->spent.cost;
 	t->turns_allowed = t->turns_before + t->turns;
-	t->time_allowed_ms = clock_wall_ms() - t->assigned_ms;
+	t->time_allowed_ms = task_run_time(t, clock_wall_ms());
 }
 
 /* For these reasons; true: there was something to resume. */

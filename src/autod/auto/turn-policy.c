@@ -4,6 +4,7 @@
 #include "agent.h"
 #include "auto.h"
 #include "emit.h"
+#include "fleet.h"
 #include "intake.h"
 #include "mem.h"
 #include "op-check.h"
@@ -15,6 +16,7 @@
 #include "transcript.h"
 #include "turn-ending.h"
 #include "turn-policy.h"
+#include "verification.h"
 
 static const char error_nudge[] =
     "The last turn ended with an error. Continue the task from where it "
@@ -41,24 +43,26 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 
 	if (t == NULL)
 		return false;
-	t->turns++;
+	task_run_turn_ended(t);
 	agent->worker->stalls = 0;
 	mode->core->state.outage_since_unix = 0;
 	note_last_words(t, agent, last_words);
 	persist_changed(mode->core);
 	facts->driven = true;
-	facts->commit_wanted = settings_bool(settings, "auto.require_commit");
+	facts->commit_wanted = settings_bool(settings, "auto.require_commit") &&
+	    !verification_has_result(t);
 	facts->check_wanted =
 	    settings_string(settings, "auto.check_command")[0] != '\0' ||
 	    (t->run != NULL &&
 		(t->run->contract != NULL || t->run->scope_paths != NULL));
 	facts->ending = turn_ending_read(t->last_words);
 	facts->words = t->last_words;
-	facts->turns = t->turns;
+	facts->turns = task_run_turns(t);
 	facts->turns_max = (int)settings_int(settings, "auto.max_turns");
 	facts->nudges = t->nudges;
 	facts->waits = mode->team->waits != NULL &&
 	    mode->team->waits(mode->team_arg, agent);
+	facts->answers = fleet_answers(agent);
 	facts->asks_person = intake_is_planned(t) &&
 	    mode->policy->asks != NULL &&
 	    mode->policy->asks(mode->policy_arg, t);
@@ -133,9 +137,14 @@ bool
 turn_policy_words(void *arg, struct agent *agent, struct buf *out)
 {
 	const struct auto_mode *mode = arg;
+	struct task *t = auto_task(agent);
 
-	return mode->team->stop_words != NULL &&
-	    mode->team->stop_words(mode->team_arg, agent, out);
+	if (mode->team->stop_words == NULL ||
+	    !mode->team->stop_words(mode->team_arg, agent, out))
+		return false;
+	if (t != NULL)
+		task_run_of(t)->by_mail = true;
+	return true;
 }
 
 /* Only if it would be sent back: finished work lands, whatever it cost. */

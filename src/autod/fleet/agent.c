@@ -224,6 +224,8 @@ agent_task_text(const struct agent *agent, struct buf *out)
 		.default_branch = core_branch(core),
 		.task = w->prompt,
 		.role = agent_string(agent, "role_prompt"),
+		.answers = fleet_answers(agent),
+		.by_hand = w->task == NULL,
 	};
 
 	prompt_task(&facts, out);

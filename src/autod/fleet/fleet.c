@@ -54,6 +54,16 @@ fleet_freed(const struct fleet *fleet)
 		fleet->policy->freed(fleet->policy_arg);
 }
 
+const char *
+fleet_answers(const struct agent *agent)
+{
+	const struct fleet *fleet = agent->fleet;
+
+	return fleet->policy->answers == NULL ?
+	    NULL :
+	    fleet->policy->answers(fleet->policy_arg, agent);
+}
+
 bool
 fleet_drives(const struct agent *agent)
 {

@@ -37,6 +37,9 @@ struct waiters;
 struct fleet_policy {
 	/* Does auto mode drive this worker, with nobody watching it? */
 	bool (*drives)(void *arg, const struct agent *agent);
+	/* Who answers its tool request_orchestrator, in words? NULL: it cannot
+	 * ask. */
+	const char *(*answers)(void *arg, const struct agent *agent);
 	/* Its turn has ended with this message (NULL = none). Fill in the facts
 	 * about its task; false: it has no task, a person judges. */
 	bool (*turn_facts)(void *arg, struct agent *agent,
@@ -138,6 +141,8 @@ struct agent *fleet_find(const struct fleet *fleet, const char *name);
 void fleet_preface(struct agent *agent, const char *text, struct buf *out);
 /* Tell the policy that a worker may be free. */
 void fleet_freed(const struct fleet *fleet);
+/* As in struct fleet_policy. */
+const char *fleet_answers(const struct agent *agent);
 /* Does the policy drive it? */
 bool fleet_drives(const struct agent *agent);
 

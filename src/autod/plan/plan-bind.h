@@ -45,8 +45,9 @@ int plan_bind(struct plan_floor *floor, const struct task *task, bool late,
 void plan_bind_worker(struct plan_floor *floor, struct plan_assignment *a,
     const struct task *task);
 /* The task has its outcome: the assignment ends, and its node is done, queued
- * again, or blocked and a person told. Done is what is on the branch: a task
- * that ended without a change has failed. files: what its commit changed, NULL
+ * again, or blocked and a person told. Done is what is on the branch, or has a
+ * result without a commit: another task that ended without a change has
+ * failed. files: what its commit changed, NULL
  * terminated; NULL = not known. */
 void plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
     const struct task *task, char *const *files);
@@ -54,9 +55,8 @@ void plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
 void plan_bind_release(
     struct plan_floor *floor, struct plan_assignment *a, const char *why);
 
-/* Open assignments whose task is not in the state any more, and nodes whose
- * assignment a damaged store has lost, or that it has as they were before: the
- * record of the task tells how it ended; without one, nobody has begun it. */
-void plan_bind_catch_up(struct plan_floor *floor);
+/* Nobody works on it: it waits for a worker again, and that was no attempt. */
+void plan_bind_queue_again(struct plan_floor *floor, struct plan *plan,
+    struct plan_node *node, const char *why);
 
 #endif

@@ -19,6 +19,7 @@
 #include "persist.h"
 #include "plan-apply.h"
 #include "plan-bind.h"
+#include "plan-catch-up.h"
 #include "plan-dispatch.h"
 #include "plan-files.h"
 #include "plan-floor.h"
@@ -586,7 +587,7 @@ void
 plan_tasks_begin(struct plan_tasks *tasks)
 {
 	tasks->begun = true;
-	plan_bind_catch_up(tasks->floor);
+	plan_catch_up(tasks->floor);
 	plan_tasks_changed(tasks);
 }
 

@@ -455,8 +455,10 @@ announce(struct team_floor *floor, struct task *t, struct err *err)
 	if (team_book_ready(floor->book, err) < 0)
 		return err_set(err, -EINPROGRESS,
 		    "its parent cannot be told: the store is not ready");
-	if (t->outcome == OUTCOME_LANDED)
+	if (task_run_has_landed(t)) {
 		task_run_of(parent)->rebase_due = true;
+		parent->run->children_landed = true;
+	}
 	/* One that gets no more mail learns from agent_status. */
 	post(floor, t, parent, SUBJECT_AGENT_COMPLETED, NULL);
 	post(floor, t, parent, SUBJECT_RESULT_READY, NULL);

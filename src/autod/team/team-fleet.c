@@ -43,12 +43,17 @@ team_fleet_task_text(
 {
 	const struct settings *settings = floor->core->settings;
 	struct hierarchy_place place = team_fleet_place(settings, task->run);
+	bool may = hierarchy_may_spawn(&place) == HIERARCHY_ALLOW;
 	cleanup_buf struct buf table = BUF_INIT;
 
 	if (!settings_bool(settings, "plan.enabled") ||
 	    settings_int(settings, "team.max_concurrent") == 0 ||
-	    hierarchy_may_spawn(&place) != HIERARCHY_ALLOW ||
 	    !team_fleet_has_tool(settings, task->run, SPAWN))
+		return;
+	buf_addf(out, "\n\nYou are at depth %d of at most %d%s.", place.depth,
+	    hierarchy_deepest(&place),
+	    may ? "" : ", so you cannot ask for other agents");
+	if (!may)
 		return;
 	fleet_table_add(settings, &table);
 	if (table.len > 0)

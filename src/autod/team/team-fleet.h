@@ -14,9 +14,9 @@ struct task;
 struct task_run;
 struct team_floor;
 
-/* Append the table (fleet-table.h) to the prompt of a task, if its agent may
- * start others: goals are on, it does not stand too deep, and it has the tool
- * for it. */
+/* Append to the prompt of a task how deep its agent stands and the table
+ * (fleet-table.h), if the agent may start others: goals are on, and it has the
+ * tool for it. One that stands too deep is told that. */
 void team_fleet_task_text(
     const struct team_floor *floor, const struct task *task, struct buf *out);
 

@@ -12,6 +12,7 @@
 #include "mem.h"
 #include "plan-floor.h"
 #include "serve.h"
+#include "team-again.h"
 #include "team-book.h"
 #include "team-deliver.h"
 #include "team-family.h"
@@ -157,6 +158,13 @@ policy_task_text(void *arg, const struct task *task, struct buf *out)
 	team_report_task_text(task, out);
 	team_question_task_text(arg, task, out);
 	team_fleet_task_text(arg, task, out);
+	team_again_task_text(arg, task, out);
+}
+
+static const char *
+policy_answers(void *arg, const struct task *task)
+{
+	return team_question_answers(arg, task);
 }
 
 static void
@@ -198,6 +206,7 @@ static const struct auto_team team_policy = {
 	.files = policy_files,
 	.denied = policy_denied,
 	.asks = policy_asks,
+	.answers = policy_answers,
 	.tool_used = policy_tool_used,
 	.task_text = policy_task_text,
 	.stop_words = policy_stop_words,

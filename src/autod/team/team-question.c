@@ -45,6 +45,21 @@ team_question_task_text(
 	    run->parent_actor);
 }
 
+const char *
+team_question_answers(struct team_floor *floor, const struct task *task)
+{
+	const struct settings *settings = floor->core->settings;
+	const struct task_run *run = task != NULL ? task->run : NULL;
+
+	if (!settings_bool(settings, "plan.enabled") ||
+	    !team_fleet_has_tool(settings, run, ASK))
+		return NULL;
+	return run != NULL && run->parent_actor != NULL &&
+		team_post_find(floor, run->parent_actor) == TEAM_ACTOR_OPEN ?
+	    "the agent that you work for" :
+	    "a person";
+}
+
 char *
 team_question_id(const struct agent *agent, struct json_object *params)
 {

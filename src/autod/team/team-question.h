@@ -19,6 +19,11 @@ struct team_floor;
 void team_question_task_text(
     const struct team_floor *floor, const struct task *task, struct buf *out);
 
+/* Who answers the questions of the agent of this task (NULL = of none), in
+ * words; NULL: it cannot ask. */
+const char *
+team_question_answers(struct team_floor *floor, const struct task *task);
+
 /* The id of the question of a call, the same for the same call; and the
  * question with this id. The caller frees both. */
 char *team_question_id(const struct agent *agent, struct json_object *params);

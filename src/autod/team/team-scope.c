@@ -110,7 +110,8 @@ send_back(struct op_scope *s, const struct task *t)
 
 	team_review_violation(
 	    s->floor, agent, guard_kind_words[GUARD_SCOPE], words);
-	if (t->turns >= settings_int(mode->core->settings, "auto.max_turns")) {
+	if (task_run_turns(t) >=
+	    settings_int(mode->core->settings, "auto.max_turns")) {
 		outcome_attempt_failed(mode, agent, words);
 		return;
 	}

@@ -6,12 +6,14 @@
 #include "agent.h"
 #include "auto.h"
 #include "clock.h"
+#include "hierarchy.h"
 #include "json.h"
 #include "mem.h"
 #include "plan-floor.h"
 #include "plan-node.h"
 #include "serve.h"
 #include "task-run.h"
+#include "team-fleet.h"
 #include "team-floor.h"
 #include "team-kin.h"
 #include "team-row.h"
@@ -135,6 +137,20 @@ on_tree(void *arg, struct server_call *call, struct json_object *params)
 
 /* --- agent_status ------------------------------------------------------ */
 
+static struct json_object *
+own_place(const struct team_floor *floor, const struct task *task)
+{
+	struct hierarchy_place place =
+	    team_fleet_place(floor->core->settings, task->run);
+	cleanup_free char *actor = task_run_actor(task);
+	struct json_object *json = json_object_new_object();
+
+	json_set_string(json, "actor_id", actor);
+	json_set_int(json, "depth", place.depth);
+	json_set_int(json, "max_depth", hierarchy_deepest(&place));
+	return json;
+}
+
 static void
 on_status(void *arg, struct server_call *call, struct json_object *params)
 {
@@ -165,6 +181,8 @@ on_status(void *arg, struct server_call *call, struct json_object *params)
 	} else {
 		result = json_object_new_object();
 		json_set(result, "agents", json_object_get(tree.rows));
+		if (task != NULL)
+			json_set(result, "you", own_place(floor, task));
 		serve_reply(floor->core, call, result);
 	}
 	release(&tree);

@@ -65,7 +65,7 @@ int
 team_wait_deliver(
     struct team_floor *floor, struct agent *agent, const char *text)
 {
-	const struct task *t = auto_task(agent);
+	struct task *t = auto_task(agent);
 
 	if (!is_waiting(agent) || t == NULL || is_rebase_due(t)) {
 		team_wait_look(floor);
@@ -73,6 +73,7 @@ team_wait_deliver(
 	}
 	if (agent_move(agent, WORKER_STARTING, NULL) < 0)
 		return -EAGAIN;
+	task_run_of(t)->by_mail = true;
 	agent_prompt(agent, text, false, WORKER_WORKING);
 	return 0;
 }

@@ -126,6 +126,22 @@ verification_is_met(const struct task *task)
 	    strcmp(json_string_or(run->verified, "status", ""), "passed") == 0;
 }
 
+/* The agent that asked for it judges its report. */
+static bool
+has_reported(const struct task *task)
+{
+	return task_run_is_child(task) &&
+	    strcmp(json_string_or(task->run->report, "status", ""),
+		"complete") == 0;
+}
+
+bool
+verification_has_result(const struct task *task)
+{
+	return verification_is_met(task) || has_reported(task) ||
+	    (task->run != NULL && task->run->children_landed);
+}
+
 static void
 add_reasons(const struct task *task, struct buf *out)
 {

@@ -46,9 +46,12 @@ enum verification_next {
 enum verification_next verification_end(struct task *task,
     struct json_object *result, const char *commit, int64_t now_ms);
 
-/* Was a contract that asks for anything met by this attempt? Then work without
- * a commit has a result, too: a report, or what others have landed for it. */
+/* Was a contract that asks for anything met by this attempt? */
 bool verification_is_met(const struct task *task);
+/* Has the task a result, even without a commit of its own? Its contract is met,
+ * work of agents that it has asked for has landed, or another agent asked for
+ * it and it has reported that it is complete. */
+bool verification_has_result(const struct task *task);
 
 /* Why it failed: a sentence, appended. */
 void verification_reason(const struct task *task, struct buf *out);

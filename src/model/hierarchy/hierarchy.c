@@ -55,3 +55,13 @@ hierarchy_root_worker(int max_depth)
 
 	return hierarchy_child(&overseer, 0, NULL);
 }
+
+int
+hierarchy_deepest(const struct hierarchy_place *place)
+{
+	int limit = place->local_max_depth < place->max_depth ?
+	    place->local_max_depth :
+	    place->max_depth;
+
+	return limit > place->depth ? limit : place->depth;
+}

@@ -36,6 +36,9 @@ enum hierarchy_verdict hierarchy_may_spawn(const struct hierarchy_place *place);
  * "local_limit_exceeded", "malformed"; NULL = allowed. */
 const char *hierarchy_reason(enum hierarchy_verdict verdict);
 
+/* The greatest depth of an agent below this place, or its own depth. */
+int hierarchy_deepest(const struct hierarchy_place *place);
+
 /* The place of its child. requested: the local limit that was asked for, 0 or
  * less = that of the parent. ret_clamped (may be NULL): more was asked for than
  * the parent has. */

@@ -65,7 +65,12 @@ static const struct record_field fields[] = {
 	FIELD("ended", ended),
 	FIELD("announced", announced),
 	FIELD("rebase_due", rebase_due),
+	FIELD("children_landed", children_landed),
 	FIELD("timed_out", timed_out),
+	FIELD("by_mail", by_mail),
+	FIELD("mail_turns", mail_turns),
+	FIELD("waiting_ms", waiting_ms),
+	FIELD("waited_ms", waited_ms),
 	FIELD("scope_checked", scope_checked),
 	FIELD("violations", violations),
 };
@@ -138,6 +143,13 @@ task_run_is_child(const struct task *task)
 	return task->run != NULL && task->run->parent != NULL;
 }
 
+bool
+task_run_has_landed(const struct task *task)
+{
+	return task->outcome == OUTCOME_LANDED ||
+	    (task->run != NULL && task->run->children_landed);
+}
+
 char *
 task_run_id(const struct task *task)
 {
@@ -173,9 +185,56 @@ task_run_begin(struct task *task, int64_t now_ms)
 	xstrset(&run->progress_call, NULL);
 	run->started_ms = now_ms;
 	run->timed_out = false;
+	run->by_mail = false;
+	run->mail_turns = 0;
 	forget(&run->spent_before);
 	run->spent_before = json_object_new_object();
 	spent_to_json(&task->spent, run->spent_before);
+}
+
+bool
+task_run_waits(struct task *task, bool waits, int64_t now_ms)
+{
+	struct task_run *run = task->run;
+
+	if (waits == (run != NULL && run->waiting_ms != 0))
+		return false;
+	run = task_run_of(task);
+	if (!waits && now_ms > run->waiting_ms)
+		run->waited_ms += now_ms - run->waiting_ms;
+	run->waiting_ms = waits ? now_ms : 0;
+	return true;
+}
+
+int64_t
+task_run_time(const struct task *task, int64_t now_ms)
+{
+	const struct task_run *run = task->run;
+	int64_t time = now_ms - task->assigned_ms;
+
+	if (run == NULL)
+		return time;
+	if (run->waiting_ms != 0)
+		time -= now_ms - run->waiting_ms;
+	return time - run->waited_ms;
+}
+
+void
+task_run_turn_ended(struct task *task)
+{
+	struct task_run *run = task->run;
+
+	task->turns++;
+	if (run == NULL || !run->by_mail)
+		return;
+	run->by_mail = false;
+	run->mail_turns++;
+}
+
+int
+task_run_turns(const struct task *task)
+{
+	return task->turns - (task->run != NULL ? task->run->mail_turns : 0);
 }
 
 struct task_run *

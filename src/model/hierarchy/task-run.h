@@ -77,6 +77,11 @@ struct task_run {
 	/* The attempt that goes on; its record is perf-record.h. */
 	int64_t started_ms; /* 0 = none does */
 	bool timed_out; /* it was ended because it took too long */
+	bool by_mail; /* the turn that goes on began with mail for it */
+	int mail_turns; /* ended ones that did */
+	int64_t waiting_ms; /* since when it waits for those that it has asked
+			     * for; 0 = it does not */
+	int64_t waited_ms; /* did so before, since it was assigned */
 	struct json_object *spent_before; /* by earlier attempts */
 	struct json_object *ended; /* records of runs, by id, that are not yet
 				    * in their file */
@@ -86,6 +91,7 @@ struct task_run {
 	bool announced; /* its parent was told how it ended */
 	bool rebase_due; /* work of its children landed since its own was
 			  * last rebased */
+	bool children_landed; /* in any attempt */
 };
 
 struct task_run *task_run_new(void);
@@ -102,6 +108,8 @@ int task_run_from_json(struct json_object *json, const char *at,
 bool task_run_is_spawned(const struct task *task);
 /* And is that, or the one above it, still there? */
 bool task_run_is_child(const struct task *task);
+/* Has work of this task, or of those that it has asked for, landed? */
+bool task_run_has_landed(const struct task *task);
 /* "t17-2", the second attempt; the caller frees it. The id that assignments
  * have. */
 char *task_run_id(const struct task *task);
@@ -110,6 +118,15 @@ char *task_run_id(const struct task *task);
 char *task_run_actor(const struct task *task);
 /* An attempt begins: nothing of the last one counts for it. */
 void task_run_begin(struct task *task, int64_t now_ms);
+/* Its worker waits for those that it has asked for, or does not any more. True:
+ * that is new. */
+bool task_run_waits(struct task *task, bool waits, int64_t now_ms);
+/* How long its worker has worked on it. */
+int64_t task_run_time(const struct task *task, int64_t now_ms);
+/* A turn on it has ended. */
+void task_run_turn_ended(struct task *task);
+/* The turns of this attempt that count: those that began with mail do not. */
+int task_run_turns(const struct task *task);
 /* The record of the task, made if it has none. */
 struct task_run *task_run_of(struct task *task);
 

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: ISC */
+
+/* How agents that work with others end: what is a result, what they are told
+ * and what they are charged for. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "buf.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "outcome.h"
+#include "run-dir.h"
+#include "stalls.h"
+#include "task-run.h"
+#include "family-world.h"
+#include "unit.h"
+
+#define HOUR_MS (INT64_C(3600) * 1000)
+
+static struct task *
+task(struct family_world *world, const char *id)
+{
+	return state_task(&world->world->core->state, id);
+}
+
+static void
+has(const char *text, const char *part)
+{
+	ck_assert_msg(strstr(text, part) != NULL, "%s: not in %s", part, text);
+}
+
+/* t1 is at work and has asked for t2, which is at work too. */
+static void
+begin(struct family_world *world, const char *more, const char *run)
+{
+	family_world_begin(world, more);
+	family_world_turn(world, "t1");
+	family_world_spawn(world, "t1", "S1", run);
+	family_world_turn(world, "t2");
+}
+
+static void
+turn_ends(struct family_world *world, const char *id, const char *file)
+{
+	family_world_turn_ends(world, family_world_turn(world, id), file);
+}
+
+/* The turn of t1 ends without a commit, and it waits. */
+static void
+wait_for_others(struct family_world *world)
+{
+	turn_ends(world, "t1", NULL);
+	family_world_wait(world, "auto-1", WORKER_WAITING);
+}
+
+/* The worker of this task calls a tool. */
+static struct json_object *
+tool(struct family_world *world, const char *id, const char *name,
+    const char *params)
+{
+	struct floor_world *floor = &world->world->floor;
+	cleanup_free char *socket =
+	    run_dir_socket(&floor->workspace, task(world, id)->worker);
+	struct floor_call *call =
+	    floor_world_ask_at(floor, socket, name, params);
+
+	ck_assert_ptr_null(floor_world_answer(floor, call));
+	return floor_call_result(call);
+}
+
+static void
+report(struct family_world *world, const char *id, const char *status)
+{
+	cleanup_free char *params = xasprintf(
+	    "{\"status\": \"%s\", \"summary\": \"No leak found\"}", status);
+
+	tool(world, id, "team.report_completion", params);
+}
+
+/* --- results without a commit ----------------------------------------- */
+
+static const char *const wanted[] = { NULL, "require_commit = true\n" };
+
+START_TEST(who_only_delegates_has_done_its_task)
+{
+	struct family_world world;
+
+	begin(&world, wanted[_i], "");
+	wait_for_others(&world);
+	turn_ends(&world, "t2", "b.txt");
+	turn_ends(&world, "t1", NULL);
+	family_world_wait_filed(&world, "t1");
+	auto_world_filed(world.world, "t2 landed; t1 no_changes; ");
+	plan_world_is(&world.plan, "g", "completed; T1.1 done; S1 done; ");
+	family_world_end(&world);
+}
+END_TEST
+
+/* t1 asks for t2, which asks for t3: only the last one commits. */
+START_TEST(the_same_holds_for_those_in_between)
+{
+	struct family_world world;
+
+	begin(&world, NULL, "");
+	family_world_spawn(&world, "t2", "S2", "");
+	wait_for_others(&world);
+	turn_ends(&world, "t2", NULL);
+	family_world_wait(&world, "team-1", WORKER_WAITING);
+	turn_ends(&world, "t3", "c.txt");
+	turn_ends(&world, "t2", NULL);
+	family_world_wait_filed(&world, "t2");
+	family_world_turn(&world, "t1");
+	ck_assert_str_eq(floor_world_wt(&world.world->floor, "auto-1",
+			     "ls *.txt | tr '\n' ' '"),
+	    "a.txt c.txt ");
+	turn_ends(&world, "t1", NULL);
+	family_world_wait_filed(&world, "t1");
+	auto_world_filed(
+	    world.world, "t3 landed; t2 no_changes; t1 no_changes; ");
+	plan_world_is(
+	    &world.plan, "g", "completed; T1.1 done; S1 done; S2 done; ");
+	family_world_end(&world);
+}
+END_TEST
+
+START_TEST(who_was_asked_for_a_report_has_done_its_task_with_it)
+{
+	struct family_world world;
+	struct agent *agent;
+
+	begin(&world, wanted[_i], "");
+	wait_for_others(&world);
+	report(&world, "t2", "complete");
+	turn_ends(&world, "t2", NULL);
+	agent = family_world_turn(&world, "t1");
+	has(fake_session_prompt(agent->session), "\"outcome\": \"no_changes\"");
+	has(fake_session_prompt(agent->session), "No leak found");
+	family_world_wait_filed(&world, "t2");
+	turn_ends(&world, "t1", "a.txt");
+	family_world_wait_filed(&world, "t1");
+	auto_world_filed(world.world, "t2 no_changes; t1 landed; ");
+	plan_world_is(&world.plan, "g", "completed; T1.1 done; S1 done; ");
+	family_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_report_of_something_half_done_is_no_result)
+{
+	struct family_world world;
+
+	begin(&world, NULL, "");
+	wait_for_others(&world);
+	report(&world, "t2", "partial");
+	turn_ends(&world, "t2", NULL);
+	family_world_wait_filed(&world, "t2");
+	turn_ends(&world, "t1", "a.txt");
+	family_world_wait_filed(&world, "t1");
+	auto_world_filed(world.world, "t2 failed; t1 landed; ");
+	plan_world_is(&world.plan, "g", "completed; T1.1 done; S1 cancelled; ");
+	family_world_end(&world);
+}
+END_TEST
+
+START_TEST(nor_is_the_report_of_one_that_nobody_asked_for)
+{
+	struct family_world world;
+
+	family_world_begin(&world, NULL);
+	family_world_turn(&world, "t1");
+	report(&world, "t1", "complete");
+	turn_ends(&world, "t1", NULL);
+	family_world_wait_filed(&world, "t1");
+	auto_world_filed(world.world, "t1 failed; ");
+	family_world_end(&world);
+}
+END_TEST
+
+/* --- another attempt --------------------------------------------------- */
+
+START_TEST(a_new_attempt_knows_the_agents_that_it_has)
+{
+	struct family_world world;
+	struct agent *agent;
+	const char *prompt;
+
+	begin(&world, NULL, "");
+	family_world_spawn(&world, "t1", "S2", "");
+	family_world_turn(&world, "t3");
+	turn_ends(&world, "t2", "b.txt");
+	family_world_wait_filed(&world, "t2");
+	agent = family_world_turn(&world, "t1");
+	ck_assert_ptr_null(
+	    strstr(fake_session_prompt(agent->session), "earlier attempt"));
+	outcome_attempt_failed(world.world->mode, agent, "no sign of life");
+	agent = family_world_turn(&world, "t1");
+	ck_assert_int_eq(task(&world, "t1")->attempts, 2);
+	prompt = fake_session_prompt(agent->session);
+	has(prompt, "These work for you, and you get their results: S2 (t3).");
+	has(prompt, "what they changed has landed: S1 (S1).");
+	family_world_end(&world);
+}
+END_TEST
+
+/* --- what is charged --------------------------------------------------- */
+
+START_TEST(time_spent_waiting_is_not_charged)
+{
+	struct family_world world;
+	struct agent *agent;
+
+	begin(&world, "[budget]\ntask_time = \"1h\"\n", "");
+	wait_for_others(&world);
+	task(&world, "t1")->assigned_ms -= 2 * HOUR_MS;
+	task(&world, "t1")->run->waiting_ms -= 2 * HOUR_MS;
+	family_world_die(&world);
+	turn_ends(&world, "t2", "b.txt");
+	agent = family_world_turn(&world, "t1");
+	auto_world_patrol(world.world);
+	ck_assert_str_eq(agent->worker->task, "t1");
+	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
+	/* Work is. */
+	task(&world, "t1")->assigned_ms -= 2 * HOUR_MS;
+	auto_world_patrol(world.world);
+	family_world_wait(&world, "auto-1", WORKER_IDLE);
+	ck_assert_int_eq(task(&world, "t1")->step, TASK_PARKED);
+	family_world_end(&world);
+}
+END_TEST
+
+START_TEST(turns_that_began_with_mail_are_not_charged)
+{
+	struct family_world world;
+	struct agent *agent;
+
+	begin(&world, "max_turns = 2\nmax_attempts = 1\n", "");
+	wait_for_others(&world);
+	turn_ends(&world, "t2", "b.txt");
+	agent = family_world_turn(&world, "t1");
+	floor_world_wt(&world.world->floor, "auto-1", "echo new >new.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	agent = family_world_turn(&world, "t1");
+	has(fake_session_prompt(agent->session), "changed or untracked");
+	floor_world_wt(&world.world->floor, "auto-1",
+	    "git add new.txt; git commit -qm new");
+	fake_session_turn_ends(agent->session, "Done.");
+	family_world_wait_filed(&world, "t1");
+	auto_world_filed(world.world, "t2 landed; t1 landed; ");
+	family_world_end(&world);
+}
+END_TEST
+
+/* --- what lands -------------------------------------------------------- */
+
+struct pinned {
+	struct family_world *world;
+	const char *commit;
+};
+
+static bool
+is_pinned(void *arg)
+{
+	const struct pinned *pinned = arg;
+	const struct worker *w =
+	    state_find(&pinned->world->world->core->state, "team-2");
+
+	return w != NULL && w->accepted && w->accepted_head != NULL &&
+	    strcmp(w->accepted_head, pinned->commit) == 0;
+}
+
+START_TEST(only_what_was_looked_at_lands_after_a_conflict)
+{
+	static const char scope[] = ", \"scope_paths\": [\"same.txt\"]";
+	struct family_world world;
+	struct pinned pinned = { .world = &world };
+	cleanup_free char *head = NULL;
+	struct agent *agent;
+
+	begin(&world, NULL, scope);
+	family_world_spawn(&world, "t1", "S2", scope);
+	family_world_turn(&world, "t3");
+	turn_ends(&world, "t2", "same.txt");
+	family_world_wait_filed(&world, "t2");
+	turn_ends(&world, "t3", "same.txt");
+	family_world_wait(&world, "team-2", WORKER_REBASING);
+	agent = family_world_turn(&world, "t3");
+	head = xstrdup(floor_world_wt(&world.world->floor, "team-2",
+	    "echo both >same.txt; git add same.txt; "
+	    "GIT_EDITOR=true git rebase --continue >/dev/null 2>&1; "
+	    "git rev-parse HEAD"));
+	pinned.commit = head;
+	fake_session_turn_ends(agent->session, "Resolved.");
+	floor_world_wait_closely(&world.world->floor, is_pinned, &pinned);
+	family_world_wait_filed(&world, "t3");
+	ck_assert_str_eq(
+	    floor_world_sh(&world.world->floor, "cat same.txt"), "both");
+	family_world_end(&world);
+}
+END_TEST
+
+/* --- what they are told ------------------------------------------------ */
+
+START_TEST(agents_know_who_answers_and_how_deep_they_are)
+{
+	struct family_world world;
+	struct json_object *you = NULL;
+	const char *prompt;
+
+	begin(&world, NULL,
+	    ", \"parent_actor\": \"actor:task:t1\", \"max_depth\": 3, "
+	    "\"local_max_depth\": 2");
+	prompt = fake_session_prompt(family_world_turn(&world, "t1")->session);
+	has(prompt, "ask a person with the tool request_orchestrator");
+	has(prompt, "You are at depth 1 of at most 3.");
+	prompt = fake_session_prompt(family_world_turn(&world, "t2")->session);
+	has(prompt, "ask the agent that you work for with the tool");
+	has(prompt, "You are at depth 2 of at most 2, so you cannot ask");
+	ck_assert_ptr_null(strstr(prompt, "Nobody can answer"));
+	ck_assert(json_object_object_get_ex(
+	    tool(&world, "t2", "team.agent_status", "{}"), "you", &you));
+	ck_assert_int_eq(json_int_or(you, "depth", 0), 2);
+	ck_assert_int_eq(json_int_or(you, "max_depth", 0), 2);
+	family_world_end(&world);
+}
+END_TEST
+
+START_TEST(who_waits_for_an_answer_is_not_stalled)
+{
+	static const struct session_life quiet = { .quiet_ms = HOUR_MS,
+		.process = true };
+	struct family_world world;
+	struct floor_world *floor;
+	cleanup_free char *socket = NULL;
+	struct agent *agent;
+
+	begin(&world, "worker_stall_timeout = \"10m\"\n",
+	    ", \"parent_actor\": \"actor:task:t1\"");
+	floor = &world.world->floor;
+	agent = family_world_turn(&world, "t2");
+	socket = run_dir_socket(&floor->workspace, agent->worker->name);
+	floor_world_ask_at(floor, socket, "team.request_orchestrator",
+	    "{\"message\": \"A or B?\", \"timeoutSeconds\": 3600}");
+	floor_world_settle(floor);
+	plan_world_settle(&world.plan);
+	for (int i = 0; i < 3; i++)
+		ck_assert(stalls_silence(world.world->mode, agent, &quiet));
+	ck_assert_int_eq(agent->worker->stalls, 0);
+	/* Another one is. */
+	agent = family_world_turn(&world, "t1");
+	ck_assert(stalls_silence(world.world->mode, agent, &quiet));
+	ck_assert_int_eq(agent->worker->stalls, 1);
+	family_world_end(&world);
+}
+END_TEST
+
+static bool
+is_notified(void *arg)
+{
+	const char *const *file = arg;
+
+	return file_exists(*file);
+}
+
+START_TEST(a_contract_that_escalates_tells_the_parent_and_a_person_once)
+{
+	const char *file = unit_path("notified");
+	cleanup_free char *settings =
+	    xasprintf("[people]\nnotify_command = \"echo told >>'%s'\"\n"
+		      "notify_on = [\"task\"]\n",
+		file);
+	cleanup_buf struct buf told = BUF_INIT;
+	struct family_world world;
+	struct agent *agent;
+
+	begin(&world, settings,
+	    ", \"contract\": {\"onFailure\": \"escalate\", "
+	    "\"artifacts\": [{\"path\": \"out.json\"}]}");
+	wait_for_others(&world);
+	turn_ends(&world, "t2", "b.txt");
+	agent = family_world_turn(&world, "t1");
+	has(fake_session_prompt(agent->session), "\"outcome\": \"failed\"");
+	has(fake_session_prompt(agent->session), "artifact_not_found");
+	floor_world_wait(&world.world->floor, is_notified, &file);
+	turn_ends(&world, "t1", "a.txt");
+	family_world_wait_filed(&world, "t1");
+	family_world_end(&world);
+	ck_assert_int_eq(file_read(file, 1000, &told, NULL), 0);
+	ck_assert_str_eq(told.data, "told\n");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("team-outcome");
+
+	unit_rows(suite, who_only_delegates_has_done_its_task, nitems(wanted));
+	unit_rows(suite, who_was_asked_for_a_report_has_done_its_task_with_it,
+	    nitems(wanted));
+	unit_case(suite, "results",
+	    (const TTest *const[]){ the_same_holds_for_those_in_between,
+		a_report_of_something_half_done_is_no_result,
+		nor_is_the_report_of_one_that_nobody_asked_for,
+		a_new_attempt_knows_the_agents_that_it_has,
+		only_what_was_looked_at_lands_after_a_conflict, NULL });
+	unit_case(suite, "charged",
+	    (const TTest *const[]){ time_spent_waiting_is_not_charged,
+		turns_that_began_with_mail_are_not_charged, NULL });
+	unit_case(suite, "told",
+	    (const TTest *const[]){
+		agents_know_who_answers_and_how_deep_they_are,
+		who_waits_for_an_answer_is_not_stalled,
+		a_contract_that_escalates_tells_the_parent_and_a_person_once,
+		NULL });
+	return suite;
+}
