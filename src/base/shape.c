@@ -36,7 +36,7 @@ static const struct {
 	[SHAPE_ANY] = { "anything", NULL, NULL, NULL },
 	[SHAPE_STRING] = { "a string", "string", "minLength", "maxLength" },
 	[SHAPE_INT] = { "an integer", "integer", "minimum", "maximum" },
-	[SHAPE_NUMBER] = { "a number", "number", NULL, NULL },
+	[SHAPE_NUMBER] = { "a number", "number", "minimum", "maximum" },
 	[SHAPE_BOOL] = { "a boolean", "boolean", NULL, NULL },
 	[SHAPE_OBJECT] = { "an object", "object", NULL, NULL },
 	[SHAPE_ARRAY] = { "an array", "array", "minItems", "maxItems" },
@@ -406,13 +406,13 @@ shape_schema_bounds(const struct shape_field *field, struct json_object *schema)
 {
 	const char *least = shape_types[field->type].least;
 	const char *most = shape_types[field->type].most;
-	bool integer = field->type == SHAPE_INT;
+	bool number = field->type == SHAPE_INT || field->type == SHAPE_NUMBER;
 
 	if (least == NULL || (field->min == 0 && field->max == 0))
 		return;
-	if (integer || field->min > 0)
+	if (number || field->min > 0)
 		json_set_int(schema, least, field->min);
-	if (integer || field->max > 0)
+	if (number || field->max > 0)
 		json_set_int(schema, most, field->max);
 }
 
@@ -425,7 +425,7 @@ shape_schema_members(const struct shape *shape, struct json_object *schema)
 	for (const struct shape_field *f = shape->fields; f->name != NULL;
 	     f++) {
 		json_set(properties, f->name, shape_schema_of(f));
-		if (!(f->flags & SHAPE_OPTIONAL))
+		if (!(f->flags & SHAPE_OPTIONAL) || (f->flags & SHAPE_WANTED))
 			shape_append(required, f->name);
 	}
 	json_set(schema, "properties", properties);

@@ -38,6 +38,9 @@ enum shape_type {
 #define SHAPE_ADVICE                                         \
 	8u /* the choices are printed, but not checked: they \
 	    * are what the reader of the schema should write */
+#define SHAPE_WANTED                                         \
+	16u /* with SHAPE_OPTIONAL: printed as required, but \
+	     * whoever takes it says itself that it is missing */
 
 struct shape_field {
 	const char
@@ -46,7 +49,8 @@ struct shape_field {
 	unsigned flags;
 	const struct shape
 	    *of; /* OBJECT, ARRAY and MAP: NULL = anything inside; ONE */
-	int64_t min, max; /* INT: bounds; both 0 = none. STRING, ARRAY, MAP:
+	int64_t min, max; /* INT: bounds; both 0 = none. NUMBER: the same, but
+			   * only printed. STRING, ARRAY, MAP:
 			   * minimum and maximum length in bytes or elements;
 			   * max 0 = no upper bound */
 	const char *const *choices; /* STRING: NULL terminated, NULL = any */

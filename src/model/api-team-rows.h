@@ -36,7 +36,9 @@
 		"another agent blocks you, or at the last level of depth or "  \
 		"the one before it. Results come to you by themselves: when "  \
 		"you have nothing else to do, end your turn, and you are "     \
-		"prompted when they are there. What is denied, do yourself, "  \
+		"prompted when they are there. agent_status has worker and "   \
+		"session_id of those that have begun. What is denied, do "     \
+		"yourself, "                                                   \
 		"or call plan_review_needed.",                                 \
 		api_team_spawn_params, API_E_UNAUTHORIZED, API_E_INVALID_PLAN, \
 		API_E_NOT_FOUND, API_FAILED, 0),                               \

@@ -225,6 +225,17 @@ assert_tool(struct json_object *tool)
 	assert_plain(schema, name);
 }
 
+START_TEST(the_schema_names_what_a_report_must_have)
+{
+	cleanup_json struct json_object *list = mcp_tools(&all);
+	const char *text =
+	    json_object_to_json_string_ext(list, JSON_C_TO_STRING_PLAIN);
+
+	ck_assert_ptr_nonnull(strstr(text, "\"required\":[\"summary\"]"));
+	ck_assert_ptr_nonnull(strstr(text, "\"minimum\":0,\"maximum\":100"));
+}
+END_TEST
+
 START_TEST(every_tool_of_the_table_is_listed)
 {
 	cleanup_json struct json_object *list = mcp_tools(&all);
@@ -451,6 +462,7 @@ unit_suite(void)
 	    ends, odd_lines_are_answered_as_json_rpc_says, 0, (int)nitems(odd));
 	tcase_add_test(ends, a_line_that_was_too_long_is_an_error);
 	tcase_add_test(ends, every_tool_of_the_table_is_listed);
+	tcase_add_test(ends, the_schema_names_what_a_report_must_have);
 	tcase_add_test(ends, a_session_may_have_only_some_of_them);
 	tcase_add_test(ends, a_call_goes_to_the_daemon_with_an_id_of_its_own);
 	tcase_add_test(ends, nobody_speaks_as_another);

@@ -436,6 +436,8 @@ START_TEST(schema_of_single_fields)
 	    "\"enum\":[\"idle\",\"busy\",\"done\",null]}");
 	assert_schema(&(struct shape_field){ .type = SHAPE_OBJECT },
 	    "{" DIALECT ",\"type\":\"object\"}");
+	assert_schema(&(struct shape_field){ .type = SHAPE_NUMBER, .max = 100 },
+	    "{" DIALECT ",\"type\":\"number\",\"minimum\":0,\"maximum\":100}");
 	assert_schema(&(struct shape_field){ .type = SHAPE_MAP, .min = 1 },
 	    "{" DIALECT ",\"type\":\"object\",\"minProperties\":1}");
 	assert_schema(

@@ -60,7 +60,6 @@ perf_record_read(
 	record.task_type = json_string_or(json, "taskType", NULL);
 	record.spawner = json_string_or(json, "spawnerSessionKey", NULL);
 	record.retry_of = json_string_or(json, "retryOf", NULL);
-	record.escalated_from = json_string_or(json, "escalatedFrom", NULL);
 	record.model = json_string_or(json, "model", NULL);
 	record.worker = json_string_or(json, "worker", NULL);
 	record.goal = json_string_or(json, "goal", NULL);

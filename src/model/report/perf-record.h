@@ -7,7 +7,7 @@
  * In JSON: {"runId", "agentId", "taskType", "spawnerSessionKey", "startedAt",
  * "endedAt", "runtimeMs", "outcome", "verificationPassed",
  * "completionReport": {"status", "confidence"}, "tokens": {"input", "output"},
- * "retryOf", "escalatedFrom", "model", "costUsd", "worker", "goal"}. Times are
+ * "retryOf", "model", "costUsd", "worker", "goal"}. Times are
  * wall clock milliseconds; tokens and costs that are not known are null; what
  * does not apply is missing.
  */
@@ -45,7 +45,7 @@ struct perf_record {
 	const char *report_status, *report_confidence;
 	int64_t tokens_in, tokens_out; /* -1 = not known */
 	double cost; /* dollars; NAN = not known */
-	const char *retry_of, *escalated_from, *model, *worker, *goal;
+	const char *retry_of, *model, *worker, *goal;
 };
 
 /* -EINVAL with the member that is wrong. */
