@@ -72,6 +72,31 @@ START_TEST(no_tool_is_used_whose_guard_does_not_answer)
 }
 END_TEST
 
+START_TEST(no_file_in_the_worktree_turns_the_guard_off)
+{
+	static const char *const files[] = { ".claude/settings.json",
+		".claude/settings.local.json" };
+
+	for (size_t i = 0; i < nitems(files); i++) {
+		const char *name = e2e_path("w%zu", i);
+		const char *tree = fleet_worktree(name);
+
+		change_settings(name, guard_runs("/nonexistent/llmc"));
+		fleet_add(name);
+		e2e_expect(
+		    e2e_sh(tree,
+			e2e_path("mkdir -p .claude && echo '{\"disableAllHooks"
+				 "\":true}' >%s && echo .claude >>\"$(git "
+				 "rev-parse --git-path info/exclude)\"",
+			    files[i])),
+		    0, NULL);
+		fleet_start(name, "fake: commit a.txt x");
+		fleet_wait(name, "needs_review,no_changes");
+		ck_assert_str_eq(fleet_status(name), "no_changes");
+	}
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -81,5 +106,7 @@ unit_suite(void)
 	s = suite_create("guard-real");
 	scenarios_add_test(
 	    s, begin, no_tool_is_used_whose_guard_does_not_answer);
+	scenarios_add_test(
+	    s, begin, no_file_in_the_worktree_turns_the_guard_off);
 	return s;
 }

@@ -58,6 +58,7 @@ START_TEST(what_neither_says_is_left_to_the_settings_of_the_worker)
 	ck_assert_ptr_null(plain.thinking);
 	ck_assert_ptr_null(plain.tools);
 	ck_assert_ptr_null(plain.deny);
+	ck_assert(!plain.limited);
 }
 END_TEST
 
@@ -99,10 +100,25 @@ START_TEST(tools_are_those_of_the_card_that_the_spawn_leaves)
 	launch_choice_make(w.settings, run, &some);
 	ck_assert_str_eq(some.tools, "Read");
 	ck_assert_str_eq(some.deny[0], "Bash");
+	ck_assert(some.limited);
 	/* The card has lost it since then: nothing is given back. */
 	strv_add(&run->tools_allow, "Write");
 	launch_choice_make(w.settings, run, &more);
 	ck_assert_str_eq(more.tools, "");
+	task_run_free(run);
+}
+END_TEST
+
+START_TEST(a_scope_limits_it_too)
+{
+	cleanup_settings_world struct settings_world w =
+	    settings_world_parse(cards);
+	cleanup_launch_choice struct launch_choice c = { 0 };
+	struct task_run *run = task_run_new();
+
+	strv_add(&run->scope_paths, "src");
+	launch_choice_make(w.settings, run, &c);
+	ck_assert(c.limited);
 	task_run_free(run);
 }
 END_TEST
@@ -159,6 +175,7 @@ unit_suite(void)
 		what_neither_says_is_left_to_the_settings_of_the_worker,
 		only_words_that_claude_code_knows_are_passed_on,
 		tools_are_those_of_the_card_that_the_spawn_leaves,
+		a_scope_limits_it_too,
 		what_those_above_may_not_do_it_may_not_either,
 		every_difference_is_seen, NULL });
 	return suite;

@@ -220,6 +220,47 @@ START_TEST(what_a_run_is_given_goes_before_the_settings)
 }
 END_TEST
 
+/* With what it reads of the project, and of the user where it cannot write. */
+START_TEST(a_limited_run_reads_no_settings_that_it_can_write)
+{
+	static const struct {
+		const char *config;
+		bool limited;
+		const char *sources;
+		bool memory;
+	} cases[] = {
+		{ "", false, NULL, false },
+		{ "", true, "user", true },
+		{ "[defaults]\nsandbox = \"worktree\"\n", true, "", true },
+		{ "[defaults]\nisolate = true\n", true, "", false },
+		{ "[defaults]\nisolate = true\n", false, "", false },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		struct launch_choice choice = { .limited = cases[i].limited };
+		cleanup_strv char **argv = NULL, **env = NULL;
+		cleanup_claude_world struct claude_world w;
+		bool isolated = cases[i].sources != NULL;
+
+		claude_world_begin(&w, cases[i].config);
+		w.launch.choice = &choice;
+		w.launch.sandboxed = true;
+		argv = claude_argv(&w.launch);
+		env = claude_env(&w.launch);
+		ck_assert_pstr_eq(
+		    flag(argv, "--setting-sources"), cases[i].sources);
+		ck_assert_uint_eq(
+		    list_count(argv, "--strict-mcp-config"), isolated);
+		ck_assert_pstr_eq(flag(argv, "--add-dir"),
+		    cases[i].memory ? w.launch.cwd : NULL);
+		ck_assert_uint_eq(list_count(env,
+				      "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_"
+				      "CLAUDE_MD=1"),
+		    cases[i].memory);
+	}
+}
+END_TEST
+
 START_TEST(empty_own_value_takes_a_default_away)
 {
 	cleanup_claude_world struct claude_world w;
@@ -453,6 +494,7 @@ START_TEST(settings_preempt_what_asks_a_person)
 	ck_assert_int_eq(json_int_or(settings, "feedbackSurveyRate", 1), 0);
 	ck_assert_str_eq(
 	    json_string_or(settings, "crossSessionInbound", ""), "refuse");
+	ck_assert(!json_bool_or(settings, "disableAllHooks", true));
 }
 END_TEST
 
@@ -632,6 +674,7 @@ unit_suite(void)
 		no_key_of_the_table_is_forgotten,
 		own_value_of_a_worker_goes_before_the_default,
 		what_a_run_is_given_goes_before_the_settings,
+		a_limited_run_reads_no_settings_that_it_can_write,
 		empty_own_value_takes_a_default_away, session_is_new_or_resumed,
 		denied_tools_cannot_be_given_back, tools_are_one_word, NULL });
 	unit_case(suite, "env",

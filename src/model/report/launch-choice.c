@@ -114,8 +114,11 @@ launch_choice_make(const struct settings *settings, const struct task_run *run,
 		confine(settings, *w, ret_choice);
 	if (tool_scope_of_run(card, run, &scope, NULL) < 0) {
 		ret_choice->tools = xstrdup("");
+		ret_choice->limited = true;
 		return;
 	}
+	ret_choice->limited =
+	    run->scope_paths != NULL || tool_scope_is_limited(&scope);
 	ret_choice->tools = tool_scope_tools(&scope);
 	for (char **t = scope.deny; t != NULL && *t != NULL; t++)
 		strv_add(&ret_choice->deny, *t);
@@ -146,6 +149,7 @@ launch_choice_print(const struct launch_choice *choice, struct buf *out)
 	add(choice->thinking, out);
 	add(choice->tools, out);
 	add(choice->permission_mode, out);
+	add(choice->limited ? "limited" : NULL, out);
 	for (char **t = choice->deny; t != NULL && *t != NULL; t++)
 		add(*t, out);
 }

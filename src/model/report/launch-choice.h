@@ -8,6 +8,8 @@
 #ifndef LAUNCH_CHOICE_H
 #define LAUNCH_CHOICE_H
 
+#include <stdbool.h>
+
 struct buf;
 struct settings;
 struct task_run;
@@ -20,6 +22,8 @@ struct launch_choice {
 	char *tools; /* the value of --tools: no other built-in ones */
 	char **deny; /* tools that it does not have besides */
 	char *permission_mode; /* it has none that permits more */
+	bool limited; /* in its tools or files: what it can write must not
+		       * become its settings */
 };
 
 /* run: NULL = a task without one, or no task. A card whose tools have become

@@ -132,6 +132,31 @@ add_tools(char ***argv, const struct claude_launch *launch, const char *flag,
 		add_flag(argv, flag, joined.data);
 }
 
+static bool
+keeps_memory(const struct claude_launch *launch)
+{
+	return choice_of(launch)->limited && !worker_bool(launch, "isolate");
+}
+
+/* A hook or a server in a file that it can write would be a tool that it was
+ * not given. The files of the user, such as a helper for keys, it can write
+ * in a box only. CLAUDE.md belongs to the project's settings; it is read again
+ * as that of another folder (see claude_env()). */
+static void
+add_isolation(char ***argv, const struct claude_launch *launch)
+{
+	bool boxed = launch->sandboxed &&
+	    strcmp(worker_string(launch, "sandbox"), "off") != 0;
+	bool memory = keeps_memory(launch);
+
+	if (!memory && !worker_bool(launch, "isolate"))
+		return;
+	add_flag(argv, "--setting-sources", memory && !boxed ? "user" : "");
+	strv_add(argv, "--strict-mcp-config");
+	if (memory)
+		add_flag(argv, "--add-dir", launch->cwd);
+}
+
 char **
 claude_argv(const struct claude_launch *launch)
 {
@@ -159,10 +184,7 @@ claude_argv(const struct claude_launch *launch)
 		add_flag(&argv, "--effort", choice->thinking);
 	if (extra[0] != '\0')
 		add_flag(&argv, "--append-system-prompt", extra);
-	if (worker_bool(launch, "isolate")) {
-		add_flag(&argv, "--setting-sources", "");
-		strv_add(&argv, "--strict-mcp-config");
-	}
+	add_isolation(&argv, launch);
 	if (choice->tools != NULL)
 		add_flag(&argv, "--tools", choice->tools);
 	add_tools(&argv, launch, "--allowedTools", "allowed_tools",
@@ -191,6 +213,9 @@ claude_env(const struct claude_launch *launch)
 	if (choice_of(launch)->thinking != NULL &&
 	    strcmp(choice_of(launch)->thinking, "off") == 0)
 		strv_add(&env, "MAX_THINKING_TOKENS=0");
+	if (keeps_memory(launch))
+		strv_add(
+		    &env, "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1");
 	if (launch->max_turns > 0)
 		strv_take(&env,
 		    xasprintf("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=%d",
@@ -255,6 +280,8 @@ claude_settings(const struct claude_launch *launch)
 	json_set_bool(settings, "spinnerTipsEnabled", false);
 	json_set_int(settings, "feedbackSurveyRate", 0);
 	json_set_string(settings, "crossSessionInbound", "refuse");
+	/* Otherwise a file in the worktree could turn the guard off. */
+	json_set_bool(settings, "disableAllHooks", false);
 	for (size_t i = 0; i < nitems(claude_hooks); i++)
 		json_set(hooks, claude_hooks[i].event,
 		    hook_json(launch, claude_hooks[i].event,
