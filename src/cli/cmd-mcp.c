@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/queue.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api.h"
@@ -72,6 +73,7 @@ LIST_HEAD(use_list, use);
 struct speaker {
 	struct loop *loop;
 	struct loop_watch *input;
+	struct loop_call *file; /* instead: input that epoll(7) refuses */
 	struct relay *relay;
 	struct rpc_reader reader;
 	struct mcp_server server;
@@ -318,6 +320,25 @@ on_input(int fd, unsigned what, void *arg)
 }
 
 static void
+on_file(void *arg)
+{
+	struct speaker *speaker = arg;
+
+	on_input(STDIN_FILENO, LOOP_READ, speaker);
+	loop_call_request(speaker->file);
+}
+
+/* A plain file, or /dev/null: there is nothing to wait for. */
+static bool
+is_file(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 &&
+	    (S_ISREG(st.st_mode) || (S_ISCHR(st.st_mode) && !isatty(fd)));
+}
+
+static void
 on_terminate(int signo, void *arg)
 {
 	(void)signo;
@@ -333,11 +354,17 @@ speak(struct speaker *speaker)
 
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	speaker->input = loop_watch_new(
-	    speaker->loop, STDIN_FILENO, LOOP_READ, on_input, speaker);
-	if (speaker->input != NULL)
+	if (is_file(STDIN_FILENO)) {
+		speaker->file = loop_call_new(speaker->loop, on_file, speaker);
+		loop_call_request(speaker->file);
+	} else {
+		speaker->input = loop_watch_new(
+		    speaker->loop, STDIN_FILENO, LOOP_READ, on_input, speaker);
+	}
+	if (speaker->input != NULL || speaker->file != NULL)
 		status = loop_run(speaker->loop);
 	loop_watch_free(speaker->input);
+	loop_call_free(speaker->file);
 	loop_signal_free(terminate);
 	return status;
 }

@@ -116,6 +116,25 @@ START_TEST(the_list_of_tools_changes_in_a_session)
 }
 END_TEST
 
+/* epoll(7) refuses it, and libevent says so. */
+START_TEST(requests_in_a_plain_file_are_answered)
+{
+	const char *file = e2e_path("%s/requests", unit_scratch());
+	struct e2e_run *run;
+
+	e2e_write(file, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n");
+	run = e2e_sh(unit_scratch(),
+	    e2e_path("\"$LLMC\" mcp --socket /nonexistent <'%s'", file));
+	ck_assert_int_eq(run->status, 0);
+	ck_assert_str_eq(run->err, "");
+	e2e_has(run->out, "\"id\":7,\"result\":{}");
+	run = e2e_sh(
+	    unit_scratch(), "\"$LLMC\" mcp --socket /nonexistent </dev/null");
+	ck_assert_int_eq(run->status, 0);
+	ck_assert_str_eq(run->err, "");
+}
+END_TEST
+
 /* --- the server's process ---------------------------------------------- */
 
 /* The command line of adam's. */
@@ -341,5 +360,6 @@ unit_suite(void)
 		scenarios_add_test(s, begin, all[i]);
 	scenarios_add_test(
 	    s, begin_with_goals, a_session_cannot_speak_as_another);
+	scenarios_add_test(s, begin, requests_in_a_plain_file_are_answered);
 	return s;
 }
