@@ -252,8 +252,11 @@ loop_run(struct loop *loop)
 	loop->status = 0;
 	while (!loop->stopped) {
 		loop_arm(loop);
-		flags =
-		    TAILQ_EMPTY(&loop->calls) ? EVLOOP_ONCE : EVLOOP_NONBLOCK;
+		/* Once also if it does not wait: else a descriptor that stays
+		 * ready would keep the calls waiting. */
+		flags = EVLOOP_ONCE;
+		if (!TAILQ_EMPTY(&loop->calls))
+			flags |= EVLOOP_NONBLOCK;
 		left = event_base_loop(loop->base, flags);
 		loop->passes++;
 		if (loop->stopped)

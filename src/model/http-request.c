@@ -96,7 +96,7 @@ read_version(struct part version)
 
 /* 0, or the status to refuse it with. */
 static int
-read_request_line(struct http_request *request, struct part line)
+read_request_line(struct http_head *request, struct part line)
 {
 	struct part method, target;
 
@@ -118,7 +118,7 @@ read_request_line(struct http_request *request, struct part line)
 static int
 read_host(struct http_reader *reader, struct part value)
 {
-	struct http_request *request = &reader->request;
+	struct http_head *request = &reader->request;
 
 	if (request->host_count++ == 0)
 		part_copy(value, request->host, sizeof request->host);
@@ -128,7 +128,7 @@ read_host(struct http_reader *reader, struct part value)
 static int
 read_authorization(struct http_reader *reader, struct part value)
 {
-	struct http_request *request = &reader->request;
+	struct http_head *request = &reader->request;
 	struct part scheme;
 
 	if (reader->authorized)

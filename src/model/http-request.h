@@ -30,7 +30,7 @@ enum http_method {
 	HTTP_OTHER,
 };
 
-struct http_request {
+struct http_head {
 	enum http_method method;
 	char target[HTTP_TARGET_SIZE];
 	unsigned host_count;
@@ -41,7 +41,7 @@ struct http_request {
 };
 
 struct http_reader {
-	struct http_request request;
+	struct http_head request;
 	struct buf line; /* the one that has begun */
 	size_t taken; /* bytes of the head so far */
 	int status; /* http_reader_feed(), once it is not 0 */

@@ -76,7 +76,7 @@ answer_index(int status)
 }
 
 bool
-web_host_allowed(const struct http_request *request, unsigned port)
+web_host_allowed(const struct http_head *request, unsigned port)
 {
 	static const char *const names[] = { "127.0.0.1", "localhost" };
 	char host[HTTP_HOST_SIZE];
@@ -118,7 +118,7 @@ web_token_equal(const char *given, const char *token)
 }
 
 int
-web_decide(const struct http_request *request, unsigned port, const char *token,
+web_decide(const struct http_head *request, unsigned port, const char *token,
     enum web_path *ret_path)
 {
 	size_t i;

@@ -18,7 +18,7 @@
 #include <stddef.h>
 
 struct buf;
-struct http_request;
+struct http_head;
 
 #define WEB_TOKEN_BYTES 32
 #define WEB_TOKEN_CHARS (2 * WEB_TOKEN_BYTES) /* hexadecimal, lower case */
@@ -44,11 +44,11 @@ struct web_content {
 
 /* 200: *ret_path is set. Otherwise the status to refuse it with: 421 (not our
  * Host), 405, 400 (a GET with a body), 404, 401 (no token, or a wrong one). */
-int web_decide(const struct http_request *request, unsigned port,
+int web_decide(const struct http_head *request, unsigned port,
     const char *token, enum web_path *ret_path);
 
 /* The Host is 127.0.0.1:PORT or localhost:PORT, and there is one. */
-bool web_host_allowed(const struct http_request *request, unsigned port);
+bool web_host_allowed(const struct http_head *request, unsigned port);
 
 /* 64 hexadecimal characters? */
 bool web_token_valid(const char *token);

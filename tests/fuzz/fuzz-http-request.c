@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define TOKEN "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static void
-check_taken(const struct http_request *request)
+check_taken(const struct http_head *request)
 {
 	enum web_path path;
 	int status = web_decide(request, 80, TOKEN, &path);

@@ -19,7 +19,7 @@ struct bytes {
 
 /* All at once, and byte by byte: the same. */
 static int
-parse(const char *text, size_t len, struct http_request *ret)
+parse(const char *text, size_t len, struct http_head *ret)
 {
 	struct http_reader whole, single;
 	int status;
@@ -39,10 +39,10 @@ parse(const char *text, size_t len, struct http_request *ret)
 	return status;
 }
 
-static struct http_request
+static struct http_head
 take(const char *text)
 {
-	struct http_request request;
+	struct http_head request;
 
 	ck_assert_msg(
 	    parse(text, strlen(text), &request) == 200, "refused: %s", text);
@@ -51,7 +51,7 @@ take(const char *text)
 
 START_TEST(a_request_is_taken_with_what_matters_of_it)
 {
-	struct http_request request =
+	struct http_head request =
 	    take("GET /view HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n"
 		 "User-Agent: x\r\nAccept-Encoding: br, gzip;q=1.0\r\n"
 		 "authorization:  bearer abc  \r\nEmpty:\r\n"
@@ -78,7 +78,7 @@ END_TEST
 
 START_TEST(every_host_is_counted_and_the_first_is_kept)
 {
-	struct http_request request =
+	struct http_head request =
 	    take("GET / HTTP/1.1\r\nHost: a\r\nhOST: b\r\n\r\n");
 
 	ck_assert_uint_eq(request.host_count, 2);
@@ -141,7 +141,7 @@ START_TEST(what_is_too_long_for_a_field_is_cut_and_for_a_path_refused)
 {
 	cleanup_free char *text = xcalloc(1, 1000);
 	cleanup_free char *head = NULL;
-	struct http_request request;
+	struct http_head request;
 
 	memset(text, 'a', 400);
 	head = xasprintf("GET / HTTP/1.1\r\nHost: %s\r\n"
@@ -160,7 +160,7 @@ START_TEST(a_head_has_8_kilobytes_and_not_one_byte_more)
 {
 	static const char first[] = "GET / HTTP/1.1\r\nX: ";
 	cleanup_free char *text = xcalloc(1, HTTP_HEAD_MAX + 2);
-	struct http_request request;
+	struct http_head request;
 
 	memset(text, 'a', HTTP_HEAD_MAX + 1);
 	memcpy(text, first, sizeof first - 1);
@@ -234,7 +234,7 @@ static const struct bytes misread[] = {
 
 START_TEST(what_could_be_misread_is_refused)
 {
-	struct http_request request;
+	struct http_head request;
 
 	ck_assert_int_eq(
 	    parse(misread[_i].text, misread[_i].len, &request), 400);
@@ -244,7 +244,7 @@ END_TEST
 START_TEST(another_version_is_named_as_such)
 {
 	static const char text[] = "GET / HTTP/2.0\r\n\r\n";
-	struct http_request request;
+	struct http_head request;
 
 	ck_assert_int_eq(parse(text, sizeof text - 1, &request), 505);
 }

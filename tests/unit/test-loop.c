@@ -299,6 +299,57 @@ START_TEST(descriptors_are_watched_until_freed)
 }
 END_TEST
 
+static void
+leave_ready(int fd, unsigned what, void *arg)
+{
+	struct world *w = arg;
+
+	(void)fd;
+	(void)what;
+	loop_call_request(w->call);
+	/* Without this the test would not end when it fails. */
+	if (++w->count > 100)
+		loop_stop(w->loop, 1);
+}
+
+static void
+stop_well(void *arg)
+{
+	struct world *w = arg;
+
+	loop_stop(w->loop, 0);
+}
+
+/* Two passes, since the first one waits and the second one does not. */
+static void
+request_stop(void *arg)
+{
+	struct world *w = arg;
+
+	loop_call_free(w->call);
+	w->call = loop_call_new(w->loop, stop_well, w);
+	loop_call_request(w->call);
+}
+
+START_TEST(deferred_calls_run_while_a_descriptor_stays_ready)
+{
+	struct world w;
+	struct loop_watch *watch;
+	int ends[2];
+
+	world_begin(&w);
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(write(ends[1], "x", 1), 1);
+	w.call = loop_call_new(w.loop, request_stop, &w);
+	watch = loop_watch_new(w.loop, ends[0], LOOP_READ, leave_ready, &w);
+	ck_assert_int_eq(loop_run(w.loop), 0);
+	loop_watch_free(watch);
+	close(ends[0]);
+	close(ends[1]);
+	world_end(&w);
+}
+END_TEST
+
 START_TEST(a_regular_file_cannot_be_watched)
 {
 	struct world w;
@@ -361,6 +412,7 @@ unit_suite(void)
 	    (const TTest *[]){ deferred_calls_run_once_a_turn,
 		a_call_may_free_a_waiting_one, signals_reach_the_loop,
 		descriptors_are_watched_until_freed,
+		deferred_calls_run_while_a_descriptor_stays_ready,
 		a_regular_file_cannot_be_watched, NULL });
 	return s;
 }
