@@ -50,6 +50,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_salvage,
 	&cmd_logs,
 	&cmd_wait,
+	&cmd_web,
 	&cmd_schema,
 	&cmd_verify,
 	&cmd_version,

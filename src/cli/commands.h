@@ -62,6 +62,7 @@ extern const struct cli_command cmd_up;
 extern const struct cli_command cmd_verify;
 extern const struct cli_command cmd_version;
 extern const struct cli_command cmd_wait;
+extern const struct cli_command cmd_web;
 extern const struct cli_command cmd_why;
 extern const struct cli_command cmd_work;
 

@@ -419,6 +419,18 @@ static const struct shape view = {
 
 static const struct shape_field view_result = RESULT(view);
 
+static const struct shape web = {
+	.fields =
+	    FIELDS{
+		FIELD("enabled", SHAPE_BOOL, "by the settings"),
+		MAY("port", SHAPE_INT, "on 127.0.0.1, if it is open"),
+		MAY("reason", SHAPE_STRING, "why it cannot be opened"),
+		END,
+	    },
+};
+
+static const struct shape_field web_result = RESULT(web);
+
 static const struct shape view_notification = {
 	.fields =
 	    FIELDS{
@@ -548,6 +560,8 @@ const struct api_method api_methods[] = {
 	    "the same and what changes of it: first \"snapshot\", then a "
 	    "\"change\" for each change",
 	    API_STREAM, REPAIRS, &no_params, &view_message, ERRORS{ 0 } },
+	{ "web.get", "whether the page on 127.0.0.1 is open, and where", 0,
+	    API_PERSON, &no_params, &web_result, ERRORS{ 0 } },
 	{ "events.follow",
 	    "report what happens from now on: first \"following\" with the "
 	    "offset in logs/auto.log, then an \"event\" for each record",

@@ -23,6 +23,8 @@ enum event_kind {
 	EVENT_STATE_FOREIGN_LACKS, /* reason */
 	EVENT_STATE_UNWRITTEN, /* reason */
 	EVENT_SOCKET_GONE, /* path, reason: what follows */
+	EVENT_WEB_OPEN, /* text: the port */
+	EVENT_WEB_FAILED, /* reason */
 	EVENT_FAILURE, /* class, scope, worker, task, reason */
 	/* A worker. */
 	EVENT_WORKER_MOVED, /* worker, from, to, reason */

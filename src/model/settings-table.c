@@ -10,6 +10,7 @@
 #include "settings-plan.h"
 #include "settings-table.h"
 #include "settings-team.h"
+#include "settings-web.h"
 #include "thresholds.h"
 
 #define SECOND 1000
@@ -461,6 +462,8 @@ const struct setting settings_table[] = {
 	SETTINGS_OVERSIGHT_ROWS,
 
 	SETTINGS_TEAM_ROWS,
+
+	SETTINGS_WEB_ROWS,
 
 	{ .path = "overseer.remediation_prompt",
 	    .type = SETTING_STRING,

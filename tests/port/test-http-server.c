@@ -457,11 +457,8 @@ END_TEST
 
 START_TEST(a_stream_that_is_ended_is_read_to_its_end)
 {
-	cleanup_fd int fd = -1;
-
 	begin();
-	fd = get("/brief");
-	expect_all(fd, "HTTP/1.1 200 ", "\r\n\r\nlast");
+	expect_all(get("/brief"), "HTTP/1.1 200 ", "\r\n\r\nlast");
 	end();
 }
 END_TEST
@@ -487,12 +484,10 @@ END_TEST
 START_TEST(a_long_answer_arrives_whole)
 {
 	cleanup_free char *text = NULL;
-	cleanup_fd int fd = -1;
 	const char *body;
 
 	begin();
-	fd = get("/long");
-	text = net_drain(fd);
+	text = net_drain(get("/long"));
 	body = strstr(text, "\r\n\r\n");
 	ck_assert_ptr_nonnull(body);
 	ck_assert_uint_eq(strlen(body + 4), LONG);
@@ -508,17 +503,9 @@ START_TEST(an_answer_that_nobody_takes_is_given_up)
 	int size = 4096;
 
 	begin_with(0, true);
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd = net_connect(port);
 	ck_assert_int_eq(
 	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size), 0);
-	{
-		struct sockaddr_in a = { .sin_family = AF_INET,
-			.sin_port = htons((uint16_t)port),
-			.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-
-		ck_assert_int_eq(
-		    connect(fd, (struct sockaddr *)&a, sizeof a), 0);
-	}
 	net_say(fd, "GET /long HTTP/1.1\r\n\r\nmore");
 	p.fd = fd;
 	ck_assert_int_eq(poll(&p, 1, 60000), 1);

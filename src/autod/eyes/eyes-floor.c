@@ -10,6 +10,7 @@
 #include "eyes-floor.h"
 #include "eyes-spans.h"
 #include "eyes-stream.h"
+#include "eyes-web.h"
 #include "life.h"
 #include "mem.h"
 #include "team-floor.h"
@@ -20,6 +21,7 @@ floor_begin(void *self)
 	struct eyes_floor *eyes = self;
 
 	eyes_spans_begin(eyes->spans);
+	eyes_web_settle(eyes->web);
 	life_floor_begun(eyes->core);
 }
 
@@ -30,6 +32,7 @@ floor_patrol(void *self, bool all)
 
 	(void)all;
 	eyes_spans_patrol(eyes->spans);
+	eyes_web_settle(eyes->web);
 }
 
 static void
@@ -65,6 +68,7 @@ eyes_floor_new(struct team_floor *team)
 	eyes_counters_register(eyes);
 	eyes->spans = eyes_spans_new(eyes);
 	eyes->stream = eyes_stream_new(eyes);
+	eyes->web = eyes_web_new(eyes);
 	return eyes;
 }
 
@@ -73,6 +77,7 @@ eyes_floor_free(struct eyes_floor *eyes)
 {
 	if (eyes == NULL)
 		return;
+	eyes_web_free(eyes->web);
 	eyes_stream_free(eyes->stream);
 	eyes_spans_free(eyes->spans);
 	eyes_counters_end(eyes);

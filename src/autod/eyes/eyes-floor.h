@@ -11,6 +11,7 @@
  *   eyes-spans.c     how workers spend their time
  *   eyes-counters.c  what is counted for metrics
  *   eyes-stream.c    the view and its changes for those who follow it
+ *   eyes-web.c       the page on 127.0.0.1
  */
 #ifndef EYES_FLOOR_H
 #define EYES_FLOOR_H
@@ -22,6 +23,7 @@ struct eyes_events;
 struct view_files;
 struct eyes_spans;
 struct eyes_stream;
+struct eyes_web;
 struct fleet;
 struct landings;
 struct plan_floor;
@@ -40,6 +42,7 @@ struct eyes_floor {
 	struct view_files *files;
 	struct eyes_spans *spans;
 	struct eyes_stream *stream;
+	struct eyes_web *web;
 };
 
 /* Registers itself as a floor, and its methods. */

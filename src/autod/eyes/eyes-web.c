@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "buf.h"
+#include "core.h"
+#include "emit.h"
+#include "errtext.h"
+#include "eyes-floor.h"
+#include "eyes-stream.h"
+#include "eyes-web.h"
+#include "http-request.h"
+#include "http-server.h"
+#include "json.h"
+#include "mem.h"
+#include "page-assets.h"
+#include "serve.h"
+#include "server.h"
+#include "settings.h"
+#include "web-files.h"
+#include "web-rules.h"
+
+/* A page that follows the view. */
+struct visitor {
+	LIST_ENTRY(visitor) entry;
+	struct http_exchange *exchange;
+	struct eyes_follower *follower;
+};
+
+LIST_HEAD(visitors, visitor);
+
+struct eyes_web {
+	struct eyes_floor *eyes;
+	struct http_server *server; /* NULL = it is not open */
+	struct visitors visitors;
+	char token[WEB_TOKEN_CHARS + 1];
+	char *reason; /* why it cannot be opened; NULL = nothing is wrong */
+};
+
+/* --- the view, as a stream ------------------------------------------- */
+
+static void
+visitor_end(struct visitor *visitor)
+{
+	LIST_REMOVE(visitor, entry);
+	eyes_stream_leave(visitor->follower);
+	http_stream_end(visitor->exchange);
+	free(visitor);
+}
+
+static void
+on_gone(void *arg)
+{
+	visitor_end(arg);
+}
+
+/* One that does not read is dropped by the server, and on_gone() follows. */
+static int
+on_body(const char *what, struct json_object *body, void *arg)
+{
+	struct visitor *visitor = arg;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (body == NULL) {
+		visitor_end(visitor);
+		return -EPIPE;
+	}
+	buf_addf(&text, "event: %s\ndata: ", what);
+	json_print(body, false, &text);
+	buf_adds(&text, "\n\n");
+	return http_stream_send(visitor->exchange, text.data, text.len);
+}
+
+static void
+serve_view(struct eyes_web *web, struct http_exchange *exchange)
+{
+	const struct web_content content = { .type = web_path_type(WEB_VIEW),
+		.endless = true };
+	struct visitor *visitor = xcalloc(1, sizeof *visitor);
+
+	visitor->exchange = exchange;
+	if (http_stream_begin(exchange, &content, on_gone, visitor) < 0) {
+		free(visitor);
+		return;
+	}
+	LIST_INSERT_HEAD(&web->visitors, visitor, entry);
+	visitor->follower =
+	    eyes_stream_follow(web->eyes->stream, on_body, visitor);
+}
+
+/* --- everything else ------------------------------------------------- */
+
+/* What programs read: a text made now. NULL = there is none. */
+static void (*const makers[WEB_PATH_COUNT])(
+    struct eyes_floor *eyes, struct buf *out) = {
+	[WEB_METRICS] = NULL,
+	[WEB_REPORT] = NULL,
+};
+
+static void
+serve_made(
+    struct eyes_web *web, struct http_exchange *exchange, enum web_path path)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct web_content content = { .type = web_path_type(path) };
+
+	makers[path](web->eyes, &text);
+	content.len = text.len;
+	http_reply(exchange, 200, &content, text.data);
+}
+
+static void
+serve_asset(struct http_exchange *exchange, enum web_path path,
+    enum page_asset_name name, bool gzip)
+{
+	const struct page_asset *asset = &page_assets[name];
+	const struct web_content content = { .type = web_path_type(path),
+		.len = gzip ? asset->gzip_len : asset->plain_len,
+		.gzip = gzip };
+
+	http_reply(exchange, 200, &content,
+	    (const char *)(gzip ? asset->gzip : asset->plain));
+}
+
+static void
+on_request(
+    struct http_exchange *exchange, const struct http_head *request, void *arg)
+{
+	static const enum page_asset_name assets[] = {
+		[WEB_INDEX] = PAGE_INDEX,
+		[WEB_STYLE] = PAGE_STYLE,
+		[WEB_SCRIPT] = PAGE_SCRIPT,
+	};
+	const struct web_content nothing = { 0 };
+	struct eyes_web *web = arg;
+	enum web_path path = WEB_PATH_COUNT;
+	int status = web_decide(
+	    request, http_server_port(web->server), web->token, &path);
+
+	if (status != 200)
+		http_refuse(exchange, status);
+	else if (path <= WEB_SCRIPT)
+		serve_asset(exchange, path, assets[path], request->gzip);
+	else if (path == WEB_ICON)
+		http_reply(exchange, 204, &nothing, "");
+	else if (path == WEB_VIEW)
+		serve_view(web, exchange);
+	else if (makers[path] != NULL)
+		serve_made(web, exchange, path);
+	else
+		http_refuse(exchange, 404);
+}
+
+/* --- open and closed ------------------------------------------------- */
+
+static void
+web_close(struct eyes_web *web)
+{
+	struct visitor *visitor;
+
+	while ((visitor = LIST_FIRST(&web->visitors)) != NULL)
+		visitor_end(visitor);
+	http_server_free(take_ptr(&web->server));
+}
+
+/* A descriptor that listens at the port of the settings or, if that is any, at
+ * the one of the last time, if it is free. */
+static int
+web_listen(const struct eyes_web *web, unsigned port, struct err *err)
+{
+	const struct workspace *workspace = web->eyes->core->workspace;
+	unsigned kept = port == 0 ? web_files_port(workspace) : 0;
+	int fd = -1;
+
+	if (kept != 0)
+		fd = http_listen(kept, NULL);
+	if (fd < 0)
+		fd = http_listen(port, err);
+	if (fd == -EADDRINUSE || fd == -EACCES)
+		return err_set(err, fd,
+		    "the page cannot use port %u (web.port): it is %s; choose "
+		    "another one: llmc config set web.port 0",
+		    port,
+		    fd == -EACCES ? "not allowed to us" :
+				    "used by another program");
+	return fd;
+}
+
+static int
+web_open(struct eyes_web *web, unsigned port, struct err *err)
+{
+	struct core *core = web->eyes->core;
+	struct http_server *server;
+	int r = web_files_make_token(core->workspace, web->token, err);
+
+	if (r == 0)
+		r = web_listen(web, port, err);
+	if (r < 0)
+		return r;
+	server = http_server_new(core->loop, r, on_request, web, err);
+	if (server == NULL)
+		return err->code;
+	web_close(web);
+	web->server = server;
+	/* Without that it has another port the next time; no more. */
+	if (port == 0)
+		web_files_keep_port(
+		    core->workspace, http_server_port(server), NULL);
+	return 0;
+}
+
+static void
+web_try(struct eyes_web *web, unsigned port)
+{
+	struct core *core = web->eyes->core;
+	struct err err = { 0, "" };
+	cleanup_free char *number = NULL;
+	int r = web_open(web, port, &err);
+
+	if (r == 0) {
+		number = xasprintf("%u", http_server_port(web->server));
+		xstrset(&web->reason, NULL);
+		emit(core,
+		    &(struct event){ .kind = EVENT_WEB_OPEN, .text = number });
+		return;
+	}
+	/* The old address is not what the settings say. */
+	web_close(web);
+	if (web->reason != NULL && strcmp(web->reason, err.msg) == 0)
+		return;
+	xstrset(&web->reason, err.msg);
+	emit(core,
+	    &(struct event){ .kind = EVENT_WEB_FAILED, .reason = web->reason });
+}
+
+void
+eyes_web_settle(struct eyes_web *web)
+{
+	const struct settings *settings = web->eyes->core->settings;
+	unsigned port = (unsigned)settings_int(settings, "web.port");
+
+	if (web->eyes->core->options->oneshot)
+		return;
+	if (!settings_bool(settings, "web.enabled")) {
+		web_close(web);
+		xstrset(&web->reason, NULL);
+	} else if (web->server == NULL ||
+	    (port != 0 && port != http_server_port(web->server)))
+		web_try(web, port);
+}
+
+unsigned
+eyes_web_port(const struct eyes_web *web)
+{
+	return web->server != NULL ? http_server_port(web->server) : 0;
+}
+
+/* --- for llmc web ---------------------------------------------------- */
+
+static void
+on_get(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct eyes_web *web = arg;
+	struct json_object *result = json_object_new_object();
+
+	(void)params;
+	json_set_bool(result, "enabled",
+	    settings_bool(web->eyes->core->settings, "web.enabled"));
+	if (web->server != NULL)
+		json_set_int(result, "port", eyes_web_port(web));
+	if (web->reason != NULL)
+		json_set_string(result, "reason", web->reason);
+	server_reply(call, result);
+}
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	if (event->kind == EVENT_SETTINGS_READ)
+		eyes_web_settle(arg);
+}
+
+struct eyes_web *
+eyes_web_new(struct eyes_floor *eyes)
+{
+	struct eyes_web *web = xcalloc(1, sizeof *web);
+
+	web->eyes = eyes;
+	LIST_INIT(&web->visitors);
+	serve_handle(eyes->core, "web.get", on_get, web);
+	emit_subscribe(eyes->core, on_event, web);
+	return web;
+}
+
+void
+eyes_web_free(struct eyes_web *web)
+{
+	if (web == NULL)
+		return;
+	emit_unsubscribe(web->eyes->core, on_event, web);
+	web_close(web);
+	free(web->reason);
+	free(web);
+}

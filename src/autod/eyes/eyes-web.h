@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The page on 127.0.0.1 (web.enabled, web.port): its files, the view as a
+ * stream of server-sent events ("snapshot", then "change", as view.follow
+ * sends them), and what programs read. It opens and closes as the settings say;
+ * a port that is taken is tried again at each patrol.
+ *
+ * Who gets what is decided in model/web-rules.h. Method web.get.
+ */
+#ifndef EYES_WEB_H
+#define EYES_WEB_H
+
+struct eyes_floor;
+struct eyes_web;
+
+struct eyes_web *eyes_web_new(struct eyes_floor *eyes);
+/* Before the stream is freed. */
+void eyes_web_free(struct eyes_web *web);
+
+/* Open or close it as the settings say. */
+void eyes_web_settle(struct eyes_web *web);
+
+/* The port that it listens on; 0 = it is not open. */
+unsigned eyes_web_port(const struct eyes_web *web);
+
+#endif

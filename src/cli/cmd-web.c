@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc web: where the page of the daemon is. */
+#include <stdlib.h>
+
+#include "child.h"
+#include "commands.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "remote.h"
+#include "settings.h"
+#include "shape.h"
+#include "text.h"
+#include "web-files.h"
+
+enum {
+	FLAG_OPEN
+};
+
+static const struct cli_flag web_flags[] = {
+	[FLAG_OPEN] = { "open", NULL, "open it in your browser" },
+	{ NULL, NULL, NULL },
+};
+
+static int
+check_enabled(struct cli *cli)
+{
+	struct settings *settings = NULL;
+	int status = cli_load_settings(cli, &settings);
+
+	if (status == CLI_OK && !settings_bool(settings, "web.enabled"))
+		status = cli_fail(cli, "web_off",
+		    "the page is off; turn it on: llmc config set web.enabled "
+		    "true");
+	settings_free(settings);
+	return status;
+}
+
+/* A daemon that has not seen the settings yet reads them now. */
+static int
+find_port(struct cli *cli, int64_t *ret_port)
+{
+	cleanup_json struct json_object *answer = NULL;
+	int status = remote_call(cli, "web.get", NULL, 0, &answer);
+	const char *reason;
+
+	if (status == CLI_OK && json_int_or(answer, "port", 0) == 0) {
+		json_object_put(take_ptr(&answer));
+		status = remote_call(cli, "daemon.reload", NULL, 0, NULL);
+		if (status == CLI_OK)
+			status = remote_call(cli, "web.get", NULL, 0, &answer);
+	}
+	if (status != CLI_OK)
+		return status;
+	*ret_port = json_int_or(answer, "port", 0);
+	reason = json_string_or(
+	    answer, "reason", "the page is not open; see: llmc logs");
+	return *ret_port != 0 ? CLI_OK :
+				cli_fail(cli, "web_closed", "%s", reason);
+}
+
+static bool
+has_program(const char *name)
+{
+	const char *const argv[] = { "/bin/sh", "-c",
+		"command -v -- \"$1\" >/dev/null", "sh", name, NULL };
+	const struct child_spec spec = { .argv = argv };
+	cleanup_child_result struct child_result result;
+
+	return child_run(&spec, &result, NULL) == 0 && child_succeeded(&result);
+}
+
+/* The token is not among the words of a command, which everybody on the machine
+ * can read, but in a file that leads to the page. */
+static int
+open_browser(struct cli *cli, const char *url)
+{
+	const char *browser = getenv("BROWSER");
+	bool chosen = browser != NULL && browser[0] != '\0';
+	cleanup_free char *path = NULL;
+	cleanup_buf struct buf command = BUF_INIT;
+	struct child_spec spec = { .detach = true };
+	cleanup_child_result struct child_result result;
+	struct err err = { 0, "" };
+
+	child_result_init(&result);
+	if (!chosen && !has_program("xdg-open"))
+		return cli_fail(cli, "no_browser",
+		    "there is no xdg-open here; set BROWSER to the command of "
+		    "your browser, or open this address: %s",
+		    url);
+	if (web_files_write_link(&cli->workspace, url, &path, &err) < 0)
+		return cli_fail_err(cli, "cannot_open", &err);
+	buf_adds(&command, chosen ? "exec $BROWSER " : "exec xdg-open ");
+	text_add_shell(&command, path);
+	buf_adds(&command, " >/dev/null 2>&1");
+	spec.shell = command.data;
+	return child_run(&spec, &result, &err) == 0 ?
+	    CLI_OK :
+	    cli_fail_err(cli, "cannot_open", &err);
+}
+
+static int
+web_run(struct cli *cli, const struct cli_args *args)
+{
+	char token[WEB_TOKEN_CHARS + 1];
+	cleanup_free char *url = NULL;
+	struct err err = { 0, "" };
+	int64_t port = 0;
+	int status = check_enabled(cli);
+
+	if (status == CLI_OK)
+		status = find_port(cli, &port);
+	if (status != CLI_OK)
+		return status;
+	if (web_files_token(&cli->workspace, token, &err) < 0)
+		return cli_fail_err(cli, "no_token", &err);
+	url = xasprintf("http://127.0.0.1:%u/#token=%s", (unsigned)port, token);
+	cli->result = json_object_new_object();
+	json_set_string(cli->result, "url", url);
+	json_set_int(cli->result, "port", port);
+	buf_addf(&cli->text, "%s\n", url);
+	return args->flags[FLAG_OPEN] != NULL ? open_browser(cli, url) : CLI_OK;
+}
+
+static const struct shape web_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "url",
+		    .type = SHAPE_STRING,
+		    .help = "with the token, which is a secret" },
+		{ .name = "port", .type = SHAPE_INT },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_web = {
+	.name = "web",
+	.usage = "[--open]",
+	.summary = "print the address of the live page",
+	.help =
+	    "The page shows what llmc top shows, in a browser on this machine; "
+	    "nothing can be\nchanged there. It is off until you type: llmc "
+	    "config set web.enabled true. The\naddress contains a secret "
+	    "token: who has it can read everything that llmc shows.\n--open "
+	    "uses $BROWSER, or else xdg-open.\n",
+	.flags = web_flags,
+	.max_args = 0,
+	.method = "web.get",
+	.guarded = true,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(
+	    const struct shape_field){ .type = SHAPE_OBJECT, .of = &web_shape },
+	.run = web_run,
+};

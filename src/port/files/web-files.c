@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "web-files.h"
+#include "workspace.h"
+
+#define PORT_FILE_MAX 4096
+
+/* A file of ours that nobody else can read. */
+static int
+check_private(const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == -1)
+		return err_errno(err, -errno, "%s", path);
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+	    (st.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+		return err_set(err, -EINVAL,
+		    "%s is not a file that only you can read", path);
+	return 0;
+}
+
+static int
+read_token(
+    const char *path, char ret_token[WEB_TOKEN_CHARS + 1], struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	int r = check_private(path, err);
+
+	if (r == 0)
+		r = file_read(path, WEB_TOKEN_CHARS + 1, &text, err);
+	if (r < 0)
+		return r;
+	if (text.len > 0 && text.data[text.len - 1] == '\n')
+		buf_truncate(&text, text.len - 1);
+	if (strlen(text.data) != text.len || !web_token_valid(text.data))
+		return err_set(err, -EINVAL, "%s is not a token", path);
+	memcpy(ret_token, text.data, WEB_TOKEN_CHARS + 1);
+	return 0;
+}
+
+int
+web_files_token(const struct workspace *workspace,
+    char ret_token[WEB_TOKEN_CHARS + 1], struct err *err)
+{
+	cleanup_free char *path = workspace_path(workspace, WEB_FILES_TOKEN);
+
+	return read_token(path, ret_token, err);
+}
+
+/* An existing file would keep who can read it. */
+static int
+write_private(const char *path, const char *text, size_t len, struct err *err)
+{
+	if (unlink(path) == -1 && errno != ENOENT)
+		return err_errno(err, -errno, "cannot replace %s", path);
+	return file_replace(path, text, len, 0600, err);
+}
+
+int
+web_files_make_token(const struct workspace *workspace,
+    char ret_token[WEB_TOKEN_CHARS + 1], struct err *err)
+{
+	cleanup_free char *path = workspace_path(workspace, WEB_FILES_TOKEN);
+	unsigned char bytes[WEB_TOKEN_BYTES];
+	char text[WEB_TOKEN_CHARS + 2];
+	int r = read_token(path, ret_token, NULL);
+
+	if (r == 0)
+		return 0;
+	arc4random_buf(bytes, sizeof bytes);
+	for (size_t i = 0; i < sizeof bytes; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	text[WEB_TOKEN_CHARS] = '\n';
+	r = write_private(path, text, WEB_TOKEN_CHARS + 1, err);
+	if (r < 0)
+		return r;
+	memcpy(ret_token, text, WEB_TOKEN_CHARS);
+	ret_token[WEB_TOKEN_CHARS] = '\0';
+	return 0;
+}
+
+unsigned
+web_files_port(const struct workspace *workspace)
+{
+	cleanup_free char *path = workspace_path(workspace, WEB_FILES_PORT);
+	cleanup_json struct json_object *kept = NULL;
+	int64_t port;
+
+	if (json_load(path, PORT_FILE_MAX, &kept, NULL) < 0)
+		return 0;
+	port = json_int_or(kept, "port", 0);
+	return port > 0 && port <= UINT16_MAX ? (unsigned)port : 0;
+}
+
+int
+web_files_keep_port(
+    const struct workspace *workspace, unsigned port, struct err *err)
+{
+	cleanup_free char *path = workspace_path(workspace, WEB_FILES_PORT);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (web_files_port(workspace) == port)
+		return 0;
+	buf_addf(&text, "{\"port\": %u}\n", port);
+	return file_replace(path, text.data, text.len, 0600, err);
+}
+
+int
+web_files_write_link(const struct workspace *workspace, const char *url,
+    char **ret_path, struct err *err)
+{
+	cleanup_free char *path = workspace_path(workspace, WEB_FILES_LINK);
+	cleanup_buf struct buf text = BUF_INIT;
+	int r;
+
+	buf_addf(&text,
+	    "<!DOCTYPE html>\n<title>llmc</title>\n"
+	    "<meta name=\"referrer\" content=\"no-referrer\">\n"
+	    "<meta http-equiv=\"refresh\" content=\"0; url=%s\">\n",
+	    url);
+	r = write_private(path, text.data, text.len, err);
+	if (r == 0)
+		*ret_path = take_ptr(&path);
+	return r;
+}
