@@ -356,7 +356,7 @@ team_deliver_tool_ended(struct team_deliver *d, struct agent *agent,
 	return true;
 }
 
-/* Is it at rest, and nobody's but its person's? */
+/* Is it idle, and driven by hand? */
 static bool
 is_idle(const struct team_deliver *d, const struct agent *agent)
 {

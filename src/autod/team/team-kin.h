@@ -44,7 +44,7 @@ bool team_kin_is_open(const struct team_kin *kin);
 /* Did this actor ask for it, or for the one that did, and so on? */
 bool team_kin_is_below(const struct team_kins *kins, const struct team_kin *kin,
     const char *actor);
-/* NULL = nobody asked for such an actor. */
+/* NULL = unknown actor. */
 const struct team_kin *
 team_kins_find(const struct team_kins *kins, const char *actor);
 

@@ -45,7 +45,7 @@ set(struct team_floor *floor, struct team_reach *reach, const char *actor)
 	xstrset(&reach->worker, agent != NULL ? agent->worker->name : NULL);
 }
 
-/* A name that means somebody, whoever asks. */
+/* Resolve a name, for any caller. */
 static int
 find(struct team_floor *floor, const char *to, const char *names,
     struct team_reach *reach, struct err *err)
