@@ -178,6 +178,22 @@ START_TEST(whoever_waits_leaves_its_place_to_another)
 }
 END_TEST
 
+START_TEST(one_that_has_ended_leaves_its_place_with_a_provider)
+{
+	struct family_world world;
+
+	family_world_begin(
+	    &world, "[team]\nprovider_limits = [\"anthropic=1\"]\n");
+	family_world_turn(&world, "t1");
+	ck_assert_pstr_eq(asks(&world, "auto-1", CODER), NULL);
+	family_world_turn(&world, "t2");
+	ck_assert_str_eq(asks(&world, "auto-1", CODER), "provider_limit");
+	drop(&world, "t2");
+	ck_assert_pstr_eq(asks(&world, "auto-1", CODER), NULL);
+	family_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -188,6 +204,7 @@ unit_suite(void)
 		no_agent_below_another_may_do_what_its_worker_may_not,
 		one_that_was_handed_over_keeps_its_place_and_counts,
 		those_that_wait_for_others_do_not_count,
-		whoever_waits_leaves_its_place_to_another, NULL });
+		whoever_waits_leaves_its_place_to_another,
+		one_that_has_ended_leaves_its_place_with_a_provider, NULL });
 	return suite;
 }

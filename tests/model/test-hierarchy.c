@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "errtext.h"
+#include "file.h"
 #include "hierarchy.h"
 #include "json.h"
 #include "mail-subject.h"
@@ -242,10 +243,19 @@ START_TEST(the_defaults_are_those_of_the_vectors)
 {
 	cleanup_settings_world struct settings_world world =
 	    settings_world_parse("");
+	cleanup_json struct json_object *file = NULL;
+	cleanup_free char *path = NULL;
+	struct json_object *want;
 
-	ck_assert_int_eq(settings_int(world.settings, "team.max_depth"), 3);
-	ck_assert_int_eq(
-	    settings_int(world.settings, "team.max_concurrent"), 10);
+	if (unit_vectors() == NULL)
+		unit_skip("no vectors");
+	path = file_join(unit_vectors(), "foxctl_hierarchy.json");
+	ck_assert_int_eq(json_load(path, 1 << 20, &file, NULL), 0);
+	want = json_object_object_get(file, "defaults");
+	ck_assert_int_eq(settings_int(world.settings, "team.max_depth"),
+	    json_int_or(want, "max_depth", 0));
+	ck_assert_int_eq(settings_int(world.settings, "team.max_concurrent"),
+	    json_int_or(want, "max_concurrent", 0));
 	ck_assert_int_eq(settings_int(world.settings, "team.max_children"), 5);
 	ck_assert(!settings_bool(world.settings, "team.ci_may_apply"));
 	ck_assert_str_eq(

@@ -256,6 +256,11 @@ START_TEST(every_row_of_the_vectors_holds)
 	    json_int_or(limits, "default_timeout_ms", 0), request_timeout(0));
 	ck_assert_int_eq(
 	    json_int_or(limits, "terminal_ttl_ms", 0), REQUEST_KEEP_MS);
+	/* There is no sweep: the timer is set for each deadline. */
+	ck_assert_int_eq(
+	    json_int_or(limits, "min_timeout_ms", 0), request_timeout(1));
+	ck_assert_int_eq(json_int_or(limits, "max_timeout_ms", 0),
+	    request_timeout(INT64_MAX));
 	ck_assert_int_eq(json_get_array(json, "", "states", &states, NULL), 0);
 	for (size_t i = 0; i < REQUEST_STATE_COUNT; i++)
 		ck_assert_str_eq(json_object_get_string(

@@ -7,6 +7,7 @@
 #include "agent-card.h"
 #include "buf.h"
 #include "errtext.h"
+#include "file.h"
 #include "json.h"
 #include "mem.h"
 #include "spawn-record.h"
@@ -367,6 +368,70 @@ START_TEST(the_mail_of_a_request_has_the_true_depth)
 }
 END_TEST
 
+/* What the file has beside its rows: {"concurrency": ...} and so on. */
+START_TEST(the_other_members_of_the_vectors_hold)
+{
+	cleanup_json struct json_object *file = NULL, *two = NULL;
+	struct json_object *roles, *list, *expect;
+	cleanup_strv char **allowed = NULL;
+	cleanup_free char *path = NULL;
+	struct spawn_decision d;
+	struct spawn_facts f = root;
+
+	if (unit_vectors() == NULL)
+		unit_skip("no vectors");
+	path = file_join(unit_vectors(), "foxctl_hierarchy.json");
+	ck_assert_int_eq(json_load(path, 1 << 20, &file, NULL), 0);
+	roles = json_object_object_get(file, "roles");
+	allowed = strv_from_json(json_object_object_get(roles, "allowed"));
+	list = json_object_object_get(roles, "requested");
+	two = json_object_new_array();
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *one = json_object_new_object();
+
+		json_set_string(one, "role",
+		    json_object_get_string(json_object_array_get_idx(list, i)));
+		json_set_string(one, "task", "x");
+		json_object_array_add(two, one);
+	}
+	f.roles = allowed;
+	spawn_decide(&f, two, &d);
+	expect = json_object_object_get(roles, "expect");
+	for (size_t i = 0; i < d.count; i++) {
+		const char *want = json_string_or(expect,
+		    json_object_get_string(json_object_array_get_idx(list, i)),
+		    "");
+
+		ck_assert_str_eq(d.agents[i].reason != NULL ?
+			d.agents[i].reason :
+			"not denied for role",
+		    want);
+	}
+	expect = json_object_object_get(file, "partial");
+	ck_assert_int_eq(json_int_or(expect, "requests", 0), d.count);
+	ck_assert_int_eq(
+	    json_int_or(expect, "denied", 0), d.count - d.accepted);
+	ck_assert_str_eq(spawn_decision_message(&d),
+	    json_string_or(
+		json_object_object_get(expect, "expect"), "reason", ""));
+	spawn_decision_release(&d);
+	/* As many as there may be: all are denied. */
+	f = root;
+	expect = json_object_object_get(file, "concurrency");
+	f.max_concurrent = (size_t)json_int_or(expect, "max", 0);
+	f.at_work = (size_t)json_int_or(expect, "active", 0);
+	spawn_decide(&f, two, &d);
+	ck_assert_uint_eq(d.accepted, 0);
+	ck_assert_ptr_nonnull(strstr(
+	    json_string_or(expect, "expect", ""), spawn_decision_reason(&d)));
+	expect = json_object_object_get(
+	    json_object_object_get(file, "all_denied"), "expect");
+	ck_assert_str_eq(
+	    spawn_decision_message(&d), json_string_or(expect, "reason", ""));
+	spawn_decision_release(&d);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -379,6 +444,7 @@ unit_suite(void)
 		a_role_that_is_not_allowed_violates_the_policy,
 		no_more_agents_than_may_be_at_work,
 		a_full_provider_blocks_only_its_own_models,
+		the_other_members_of_the_vectors_hold,
 		an_agent_that_is_not_in_the_fleet_is_forbidden,
 		what_is_no_request_is_malformed,
 		several_reasons_have_a_code_of_their_own,
