@@ -242,7 +242,7 @@ request_registry_remember(
 {
 	struct request *r = NULL;
 
-	if (request_from_json(json, "", &r, NULL) < 0)
+	if (request_from_json(json, "", &r, NULL) < 0 || r == NULL)
 		return;
 	if (!request_is_open(r) && r->created_ms > now_ms - REQUEST_RATE_MS &&
 	    request_registry_find(registry, r->id) == NULL)
