@@ -45,9 +45,10 @@ find_port(struct cli *cli, int64_t *ret_port)
 	int status = remote_call(cli, "web.get", NULL, 0, &answer);
 	const char *reason;
 
-	if (status == CLI_OK && json_int_or(answer, "port", 0) == 0) {
+	if (status == CLI_OK && !json_bool_or(answer, "enabled", false)) {
 		json_object_put(take_ptr(&answer));
-		status = remote_call(cli, "daemon.reload", NULL, 0, NULL);
+		status = remote_call(cli, "daemon.reload", NULL, 0, &answer);
+		json_object_put(take_ptr(&answer));
 		if (status == CLI_OK)
 			status = remote_call(cli, "web.get", NULL, 0, &answer);
 	}

@@ -267,6 +267,8 @@ on_get(void *arg, struct server_call *call, struct json_object *params)
 	struct json_object *result = json_object_new_object();
 
 	(void)params;
+	/* Somebody wants it: do not wait for the next patrol. */
+	eyes_web_settle(web);
 	json_set_bool(result, "enabled",
 	    settings_bool(web->eyes->core->settings, "web.enabled"));
 	if (web->server != NULL)

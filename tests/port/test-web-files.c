@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "file.h"
+#include "mem.h"
+#include "unit.h"
+#include "web-files.h"
+#include "workspace.h"
+
+static struct workspace workspace;
+
+static void
+begin(const char *name)
+{
+	workspace.root = xstrdup(unit_path(name));
+	workspace.dir = file_join(workspace.root, ".llmc");
+	ck_assert_int_eq(file_mkdirs(workspace.dir, 0700, NULL), 0);
+}
+
+static void
+end(void)
+{
+	workspace_release(&workspace);
+}
+
+static void
+put(const char *name, const char *text, mode_t mode)
+{
+	cleanup_free char *path = workspace_path(&workspace, name);
+
+	ck_assert_int_eq(file_replace(path, text, strlen(text), 0600, NULL), 0);
+	ck_assert_int_eq(chmod(path, mode), 0);
+}
+
+START_TEST(a_token_is_made_once_and_only_the_user_can_read_it)
+{
+	char first[WEB_TOKEN_CHARS + 1], again[WEB_TOKEN_CHARS + 1];
+	cleanup_free char *path = NULL;
+	struct err err = { 0, "" };
+	struct stat st;
+
+	begin("make");
+	ck_assert_int_eq(web_files_token(&workspace, first, &err), -ENOENT);
+	ck_assert_int_eq(web_files_make_token(&workspace, first, &err), 0);
+	ck_assert(web_token_valid(first));
+	ck_assert_int_eq(web_files_make_token(&workspace, again, &err), 0);
+	ck_assert_str_eq(again, first);
+	ck_assert_int_eq(web_files_token(&workspace, again, &err), 0);
+	ck_assert_str_eq(again, first);
+	path = workspace_path(&workspace, WEB_FILES_TOKEN);
+	ck_assert_int_eq(lstat(path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0600);
+	end();
+}
+END_TEST
+
+START_TEST(a_token_that_others_could_read_is_replaced)
+{
+	char first[WEB_TOKEN_CHARS + 1], again[WEB_TOKEN_CHARS + 1];
+	cleanup_free char *path = NULL, *aside = NULL;
+	struct err err = { 0, "" };
+	struct stat st;
+
+	begin("seen");
+	path = workspace_path(&workspace, WEB_FILES_TOKEN);
+	aside = workspace_path(&workspace, "aside");
+	ck_assert_int_eq(web_files_make_token(&workspace, first, &err), 0);
+	ck_assert_int_eq(chmod(path, 0640), 0);
+	ck_assert_int_eq(web_files_token(&workspace, again, &err), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, path));
+	ck_assert_int_eq(web_files_make_token(&workspace, again, &err), 0);
+	ck_assert_str_ne(again, first);
+	ck_assert_int_eq(lstat(path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0600);
+	/* Nor is a link followed. */
+	ck_assert_int_eq(rename(path, aside), 0);
+	ck_assert_int_eq(symlink("aside", path), 0);
+	ck_assert_int_eq(web_files_make_token(&workspace, first, &err), 0);
+	ck_assert_str_ne(first, again);
+	ck_assert_int_eq(lstat(path, &st), 0);
+	ck_assert(S_ISREG(st.st_mode));
+	end();
+}
+END_TEST
+
+START_TEST(what_is_no_token_is_replaced)
+{
+	static const char *const texts[] = { "", "\n", "short\n",
+		("0123456789abcdef0123456789abcdef0123456789abcdef0123456789abc"
+		 "deg\n"),
+		("0123456789abcdef0123456789abcdef0123456789abcdef0123456789abc"
+		 "def01\n") };
+	char token[WEB_TOKEN_CHARS + 1];
+	struct err err = { 0, "" };
+
+	begin("wrong");
+	for (size_t i = 0; i < nitems(texts); i++) {
+		put(WEB_FILES_TOKEN, texts[i], 0600);
+		ck_assert_int_lt(web_files_token(&workspace, token, &err), 0);
+		ck_assert_int_eq(
+		    web_files_make_token(&workspace, token, &err), 0);
+		ck_assert(web_token_valid(token));
+	}
+	end();
+}
+END_TEST
+
+START_TEST(a_token_that_cannot_be_written_is_an_error)
+{
+	char token[WEB_TOKEN_CHARS + 1];
+	struct err err = { 0, "" };
+
+	begin("broken");
+	ck_assert_int_eq(rmdir(workspace.dir), 0);
+	ck_assert_int_lt(web_files_make_token(&workspace, token, &err), 0);
+	ck_assert_str_ne(err.msg, "");
+	end();
+}
+END_TEST
+
+START_TEST(a_port_is_kept_and_nonsense_is_none)
+{
+	static const char *const texts[] = { "", "{", "[]", "{\"port\": 0}",
+		"{\"port\": 65536}", "{\"port\": -1}", "{\"port\": \"80\"}" };
+
+	begin("port");
+	ck_assert_uint_eq(web_files_port(&workspace), 0);
+	ck_assert_int_eq(web_files_keep_port(&workspace, 8080, NULL), 0);
+	ck_assert_uint_eq(web_files_port(&workspace), 8080);
+	ck_assert_int_eq(web_files_keep_port(&workspace, 65535, NULL), 0);
+	ck_assert_uint_eq(web_files_port(&workspace), 65535);
+	for (size_t i = 0; i < nitems(texts); i++) {
+		put(WEB_FILES_PORT, texts[i], 0600);
+		ck_assert_uint_eq(web_files_port(&workspace), 0);
+	}
+	end();
+}
+END_TEST
+
+START_TEST(a_link_for_the_browser_is_for_the_user_only)
+{
+	cleanup_free char *path = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct stat st;
+
+	begin("link");
+	put(WEB_FILES_LINK, "old", 0644);
+	ck_assert_int_eq(
+	    web_files_write_link(&workspace, "http://a/#b", &path, NULL), 0);
+	ck_assert_int_eq(lstat(path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0600);
+	ck_assert_int_eq(file_read(path, 4096, &text, NULL), 0);
+	ck_assert_ptr_nonnull(strstr(text.data, "0; url=http://a/#b\""));
+	end();
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const tests[] = {
+		a_token_is_made_once_and_only_the_user_can_read_it,
+		a_token_that_others_could_read_is_replaced,
+		what_is_no_token_is_replaced,
+		a_token_that_cannot_be_written_is_an_error,
+		a_port_is_kept_and_nonsense_is_none,
+		a_link_for_the_browser_is_for_the_user_only,
+		NULL,
+	};
+	Suite *suite = suite_create("web-files");
+
+	unit_case(suite, "web-files", tests);
+	return suite;
+}
