@@ -9,9 +9,11 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "persist.h"
 #include "plan-change.h"
 #include "plan-floor.h"
 #include "task-json.h"
+#include "task-run.h"
 #include "team-floor.h"
 #include "family-world.h"
 
@@ -53,6 +55,13 @@ void
 family_world_spawn(struct family_world *world, const char *parent,
     const char *id, const char *more)
 {
+	family_world_spawn_after(world, parent, id, more, NULL);
+}
+
+void
+family_world_spawn_after(struct family_world *world, const char *parent,
+    const char *id, const char *more, const char *after)
+{
 	struct plan *plan = plan_world_plan(&world->plan, "g");
 	struct plan_node *node =
 	    plan_node_new("g", NODE_TASK, id, id, clock_wall_ms());
@@ -62,6 +71,9 @@ family_world_spawn(struct family_world *world, const char *parent,
 	    parent, id, id, more);
 	struct plan_change change;
 
+	task_run_of(state_task(&world->world->core->state, parent))
+	    ->has_spawned = true;
+	persist_changed(world->world->core);
 	plan_change_begin(&change, world->plan.floor, plan, "asked for");
 	ck_assert_int_eq(plan_edit_begin(&change.edit, NULL), 0);
 	node->order = 100;
@@ -69,6 +81,9 @@ family_world_spawn(struct family_world *world, const char *parent,
 	    json_parse(spawn, strlen(spawn), 4096, &node->spawn, NULL), 0);
 	xstrset(&node->parent_id, "P1");
 	ck_assert_int_eq(plan_attach(plan, node, NULL), 0);
+	if (after != NULL)
+		plan_depend(&change.changes, node, plan_find(plan, after),
+		    clock_wall_ms());
 	plan_changed(&change.changes, node);
 	plan_edit_end(&change.edit, "added");
 	plan_change_end(&change);

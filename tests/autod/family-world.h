@@ -25,6 +25,9 @@ void family_world_die(struct family_world *world);
  * further members of its run, in JSON, or "". */
 void family_world_spawn(struct family_world *world, const char *parent,
     const char *node, const char *more);
+/* The same, and the node depends on another one: it does not begin yet. */
+void family_world_spawn_after(struct family_world *world, const char *parent,
+    const char *node, const char *more, const char *after);
 
 /* Run the loop until a worker is in a turn on this task, and return it. */
 struct agent *family_world_turn(struct family_world *world, const char *task);

@@ -572,6 +572,20 @@ START_TEST(without_goals_there_is_nobody_to_ask_for)
 }
 END_TEST
 
+START_TEST(nor_while_auto_workers_may_not_work_on_goals)
+{
+	struct world w;
+
+	begin(&w, "allow_agents = [\"eve\"]\n");
+	auto_world_task(&w.plans.world, "a.md", "Add a file\n");
+	auto_world_turn(&w.plans.world, 1);
+	plan_world_settle(&w.plans);
+	refused(&w, "agent_spawn", ASK("c1", CODER), API_FAILED,
+	    "llmc config set plan.allow_agents");
+	end(&w);
+}
+END_TEST
+
 /* --- agent_status, team.tree ------------------------------------------- */
 
 START_TEST(an_agent_sees_only_those_below_it)
@@ -641,7 +655,8 @@ unit_suite(void)
 		that_goal_is_found_again_by_the_next_daemon,
 		that_goal_ends_with_the_agents,
 		nobody_can_ask_while_it_makes_no_sense,
-		without_goals_there_is_nobody_to_ask_for, NULL });
+		without_goals_there_is_nobody_to_ask_for,
+		nor_while_auto_workers_may_not_work_on_goals, NULL });
 	unit_case(suite, "tree",
 	    (const TTest *const[]){ an_agent_sees_only_those_below_it,
 		the_tree_has_each_agent_below_the_one_that_asked_for_it,

@@ -32,6 +32,7 @@
 #define AUTO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core.h"
@@ -132,6 +133,9 @@ struct auto_team {
 	/* Its turn on its task has ended. Does it wait for agents that it has
 	 * asked for? Then it is neither judged nor stalled. */
 	bool (*waits)(void *arg, struct agent *agent);
+	/* How many agents that the one on this task has asked for are no tasks
+	 * yet? *ret_held: how many of them do not begin by themselves. */
+	size_t (*unbegun)(void *arg, const struct task *task, size_t *ret_held);
 	/* As in struct auto_policy, and asked before it. */
 	int (*settle)(void *arg, const struct task *task, struct err *err);
 	/* As in struct fleet_policy, for the agent of this task (NULL =

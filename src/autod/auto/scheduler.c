@@ -105,14 +105,14 @@ count_overseen(const struct auto_mode *mode)
 	return count;
 }
 
-/* Does it wait for tasks that do not go on by themselves? */
+/* Does it wait for agents that do not go on, or begin, by themselves? */
 static bool
 waits_in_vain(const struct auto_mode *mode, const struct task *t)
 {
 	const struct state *state = &mode->core->state;
 	const struct agent *agent =
 	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
-	size_t resting = 0;
+	size_t resting = 0, held = 0;
 
 	if (t->step != TASK_ASSIGNED || agent == NULL ||
 	    auto_task(agent) != t || agent->worker->status != WORKER_WAITING ||
@@ -129,7 +129,10 @@ waits_in_vain(const struct auto_mode *mode, const struct task *t)
 			return false;
 		resting++;
 	}
-	return resting > 0;
+	if (mode->team->unbegun != NULL &&
+	    mode->team->unbegun(mode->team_arg, t, &held) > held)
+		return false;
+	return resting + held > 0;
 }
 
 static size_t
@@ -263,6 +266,7 @@ end_of_tasks(struct auto_mode *mode)
 	size_t parked = intake_count(mode, TASK_PARKED);
 	size_t held = count_held(mode);
 	size_t overseen = count_overseen(mode);
+	size_t in_vain = count_in_vain(mode);
 	cleanup_buf struct buf more = BUF_INIT;
 
 	if (!mode->exhausted_reported) {
@@ -276,6 +280,11 @@ end_of_tasks(struct auto_mode *mode)
 		if (overseen > 0)
 			buf_addf(&more,
 			    ", %zu paused by oversight: llmc status", overseen);
+		if (in_vain > 0)
+			buf_addf(&more,
+			    ", %zu waiting for agents that do not go on: llmc "
+			    "status",
+			    in_vain);
 		if (!mode->until_empty)
 			buf_adds(&more, "; waiting for more");
 		emit(core,
@@ -288,12 +297,15 @@ end_of_tasks(struct auto_mode *mode)
 	    !is_at_rest(mode))
 		return;
 	if (mode->failed > 0 || mode->quarantined != NULL || parked > 0 ||
-	    overseen > 0 || is_policy_lost(mode))
+	    overseen > 0 || in_vain > 0 || is_policy_lost(mode))
 		core->exit_status = 1;
 	life_complete(core,
 	    overseen > 0 ? "no task is left, except those that oversight has "
 			   "paused; look at them with: llmc status" :
 		held > 0 ? "no task is left, except those of paused goals" :
+		in_vain > 0 ?
+			   "no task is left, except those that wait for agents "
+			   "that cannot go on; look at them with: llmc status" :
 			   "no task is left",
 	    false);
 }

@@ -107,5 +107,5 @@ team_workers_dismiss(struct auto_mode *mode, bool now)
 	for (size_t i = mode->fleet->count; i-- > 0;)
 		if (is_dismissed(mode->fleet->agents[i], now))
 			op_nuke(mode->fleet->agents[i], NULL);
-	return count(mode).all;
+	return count(mode).unused;
 }

@@ -22,7 +22,8 @@ size_t team_workers_room(const struct auto_mode *mode);
 /* Can no more of them be made, and has none of them nothing to do? */
 bool team_workers_full(const struct auto_mode *mode);
 /* Remove those that have had nothing to do for a while; now: all that have
- * nothing to do. Returns how many are left. */
+ * nothing to do. Returns how many of these are left, which are being removed,
+ * or are about to be. */
 size_t team_workers_dismiss(struct auto_mode *mode, bool now);
 
 #endif

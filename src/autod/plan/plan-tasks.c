@@ -242,13 +242,12 @@ find_ready(struct plan_tasks *tasks)
 	loop_call_request(tasks->forget_ready);
 }
 
-/* May auto workers have nodes? */
-static bool
-is_allowed(const struct plan_tasks *tasks)
+bool
+plan_tasks_allowed(const struct plan_floor *floor)
 {
 	struct reconcile_config config;
 
-	reconcile_config_read(tasks->floor->core->settings, &config);
+	reconcile_config_read(floor->core->settings, &config);
 	return config.enabled &&
 	    reconcile_allows(&config, RECONCILE_AGENT_MAIN, NULL);
 }
@@ -257,7 +256,7 @@ static bool
 is_enabled(const struct plan_tasks *tasks)
 {
 	return tasks->begun && tasks->floor->state == PLAN_OPEN &&
-	    is_allowed(tasks);
+	    plan_tasks_allowed(tasks->floor);
 }
 
 static bool
@@ -353,7 +352,8 @@ on_is_lost(void *arg)
 {
 	const struct plan_tasks *tasks = arg;
 
-	return tasks->floor->state == PLAN_SAFE && is_allowed(tasks);
+	return tasks->floor->state == PLAN_SAFE &&
+	    plan_tasks_allowed(tasks->floor);
 }
 
 /* --- take and settle -------------------------------------------------- */

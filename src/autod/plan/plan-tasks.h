@@ -35,4 +35,7 @@ void plan_tasks_closed(struct plan_tasks *tasks);
 struct task *plan_tasks_of(
     const struct plan_floor *floor, const struct plan_assignment *assignment);
 
+/* May auto workers have nodes (plan.enabled, plan.allow_agents)? */
+bool plan_tasks_allowed(const struct plan_floor *floor);
+
 #endif

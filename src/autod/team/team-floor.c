@@ -31,6 +31,7 @@
 #include "team-spawn.h"
 #include "team-tree.h"
 #include "team-verify.h"
+#include "team-unbegun.h"
 #include "team-wait.h"
 
 struct agent *
@@ -215,6 +216,7 @@ static const struct auto_team team_policy = {
 	.progressed = policy_progressed,
 	.verify = policy_verify,
 	.waits = team_wait_waits,
+	.unbegun = team_unbegun_policy,
 	.settle = team_family_settle,
 };
 
@@ -230,6 +232,7 @@ book_opened(void *arg)
 	team_requests_opened(floor->requests);
 	team_reserve_sweep(arg, NULL);
 	team_guard_changed(arg);
+	team_family_opened(arg);
 }
 
 static void

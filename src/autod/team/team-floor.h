@@ -23,6 +23,8 @@
  *   team-fleet.c    the agents that can be asked for, in prompts
  *   team-verify.c   finished work is checked against its contract
  *   team-family.c   agents, those that they asked for, and how both end
+ *   team-result.c   how an agent ended is told to whoever asked for it
+ *   team-unbegun.c  agents that were asked for and have not begun
  *   team-wait.c     workers that wait for others; runs with a time limit
  */
 #ifndef TEAM_FLOOR_H

@@ -22,6 +22,7 @@
 #include "plan-floor.h"
 #include "plan-query.h"
 #include "plan-set.h"
+#include "plan-tasks.h"
 #include "plan-text.h"
 #include "serve.h"
 #include "settings.h"
@@ -221,6 +222,11 @@ may_ask(struct asked *a, struct server_call *call)
 		serve_refuse(call, API_FAILED,
 		    "goals are off; a person can turn them on with: llmc "
 		    "config set plan.enabled true");
+	else if (!plan_tasks_allowed(floor->plan))
+		serve_refuse(call, API_FAILED,
+		    "auto workers may not work on goals, so no agents can be "
+		    "started; a person can allow it with: llmc config set "
+		    "plan.allow_agents '[\"main\"]'");
 	else if (a->task == NULL)
 		serve_refuse(call, API_E_UNAUTHORIZED,
 		    "%s has no task of auto mode, so no agents can work for "
@@ -390,10 +396,10 @@ change_plan(struct asked *a, struct plan_node **nodes, struct err *err)
 			.actor = ACTOR_OVERSEER });
 		a->plan = plan;
 	}
-	if (a->node == NULL) {
+	task_run_of(a->task)->has_spawned = true;
+	if (a->node == NULL)
 		xstrset(&task_run_of(a->task)->goal, plan->goal->id);
-		persist_changed(floor->core);
-	}
+	persist_changed(floor->core);
 	plan_change_end(&change);
 	return 0;
 }

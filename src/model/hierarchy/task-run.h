@@ -89,6 +89,9 @@ struct task_run {
 	char *scope_checked; /* the commit that is within scope_paths */
 	int violations; /* of its scope, and of what others had reserved */
 	bool announced; /* its parent was told how it ended */
+	bool has_spawned; /* agents, or was handed some */
+	char **lost; /* those of them that will not begin: keys of nodes */
+	char **untold; /* what its next prompt says of them: sentences */
 	bool rebase_due; /* work of its children landed since its own was
 			  * last rebased */
 	bool children_landed; /* in any attempt */
