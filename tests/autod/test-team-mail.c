@@ -25,6 +25,7 @@
 #include "team-deliver.h"
 #include "team-floor.h"
 #include "team-mail.h"
+#include "team-post.h"
 #include "mail-world.h"
 #include "unit.h"
 
@@ -363,6 +364,88 @@ START_TEST(open_mail_is_there_after_a_restart_whatever_its_goal)
 }
 END_TEST
 
+/* --- what is read ------------------------------------------------------------
+ */
+
+static size_t
+unread_count(struct mail_world *w, const char *call)
+{
+	cleanup_free char *params =
+	    xasprintf("{\"unread\":true,\"call\":\"%s\"}", call);
+
+	return json_object_array_length(json_object_object_get(
+	    mail_world_must(w, "t1", "mail_inbox", params), "mail"));
+}
+
+START_TEST(call_that_is_repeated_shows_the_unread_mail_that_it_showed)
+{
+	struct mail_world w;
+
+	mail_world_begin_two(&w);
+	mail_world_child(&w);
+	free(mail_world_send(&w, "t2", MAIL("parent", "1", "")));
+	ck_assert_uint_eq(unread_count(&w, "c1"), 1);
+	ck_assert_uint_eq(unread_count(&w, "c1"), 1);
+	ck_assert_uint_eq(unread_count(&w, "c2"), 0);
+	mail_world_end(&w);
+}
+END_TEST
+
+START_TEST(mail_that_is_not_shown_whole_is_not_read)
+{
+	struct mail_world w;
+	char body[5000];
+	cleanup_free char *id = NULL, *params = NULL;
+
+	memset(body, 'x', sizeof body);
+	body[sizeof body - 1] = '\0';
+	mail_world_begin_two(&w);
+	mail_world_child(&w);
+	params = xasprintf("{\"to\":\"person\",\"subject\":\"s\",\"body\":"
+			   "\"%s\"}",
+	    body);
+	id = mail_world_send(&w, "t2", params);
+	for (int i = 0; i < 2; i++)
+		ck_assert_uint_eq(json_object_array_length(mail_world_person(
+				      &w, "mail.inbox", "{\"unread\":true}")),
+		    1);
+	ck_assert_uint_eq(
+	    strlen(mail_world_text(mail_world_show(&w, id), "body")), 4999);
+	ck_assert_uint_eq(json_object_array_length(mail_world_person(
+			      &w, "mail.inbox", "{\"unread\":true}")),
+	    0);
+	mail_world_end(&w);
+}
+END_TEST
+
+START_TEST(agent_neither_reads_nor_gets_the_mail_of_a_namesake_before_it)
+{
+	struct mail_world w;
+	struct mail *mail = mail_new();
+
+	mail_world_begin_two(&w);
+	mail_world_child(&w);
+	xstrset(&mail->id, "M_old");
+	xstrset(&mail->from, "actor:task:t1");
+	xstrset(&mail->to, "actor:team:backend:coder-1");
+	xstrset(&mail->subject, "s");
+	xstrset(&mail->body, "b");
+	mail->created_ms = 1000;
+	team_post_put(w.team, mail);
+	mail_free(mail);
+	mail_world_settle(&w);
+	ck_assert_uint_eq(own_count(&w, "t2"), 0);
+	mail_world_refuses(&w, "t2", "mail_ack", "{\"id\":\"M_old\"}",
+	    API_E_NOT_FOUND, "no mail");
+	ck_assert_str_eq(
+	    mail_world_tool_ends(&w, mail_world_agent(&w, "t2")), "");
+	free(mail_world_send(
+	    &w, "t1", MAIL("actor:team:backend:coder-1", "1", "")));
+	ck_assert_uint_eq(own_count(&w, "t2"), 1);
+	mail_world_end(&w);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -381,5 +464,11 @@ unit_suite(void)
 	    (const TTest *[]){ people_read_and_confirm_what_is_sent_to_them,
 		mail_of_an_agent_that_has_ended_is_closed_and_its_sender_told,
 		open_mail_is_there_after_a_restart_whatever_its_goal, NULL });
+	unit_case(suite, "read",
+	    (const TTest *[]){
+		call_that_is_repeated_shows_the_unread_mail_that_it_showed,
+		mail_that_is_not_shown_whole_is_not_read,
+		agent_neither_reads_nor_gets_the_mail_of_a_namesake_before_it,
+		NULL });
 	return suite;
 }

@@ -15,6 +15,7 @@
 #include "store-body.h"
 #include "strmap.h"
 #include "team-book.h"
+#include "team-known.h"
 
 #define KINDS (STORE_KIND_COUNT - STORE_MAIL)
 
@@ -25,7 +26,6 @@ struct entry {
 	struct team_record record; /* first */
 	TAILQ_ENTRY(entry) all, own;
 	struct box *box; /* of its actor; NULL = nobody's */
-	uint64_t put; /* the number of its last change */
 };
 TAILQ_HEAD(entry_list, entry);
 
@@ -36,30 +36,34 @@ struct box {
 	size_t count;
 };
 
-/* The id of a record, open or ended. */
-struct known {
-	TAILQ_ENTRY(known) entry;
+/* A record with changes that are being stored. */
+struct pending {
+	struct json_object
+	    *last; /* as the store has it; NULL = not open there */
+	bool known; /* its id was, before these changes */
+	size_t puts;
+	uint64_t number; /* of the newest of them */
 	char id[];
 };
-TAILQ_HEAD(known_list, known);
 
 /* A change that is being stored. */
 struct put {
 	LIST_ENTRY(put) entry;
 	struct team_book *book;
 	enum store_kind kind;
+	struct pending *pending;
+	struct json_object *body;
 	uint64_t number;
-	char id[];
 };
 LIST_HEAD(put_list, put);
 
 struct shelf {
 	struct entry_list entries;
 	size_t count;
+	bool sorted; /* not while they are read */
 	struct strmap by_id, boxes;
-	struct known_list known; /* the oldest first */
-	struct strmap known_by_id;
-	size_t known_count;
+	struct team_known known;
+	struct strmap pending; /* by id */
 };
 
 struct team_book {
@@ -134,31 +138,6 @@ remove_entry(struct shelf *shelf, struct entry *entry)
 	free(entry);
 }
 
-/* first: it is older than all that are known. */
-static void
-add_known(struct shelf *shelf, const char *id, bool first)
-{
-	size_t size = strlen(id) + 1;
-	struct known *known;
-
-	if (strmap_get(&shelf->known_by_id, id) != NULL)
-		return;
-	known = xmalloc(sizeof *known + size);
-	memcpy(known->id, id, size);
-	strmap_add(&shelf->known_by_id, known->id, known);
-	if (first)
-		TAILQ_INSERT_HEAD(&shelf->known, known, entry);
-	else
-		TAILQ_INSERT_TAIL(&shelf->known, known, entry);
-	if (shelf->known_count++ < TEAM_KNOWN_MAX)
-		return;
-	known = TAILQ_FIRST(&shelf->known);
-	TAILQ_REMOVE(&shelf->known, known, entry);
-	strmap_remove(&shelf->known_by_id, known->id);
-	shelf->known_count--;
-	free(known);
-}
-
 static int64_t
 time_of(const struct entry *entry)
 {
@@ -167,11 +146,11 @@ time_of(const struct entry *entry)
 
 /* Most are the newest. */
 static void
-insert(struct entry_list *list, struct entry *entry, bool own)
+insert(struct entry_list *list, struct entry *entry, bool own, bool sorted)
 {
 	struct entry *before = TAILQ_LAST(list, entry_list);
 
-	while (before != NULL && time_of(before) > time_of(entry))
+	while (sorted && before != NULL && time_of(before) > time_of(entry))
 		before = own ? TAILQ_PREV(before, entry_list, own) :
 			       TAILQ_PREV(before, entry_list, all);
 	if (own && before == NULL)
@@ -207,11 +186,11 @@ set_entry(struct shelf *shelf, enum store_kind kind, const char *goal_id,
 	actor = json_string_or(body, "actor", NULL);
 	entry->record.actor = actor;
 	if (is_new)
-		insert(&shelf->entries, entry, false);
+		insert(&shelf->entries, entry, false, shelf->sorted);
 	if (actor != NULL) {
 		entry->box = box_of(shelf, actor);
 		entry->box->count++;
-		insert(&entry->box->entries, entry, true);
+		insert(&entry->box->entries, entry, true, shelf->sorted);
 	}
 	return entry;
 }
@@ -222,18 +201,14 @@ clear(struct team_book *book)
 	for (size_t i = 0; i < KINDS; i++) {
 		struct shelf *shelf = &book->shelves[i];
 		struct entry *entry;
-		struct known *known;
 
 		while ((entry = TAILQ_FIRST(&shelf->entries)) != NULL)
 			remove_entry(shelf, entry);
-		while ((known = TAILQ_FIRST(&shelf->known)) != NULL) {
-			TAILQ_REMOVE(&shelf->known, known, entry);
-			free(known);
-		}
-		shelf->known_count = 0;
+		team_known_clear(&shelf->known);
+		shelf->sorted = false;
 		strmap_release(&shelf->by_id);
 		strmap_release(&shelf->boxes);
-		strmap_release(&shelf->known_by_id);
+		strmap_release(&shelf->pending);
 	}
 }
 
@@ -248,7 +223,7 @@ on_record(void *arg, const struct store_change *record)
 	struct json_object *body = NULL;
 
 	if (record->body == NULL)
-		add_known(shelf, record->id, true);
+		team_known_add(&shelf->known, record->id, true);
 	else if (json_parse(record->body, strlen(record->body), STORE_BODY_MAX,
 		     &body, NULL) == 0)
 		set_entry(
@@ -259,39 +234,134 @@ on_record(void *arg, const struct store_change *record)
 static void
 put_free(struct put *put)
 {
+	struct pending *pending = put->pending;
+
+	if (--pending->puts == 0) {
+		strmap_remove(
+		    &shelf_of(put->book, put->kind)->pending, pending->id);
+		json_object_put(pending->last);
+		free(pending);
+	}
 	LIST_REMOVE(put, entry);
+	json_object_put(put->body);
 	free(put);
 }
 
-/* What was refused was never there. */
+static bool
+is_open(struct json_object *body)
+{
+	return strcmp(json_string_or(body, "status", ""), TEAM_OPEN) == 0;
+}
+
+/* The changes were refused: it is as the store has it. */
+static void
+put_back(struct shelf *shelf, enum store_kind kind, struct pending *pending)
+{
+	struct entry *entry = strmap_get(&shelf->by_id, pending->id);
+	struct json_object *last = pending->last;
+
+	if (!pending->known)
+		team_known_remove(&shelf->known, pending->id);
+	if (last != NULL)
+		set_entry(shelf, kind,
+		    json_string_or(last, "goalId", TEAM_NO_GOAL), pending->id,
+		    json_object_get(last))
+		    ->record.stored = true;
+	else if (entry != NULL)
+		remove_entry(shelf, entry);
+}
+
 static void
 on_stored(const struct err *err, void *arg)
 {
 	struct put *put = arg;
+	struct pending *pending = put->pending;
 	struct shelf *shelf = shelf_of(put->book, put->kind);
-	struct entry *entry = strmap_get(&shelf->by_id, put->id);
+	struct entry *entry = strmap_get(&shelf->by_id, pending->id);
+	bool newest = put->number == pending->number;
 
-	if (entry != NULL && entry->put == put->number) {
-		entry->record.stored = err == NULL;
-		if (err != NULL)
-			remove_entry(shelf, entry);
+	if (err != NULL && newest)
+		put_back(shelf, put->kind, pending);
+	if (err == NULL && newest && entry != NULL)
+		entry->record.stored = true;
+	if (err == NULL) {
+		json_object_put(pending->last);
+		pending->last =
+		    is_open(put->body) ? json_object_get(put->body) : NULL;
+		pending->known = pending->known || pending->last == NULL;
 	}
 	put_free(put);
 }
 
-static void
-await_store(struct team_book *book, struct entry *entry)
+static struct pending *
+pending_of(struct shelf *shelf, const char *id)
 {
-	size_t size = strlen(entry->record.id) + 1;
-	struct put *put = xcalloc(1, sizeof *put + size);
+	struct pending *pending = strmap_get(&shelf->pending, id);
+	const struct entry *entry = strmap_get(&shelf->by_id, id);
+	size_t size = strlen(id) + 1;
+
+	if (pending != NULL)
+		return pending;
+	pending = xcalloc(1, sizeof *pending + size);
+	memcpy(pending->id, id, size);
+	if (entry != NULL)
+		pending->last = json_object_get(entry->record.body);
+	pending->known = team_known_has(&shelf->known, id);
+	strmap_add(&shelf->pending, pending->id, pending);
+	return pending;
+}
+
+/* Before the change is made in memory; the body is shared. */
+static void
+await_store(struct team_book *book, enum store_kind kind, const char *goal_id,
+    const char *id, struct json_object *body)
+{
+	struct put *put = xcalloc(1, sizeof *put);
 
 	put->book = book;
-	put->kind = entry->record.kind;
-	put->number = entry->put = ++book->numbers;
-	memcpy(put->id, entry->record.id, size);
-	entry->record.stored = false;
+	put->kind = kind;
+	put->pending = pending_of(shelf_of(book, kind), id);
+	put->body = json_object_get(body);
+	put->number = put->pending->number = ++book->numbers;
+	put->pending->puts++;
 	LIST_INSERT_HEAD(&book->puts, put, entry);
-	team_book_then(book, book, entry->record.goal_id, on_stored, put);
+	team_book_then(book, book, goal_id, on_stored, put);
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+	const struct entry *first = *(struct entry *const *)a;
+	const struct entry *second = *(struct entry *const *)b;
+	int64_t one = time_of(first), other = time_of(second);
+
+	if (one != other)
+		return one < other ? -1 : 1;
+	return strcmp(first->record.id, second->record.id);
+}
+
+/* They were read by goal and id. */
+static void
+sort(struct shelf *shelf)
+{
+	cleanup_free struct entry **list =
+	    xcalloc(shelf->count + 1, sizeof(struct entry *));
+	struct entry *entry;
+	size_t count = 0;
+
+	TAILQ_FOREACH (entry, &shelf->entries, all)
+		list[count++] = entry;
+	qsort(list, count, sizeof(struct entry *), by_time);
+	TAILQ_INIT(&shelf->entries);
+	for (size_t i = 0; i < count; i++)
+		if (list[i]->box != NULL)
+			TAILQ_INIT(&list[i]->box->entries);
+	for (size_t i = 0; i < count; i++) {
+		TAILQ_INSERT_TAIL(&shelf->entries, list[i], all);
+		if (list[i]->box != NULL)
+			TAILQ_INSERT_TAIL(&list[i]->box->entries, list[i], own);
+	}
+	shelf->sorted = true;
 }
 
 static void
@@ -299,6 +369,8 @@ on_opened(void *arg)
 {
 	struct team_book *book = arg;
 
+	for (size_t i = 0; i < KINDS; i++)
+		sort(&book->shelves[i]);
 	book->open = true;
 	if (book->callbacks.opened != NULL)
 		book->callbacks.opened(book->callbacks.arg);
@@ -336,7 +408,7 @@ team_book_new(
 	LIST_INIT(&book->puts);
 	for (size_t i = 0; i < KINDS; i++) {
 		TAILQ_INIT(&book->shelves[i].entries);
-		TAILQ_INIT(&book->shelves[i].known);
+		team_known_init(&book->shelves[i].known, TEAM_KNOWN_MAX);
 	}
 	plan_floor_set_guest(plan, &guest, book);
 	return book;
@@ -401,11 +473,13 @@ team_book_put(struct team_book *book, enum store_kind kind, const char *goal_id,
 	json_print(stored, false, &text);
 	plan_persist_body(
 	    plan_floor_persist(book->plan), kind, goal_id, id, buf_take(&text));
-	if (strcmp(json_string_or(stored, "status", ""), TEAM_OPEN) == 0) {
-		await_store(book, set_entry(shelf, kind, goal_id, id, stored));
+	await_store(book, kind, goal_id, id, stored);
+	if (is_open(stored)) {
+		set_entry(shelf, kind, goal_id, id, stored)->record.stored =
+		    false;
 		return;
 	}
-	add_known(shelf, id, false);
+	team_known_add(&shelf->known, id, false);
 	if (entry != NULL)
 		remove_entry(shelf, entry);
 	json_object_put(stored);
@@ -454,7 +528,7 @@ team_book_knows(
 	const struct shelf *shelf = shelf_of(book, kind);
 
 	return strmap_get(&shelf->by_id, id) != NULL ||
-	    strmap_get(&shelf->known_by_id, id) != NULL;
+	    team_known_has(&shelf->known, id);
 }
 
 struct team_record *

@@ -64,8 +64,8 @@ bool team_book_is_open(const struct team_book *book);
 int team_book_ready(const struct team_book *book, struct err *err);
 
 /* Add or replace a record (the body is taken, and masked as the store does it);
- * if its status is not "open", it leaves memory. Call team_book_ready() before.
- */
+ * if its status is not "open", it leaves memory. A change that the store
+ * refuses is taken back. Call team_book_ready() before. */
 void team_book_put(struct team_book *book, enum store_kind kind,
     const char *goal_id, const char *id, struct json_object *body);
 /* The open record, NULL = none; valid until it is changed. */

@@ -52,6 +52,7 @@ struct team_deliver {
 	struct give_list gives;
 	struct mark_list marks;
 	struct loop_call *look;
+	bool closing; /* some recipients may have ended */
 };
 
 /* --- what is on its way ------------------------------------------------ */
@@ -227,6 +228,11 @@ on_event(const struct event *event, void *arg)
 		if (w != NULL)
 			confirm_worker(d, w, true);
 		break;
+	case EVENT_TASK_FINISHED:
+	case EVENT_WORKER_GONE:
+		d->closing = true;
+		loop_call_request(d->look);
+		break;
 	case EVENT_WORKER_MOVED:
 	case EVENT_TASK_ASSIGNED:
 		loop_call_request(d->look);
@@ -264,12 +270,14 @@ find_due(struct team_deliver *d, const struct agent *agent, bool again)
 	struct team_record *record = NULL;
 	struct due due = { NULL, 0 };
 	int64_t now_ms = clock_wall_ms();
+	int64_t since_ms = team_post_since(floor, agent);
 
 	while ((record = team_book_next(
 		    floor->book, STORE_MAIL, actor, record)) != NULL) {
 		const struct mail *mail = team_post_mail(record);
 
 		if (mail == NULL || !record->stored ||
+		    mail->created_ms < since_ms ||
 		    !(again ? mail_is_due(mail, &d->pace, now_ms) :
 			      mail_is_new(mail)) ||
 		    is_on_its_way(d, agent->worker, mail->id))
@@ -407,15 +415,48 @@ on_look(void *arg)
 	    !team_book_is_open(floor->book))
 		return;
 	drop_lost(d);
-	team_close_look(floor, &d->pace);
+	if (d->closing)
+		team_close_look(floor, &d->pace);
+	d->closing = false;
 	for (size_t i = 0; i < floor->fleet->count; i++)
 		look_at(d, floor->fleet->agents[i]);
 	team_wait_look(floor);
 }
 
-void
-team_deliver_look(struct team_deliver *d)
+static bool
+is_marked(const struct team_deliver *d, const struct worker *w, const char *id)
 {
+	const struct mark *mark;
+
+	LIST_FOREACH (mark, &d->marks, entry)
+		if (strcmp(mark->worker, w->name) == 0 &&
+		    strcmp(mark->id, id) == 0)
+			return true;
+	return false;
+}
+
+/* What sessions have, but the store does not know of. */
+static void
+record_given(struct team_deliver *d)
+{
+	const struct state *state = &d->floor->core->state;
+
+	for (size_t i = 0; i < state->count; i++) {
+		const struct worker *w = state->workers[i];
+		cleanup_strv char **ids = strv_copy(strv_const(w->mail_given));
+
+		for (size_t k = 0; ids[k] != NULL; k++)
+			if (!is_marked(d, w, ids[k]))
+				record(d, w, ids[k]);
+	}
+}
+
+void
+team_deliver_patrol(struct team_deliver *d)
+{
+	if (team_book_ready(d->floor->book, NULL) == 0)
+		record_given(d);
+	d->closing = true;
 	loop_call_request(d->look);
 }
 
@@ -441,15 +482,8 @@ team_deliver_posted(struct team_deliver *d)
 void
 team_deliver_opened(struct team_deliver *d)
 {
-	const struct state *state = &d->floor->core->state;
-
-	for (size_t i = 0; i < state->count; i++) {
-		const struct worker *w = state->workers[i];
-		cleanup_strv char **ids = strv_copy(strv_const(w->mail_given));
-
-		for (size_t k = 0; ids[k] != NULL; k++)
-			record(d, w, ids[k]);
-	}
+	record_given(d);
+	d->closing = true;
 	loop_call_request(d->look);
 }
 

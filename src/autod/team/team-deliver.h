@@ -38,7 +38,7 @@ void team_deliver_closed(struct team_deliver *deliver);
 /* There is new mail for somebody; it is stored at the end of this pass. */
 void team_deliver_posted(struct team_deliver *deliver);
 /* Look at all sessions and all mail at the end of this pass. */
-void team_deliver_look(struct team_deliver *deliver);
+void team_deliver_patrol(struct team_deliver *deliver);
 
 /* Parts of struct auto_team. */
 void team_deliver_preface(

@@ -21,6 +21,7 @@
 #include "team-guard.h"
 #include "team-limit.h"
 #include "team-mail.h"
+#include "team-people.h"
 #include "team-perf.h"
 #include "team-report.h"
 #include "team-question.h"
@@ -104,7 +105,7 @@ floor_patrol(void *self, bool all)
 	struct team_floor *floor = self;
 
 	(void)all;
-	team_deliver_look(floor->deliver);
+	team_deliver_patrol(floor->deliver);
 	team_wait_look(floor);
 	team_guard_patrol(floor);
 	team_perf_patrol(floor->perf);
@@ -229,6 +230,7 @@ book_opened(void *arg)
 
 	team_limit_opened(floor->limit);
 	team_deliver_opened(floor->deliver);
+	team_people_opened(arg);
 	team_requests_opened(floor->requests);
 	team_reserve_sweep(arg, NULL);
 	team_guard_changed(arg);

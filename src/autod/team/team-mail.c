@@ -31,6 +31,12 @@
 
 /* --- what is shown ------------------------------------------------------ */
 
+static bool
+is_long(const struct mail *mail)
+{
+	return strlen(mail->body) > LIST_BODY;
+}
+
 /* whole: with all of the body. The caller owns it. */
 static struct json_object *
 view(const struct mail *mail, bool whole)
@@ -39,9 +45,10 @@ view(const struct mail *mail, bool whole)
 	size_t len = strlen(mail->body);
 	size_t shown = text_cut(mail->body, len, LIST_BODY);
 
+	json_object_object_del(json, "read_call");
 	json_object_object_del(json, "actor");
 	json_set_string(json, "to", mail->to);
-	if (!whole && shown < len) {
+	if (!whole && is_long(mail)) {
 		cleanup_free char *text =
 		    xasprintf("%.*s... (cut)", (int)shown, mail->body);
 
@@ -175,9 +182,9 @@ on_person_send(void *arg, struct server_call *call, struct json_object *params)
 
 /* --- reading -------------------------------------------------------------- */
 
-/* It was shown to whom it is addressed. */
+/* It was shown to whom it is addressed, by this call (NULL = none). */
 static void
-mark_read(struct team_floor *floor, const struct mail *mail)
+mark_read(struct team_floor *floor, const struct mail *mail, const char *call)
 {
 	struct mail *copy;
 
@@ -185,6 +192,7 @@ mark_read(struct team_floor *floor, const struct mail *mail)
 		return;
 	copy = mail_copy(mail);
 	mail_read(copy, clock_wall_ms());
+	xstrset(&copy->read_call, call);
 	team_post_put(floor, copy);
 	mail_free(copy);
 }
@@ -193,6 +201,7 @@ struct list {
 	bool unread, whole;
 	const char *reader; /* marks what is its own; NULL = nobody */
 	const char *also; /* another name of the reader */
+	const char *call; /* its id, if it can be repeated */
 };
 
 static bool
@@ -200,6 +209,15 @@ is_own(const struct list *list, const struct mail *mail)
 {
 	return (list->reader != NULL && strcmp(mail->to, list->reader) == 0) ||
 	    (list->also != NULL && strcmp(mail->to, list->also) == 0);
+}
+
+/* An answer that did not arrive is given again. */
+static bool
+is_listed(const struct list *list, const struct mail *mail)
+{
+	return !list->unread || mail->state == MAIL_OPEN ||
+	    (list->call != NULL && mail->read_call != NULL &&
+		strcmp(mail->read_call, list->call) == 0);
 }
 
 /* May it be marked? Not while the store cannot be written. */
@@ -221,11 +239,11 @@ show_rows(
 		struct mail *mail =
 		    mail_of_row(floor, json_object_array_get_idx(rows, i));
 
-		if (mail != NULL &&
-		    (!list->unread || mail->state == MAIL_OPEN)) {
+		if (mail != NULL && is_listed(list, mail)) {
 			json_object_array_add(shown, view(mail, list->whole));
-			if (is_own(list, mail) && may_mark(floor))
-				mark_read(floor, mail);
+			if ((list->whole || !is_long(mail)) &&
+			    is_own(list, mail) && may_mark(floor))
+				mark_read(floor, mail, list->call);
 		}
 		mail_free(mail);
 	}
@@ -250,6 +268,25 @@ params_of(struct json_object *context)
 	return params;
 }
 
+/* Only the recipient's: another's is as if it were not there, and so is that of
+ * a namesake before it. */
+static void
+drop_others(struct json_object *context, struct json_object *rows)
+{
+	const char *actor = json_string_or(context, "actor", "");
+	const char *also = json_string_or(context, "also", actor);
+	int64_t since_ms = json_int_or(context, "since", 0);
+
+	for (size_t i = json_object_array_length(rows); i-- > 0;) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+		const char *to = json_string_or(row, "actor", "");
+
+		if ((strcmp(to, actor) != 0 && strcmp(to, also) != 0) ||
+		    json_int_or(row, "ts", 0) < since_ms)
+			json_object_array_del_idx(rows, i, 1);
+	}
+}
+
 static void
 on_agent_rows(struct plan_floor *plan, struct server_call *call,
     struct json_object *context, struct json_object *rows)
@@ -260,15 +297,11 @@ on_agent_rows(struct plan_floor *plan, struct server_call *call,
 	struct list list = { .unread = id == NULL &&
 		    json_bool_or(params, "unread", false),
 		.whole = id != NULL,
-		.reader = json_string_or(context, "actor", "") };
+		.reader = json_string_or(context, "actor", ""),
+		.call = json_string_or(params, "call", NULL) };
 	struct json_object *result, *shown;
 
-	/* Only the recipient's: another's is as if it were not there. */
-	for (size_t i = json_object_array_length(rows); i-- > 0;)
-		if (strcmp(json_string_or(
-			       json_object_array_get_idx(rows, i), "actor", ""),
-			list.reader) != 0)
-			json_object_array_del_idx(rows, i, 1);
+	drop_others(context, rows);
 	if (id != NULL && json_object_array_length(rows) == 0) {
 		serve_refuse(call, API_E_NOT_FOUND,
 		    "you have no mail %s; list yours with mail_inbox", id);
@@ -290,11 +323,12 @@ on_agent_inbox(void *arg, struct server_call *call, struct json_object *params)
 	cleanup_json struct json_object *context = NULL;
 	cleanup_free char *actor = NULL;
 
-	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
+	if (agent == NULL || !plan_call_begin(floor->plan, call))
 		return;
 	actor = team_mail_actor(agent);
 	context = context_new(params);
 	json_set_string(context, "actor", actor);
+	json_set_int(context, "since", team_post_since(floor, agent));
 	if (id != NULL)
 		plan_query_records(floor->plan, call, context, STORE_MAIL, NULL,
 		    id, on_agent_rows);
@@ -424,13 +458,12 @@ on_ack_row(struct plan_floor *plan, struct server_call *call,
 {
 	struct team_floor *floor = team_floor_above(plan);
 	const char *id = json_string_or(params_of(context), "id", "");
-	struct list own = { .reader = json_string_or(context, "actor", NULL),
-		.also = json_string_or(context, "also", NULL) };
-	struct mail *mail = json_object_array_length(rows) == 0 ?
-	    NULL :
-	    mail_of_row(floor, json_object_array_get_idx(rows, 0));
+	struct mail *mail = NULL;
 
-	if (mail == NULL || !is_own(&own, mail)) {
+	drop_others(context, rows);
+	if (json_object_array_length(rows) > 0)
+		mail = mail_of_row(floor, json_object_array_get_idx(rows, 0));
+	if (mail == NULL) {
 		serve_refuse(call, API_E_NOT_FOUND,
 		    "you have no mail %s; list yours with mail_inbox, or "
 		    "llmc mail inbox",
@@ -449,13 +482,8 @@ on_ack_row(struct plan_floor *plan, struct server_call *call,
 
 static void
 ack(struct team_floor *floor, struct server_call *call,
-    struct json_object *params, const char *actor, const char *also)
+    struct json_object *params, struct json_object *context)
 {
-	cleanup_json struct json_object *context = context_new(params);
-
-	json_set_string(context, "actor", actor);
-	if (also != NULL)
-		json_set_string(context, "also", also);
 	plan_query_records(floor->plan, call, context, STORE_MAIL, NULL,
 	    json_string_or(params, "id", ""), on_ack_row);
 }
@@ -466,21 +494,30 @@ on_agent_ack(void *arg, struct server_call *call, struct json_object *params)
 	struct team_floor *floor = arg;
 	const struct agent *agent =
 	    team_floor_speaker(floor, call, params, NULL);
+	cleanup_json struct json_object *context = NULL;
 	cleanup_free char *actor = NULL;
 
 	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
 		return;
 	actor = team_mail_actor(agent);
-	ack(floor, call, params, actor, NULL);
+	context = context_new(params);
+	json_set_string(context, "actor", actor);
+	json_set_int(context, "since", team_post_since(floor, agent));
+	ack(floor, call, params, context);
 }
 
 static void
 on_person_ack(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct team_floor *floor = arg;
+	cleanup_json struct json_object *context = NULL;
 
-	if (plan_call_begin_change(floor->plan, call))
-		ack(floor, call, params, ACTOR_PERSON, ACTOR_OVERSEER);
+	if (!plan_call_begin_change(floor->plan, call))
+		return;
+	context = context_new(params);
+	json_set_string(context, "actor", ACTOR_PERSON);
+	json_set_string(context, "also", ACTOR_OVERSEER);
+	ack(floor, call, params, context);
 }
 
 void

@@ -31,7 +31,7 @@ struct mail_draft {
 	const char *reply_to; /* id of mail; NULL = none */
 	const char *goal; /* id; NULL = none */
 	struct json_object *meta; /* about a plan (plan-meta.h); NULL = none */
-	bool told; /* people are told of it in another way */
+	bool told; /* a person or the overseer learns of it in another way */
 };
 
 /* Registers its methods. */

@@ -2,17 +2,20 @@
 
 #include <string.h>
 
+#include "clock.h"
 #include "escalation.h"
 #include "mail.h"
 #include "mem.h"
 #include "person.h"
+#include "task-run.h"
 #include "task.h"
 #include "team-floor.h"
 #include "team-people.h"
 #include "team-post.h"
 #include "text.h"
 
-#define SHOWN 1000 /* bytes of a body */
+#define SHOWN    1000 /* bytes of a body */
+#define AGAIN_MS ((int64_t)24 * 60 * 60 * 1000)
 
 static void
 tell(struct team_floor *floor, const struct mail *mail, const char *worker,
@@ -67,4 +70,24 @@ team_people_ignored(struct team_floor *floor, const struct mail *mail)
 
 	tell(floor, mail, mail->to_worker, ESCALATION_WARNING, event,
 	    "mail is not confirmed", text);
+}
+
+void
+team_people_opened(struct team_floor *floor)
+{
+	static const char *const boxes[] = { ACTOR_PERSON, ACTOR_OVERSEER };
+	int64_t since_ms = clock_wall_ms() - AGAIN_MS;
+
+	for (size_t i = 0; i < nitems(boxes); i++) {
+		struct team_record *record = NULL;
+
+		while ((record = team_book_next(floor->book, STORE_MAIL,
+			    boxes[i], record)) != NULL) {
+			const struct mail *mail = team_post_mail(record);
+
+			if (mail != NULL && mail_is_new(mail) &&
+			    !mail->alerted && mail->created_ms >= since_ms)
+				team_people_got(floor, mail);
+		}
+	}
 }

@@ -8,8 +8,10 @@
 #include "auto.h"
 #include "clock.h"
 #include "errtext.h"
+#include "intake.h"
 #include "json.h"
 #include "mem.h"
+#include "plan-bind.h"
 #include "plan-floor.h"
 #include "plan-set.h"
 #include "state.h"
@@ -74,6 +76,26 @@ team_mail_agent(struct team_floor *floor, const char *actor)
 		return NULL;
 	agent = fleet_find(floor->fleet, task->worker);
 	return agent != NULL && auto_task(agent) == task ? agent : NULL;
+}
+
+int64_t
+team_post_since(const struct team_floor *floor, const struct agent *agent)
+{
+	const struct task *task = auto_task(agent);
+	struct plan *plan = NULL;
+	struct plan_node *node = NULL;
+
+	if (task == NULL)
+		return agent->worker->created_ms;
+	if (task->run == NULL || task->run->actor == NULL)
+		return 0; /* ids of tasks are counted */
+	/* It could get mail before there was a task. */
+	if (floor->plan->state == PLAN_OPEN && intake_is_planned(task) &&
+	    plan_bind_find(plan_floor_set(floor->plan), task->key, &plan, &node,
+		NULL) == 0 &&
+	    node != NULL)
+		return node->created_ms;
+	return task->created_ms;
 }
 
 static bool
@@ -213,6 +235,7 @@ from_draft(struct team_floor *floor, const struct mail_draft *draft)
 		xstrset(&mail->body, draft->body);
 	mail->kind = draft->kind;
 	mail->ack_required = draft->ack_required;
+	mail->alerted = draft->told;
 	xstrset(&mail->reply_to, draft->reply_to);
 	xstrset(&mail->goal, draft->goal);
 	if (draft->meta != NULL)

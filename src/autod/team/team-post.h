@@ -34,6 +34,10 @@ enum team_actor team_post_find(struct team_floor *floor, const char *actor);
 bool team_post_spawned(const struct team_floor *floor, const char *actor,
     const char *parent, const char *goal);
 
+/* Since when this agent is who it is: older mail was a namesake's. */
+int64_t
+team_post_since(const struct team_floor *floor, const struct agent *agent);
+
 /* The task that this actor works on; NULL = none. */
 struct task *team_post_task(struct team_floor *floor, const char *actor);
 

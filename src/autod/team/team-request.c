@@ -98,7 +98,6 @@ on_stored(const struct err *err, void *arg)
 	struct team_requests *requests = arg;
 	struct waiter *waiter, *next;
 
-	(void)err; /* then it is as it was decided, as long as we live */
 	for (waiter = TAILQ_FIRST(&requests->waiters); waiter != NULL;
 	     waiter = next) {
 		const struct request *r =
@@ -107,7 +106,11 @@ on_stored(const struct err *err, void *arg)
 		next = TAILQ_NEXT(waiter, entry);
 		if (r != NULL && request_is_open(r))
 			continue;
-		if (r != NULL)
+		if (err != NULL)
+			serve_refuse(waiter->call, API_FAILED,
+			    "what became of the question cannot be stored: %s",
+			    err->msg);
+		else if (r != NULL)
 			serve_reply(requests->floor->core, waiter->call,
 			    request_to_answer(r));
 		else

@@ -55,6 +55,7 @@ static const struct record_field fields[] = {
 	FIELD("acked_ms", acked_ms),
 	FIELD("closed_ms", closed_ms),
 	FIELD("alerted", alerted),
+	FIELD("read_call", read_call),
 };
 
 static const struct record_field meta_fields[] = {

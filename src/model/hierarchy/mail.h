@@ -80,7 +80,10 @@ struct mail {
 	int64_t delivered_ms; /* the last time */
 	int delivered; /* how often */
 	int64_t read_ms, acked_ms, closed_ms;
-	bool alerted; /* a person was told that it is not confirmed */
+	/* A person was told that it is not confirmed, or learns of it in
+	 * another way. */
+	bool alerted;
+	char *read_call; /* id of the tool call that has shown it */
 };
 
 struct mail *mail_new(void);
