@@ -425,13 +425,16 @@ is_over(void *arg)
 START_TEST(a_call_is_carried_out_once_whenever_the_daemon_is_killed)
 {
 	struct world w;
+	struct floor_call *call;
 	int passes = _i;
 	cleanup_free char *answer = NULL;
 
 	begin_on_node(&w, NULL);
-	ask(&w, "agent_spawn",
+	call = ask(&w, "agent_spawn",
 	    ASK("c1", CODER "," CODER ",{\"role\":\"?\",\"task\":\"x\"}"));
 	floor_world_wait_closely(&w.plans.world.floor, is_over, &passes);
+	if (!floor_call_is_answered(call))
+		floor_call_hang_up(call);
 	die(&w);
 	answer = spawn_once(&w);
 	ck_assert_ptr_nonnull(strstr(answer, "some agents were denied"));
