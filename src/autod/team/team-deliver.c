@@ -341,11 +341,24 @@ team_deliver_preface(
 	give_due(d, agent, true, out);
 }
 
+/* News about its plan alone keep no turn from its end, and wake nobody. */
+static bool
+is_worth_waking(struct team_deliver *d, const struct agent *agent)
+{
+	struct due due = find_due(d, agent, true);
+	bool worth = false;
+
+	for (size_t i = 0; i < due.count; i++)
+		worth = worth || !mail_is_of_plan(due.mails[i]);
+	free(due.mails);
+	return worth;
+}
+
 bool
 team_deliver_stop_words(
     struct team_deliver *d, struct agent *agent, struct buf *out)
 {
-	if (!give_due(d, agent, true, out))
+	if (!is_worth_waking(d, agent) || !give_due(d, agent, true, out))
 		return false;
 	buf_addf(out, "\n%s", go_on);
 	return true;

@@ -11,6 +11,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "plan-floor.h"
+#include "plan-mail.h"
 #include "serve.h"
 #include "team-again.h"
 #include "team-book.h"
@@ -95,6 +96,7 @@ on_event(const struct event *event, void *arg)
 		team_guard_assigned(floor, event);
 	else if (event->kind == EVENT_SETTINGS_READ)
 		team_guard_changed(floor);
+	plan_mail_event(floor, event);
 	team_requests_event(floor->requests, event);
 	team_reserve_event(floor, event);
 }

@@ -8,6 +8,7 @@
  *   team-spawn.c    agent_spawn, agent_status
  *   team-book.c     the open records in memory, as the store has them
  *   team-post.c     mail becomes a record
+ *   plan-mail.c     mail about plans that were changed
  *   team-deliver.c  mail into sessions
  *   team-close.c    mail that reaches nobody
  *   team-limit.c    how much mail may be sent
@@ -65,6 +66,7 @@ struct team_floor {
 	struct team_wait *wait;
 	struct team_perf *perf;
 	struct team_requests *requests;
+	const char *asking; /* the actor whose request changes a plan now */
 	struct loop_call *guard; /* what agents may do has changed */
 };
 

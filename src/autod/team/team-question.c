@@ -190,5 +190,6 @@ team_question_settle(struct team_floor *floor, const struct request *r)
 	cleanup_free char *key = mail_key(r);
 	cleanup_free char *id = mail_id(r->child, key);
 
-	team_mail_settle(floor, id);
+	if (!request_is_open(r))
+		team_mail_settle(floor, id);
 }

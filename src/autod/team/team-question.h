@@ -36,7 +36,7 @@ team_question_make(struct team_floor *floor, const struct agent *agent,
 int team_question_tell(
     struct team_floor *floor, struct request *request, struct err *err);
 
-/* It has ended: its mail needs nothing more. */
+/* If it has ended, its mail needs nothing more. */
 void
 team_question_settle(struct team_floor *floor, const struct request *request);
 

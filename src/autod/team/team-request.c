@@ -107,9 +107,7 @@ on_stored(const struct err *err, void *arg)
 		if (r != NULL && request_is_open(r))
 			continue;
 		if (err != NULL)
-			serve_refuse(waiter->call, API_FAILED,
-			    "what became of the question cannot be stored: %s",
-			    err->msg);
+			serve_refuse(waiter->call, API_FAILED, "%s", err->msg);
 		else if (r != NULL)
 			serve_reply(requests->floor->core, waiter->call,
 			    request_to_answer(r));
@@ -129,8 +127,7 @@ put(struct team_requests *requests, const struct request *r)
 {
 	team_book_put(
 	    book_of(requests), STORE_REQUEST, NULL, r->id, request_to_json(r));
-	if (!request_is_open(r))
-		team_question_settle(requests->floor, r);
+	team_question_settle(requests->floor, r);
 	team_book_then(book_of(requests), requests, NULL, on_stored, requests);
 }
 

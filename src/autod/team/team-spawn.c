@@ -400,7 +400,9 @@ change_plan(struct asked *a, struct plan_node **nodes, struct err *err)
 	if (a->node == NULL)
 		xstrset(&task_run_of(a->task)->goal, plan->goal->id);
 	persist_changed(floor->core);
+	a->floor->asking = a->actor;
 	plan_change_end(&change);
+	a->floor->asking = NULL;
 	return 0;
 }
 

@@ -261,6 +261,13 @@ mail_is_ignored(
 	    has_passed(mail->delivered_ms, pace->again_ms, now_ms);
 }
 
+bool
+mail_is_of_plan(const struct mail *mail)
+{
+	return strcmp(mail->from, ACTOR_OVERSEER) == 0 &&
+	    strncmp(mail->subject, "plan.", strlen("plan.")) == 0;
+}
+
 static int
 rank(const struct mail *mail)
 {
@@ -270,8 +277,7 @@ rank(const struct mail *mail)
 		[MAIL_INFO] = 3,
 	};
 
-	if (strcmp(mail->from, ACTOR_OVERSEER) == 0 &&
-	    strncmp(mail->subject, "plan.", strlen("plan.")) == 0)
+	if (mail_is_of_plan(mail))
 		return 0;
 	return ranks[mail->kind];
 }

@@ -118,6 +118,9 @@ bool mail_is_due(
 bool mail_is_ignored(
     const struct mail *mail, const struct mail_pace *pace, int64_t now_ms);
 
+/* Is it news of the overseer about a plan? It wakes nobody who waits. */
+bool mail_is_of_plan(const struct mail *mail);
+
 /* What is given first: below 0 if it is a. Mail of the overseer about plans,
  * alerts, instructions, infos; the older first. */
 int mail_compare(const struct mail *a, const struct mail *b);
