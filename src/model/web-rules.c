@@ -83,7 +83,9 @@ web_host_allowed(const struct http_head *request, unsigned port)
 
 	for (size_t i = 0; i < nitems(names); i++) {
 		snprintf(host, sizeof host, "%s:%u", names[i], port);
-		if (strcmp(request->host, host) == 0)
+		/* Browsers leave out the usual port. */
+		if (strcmp(request->host, host) == 0 ||
+		    (port == 80 && strcmp(request->host, names[i]) == 0))
 			return request->host_count == 1;
 	}
 	return false;

@@ -47,7 +47,8 @@ struct web_content {
 int web_decide(const struct http_head *request, unsigned port,
     const char *token, enum web_path *ret_path);
 
-/* The Host is 127.0.0.1:PORT or localhost:PORT, and there is one. */
+/* The Host is 127.0.0.1:PORT or localhost:PORT, and there is one; without the
+ * port if that is 80. */
 bool web_host_allowed(const struct http_head *request, unsigned port);
 
 /* 64 hexadecimal characters? */

@@ -19,7 +19,7 @@ static void
 check_taken(const struct http_head *request)
 {
 	enum web_path path;
-	int status = web_decide(request, 80, TOKEN, &path);
+	int status = web_decide(request, 8080, TOKEN, &path);
 
 	if (request->target[0] != '/')
 		abort();
@@ -31,8 +31,8 @@ check_taken(const struct http_head *request)
 			abort();
 	if (status != 421 &&
 	    (request->host_count != 1 ||
-		(strcmp(request->host, "127.0.0.1:80") != 0 &&
-		    strcmp(request->host, "localhost:80") != 0)))
+		(strcmp(request->host, "127.0.0.1:8080") != 0 &&
+		    strcmp(request->host, "localhost:8080") != 0)))
 		abort();
 	if (status == 200 && path >= WEB_VIEW &&
 	    strcmp(request->bearer, TOKEN) != 0)

@@ -70,6 +70,17 @@ START_TEST(only_one_host_and_ours_is_answered)
 }
 END_TEST
 
+START_TEST(a_browser_may_leave_out_port_80)
+{
+	struct http_head request = { .host_count = 1, .host = "localhost" };
+
+	ck_assert(web_host_allowed(&request, 80));
+	ck_assert(!web_host_allowed(&request, 8080));
+	request.host_count = 2;
+	ck_assert(!web_host_allowed(&request, 80));
+}
+END_TEST
+
 START_TEST(a_foreign_host_is_refused_before_anything_else)
 {
 	static const char *const lines[] = { "POST /", "GET /nothing",
@@ -253,6 +264,7 @@ Suite *
 unit_suite(void)
 {
 	const TTest *const tests[] = {
+		a_browser_may_leave_out_port_80,
 		a_foreign_host_is_refused_before_anything_else,
 		a_get_with_a_body_is_refused,
 		a_token_is_64_hexadecimal_characters,
