@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "grid.h"
+#include "mem.h"
+#include "text-width.h"
+#include "text.h"
+
+/* Shown below a combining mark that has nothing to combine with. */
+#define DOTTED_CIRCLE "\xe2\x97\x8c"
+
+static const struct grid_cell blank = { .text = " ", .len = 1, .width = 1 };
+
+/* --- the grid -------------------------------------------------------- */
+
+static int
+size_within(int size)
+{
+	return size < 1 ? 1 : size > GRID_SIZE_MAX ? GRID_SIZE_MAX : size;
+}
+
+struct grid *
+grid_new(int rows, int columns)
+{
+	struct grid *grid = xcalloc(1, sizeof *grid);
+
+	grid_resize(grid, rows, columns);
+	return grid;
+}
+
+void
+grid_free(struct grid *grid)
+{
+	if (grid == NULL)
+		return;
+	free(grid->cells);
+	free(grid);
+}
+
+void
+grid_resize(struct grid *grid, int rows, int columns)
+{
+	grid->rows = size_within(rows);
+	grid->columns = size_within(columns);
+	free(grid->cells);
+	grid->cells = xcalloc(
+	    (size_t)grid->rows * (size_t)grid->columns, sizeof *grid->cells);
+	grid_clear(grid);
+}
+
+void
+grid_clear(struct grid *grid)
+{
+	size_t count = (size_t)grid->rows * (size_t)grid->columns;
+
+	for (size_t i = 0; i < count; i++)
+		grid->cells[i] = blank;
+}
+
+static struct grid_cell *
+cell_at(const struct grid *grid, int row, int column)
+{
+	return &grid->cells[(size_t)row * (size_t)grid->columns +
+	    (size_t)column];
+}
+
+static bool
+cell_equal(const struct grid_cell *a, const struct grid_cell *b)
+{
+	return a->len == b->len && a->width == b->width &&
+	    a->style == b->style && memcmp(a->text, b->text, a->len) == 0;
+}
+
+bool
+grid_equal(const struct grid *a, const struct grid *b)
+{
+	size_t count = (size_t)a->rows * (size_t)a->columns;
+
+	if (a->rows != b->rows || a->columns != b->columns)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!cell_equal(&a->cells[i], &b->cells[i]))
+			return false;
+	return true;
+}
+
+/* --- writing --------------------------------------------------------- */
+
+/* A cell is about to be replaced: the other half of a wide character goes. */
+static void
+free_cell(struct grid *grid, int row, int column)
+{
+	struct grid_cell *cell = cell_at(grid, row, column);
+
+	if (cell->width == 2)
+		cell[1] = (struct grid_cell){ .text = " ",
+			.len = 1,
+			.width = 1,
+			.style = cell[1].style };
+	else if (cell->width == 0)
+		cell[-1] = (struct grid_cell){ .text = " ",
+			.len = 1,
+			.width = 1,
+			.style = cell[-1].style };
+}
+
+static struct grid_cell *
+put(struct grid *grid, int row, int column, const char *text, size_t len,
+    int width, enum grid_style style)
+{
+	struct grid_cell *cell = cell_at(grid, row, column);
+
+	free_cell(grid, row, column);
+	if (width == 2)
+		free_cell(grid, row, column + 1);
+	*cell = (struct grid_cell){ .len = (uint8_t)len,
+		.width = (uint8_t)width,
+		.style = (uint8_t)style };
+	memcpy(cell->text, text, len);
+	if (width == 2)
+		cell[1] = (struct grid_cell){ .style = (uint8_t)style };
+	return cell;
+}
+
+/* Where the next character goes; grid NULL: only columns are counted. */
+struct pen {
+	struct grid *grid;
+	int row, column, end;
+	enum grid_style style;
+	struct grid_cell *last; /* that marks combine with */
+	int written;
+	bool full;
+};
+
+static void
+combine(struct pen *pen, const char *text, size_t len)
+{
+	struct grid_cell *cell = pen->last;
+
+	if (cell == NULL || cell->len + len > sizeof cell->text)
+		return;
+	memcpy(cell->text + cell->len, text, len);
+	cell->len = (uint8_t)(cell->len + len);
+}
+
+/* One character that a terminal may get. */
+static void
+put_character(struct pen *pen, const char *text, size_t len)
+{
+	bool ascii = len == 1 && *text >= 0x20 && *text < 0x7f;
+	int width = ascii ? 1 : text_width(text, len);
+
+	if (width == 0) {
+		if (pen->written == 0)
+			put_character(
+			    pen, DOTTED_CIRCLE, sizeof DOTTED_CIRCLE - 1);
+		combine(pen, text, len);
+		return;
+	}
+	if (pen->full || pen->column + width > pen->end) {
+		pen->full = true;
+		pen->last = NULL;
+		return;
+	}
+	pen->last = pen->grid != NULL && pen->column >= 0 ?
+	    put(pen->grid, pen->row, pen->column, text, len, width,
+		pen->style) :
+	    NULL;
+	pen->column += width;
+	pen->written += width;
+}
+
+static void
+write_text(struct pen *pen, const char *text)
+{
+	size_t left = strlen(text), n;
+
+	for (; left > 0 && !pen->full; text += n, left -= n) {
+		char small[] = { 0, 0, 0, 0, 0 };
+		cleanup_buf struct buf visible = BUF_INIT;
+
+		n = text_utf8_len(text, left);
+		if (n == 1 && *text >= 0x20 && *text < 0x7f) {
+			put_character(pen, text, 1);
+			continue;
+		}
+		n = n == 0 ? 1 : n;
+		memcpy(small, text, n);
+		text_add_visible(&visible, small, n, false);
+		if (visible.len == n && memcmp(visible.data, small, n) == 0)
+			put_character(pen, small, n);
+		else /* an escape, in ASCII */
+			for (size_t i = 0; i < visible.len; i++)
+				put_character(pen, visible.data + i, 1);
+	}
+}
+
+int
+grid_text(struct grid *grid, int row, int column, int max, const char *text,
+    enum grid_style style)
+{
+	struct pen pen = {
+		.grid = grid, .row = row, .column = column, .style = style
+	};
+
+	if (text == NULL || row < 0 || row >= grid->rows || column < 0 ||
+	    column >= grid->columns || max <= 0)
+		return 0;
+	pen.end = max > grid->columns - column ? grid->columns : column + max;
+	write_text(&pen, text);
+	return pen.written;
+}
+
+int
+grid_text_width(const char *text)
+{
+	struct pen pen = { .end = GRID_SIZE_MAX * GRID_SIZE_MAX };
+
+	if (text == NULL)
+		return 0;
+	write_text(&pen, text);
+	return pen.written;
+}
+
+void
+grid_text_right(struct grid *grid, int row, int column, int width,
+    const char *text, enum grid_style style)
+{
+	int needed = grid_text_width(text);
+	int shift = needed < width ? width - needed : 0;
+
+	grid_text(grid, row, column + shift, width - shift, text, style);
+}
+
+void
+grid_fill(struct grid *grid, int row, int column, int count, char c,
+    enum grid_style style)
+{
+	if (row < 0 || row >= grid->rows)
+		return;
+	for (int i = 0; i < count && column + i < grid->columns; i++)
+		if (column + i >= 0)
+			put(grid, row, column + i, &c, 1, 1, style);
+}
+
+void
+grid_restyle(
+    struct grid *grid, int row, int column, int count, enum grid_style style)
+{
+	if (row < 0 || row >= grid->rows)
+		return;
+	for (int i = 0; i < count && column + i < grid->columns; i++) {
+		struct grid_cell *cell =
+		    column + i >= 0 ? cell_at(grid, row, column + i) : NULL;
+
+		if (cell == NULL || cell->width == 0)
+			continue;
+		cell->style = (uint8_t)style;
+		if (cell->width == 2)
+			cell[1].style = (uint8_t)style;
+	}
+}
+
+/* --- plain text ------------------------------------------------------ */
+
+void
+grid_print(const struct grid *grid, struct buf *out)
+{
+	for (int row = 0; row < grid->rows; row++) {
+		size_t end = out->len;
+
+		for (int column = 0; column < grid->columns; column++) {
+			const struct grid_cell *c = cell_at(grid, row, column);
+
+			buf_add(out, c->text, c->len);
+			if (c->len > 1 || (c->len == 1 && *c->text != ' '))
+				end = out->len;
+		}
+		buf_truncate(out, end);
+		buf_addc(out, '\n');
+	}
+}

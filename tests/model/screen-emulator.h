@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A terminal that knows the bytes of grid_draw() and nothing else: what it then
+ * shows, as a grid. */
+#ifndef SCREEN_EMULATOR_H
+#define SCREEN_EMULATOR_H
+
+#include <stddef.h>
+
+#include "grid-draw.h"
+
+struct grid;
+
+/* Change the grid as the bytes say. The test fails at anything that a terminal
+ * might not understand, or that is outside of the screen. */
+void screen_emulate(struct grid *screen, enum grid_colours colours,
+    const char *bytes, size_t len);
+
+#endif
