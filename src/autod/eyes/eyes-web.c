@@ -23,6 +23,12 @@
 #include "web-files.h"
 #include "web-rules.h"
 
+/* Ports that the kernel gives to nobody by itself: one that is kept is still
+ * free after a restart. */
+#define PORT_FIRST 20000
+#define PORT_COUNT 10000
+#define TRIES      20
+
 /* A page that follows the view. */
 struct visitor {
 	LIST_ENTRY(visitor) entry;
@@ -177,6 +183,9 @@ web_listen(const struct eyes_web *web, unsigned port, struct err *err)
 
 	if (kept != 0)
 		fd = http_listen(kept, NULL);
+	for (int i = 0; port == 0 && fd < 0 && i < TRIES; i++)
+		fd = http_listen(
+		    PORT_FIRST + arc4random_uniform(PORT_COUNT), NULL);
 	if (fd < 0)
 		fd = http_listen(port, err);
 	if (fd == -EADDRINUSE || fd == -EACCES)
