@@ -26,9 +26,8 @@ struct top_facts {
 void top_frame(struct json_object *view, struct top_ui *ui,
     const struct top_facts *facts, struct grid *grid);
 
-/* The wall clock time at which the same view will look different; INT64_MAX =
- * never. A second apart at most often. */
-int64_t top_next_change_ms(struct json_object *view, const struct top_ui *ui,
-    const struct top_facts *facts);
+/* The wall clock time at which the last frame will look different although
+ * nothing has happened: draw another one then. INT64_MAX = never. */
+int64_t top_next_change_ms(const struct top_ui *ui);
 
 #endif

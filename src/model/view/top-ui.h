@@ -82,6 +82,7 @@ struct top_ui {
 	int64_t frozen_ms; /* the time then; 0 = at the next frame */
 
 	int list_rows, page_rows, page_lines; /* of the last frame */
+	int64_t next_change_ms; /* likewise: see top-frame.h */
 };
 
 void top_ui_init(struct top_ui *ui);
