@@ -72,6 +72,28 @@ START_TEST(both_killed_is_a_fresh_start)
 }
 END_TEST
 
+/* A browser that has it open finds it again. */
+START_TEST(the_page_is_at_the_same_address_after_a_repair)
+{
+	const char *address;
+	int daemon;
+
+	auto_set("web.enabled", "true");
+	over_remedy(0, "fake: say There is nothing to repair.");
+	over_start();
+	daemon = over_daemon(0);
+	address = fleet_do("web", NULL)->out;
+	fleet_kill(daemon);
+	ck_assert(over_recovers(0, "SIGKILL", daemon));
+	ck_assert_str_eq(fleet_do("web", NULL)->out, address);
+	e2e_expect(e2e_sh(NULL,
+		       e2e_path("curl -s -f --noproxy '*' -o /dev/null '%.*s'",
+			   (int)strcspn(address, "#"), address)),
+	    0, NULL);
+	over_stop();
+}
+END_TEST
+
 /* Like a laptop that is closed and opened again. */
 START_TEST(a_stopped_overseer_judges_nobody_when_it_wakes)
 {
@@ -287,6 +309,7 @@ unit_suite(void)
 {
 	const TTest *const tests[] = { a_daemon_that_is_well_is_taken_over,
 		both_killed_is_a_fresh_start,
+		the_page_is_at_the_same_address_after_a_repair,
 		a_stopped_overseer_judges_nobody_when_it_wakes,
 		a_second_overseer_is_refused, two_overseers_at_once_are_one,
 		a_strangers_lock_is_refused_with_words,
