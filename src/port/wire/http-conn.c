@@ -36,7 +36,7 @@ struct http_conn {
 	struct http_reader reader;
 	struct buf out;
 	size_t sent; /* bytes of out */
-	size_t first; /* bytes of a stream's first message, until it was sent */
+	size_t first; /* bytes of what was sent when nothing waited */
 	size_t ignored; /* bytes that came after the head */
 	bool ended; /* the client sends no more */
 	struct http_exchange *exchange; /* NULL = none is handed out */
@@ -46,7 +46,6 @@ struct http_exchange {
 	struct http_conn *conn; /* NULL = the client has gone */
 	struct loop *loop;
 	bool head_only, streams;
-	bool begun; /* the stream's first message was given */
 	struct loop_call *gone; /* NULL = no stream */
 	void (*on_gone)(void *arg); /* NULL = it has been called */
 	void *gone_arg;
@@ -448,9 +447,8 @@ http_stream_send(struct http_exchange *exchange, const char *bytes, size_t len)
 		conn_enter(conn, STEP_END);
 		return -ENOBUFS;
 	}
-	if (!exchange->begun)
+	if (conn_unsent(conn) == 0)
 		conn->first = len;
-	exchange->begun = true;
 	conn_send(conn, bytes, len);
 	return conn->step == STEP_END ? -EPIPE : 0;
 }

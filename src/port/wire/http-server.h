@@ -26,8 +26,8 @@ struct web_content;
 #define HTTP_HEAD_MS         5000
 #define HTTP_WRITE_MS        10000 /* to take at least a part of an answer */
 #define HTTP_LINGER_MS       2000 /* to read the answer, after its end */
-/* Bytes that may wait in a stream before more are refused; those of its first
- * message, which may be long, do not count until it was sent. */
+/* Bytes that may wait in a stream before more are refused, behind one message
+ * of any length: a large view takes its time. */
 #define HTTP_UNSENT_MAX (1024 * 1024)
 /* Bytes after the head, which are ignored. */
 #define HTTP_IGNORED_MAX (1024 * 1024)

@@ -31,6 +31,7 @@ struct server_conn {
 	struct rpc_reader reader;
 	struct buf out;
 	size_t sent; /* bytes of out */
+	size_t first; /* bytes of what was sent when nothing waited */
 	int64_t line_since; /* when the unfinished line began, 0 = none */
 	int64_t taken_since; /* when the client last took from out, or out was
 			      * begun */
@@ -134,6 +135,7 @@ conn_flush(struct server_conn *conn)
 	}
 	buf_release(&conn->out);
 	conn->sent = 0;
+	conn->first = 0;
 }
 
 /* Send one line; what cannot be sent now waits for the client. */
@@ -436,11 +438,13 @@ server_conn_notify(struct server_conn *conn, const struct buf *line)
 		return -EPIPE;
 	if (line->len - 1 > RPC_LINE_MAX)
 		return -EMSGSIZE;
-	if (conn_unsent(conn) >= SERVER_STREAM_MAX) {
+	if (conn_unsent(conn) >= conn->first + SERVER_STREAM_MAX) {
 		conn->broken = true;
 		loop_call_request(conn->resume);
 		return -ENOBUFS;
 	}
+	if (conn_unsent(conn) == 0)
+		conn->first = line->len;
 	conn_send(conn, line);
 	return conn->mute ? -EPIPE : 0;
 }

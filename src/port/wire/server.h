@@ -112,7 +112,8 @@ server_call_peer(const struct server_call *call, struct server_peer *ret_peer);
  * reading from it, at the second we hang up. */
 #define SERVER_OUT_PAUSE (1024 * 1024)
 #define SERVER_OUT_MAX   (16 * 1024 * 1024)
-/* Bytes that may wait before another notification is refused. */
+/* Bytes that may wait before another notification is refused, behind one of any
+ * length: a large view takes its time. */
 #define SERVER_STREAM_MAX (1024 * 1024)
 
 #endif
