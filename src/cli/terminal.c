@@ -68,3 +68,10 @@ terminal_run(const char *const *argv, struct err *err)
 		sigaction(terminal_signals[i], &before[i], NULL);
 	return r < 0 ? err_errno(err, r, "%s", argv[0]) : r;
 }
+
+void
+terminal_stop(bool group)
+{
+	signal(SIGTSTP, SIG_DFL);
+	kill(group ? 0 : getpid(), SIGTSTP);
+}

@@ -23,4 +23,9 @@ int terminal_become(const char *const *argv, struct err *err);
  * errno. Interrupts from the keyboard go to it while it runs. */
 int terminal_run(const char *const *argv, struct err *err);
 
+/* Stop as Ctrl-Z does, alone or with our whole group of processes; returns when
+ * we go on, or at once where nobody could continue us. SIGTSTP then has its
+ * default action. */
+void terminal_stop(bool group);
+
 #endif

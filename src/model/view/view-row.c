@@ -121,6 +121,7 @@ view_row_worker(const struct worker *w, const struct task *task)
 	view_row_moment(row, "until_unix", w->until_ms);
 	json_set_string(row, "session", w->session.id);
 	json_set_string(row, "commit", w->commit);
+	json_set_string(row, "reviewed", w->reviewed);
 	json_set_string(row, "health", w->health);
 	json_set_int(row, "conflicts", w->conflicts);
 	if (task == NULL)
