@@ -51,6 +51,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_logs,
 	&cmd_wait,
 	&cmd_web,
+	&cmd_metrics,
 	&cmd_schema,
 	&cmd_verify,
 	&cmd_version,

@@ -31,6 +31,7 @@ extern const struct cli_command cmd_logs;
 extern const struct cli_command cmd_mail;
 extern const struct cli_command cmd_mcp;
 extern const struct cli_command cmd_message;
+extern const struct cli_command cmd_metrics;
 extern const struct cli_command cmd_nuke;
 extern const struct cli_command cmd_overseer;
 extern const struct cli_command cmd_oversight;

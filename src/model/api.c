@@ -431,6 +431,17 @@ static const struct shape web = {
 
 static const struct shape_field web_result = RESULT(web);
 
+static const struct shape metrics = {
+	.fields =
+	    FIELDS{
+		FIELD("text", SHAPE_STRING,
+		    "in the exposition format of Prometheus"),
+		END,
+	    },
+};
+
+static const struct shape_field metrics_result = RESULT(metrics);
+
 static const struct shape view_notification = {
 	.fields =
 	    FIELDS{
@@ -560,6 +571,8 @@ const struct api_method api_methods[] = {
 	    "the same and what changes of it: first \"snapshot\", then a "
 	    "\"change\" for each change",
 	    API_STREAM, REPAIRS, &no_params, &view_message, ERRORS{ 0 } },
+	{ "metrics.get", "what is measured, as text for Prometheus", 0, REPAIRS,
+	    &no_params, &metrics_result, ERRORS{ 0 } },
 	{ "web.get", "whether the page on 127.0.0.1 is open, and where", 0,
 	    API_PERSON, &no_params, &web_result, ERRORS{ 0 } },
 	{ "events.follow",

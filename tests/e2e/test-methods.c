@@ -501,6 +501,7 @@ START_TEST(answers_are_as_the_table_says)
 	call_goal_methods();
 	must("auto.resume", "{}");
 	must("view.get", "{}");
+	must("metrics.get", "{}");
 	must("web.get", "{}");
 	must("daemon.info", "{}");
 	must("daemon.reload", "{}");

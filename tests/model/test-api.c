@@ -186,6 +186,7 @@ static const struct {
 	{ "daemon.stop", "p   " },
 	{ "view.get", "pr  " },
 	{ "view.follow", "pr  " },
+	{ "metrics.get", "pr  " },
 	{ "web.get", "p   " },
 	{ "events.follow", "prwR" },
 	{ "sandbox.refused", "  w " },

@@ -27,6 +27,7 @@ struct heartbeat {
 	struct core *core;
 	struct loop_timer *timer;
 	uint64_t sequence;
+	int64_t last_unix;
 };
 
 /* What the daemon is doing, in one word, in case it looks stuck. */
@@ -104,6 +105,7 @@ beat(void *arg)
 {
 	struct heartbeat *h = arg;
 	struct core *core = h->core;
+	int64_t now_unix = clock_wall_ms() / 1000;
 	cleanup_free char *file =
 	    workspace_path(core->workspace, "auto.heartbeat");
 	cleanup_free char *fresh = xasprintf("%s.new", file);
@@ -112,7 +114,7 @@ beat(void *arg)
 	    "\"instance_id\":\"%s\",\"sequence\":%llu,\"lag_ms\":%lld,"
 	    "\"phase\":\"%s\",\"rss_kb\":%lld,\"monotonic_ms\":%lld,"
 	    "\"sign_monotonic_ms\":%lld}\n",
-	    (long long)(clock_wall_ms() / 1000), core->instance,
+	    (long long)now_unix, core->instance,
 	    (unsigned long long)++h->sequence,
 	    (long long)loop_lag_ms(core->loop), phase(core),
 	    (long long)rss_kb(), (long long)clock_mono_ms(),
@@ -128,6 +130,14 @@ beat(void *arg)
 	if (fd == -1 || file_write_all(fd, text, strlen(text)) < 0 ||
 	    put_in_place(fresh, file) == -1)
 		log_debug("auto.heartbeat: not written");
+	else
+		h->last_unix = now_unix;
+}
+
+int64_t
+heartbeat_last_unix(const struct heartbeat *h)
+{
+	return h != NULL ? h->last_unix : 0;
 }
 
 struct heartbeat *

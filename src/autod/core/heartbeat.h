@@ -4,11 +4,16 @@
 #ifndef HEARTBEAT_H
 #define HEARTBEAT_H
 
+#include <stdint.h>
+
 struct core;
 struct heartbeat;
 
 struct heartbeat *heartbeat_new(struct core *core); /* beats immediately */
 /* Stop, and remove the file. */
 void heartbeat_free(struct heartbeat *heartbeat);
+
+/* When the last one was written, as it says; 0 = none was, or NULL. */
+int64_t heartbeat_last_unix(const struct heartbeat *heartbeat);
 
 #endif

@@ -8,6 +8,7 @@
 #include "eyes-events.h"
 #include "view-files.h"
 #include "eyes-floor.h"
+#include "eyes-metrics.h"
 #include "eyes-spans.h"
 #include "eyes-stream.h"
 #include "eyes-web.h"
@@ -66,6 +67,7 @@ eyes_floor_new(struct team_floor *team)
 	eyes->events = eyes_events_new(eyes);
 	eyes->files = view_files_new(eyes->core->workspace);
 	eyes_counters_register(eyes);
+	eyes_metrics_register(eyes);
 	eyes->spans = eyes_spans_new(eyes);
 	eyes->stream = eyes_stream_new(eyes);
 	eyes->web = eyes_web_new(eyes);

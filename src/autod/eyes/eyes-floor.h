@@ -10,6 +10,7 @@
  *   eyes-work.c      what other floors give to it
  *   eyes-spans.c     how workers spend their time
  *   eyes-counters.c  what is counted for metrics
+ *   eyes-metrics.c   what is measured
  *   eyes-stream.c    the view and its changes for those who follow it
  *   eyes-web.c       the page on 127.0.0.1
  */

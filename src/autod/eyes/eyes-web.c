@@ -10,6 +10,7 @@
 #include "emit.h"
 #include "errtext.h"
 #include "eyes-floor.h"
+#include "eyes-metrics.h"
 #include "eyes-stream.h"
 #include "eyes-web.h"
 #include "http-request.h"
@@ -102,7 +103,7 @@ serve_view(struct eyes_web *web, struct http_exchange *exchange)
 /* What programs read: a text made now. NULL = there is none. */
 static void (*const makers[WEB_PATH_COUNT])(
     struct eyes_floor *eyes, struct buf *out) = {
-	[WEB_METRICS] = NULL,
+	[WEB_METRICS] = eyes_metrics_text,
 	[WEB_REPORT] = NULL,
 };
 

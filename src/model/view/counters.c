@@ -14,11 +14,13 @@ const char *const counters_reasons[] = { "check", "conflict", "contract",
 	"stall", "timeout", "uncommitted", "question", "refused", "no_commit",
 	"session", "other", NULL };
 
-/* Words of a reason, and what it is counted as: the first row counts. */
+/* Words of a reason, and what it is counted as. Those that come first in it
+ * count: what an agent or a program said follows ours. */
 static const struct {
 	const char *words;
 	const char *as;
 } reasons[] = {
+	{ "check of your work", "check" },
 	{ "check_command", "check" },
 	{ "failed its check", "check" },
 	{ "conflict", "conflict" },
@@ -29,6 +31,7 @@ static const struct {
 	{ "stall", "stall" },
 	{ "took too long", "timeout" },
 	{ "timed out", "timeout" },
+	{ "timeout", "timeout" },
 	{ "not committed", "uncommitted" },
 	{ "uncommitted", "uncommitted" },
 	{ "question", "question" },
@@ -40,10 +43,17 @@ static const struct {
 const char *
 counters_reason(const char *reason)
 {
-	for (size_t i = 0; reason != NULL && i < nitems(reasons); i++)
-		if (strstr(reason, reasons[i].words) != NULL)
-			return reasons[i].as;
-	return "other";
+	const char *as = "other", *first = NULL;
+
+	for (size_t i = 0; reason != NULL && i < nitems(reasons); i++) {
+		const char *at = strstr(reason, reasons[i].words);
+
+		if (at != NULL && (first == NULL || at < first)) {
+			first = at;
+			as = reasons[i].as;
+		}
+	}
+	return as;
 }
 
 /* --- numbers --------------------------------------------------------- */
@@ -124,6 +134,16 @@ static const char *const types[USAGE_KINDS] = {
 	[USAGE_CACHE_WRITE_1H] = "cacheCreation",
 };
 
+/* A model of a family: past the first ones, all others are one. */
+static struct json_object *
+model_part(struct json_object *models, const char *name)
+{
+	if (json_object_object_length(models) >= COUNTERS_MODELS - 1 &&
+	    !json_object_object_get_ex(models, name, NULL))
+		name = USAGE_OTHERS;
+	return part(models, name);
+}
+
 void
 counters_spent(struct json_object **counters, const struct usage *usage,
     int64_t estimated, int64_t reported)
@@ -135,7 +155,7 @@ counters_spent(struct json_object **counters, const struct usage *usage,
 	for (size_t m = 0; m < usage->count; m++) {
 		const struct usage_model *used = &usage->models[m];
 		struct json_object *tokens =
-		    part(family(counters, "tokens"), used->name);
+		    model_part(family(counters, "tokens"), used->name);
 		int64_t sum = 0;
 
 		for (int k = 0; k < USAGE_KINDS; k++) {
@@ -149,7 +169,7 @@ counters_spent(struct json_object **counters, const struct usage *usage,
 	}
 	if (estimated <= 0 && reported <= 0)
 		return;
-	cost = part(family(counters, "cost"), model);
+	cost = model_part(family(counters, "cost"), model);
 	add(cost, "estimate", estimated);
 	add(cost, "reported", reported);
 }

@@ -18,6 +18,8 @@ struct usage;
 #define COUNTERS_BUCKETS 9
 extern const int64_t counters_bounds[COUNTERS_BUCKETS];
 
+#define COUNTERS_MODELS 32 /* the last one stands for all others */
+
 /* Why attempts fail: "check", ..., "other"; NULL terminated. */
 extern const char *const counters_reasons[];
 

@@ -134,12 +134,22 @@ alive_until(const struct workspace *workspace)
 	return beat > saved ? beat : saved;
 }
 
+static bool
+has_queue(const struct state *state)
+{
+	for (size_t i = 0; i < state->task_count; i++)
+		if (state->tasks[i]->step == TASK_WAITING)
+			return true;
+	return false;
+}
+
 void
 span_files_open(const struct workspace *workspace, const struct state *state,
     bool alive, int64_t now_ms, span_files_fn *fn, void *arg)
 {
 	int64_t begun = member_of(workspace, "daemon.json", "start_time_unix");
 	int64_t end = alive ? now_ms : alive_until(workspace);
+	bool queue = has_queue(state);
 
 	for (size_t i = 0; i < state->count; i++) {
 		const struct worker *w = state->workers[i];
@@ -147,7 +157,7 @@ span_files_open(const struct workspace *workspace, const struct state *state,
 		    w->task != NULL ? state_task(state, w->task) : NULL;
 		struct work_span span = {
 			.worker = w->name,
-			.use = work_use_of(worker_status_name(w->status), false,
+			.use = work_use_of(worker_status_name(w->status), queue,
 			    state->outage_since_unix != 0),
 			.task = w->task,
 			.attempt = task != NULL ? task->attempts : 0,

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc metrics: what is measured, for Prometheus. */
+#include <string.h>
+
+#include "client.h"
+#include "clock.h"
+#include "commands.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "metrics-state.h"
+#include "metrics-text.h"
+#include "roster.h"
+#include "settings.h"
+#include "shape.h"
+#include "span-files.h"
+
+#define ANSWER_MS 5000
+
+enum {
+	FLAG_OUTPUT
+};
+
+static const struct cli_flag metrics_flags[] = {
+	[FLAG_OUTPUT] = { "output", "FILE",
+	    "replace this file with them, as a whole" },
+	{ NULL, NULL, NULL },
+};
+
+static void
+on_span(const struct work_span *span, void *arg)
+{
+	struct metrics *m = arg;
+
+	m->uses[span->use] += span->to_ms - span->from_ms;
+}
+
+/* Of a daemon that was killed, the next one counts what goes on. */
+static int
+from_files(struct cli *cli, struct buf *out)
+{
+	struct metrics m = { .version = LLMC_VERSION };
+	struct settings *settings = NULL;
+	struct state state;
+	int64_t now = clock_wall_ms();
+	int status = cli_load_settings(cli, &settings);
+
+	if (status != CLI_OK)
+		return status;
+	status = roster_load(cli, &state);
+	if (status == CLI_OK) {
+		metrics_state_fill(&state, settings, now, &m);
+		if (state.daemon_running)
+			span_files_open(
+			    &cli->workspace, &state, false, now, on_span, &m);
+		metrics_text(&m, out);
+		state_release(&state);
+	}
+	settings_free(settings);
+	return status;
+}
+
+/* False: no daemon answers. */
+static bool
+from_daemon(struct cli *cli, struct buf *out)
+{
+	cleanup_free char *socket = client_socket_path(&cli->workspace);
+	cleanup_json struct json_object *params = json_object_new_object();
+	cleanup_json struct json_object *answer = NULL;
+	const char *text;
+
+	if (client_call(socket, "metrics.get", params, ANSWER_MS, true, &answer,
+		NULL, NULL) < 0 ||
+	    json_get_string(answer, "", "text", &text, NULL) < 0)
+		return false;
+	buf_adds(out, text);
+	return true;
+}
+
+static int
+metrics_run(struct cli *cli, const struct cli_args *args)
+{
+	const char *file = args->flags[FLAG_OUTPUT];
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = { 0, "" };
+
+	if (file != NULL && file[0] == '\0')
+		return cli_misuse(
+		    cli, &cmd_metrics, "--output needs the path of a file");
+	if (!from_daemon(cli, &text)) {
+		int status = from_files(cli, &text);
+
+		if (status != CLI_OK)
+			return status;
+	}
+	if (file != NULL &&
+	    file_replace_soon(file, text.data, text.len, 0644, &err) < 0)
+		return cli_fail_err(cli, "io", &err);
+	cli->result = json_object_new_object();
+	json_set_string(cli->result, "text", text.data);
+	if (file == NULL)
+		buf_add(&cli->text, text.data, text.len);
+	return CLI_OK;
+}
+
+static const struct shape metrics_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "text",
+		    .type = SHAPE_STRING,
+		    .help = "in the exposition format of Prometheus" },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_metrics = {
+	.name = "metrics",
+	.usage = "[--output FILE]",
+	.summary = "print what is measured, for Prometheus",
+	.help =
+	    "Prometheus can read it from the page (GET /metrics, see: llmc web "
+	    "--help), or from\na file that --output writes, by node_exporter's "
+	    "textfile collector. Counters go on\nfor as long as the workspace "
+	    "exists. Without a daemon there is no heartbeat in it,\nand "
+	    "nothing about its process.\n",
+	.flags = metrics_flags,
+	.max_args = 0,
+	.method = "metrics.get",
+	.repairs = true,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &metrics_shape },
+	.run = metrics_run,
+};
