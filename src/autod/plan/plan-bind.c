@@ -276,7 +276,7 @@ plan_bind_worker(
 static const char *
 result_words(const struct task *t)
 {
-	return t->run->children_landed ?
+	return t->run != NULL && t->run->children_landed ?
 	    "agents that it asked for have landed its work" :
 	    "its agent has reported that it is complete";
 }
