@@ -39,6 +39,10 @@ command git-lfs      git-lfs
 command npm          npm
 runtime asan         libclang-rt-dev
 '
+# Tests that need these are skipped where they cannot be had.
+browser='
+command chromium     chromium
+'
 
 # The sanitizer and fuzzer runtimes of clang: do they link?
 have_runtime() {
@@ -115,6 +119,13 @@ need() { # table
 	fi
 }
 
+# As need(), but only a word where it cannot be installed.
+want() { # table
+	if ! (need "$1"); then
+		echo "deps.sh: going on without; the tests of the page are skipped"
+	fi
+}
+
 case ${1:-build} in
 build)
 	need "$build"
@@ -124,6 +135,7 @@ build)
 lint)
 	need "$build"
 	need "$lint"
+	want "$browser"
 	;;
 *)
 	echo "usage: contrib/deps.sh [build | lint]" >&2

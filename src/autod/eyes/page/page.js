@@ -83,7 +83,7 @@ function tokens(t) {
 
 const BAD = ["error", "failed", "dead-letter", "offline", "ejected", "red",
 	"aborted", "critical", "emergency"];
-const WARN = ["paused", "limited", "waiting", "needs_review", "no_changes",
+const WARN = ["paused", "limited", "needs_review", "no_changes",
 	"rejected", "parked", "blocked", "deferred", "suspect", "held",
 	"stalled", "warning", "warn"];
 const GOOD = ["working", "landed", "done", "accepting", "green", "landing"];
@@ -156,7 +156,7 @@ function node(part) {
 }
 
 function write(element, ...parts) {
-	const given = parts.flat().filter((p) => p != null && p !== "");
+	const given = parts.flat(Infinity).filter((p) => p != null && p !== "");
 	const now = JSON.stringify(given);
 
 	if (element.written === now)
@@ -196,7 +196,7 @@ function keep(parent, items, key, create, fill) {
 /* A list of [term, parts]; those without are left out. */
 function terms(dl, list) {
 	const given = list.map(([term, ...parts]) => [term,
-		parts.flat().filter((p) => p != null && p !== "")])
+		parts.flat(Infinity).filter((p) => p != null && p !== "")])
 		.filter(([, parts]) => parts.length > 0);
 
 	keep(dl, given.flatMap(([t, p]) => [["dt", t, [t]], ["dd", t, p]]),
@@ -721,7 +721,11 @@ function draw() {
 	frame = 0;
 	for (const [fn, ...sections] of drawers)
 		if (sections.some((s) => changed.has(s)))
-			fn();
+			try {
+				fn();
+			} catch (e) { /* the other sections are drawn */
+				reportError(e);
+			}
 	changed.clear();
 }
 

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The live page in a real browser (browser.h), against the real daemon. Skipped
+ * where there is no Chromium. With LLMC_SHOTS=FOLDER, pictures are left there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "autorun.h"
+#include "browser.h"
+#include "json.h"
+#include "mem.h"
+#include "scenarios.h"
+
+#define MANY     1000
+#define PAGE_MAX 61440 /* bytes, compressed: the page with MANY tasks */
+
+#define IMAGE "<img src=x onerror='window.hurt=1'>"
+#define LONG  "a-word-without-an-end-that-would-not-fit-into-a-narrow-window"
+
+static struct browser *browser;
+static const char *url;
+
+static void
+begin(void)
+{
+	fleet_begin();
+	auto_set("daemon.patrol_interval", "100ms");
+	auto_set("web.enabled", "true");
+	auto_ails("");
+}
+
+static const char *
+page_url(void)
+{
+	return json_string_or(
+	    e2e_json(e2e_llmc(fleet_root(), "web", "--json", NULL), 0), "url",
+	    "");
+}
+
+/* Without what is behind the #. */
+static const char *
+page_origin(void)
+{
+	return e2e_path("%.*s", (int)strcspn(url, "#"), url);
+}
+
+static void
+open_page(void)
+{
+	url = page_url();
+	browser = browser_new();
+	browser_set_size(browser, 1100, 900);
+	browser_open(browser, url);
+	browser_wait(browser,
+	    "document.getElementById('state').textContent == 'live' && "
+	    "document.title != 'llmc'");
+}
+
+static void
+close_page(void)
+{
+	browser_free(browser);
+}
+
+static void
+save(const char *name)
+{
+	const char *folder = getenv("LLMC_SHOTS");
+
+	if (folder != NULL)
+		browser_save(browser, e2e_path("%s/%s.png", folder, name));
+}
+
+static void
+expect(const char *expression, const char *value)
+{
+	const char *found = browser_value(browser, expression);
+
+	ck_assert_msg(strcmp(found, value) == 0, "%s is %s, expected %s",
+	    expression, e2e_shown(found), value);
+}
+
+static void
+wait_text(const char *id, const char *words)
+{
+	browser_wait(browser,
+	    e2e_path(
+		"document.getElementById('%s').textContent.includes(\"%s\")",
+		id, words));
+}
+
+/* A worker in the middle of a task, and its page. */
+static void
+open_at_work(void)
+{
+	auto_task("a.md",
+	    "Paint " IMAGE " the fence\nfake: commit a.txt a\nfake: run %s\n",
+	    auto_gate("work"));
+	auto_up("--concurrency", "1", NULL);
+	auto_wait_gate("work");
+	open_page();
+	wait_text("workers", "working");
+}
+
+START_TEST(the_page_shows_work_as_it_goes_on)
+{
+	open_at_work();
+	wait_text("queue", "the fence");
+	wait_text("events", "t1");
+	auto_open_gate("work");
+	wait_text("ended", "landed");
+	wait_text("workers", "idle");
+	wait_text("queue", "No task is in work.");
+	save("work");
+	auto_drain();
+	close_page();
+}
+END_TEST
+
+START_TEST(words_of_others_are_only_words)
+{
+	open_at_work();
+	wait_text("workers", "<img src=x onerror=");
+	expect("document.images.length + String(window.hurt)", "0undefined");
+	expect("document.querySelectorAll('[style], [onerror]').length", "0");
+	auto_open_gate("work");
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	close_page();
+}
+END_TEST
+
+START_TEST(the_page_asks_nobody_else_and_complains_of_nothing)
+{
+	const char *requests, *origin;
+
+	open_at_work();
+	auto_open_gate("work");
+	wait_text("ended", "landed");
+	ck_assert_str_eq(browser_console(browser), "");
+	requests = browser_requests(browser);
+	origin = page_origin();
+	e2e_has(requests, e2e_path("%sview\n", origin));
+	for (const char *line = requests; *line != '\0';
+	     line = strchr(line, '\n') + 1)
+		ck_assert_msg(strncmp(line, origin, strlen(origin)) == 0 ||
+			strncmp(line, "about:blank\n", 12) == 0,
+		    "a foreign request: %s", e2e_shown(requests));
+	auto_drain();
+	close_page();
+}
+END_TEST
+
+START_TEST(the_token_leaves_the_address_and_stays_in_the_tab)
+{
+	open_at_work();
+	expect("location.href", page_origin());
+	expect("document.cookie + localStorage.length", "0");
+	/* Without the token in the address. */
+	browser_open(browser, page_origin());
+	wait_text("state", "live");
+	auto_open_gate("work");
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	close_page();
+}
+END_TEST
+
+START_TEST(rows_change_in_their_place)
+{
+	open_at_work();
+	browser_value(browser,
+	    "window.row = document.querySelector('#workers tbody tr');"
+	    "window.sum = row.querySelector('summary');"
+	    "sum.focus(); sum.click(); 0");
+	browser_wait(browser, "row.querySelector('dl').children.length > 4");
+	auto_open_gate("work");
+	wait_text("workers", "idle");
+	expect("row.isConnected && row.querySelector('details').open && "
+	       "document.activeElement === sum",
+	    "true");
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	close_page();
+}
+END_TEST
+
+START_TEST(the_page_says_lost_and_comes_back_after_a_restart)
+{
+	open_at_work();
+	auto_kill9_daemon();
+	wait_text("state", "lost");
+	wait_text("help", "llmc status");
+	/* What was last known stays. */
+	wait_text("workers", "working");
+	save("lost");
+	auto_up("--concurrency", "1", NULL);
+	wait_text("state", "live");
+	expect("document.getElementById('help').hidden", "true");
+	auto_open_gate("work");
+	wait_text("ended", "landed");
+	auto_drain();
+	close_page();
+}
+END_TEST
+
+START_TEST(without_the_right_token_the_page_says_what_to_type)
+{
+	fleet_up();
+	url = page_url();
+	browser = browser_new();
+	browser_open(browser, page_origin());
+	wait_text("state", "refused");
+	wait_text("help", "This page needs its token.");
+	wait_text("help", "llmc web");
+	browser_value(browser, "location.hash = 'token=0123456789abcdef'");
+	wait_text("help", "The token of this page is not the one");
+	wait_text("help", "llmc web");
+	expect("document.getElementById('main').hidden", "true");
+	browser_value(
+	    browser, e2e_path("location.hash = '%s'", strchr(url, '#') + 1));
+	wait_text("state", "live");
+	expect("document.getElementById('main').hidden", "false");
+	close_page();
+}
+END_TEST
+
+START_TEST(a_foreign_name_that_leads_here_gets_nothing)
+{
+	fleet_up();
+	url = page_url();
+	browser = browser_new();
+	browser_open(browser,
+	    e2e_path("http://" BROWSER_FOREIGN_HOST "%s",
+		strrchr(page_origin(), ':')));
+	ck_assert_int_eq(browser_status(browser), 421);
+	e2e_has(browser_value(browser, "document.body.innerText"), "llmc web");
+	expect("fetch('view', {headers: {Authorization: 'Bearer ' + "
+	       "'0'.repeat(64)}}).then(r => r.status)",
+	    "421");
+	close_page();
+}
+END_TEST
+
+/* By Tab alone, and from the list of sections by Enter. */
+START_TEST(the_keyboard_reaches_everything)
+{
+	static const char *const sections[] = { "needs", "budget", "workers",
+		"queue", "goals", "ended", "events", "failures", "delegation" };
+
+	open_at_work();
+	browser_value(browser,
+	    "window.seen = []; addEventListener('focusin', e => "
+	    "seen.push(e.target.getAttribute('href') || e.target.id || "
+	    "e.target.tagName)); 0");
+	for (int i = 0; i < 14; i++)
+		browser_press(browser, "Tab");
+	e2e_has(browser_value(browser, "seen.join(' ')"),
+	    "#needs #needs #budget #workers #queue #goals #ended #events "
+	    "#failures #delegation filter SUMMARY SUMMARY");
+	for (size_t i = 0; i < nitems(sections); i++) {
+		browser_value(browser,
+		    e2e_path("document.querySelector('nav [href=\"#%s\"]')"
+			     ".focus()",
+			sections[i]));
+		browser_press(browser, "Enter");
+		browser_wait(browser,
+		    e2e_path("document.activeElement.id == '%s'", sections[i]));
+		expect(e2e_path("document.querySelectorAll("
+				"'#%s > h2').length",
+			   sections[i]),
+		    "1");
+	}
+	/* The first row opens. */
+	browser_value(
+	    browser, "document.querySelector('#workers summary').focus()");
+	browser_press(browser, "Enter");
+	browser_wait(
+	    browser, "document.querySelector('#workers dl dt') != null");
+	auto_open_gate("work");
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	close_page();
+}
+END_TEST
+
+/* --- many ------------------------------------------------------------ */
+
+/* Copies of the task that is in the state, which wait. */
+static void
+add_many(void)
+{
+	struct json_object *state = auto_state(), *tasks = NULL;
+	const char *first;
+
+	ck_assert(json_object_object_get_ex(state, "tasks", &tasks));
+	first = json_object_to_json_string(json_object_array_get_idx(tasks, 0));
+	for (int i = 2; i <= MANY; i++) {
+		struct json_object *task = json_tokener_parse(first);
+
+		json_set_string(task, "id", e2e_path("t%d", i));
+		json_set_string(task, "key", e2e_path("%d.md", i));
+		json_set_string(
+		    task, "title", e2e_path("Number %d of %d " LONG, i, MANY));
+		json_set_string(task, "text", "fake: say nothing");
+		json_set_string(task, "step", "waiting");
+		json_set_string(task, "worker", NULL);
+		json_set_int(task, "created_ms", 1700000000000 + i * 1234567);
+		json_object_array_add(tasks, task);
+	}
+	json_set_int(state, "task_ids", MANY);
+	auto_put_state(state);
+}
+
+/* What is sent, compressed: the three files and the view. */
+static void
+expect_small(void)
+{
+	struct e2e_run *run = e2e_sh(NULL,
+	    e2e_path("{ for f in '' page.css page.js; do curl -s --noproxy '*' "
+		     "--compressed '%s'$f; done; curl -s --noproxy '*' -N "
+		     "-H 'Authorization: Bearer %s' '%sview' | head -n 2; } | "
+		     "gzip -6 | wc -c",
+		page_origin(), strchr(url, '=') + 1, page_origin()));
+	long bytes = strtol(run->out, NULL, 10);
+
+	ck_assert_msg(bytes > 10000 && bytes <= PAGE_MAX, "%ld bytes: %s",
+	    bytes, e2e_shown(run->err));
+}
+
+static void
+expect_narrow(void)
+{
+	browser_set_size(browser, 320, 700);
+	browser_wait(browser, "innerWidth == 320");
+	browser_value(browser,
+	    "document.querySelectorAll('details').forEach((d, i) => { d.open = "
+	    "i < 30; }); new Promise(r => setTimeout(r))");
+	expect("Array.from(document.querySelectorAll('main *')).filter(e => "
+	       "e.getBoundingClientRect().right > 321).length",
+	    "0");
+	expect("document.documentElement.scrollWidth", "320");
+}
+
+static void
+expect_dark(void)
+{
+	static const char light[] = "getComputedStyle(document.documentElement)"
+				    ".backgroundColor.match(/\\d+/)[0] > 128";
+
+	expect(light, "true");
+	browser_set_dark(browser, true);
+	browser_wait(browser, e2e_path("!(%s)", light));
+	save("narrow-dark");
+	browser_set_dark(browser, false);
+}
+
+START_TEST(a_thousand_tasks_are_a_small_and_quick_page)
+{
+	auto_task("a.md", "Number 1\nfake: commit a.txt a\nfake: run %s\n",
+	    auto_gate("work"));
+	auto_up("--concurrency", "1", NULL);
+	auto_wait_gate("work");
+	auto_kill9_daemon();
+	add_many();
+	auto_up("--concurrency", "1", NULL);
+	open_page();
+	wait_text("queue-h", "(1000)");
+	expect(
+	    "document.querySelectorAll('#queue tbody')[0].rows.length", "200");
+	browser_wait(browser,
+	    "[...document.querySelectorAll('#queue button')].filter(b => "
+	    "!b.hidden).forEach(b => b.click()), "
+	    "document.querySelectorAll('#queue tbody')[0].rows.length == 1000");
+	/* In the order of their numbers. */
+	expect("document.querySelectorAll('#queue tbody')[0].rows[999]"
+	       ".cells[0].textContent",
+	    "t1000");
+	save("many");
+	expect_small();
+	expect_narrow();
+	expect_dark();
+	browser_value(browser,
+	    "document.getElementById('filter').value = 'number 77 of'; "
+	    "document.getElementById('filter').dispatchEvent(new "
+	    "Event('input'))");
+	browser_wait(browser,
+	    "document.querySelectorAll('#queue tbody')[0].rows.length == 1");
+	ck_assert_str_eq(browser_console(browser), "");
+	close_page();
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("page");
+	const TTest *const all[] = { the_page_shows_work_as_it_goes_on,
+		words_of_others_are_only_words,
+		the_page_asks_nobody_else_and_complains_of_nothing,
+		the_token_leaves_the_address_and_stays_in_the_tab,
+		rows_change_in_their_place,
+		the_page_says_lost_and_comes_back_after_a_restart,
+		without_the_right_token_the_page_says_what_to_type,
+		a_foreign_name_that_leads_here_gets_nothing,
+		the_keyboard_reaches_everything,
+		a_thousand_tasks_are_a_small_and_quick_page };
+
+	if (browser_program() == NULL)
+		unit_skip_all("there is no chromium (contrib/deps.sh lint)");
+	for (size_t i = 0; i < nitems(all); i++)
+		scenarios_add_test(s, begin, all[i]);
+	return s;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A browser for tests: headless Chromium with one page, driven over a pipe
+ * (--remote-debugging-pipe), with a HOME and a profile of its own. It reaches
+ * 127.0.0.1 and nothing else; BROWSER_FOREIGN_HOST leads there too. It ends
+ * with the test, whatever ends that.
+ *
+ * If something does not happen in time, the running test fails. Returned texts
+ * are valid until browser_free().
+ */
+#ifndef BROWSER_H
+#define BROWSER_H
+
+#include <stdbool.h>
+
+struct browser;
+
+#define BROWSER_FOREIGN_HOST "rebound.test"
+
+/* Its path; NULL = there is none here. LLMC_CHROMIUM names another one. */
+const char *browser_program(void);
+
+struct browser *browser_new(void);
+void browser_free(struct browser *browser);
+
+void browser_set_size(struct browser *browser, int width, int height);
+void browser_set_dark(struct browser *browser, bool dark);
+
+/* Open an address; returns when the page and its files are loaded. */
+void browser_open(struct browser *browser, const char *url);
+
+/* The value of an expression of JavaScript, promises included, as text: strings
+ * as they are, everything else as JSON. */
+const char *browser_value(struct browser *browser, const char *expression);
+/* Wait until its value is "true". */
+void browser_wait(struct browser *browser, const char *expression);
+
+/* Press a key by its name: "Tab", "Enter". */
+void browser_press(struct browser *browser, const char *key);
+
+/* Everything that was written to the console since it began, one a line;
+ * every address that was asked for. */
+const char *browser_console(struct browser *browser);
+const char *browser_requests(struct browser *browser);
+/* The status of the last answer for a document. */
+int browser_status(struct browser *browser);
+
+/* Save what is seen as a PNG. */
+void browser_save(struct browser *browser, const char *path);
+
+#endif
