@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "json.h"
+#include "mem.h"
+#include "text.h"
+#include "top-detail.h"
+#include "top-goal.h"
+#include "top-lines.h"
+#include "top-list.h"
+#include "top-rows.h"
+#include "top-text.h"
+#include "view-doc.h"
+
+struct detail {
+	struct json_object *view;
+	struct top_clock *clock;
+	struct top_lines *lines;
+};
+
+/* --- parts ----------------------------------------------------------- */
+
+static void
+field(const struct detail *d, struct json_object *row, const char *label,
+    const char *member)
+{
+	top_lines_field(
+	    d->lines, label, STYLE_PLAIN, json_string_or(row, member, NULL));
+}
+
+static void
+add_headline(const struct detail *d, const char *name, const char *word,
+    int64_t since_unix)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	buf_addf(&text, "%s  %s", name, word);
+	if (since_unix > 0) {
+		buf_adds(&text, " for ");
+		top_add_age(d->clock, since_unix, &text);
+	}
+	top_lines_add(d->lines, 0, STYLE_TITLE, text.data);
+}
+
+/* Of what has ended. */
+static void
+add_past(
+    const struct detail *d, const char *name, const char *word, int64_t at_unix)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	buf_addf(&text, "%s  %s, ", name, word);
+	top_add_age(d->clock, at_unix, &text);
+	buf_adds(&text, " ago");
+	top_lines_add(d->lines, 0, STYLE_TITLE, text.data);
+}
+
+/* What a person would type. */
+static void
+add_command(const struct detail *d, const char *who)
+{
+	json_object_object_foreach(view_of(d->view, "needs"), key, need)
+	{
+		(void)key;
+		if (strcmp(json_string_or(need, "who", ""), who) == 0)
+			top_lines_field(d->lines, "you can", STYLE_BOLD,
+			    json_string_or(need, "command", NULL));
+	}
+}
+
+static void
+add_tokens(const struct detail *d, struct json_object *row)
+{
+	struct json_object *tokens = json_object_object_get(row, "tokens");
+	static const struct {
+		const char *member, *words;
+	} kinds[] = {
+		{ "input", "in" },
+		{ "output", "out" },
+		{ "cacheRead", "cache read" },
+		{ "cacheCreation", "cache written" },
+	};
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (!json_object_is_type(tokens, json_type_object))
+		return;
+	for (size_t i = 0; i < nitems(kinds); i++) {
+		buf_adds(&text, i > 0 ? ", " : "");
+		top_add_count(json_int_or(tokens, kinds[i].member, 0), &text);
+		buf_addf(&text, " %s", kinds[i].words);
+	}
+	top_lines_field(d->lines, "tokens", STYLE_PLAIN, text.data);
+}
+
+static void
+add_spent(const struct detail *d, struct json_object *row)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (json_string_or(row, "cost_source", NULL) == NULL)
+		return;
+	top_add_cost_words(row, &text);
+	top_lines_field(d->lines, "cost", STYLE_PLAIN, text.data);
+	add_tokens(d, row);
+	buf_clear(&text);
+	if (json_int_or(row, "lines_added", -1) >= 0)
+		buf_addf(&text, "+%" PRId64 " -%" PRId64,
+		    json_int_or(row, "lines_added", 0),
+		    json_int_or(row, "lines_removed", 0));
+	top_lines_field(d->lines, "lines", STYLE_PLAIN, text.data);
+}
+
+/* What happened to a task, the last of it: sent back, and why. */
+static void
+add_history(const struct detail *d, struct json_object *row)
+{
+	struct json_object *list = json_object_object_get(row, "history");
+	size_t count = json_object_is_type(list, json_type_array) ?
+	    json_object_array_length(list) :
+	    0;
+
+	if (count > 0)
+		top_lines_head(d->lines, "HISTORY");
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *entry = json_object_array_get_idx(list, i);
+		const char *more = json_string_or(entry, "detail", NULL);
+		cleanup_buf struct buf when = BUF_INIT;
+		cleanup_free char *words =
+		    xasprintf("%s%s%s", json_string_or(entry, "what", ""),
+			more != NULL ? ": " : "", more != NULL ? more : "");
+
+		top_add_moment(
+		    d->clock, json_int_or(entry, "at_unix", 0), &when);
+		top_lines_field(d->lines, when.data, STYLE_PLAIN, words);
+	}
+}
+
+static void
+add_last_words(const struct detail *d, struct json_object *row)
+{
+	const char *words = json_string_or(row, "last_words", NULL);
+
+	if (words == NULL || *words == '\0')
+		return;
+	top_lines_head(d->lines, "LAST WORDS");
+	top_lines_add(d->lines, 0, STYLE_PLAIN, words);
+}
+
+/* --- a task ---------------------------------------------------------- */
+
+static void
+add_task(const struct detail *d, struct json_object *row)
+{
+	cleanup_free char *work =
+	    xasprintf("%" PRId64 " attempt%s, %" PRId64 " turn%s",
+		json_int_or(row, "attempts", 0),
+		json_int_or(row, "attempts", 0) == 1 ? "" : "s",
+		json_int_or(row, "turns", 0),
+		json_int_or(row, "turns", 0) == 1 ? "" : "s");
+
+	field(d, row, "title", "title");
+	field(d, row, "source", "source");
+	field(d, row, "key", "key");
+	field(d, row, "priority", "priority");
+	field(d, row, "goal", "goal");
+	field(d, row, "parent", "parent");
+	field(d, row, "run", "run_id");
+	top_lines_field(d->lines, "work", STYLE_PLAIN, work);
+	add_spent(d, row);
+	field(d, row, "commit", "commit");
+	field(d, row, "verified", "verification");
+	top_lines_field(d->lines, "reason", STYLE_WARN,
+	    json_string_or(row, "reason", NULL));
+	add_history(d, row);
+	add_last_words(d, row);
+}
+
+static void
+add_task_row(const struct detail *d, const struct top_row *at)
+{
+	const char *outcome = json_string_or(at->row, "outcome", NULL);
+
+	if (outcome != NULL)
+		add_past(d, at->key, outcome,
+		    json_int_or(at->row, "finished_unix", 0));
+	else
+		add_headline(d, at->key, json_string_or(at->row, "step", ""),
+		    json_int_or(at->row, "assigned_unix",
+			json_int_or(at->row, "created_unix", 0)));
+	field(d, at->row, "worker", "worker");
+	add_command(d, at->key);
+	add_task(d, at->row);
+}
+
+/* --- a worker -------------------------------------------------------- */
+
+static void
+add_tool(const struct detail *d, struct json_object *row)
+{
+	const char *tool = json_string_or(row, "tool", NULL);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (tool == NULL)
+		return;
+	buf_addf(&text, "%s for ", tool);
+	top_add_age(d->clock, json_int_or(row, "tool_since_unix", 0), &text);
+	top_lines_field(d->lines, "tool", STYLE_PLAIN, text.data);
+}
+
+static void
+add_times(const struct detail *d, struct json_object *times)
+{
+	json_object_object_foreach(times, status, ms)
+	{
+		cleanup_buf struct buf text = BUF_INIT;
+
+		top_add_length(json_object_get_int64(ms), &text);
+		top_lines_field(d->lines, status, STYLE_PLAIN, text.data);
+	}
+}
+
+static void
+add_landing_queue(const struct detail *d)
+{
+	struct top_ui ui;
+	struct top_rows rows;
+	bool told = false;
+
+	top_ui_init(&ui);
+	ui.screen = TOP_TASKS;
+	top_rows_make(&ui, d->view, &rows);
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct top_row *at = &rows.rows[i];
+		const char *task = json_string_or(at->row, "task", at->key);
+		cleanup_free char *words = NULL;
+
+		if (strcmp(at->section, "landing") != 0)
+			continue;
+		if (!told)
+			top_lines_head(d->lines, "LANDING QUEUE");
+		told = true;
+		words =
+		    xasprintf("%s  %s", json_string_or(at->row, "state", "?"),
+			json_string_or(at->row, "title", ""));
+		top_lines_field(d->lines, task, STYLE_PLAIN, words);
+	}
+	top_rows_release(&rows);
+	top_ui_release(&ui);
+}
+
+static void
+add_worker_row(const struct detail *d, const struct top_row *at)
+{
+	struct json_object *row = at->row;
+	struct json_object *times = json_object_object_get(row, "times");
+	const char *id = json_string_or(row, "task", NULL);
+	struct json_object *task =
+	    id != NULL ? view_row(d->view, "tasks", id) : NULL;
+	cleanup_buf struct buf until = BUF_INIT;
+
+	add_headline(d, at->key, json_string_or(row, "status", ""),
+	    json_int_or(row, "since_unix", 0));
+	top_lines_field(d->lines, "remark", STYLE_WARN,
+	    json_string_or(row, "remark", NULL));
+	if (json_int_or(row, "until_unix", 0) > 0)
+		top_add_moment(
+		    d->clock, json_int_or(row, "until_unix", 0), &until);
+	top_lines_field(d->lines, "until", STYLE_PLAIN, until.data);
+	add_command(d, at->key);
+	add_tool(d, row);
+	field(d, row, "model", "model");
+	field(d, row, "branch", "branch");
+	field(d, row, "session", "session");
+	field(d, row, "oversight", "health");
+	field(d, row, "role", "role");
+	field(d, row, "parent", "parent");
+	top_lines_field(d->lines, "task", STYLE_BOLD, id);
+	if (task != NULL)
+		add_task(d, task);
+	else
+		field(d, row, "title", "title");
+	if (json_object_is_type(times, json_type_object)) {
+		top_lines_head(d->lines, "TIME BY STATUS");
+		add_times(d, times);
+	}
+	add_landing_queue(d);
+}
+
+/* --- the others ------------------------------------------------------ */
+
+static void
+add_landing_row(const struct detail *d, const struct top_row *at)
+{
+	struct json_object *row = at->row;
+	const char *id = json_string_or(row, "task", NULL);
+	struct json_object *task =
+	    id != NULL ? view_row(d->view, "tasks", id) : NULL;
+	cleanup_buf struct buf expected = BUF_INIT;
+
+	add_headline(d, at->key, json_string_or(row, "state", ""),
+	    json_int_or(row, "queued_unix", 0));
+	top_lines_field(
+	    d->lines, "why", STYLE_WARN, json_string_or(row, "why", NULL));
+	if (json_int_or(row, "expected_unix", 0) > 0) {
+		buf_adds(&expected, "about ");
+		top_add_moment(
+		    d->clock, json_int_or(row, "expected_unix", 0), &expected);
+	}
+	top_lines_field(d->lines, "lands", STYLE_PLAIN, expected.data);
+	field(d, row, "worker", "worker");
+	field(d, row, "commit", "head_sha");
+	top_lines_field(d->lines, "task", STYLE_BOLD, id);
+	if (task != NULL)
+		add_task(d, task);
+	else
+		field(d, row, "title", "title");
+	add_landing_queue(d);
+}
+
+static void
+add_person_row(const struct detail *d, const struct top_row *at)
+{
+	struct json_object *row = at->row;
+	struct json_object *options = json_object_object_get(row, "options");
+
+	add_past(d, at->key, json_string_or(row, "level", ""),
+	    json_int_or(row, "at_unix", 0));
+	field(d, row, "title", "title");
+	field(d, row, "worker", "worker");
+	field(d, row, "task", "task");
+	field(d, row, "goal", "goal");
+	for (size_t i = 0; json_object_is_type(options, json_type_array) &&
+	     i < json_object_array_length(options);
+	     i++)
+		top_lines_field(d->lines, i == 0 ? "options" : "", STYLE_PLAIN,
+		    json_object_get_string(
+			json_object_array_get_idx(options, i)));
+	add_command(d, at->key);
+	top_lines_add(
+	    d->lines, 0, STYLE_PLAIN, json_string_or(row, "text", NULL));
+}
+
+static void
+add_repair_row(const struct detail *d, const struct top_row *at)
+{
+	struct json_object *row = at->row;
+	cleanup_buf struct buf took = BUF_INIT;
+
+	add_past(d, json_string_or(row, "class", "failure"),
+	    json_string_or(row, "kind", ""), json_int_or(row, "at_unix", 0));
+	field(d, row, "outcome", "outcome");
+	if (json_int_or(row, "took_ms", 0) > 0)
+		text_add_duration(&took, json_int_or(row, "took_ms", 0));
+	top_lines_field(d->lines, "took", STYLE_PLAIN, took.data);
+	top_lines_add(
+	    d->lines, 0, STYLE_PLAIN, json_string_or(row, "words", NULL));
+}
+
+static void
+add_event_row(const struct detail *d, const struct top_row *at)
+{
+	struct json_object *row = at->row;
+	cleanup_buf struct buf when = BUF_INIT;
+
+	top_lines_add(
+	    d->lines, 0, STYLE_TITLE, json_string_or(row, "type", "event"));
+	top_add_moment(d->clock, json_int_or(row, "at_ms", 0) / 1000, &when);
+	top_lines_field(d->lines, "when", STYLE_PLAIN, when.data);
+	field(d, row, "level", "level");
+	field(d, row, "worker", "worker");
+	field(d, row, "task", "task");
+	top_lines_add(
+	    d->lines, 0, STYLE_PLAIN, json_string_or(row, "words", NULL));
+}
+
+static void
+add_goal_row(const struct detail *d, const struct top_row *at)
+{
+	add_headline(d, at->key, json_string_or(at->row, "status", ""), 0);
+	top_goal_add(at->row, d->lines);
+}
+
+void
+top_detail_add(struct json_object *view, const struct top_row *at,
+    struct top_clock *clock, struct top_lines *lines)
+{
+	static const struct {
+		const char *section;
+		void (*add)(const struct detail *d, const struct top_row *at);
+	} kinds[] = {
+		{ "workers", add_worker_row },
+		{ "tasks", add_task_row },
+		{ "ended", add_task_row },
+		{ "landing", add_landing_row },
+		{ "goals", add_goal_row },
+		{ "people", add_person_row },
+		{ "repairs", add_repair_row },
+		{ VIEW_EVENTS, add_event_row },
+	};
+	struct detail d = { view, clock, lines };
+
+	for (size_t i = 0; i < nitems(kinds); i++)
+		if (strcmp(kinds[i].section, at->section) == 0)
+			kinds[i].add(&d, at);
+}

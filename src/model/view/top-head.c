@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "grid.h"
+#include "json.h"
+#include "mem.h"
+#include "text.h"
+#include "top-frame.h"
+#include "top-head.h"
+#include "top-rows.h"
+#include "top-text.h"
+#include "top-ui.h"
+#include "view-doc.h"
+
+#define BAR_COLUMNS 10
+#define ROOMY       100 /* columns for less important words */
+#define NARROW      60 /* columns below which only a few words fit */
+#define NEEDS_TALL  30 /* rows of a screen that has a line for each need, */
+#define NEEDS_LINES 5 /* up to so many */
+
+struct head {
+	struct json_object *view;
+	const struct top_ui *ui;
+	const struct top_facts *facts;
+	struct top_clock *clock;
+	struct grid *grid;
+};
+
+static bool
+is(struct json_object *row, const char *member, const char *word)
+{
+	return strcmp(json_string_or(row, member, ""), word) == 0;
+}
+
+/* --- the daemon ------------------------------------------------------ */
+
+static void
+add_overseer(struct json_object *head, struct buf *out)
+{
+	struct json_object *overseer = json_object_object_get(head, "overseer");
+
+	if (!json_bool_or(head, "overseen", false))
+		buf_adds(out, "  no overseer");
+	else if (is(overseer, "state", "Running"))
+		buf_adds(out, "  overseer ok");
+	else
+		buf_addf(out, "  overseer %s",
+		    json_string_or(overseer, "state", "starting"));
+}
+
+static void
+add_daemon(const struct head *h, struct json_object *head, struct buf *out)
+{
+	if (!h->facts->live) {
+		buf_adds(out,
+		    h->facts->lost_ms > 0 ? "  autod does not answer" :
+					    "  autod is not running");
+		return;
+	}
+	buf_adds(out, "  autod up ");
+	top_add_uptime(h->clock, json_int_or(head, "started_unix", 0), out);
+	buf_addf(out, " lag %" PRId64 "ms", json_int_or(head, "lag_ms", 0));
+	if (json_bool_or(head, "stopping", false))
+		buf_adds(out, " stopping");
+	else if (json_string_or(head, "paused", NULL) != NULL)
+		buf_adds(out, " paused");
+	add_overseer(head, out);
+}
+
+static enum grid_style
+add_live(const struct head *h, struct buf *out)
+{
+	if (h->ui->frozen != NULL) {
+		buf_adds(out, "[frozen]");
+		return STYLE_WARN;
+	}
+	if (h->facts->live) {
+		buf_adds(out, "[live]");
+		return STYLE_GOOD;
+	}
+	buf_adds(out, "[lost");
+	if (h->facts->lost_ms > 0) {
+		buf_addc(out, ' ');
+		top_add_age(h->clock, (h->facts->lost_ms + 999) / 1000, out);
+	}
+	buf_addc(out, ']');
+	return STYLE_BAD;
+}
+
+static void
+draw_daemon(const struct head *h)
+{
+	struct json_object *head = view_of(h->view, "head");
+	cleanup_buf struct buf left = BUF_INIT, right = BUF_INIT;
+	int columns = h->grid->columns, end;
+	enum grid_style style;
+
+	style = add_live(h, &right);
+	end = columns - grid_text_width(right.data);
+	grid_text_right(h->grid, 0, 0, columns, right.data, style);
+	if (columns >= 40) {
+		buf_clear(&right);
+		top_add_now(h->clock, &right);
+		end -= 2 + (int)right.len;
+		grid_text(h->grid, 0, end, columns, right.data, STYLE_PLAIN);
+	}
+	if (columns >= 70)
+		buf_adds(&left, "llmc top  ");
+	buf_addf(&left, "%s@%s", json_string_or(head, "project", "?"),
+	    json_string_or(head, "branch", "?"));
+	add_daemon(h, head, &left);
+	grid_text(h->grid, 0, 0, end - 1, left.data, STYLE_TITLE);
+}
+
+/* --- the budget ------------------------------------------------------ */
+
+static struct json_object *
+last_day(struct json_object *budget)
+{
+	struct json_object *days = json_object_object_get(budget, "days");
+	size_t count = json_object_is_type(days, json_type_array) ?
+	    json_object_array_length(days) :
+	    0;
+
+	return count > 0 ? json_object_array_get_idx(days, count - 1) : NULL;
+}
+
+/* How much of a limit is used, in parts of the bar; -1 = there is none. */
+static int
+bar_parts(int64_t used, int64_t limit)
+{
+	if (limit <= 0)
+		return -1;
+	if (used >= limit)
+		return BAR_COLUMNS;
+	return used <= 0 ? 0 :
+			   (int)((double)used / (double)limit * BAR_COLUMNS);
+}
+
+static void
+add_bar(struct json_object *budget, struct buf *out)
+{
+	int cost = bar_parts(json_int_or(budget, "cost_micros", 0),
+	    json_int_or(budget, "day_cost_micros", 0));
+	int tokens = bar_parts(json_int_or(budget, "tokens", 0),
+	    json_int_or(budget, "day_tokens", 0));
+	int parts = cost > tokens ? cost : tokens;
+
+	if (parts < 0)
+		return;
+	buf_addc(out, ' ');
+	for (int i = 0; i < BAR_COLUMNS; i++)
+		buf_addc(out, i < parts ? '#' : '-');
+}
+
+/* The budget's day is the local one, those of the book are UTC's: the last of
+ * them says how the figure is known. */
+static void
+add_money(struct json_object *budget, struct buf *out)
+{
+	struct json_object *day = last_day(budget);
+	int64_t limit = json_int_or(budget, "day_cost_micros", 0);
+	int64_t micros = json_int_or(budget, "cost_micros", 0);
+
+	buf_adds(out, "today ");
+	if (micros <= 0 && json_int_or(budget, "tokens", 0) > 0) {
+		buf_addc(out, '?');
+	} else {
+		buf_addc(out, '$');
+		top_add_dollars(micros, out);
+		if (micros > 0 && !is(day, "cost_source", "reported"))
+			buf_adds(out, " est.");
+		if (json_int_or(day, "unpriced", 0) > 0)
+			buf_adds(out, " +?");
+	}
+	if (limit > 0) {
+		buf_adds(out, " /");
+		if (limit % 1000000 == 0)
+			buf_addf(out, "%" PRId64, limit / 1000000);
+		else
+			top_add_dollars(limit, out);
+	}
+	add_bar(budget, out);
+	buf_adds(out, "  ");
+	top_add_count(json_int_or(budget, "tokens", 0), out);
+	if (json_int_or(budget, "day_tokens", 0) > 0) {
+		buf_addc(out, '/');
+		top_add_count(json_int_or(budget, "day_tokens", 0), out);
+	}
+	buf_adds(out, " tok");
+}
+
+/* Rows of a section whose member is this word, or, for NULL, is missing. */
+static int
+count_rows(struct json_object *rows, const char *member, const char *word)
+{
+	int count = 0;
+
+	json_object_object_foreach(rows, key, row)
+	{
+		const char *value = json_string_or(row, member, NULL);
+
+		(void)key;
+		if (word == NULL ? value == NULL :
+				   value != NULL && strcmp(value, word) == 0)
+			count++;
+	}
+	return count;
+}
+
+/* Of this run, or of all that is known without one. */
+static int
+count_ended(struct json_object *view, const char *outcome)
+{
+	const char *run = json_string_or(view_of(view, "head"), "run_id", NULL);
+	int count = 0;
+
+	json_object_object_foreach(view_of(view, "ended"), id, row)
+	{
+		(void)id;
+		if (is(row, "outcome", outcome) &&
+		    (run == NULL || is(row, "run_id", run)))
+			count++;
+	}
+	return count;
+}
+
+static void
+draw_budget(const struct head *h, int row)
+{
+	struct json_object *tasks = view_of(h->view, "tasks");
+	int limited =
+	    count_rows(view_of(h->view, "workers"), "status", "limited");
+	int landing = json_object_object_length(view_of(h->view, "landing"));
+	cleanup_buf struct buf text = BUF_INIT;
+
+	add_money(view_of(h->view, "budget"), &text);
+	buf_addf(&text, "  landed %d failed %d", count_ended(h->view, "landed"),
+	    count_ended(h->view, "failed") +
+		count_ended(h->view, "dead-letter"));
+	buf_addf(&text, " queue %d", count_rows(tasks, "worker", NULL));
+	if (landing > 0 && h->grid->columns >= ROOMY)
+		buf_addf(&text, " landing %d", landing);
+	if (limited > 0)
+		buf_addf(
+		    &text, "  %d limit%s", limited, limited == 1 ? "" : "s");
+	grid_text(h->grid, row, 0, h->grid->columns, text.data, STYLE_PLAIN);
+}
+
+/* --- what needs a person --------------------------------------------- */
+
+struct need {
+	const char *key;
+	struct json_object *row;
+};
+
+static int
+compare_needs(const void *a, const void *b)
+{
+	const struct need *na = a, *nb = b;
+
+	return top_natural_compare(na->key, nb->key);
+}
+
+/* The most urgent first. The caller frees them. */
+static struct need *
+sorted_needs(struct json_object *needs, int *ret_count)
+{
+	struct need *list =
+	    xcalloc((size_t)json_object_object_length(needs) + 1, sizeof *list);
+	int count = 0;
+
+	json_object_object_foreach(needs, key, row)
+	{
+		list[count].key = key;
+		list[count++].row = row;
+	}
+	qsort(list, (size_t)count, sizeof *list, compare_needs);
+	*ret_count = count;
+	return list;
+}
+
+static void
+add_need(const struct need *need, struct buf *out)
+{
+	const char *what = json_string_or(need->row, "what", "");
+	const char *words = json_string_or(need->row, "words", what);
+
+	buf_addf(out, "%s %s", json_string_or(need->row, "who", "?"), what);
+	if (strcmp(words, what) != 0)
+		buf_addf(out, ": %s", words);
+}
+
+/* All on one line. */
+static int
+draw_needs_short(
+    const struct head *h, int row, const struct need *needs, int count)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	buf_addf(&text, "!NEEDS YOU %d  ", count);
+	for (int i = 0; i < count; i++) {
+		buf_adds(&text, i > 0 ? " | " : "");
+		add_need(&needs[i], &text);
+	}
+	grid_text(h->grid, row, 0, h->grid->columns, text.data, STYLE_BAD);
+	return 1;
+}
+
+/* A line for each, with what to type. */
+static int
+draw_needs_long(
+    const struct head *h, int row, const struct need *needs, int count)
+{
+	int columns = h->grid->columns, lines = 0;
+	cleanup_free char *title = xasprintf("!NEEDS YOU %d  ", count);
+	int indent = (int)strlen(title);
+
+	grid_text(h->grid, row, 0, columns, title, STYLE_BAD);
+	for (; lines < count && lines < NEEDS_LINES; lines++) {
+		const char *command =
+		    json_string_or(needs[lines].row, "command", "");
+		int width = grid_text_width(command);
+		cleanup_buf struct buf text = BUF_INIT;
+
+		add_need(&needs[lines], &text);
+		grid_text(h->grid, row + lines, indent,
+		    columns - indent - width - 2, text.data, STYLE_BAD);
+		grid_text_right(
+		    h->grid, row + lines, 0, columns, command, STYLE_BOLD);
+	}
+	return lines;
+}
+
+static int
+draw_needs(const struct head *h, int row)
+{
+	int count = 0;
+	cleanup_free struct need *needs =
+	    sorted_needs(view_of(h->view, "needs"), &count);
+
+	if (count == 0 && h->grid->rows < 8)
+		return 0;
+	if (count == 0) {
+		grid_text(h->grid, row, 0, h->grid->columns,
+		    " nothing needs you", STYLE_DIM);
+		return 1;
+	}
+	return h->grid->rows >= NEEDS_TALL ?
+	    draw_needs_long(h, row, needs, count) :
+	    draw_needs_short(h, row, needs, count);
+}
+
+int
+top_head_draw(struct json_object *view, const struct top_ui *ui,
+    const struct top_facts *facts, struct top_clock *clock, struct grid *grid)
+{
+	struct head h = { view, ui, facts, clock, grid };
+	int row = 1;
+
+	draw_daemon(&h);
+	if (grid->rows >= 7)
+		draw_budget(&h, row++);
+	if (grid->rows >= 4)
+		row += draw_needs(&h, row);
+	return row;
+}
+
+/* --- the last line --------------------------------------------------- */
+
+/* Words before, and the end of a text that is typed, as far as it fits. */
+static void
+draw_typed(
+    struct grid *grid, int row, const char *before, const struct buf *typed)
+{
+	int width = grid_text(grid, row, 0, grid->columns, before, STYLE_BOLD);
+	int room = grid->columns - width - 1;
+	const char *text = typed->data;
+	size_t left = typed->len;
+
+	while (left > 0 && grid_text_width(text) > room) {
+		size_t n = text_utf8_len(text, left);
+
+		n = n > 0 ? n : 1;
+		text += n;
+		left -= n;
+	}
+	width += grid_text(grid, row, width, room, text, STYLE_PLAIN);
+	grid_text(grid, row, width, 1, "_", STYLE_BOLD);
+}
+
+static void
+draw_question(const struct top_ui *ui, struct grid *grid, int row)
+{
+	static const char *const verbs[] = {
+		[TOP_PAUSE] = "pause",
+		[TOP_RESUME] = "resume",
+		[TOP_ACCEPT] = "accept the work of",
+		[TOP_REJECT] = "reject the work of",
+		[TOP_MESSAGE] = "message to",
+	};
+	cleanup_free char *words = NULL;
+
+	if (top_asks_text(ui->asked)) {
+		words = xasprintf("%s %s (Enter: send, Esc: do not): ",
+		    verbs[ui->asked], ui->target);
+		draw_typed(grid, row, words, &ui->text);
+		return;
+	}
+	words = xasprintf(
+	    "%s %s? y: yes, any other key: no", verbs[ui->asked], ui->target);
+	grid_text(grid, row, 0, grid->columns, words, STYLE_BOLD);
+}
+
+static void
+draw_screens(const struct top_ui *ui, struct grid *grid, int row)
+{
+	static const char *const names[TOP_SCREENS] = { "1workers", "2tasks",
+		"3events", "4failures" };
+	bool narrow = grid->columns < NARROW;
+	int column = 1;
+	cleanup_buf struct buf more = BUF_INIT;
+
+	for (int i = 0; i < TOP_SCREENS; i++) {
+		if (narrow && (enum top_screen)i != ui->screen)
+			continue;
+		column += grid_text(grid, row, column, grid->columns, names[i],
+		    (enum top_screen)i == ui->screen ? STYLE_REVERSE :
+						       STYLE_PLAIN);
+		column++;
+	}
+	if (ui->filter.len > 0)
+		buf_addf(&more, "[/%s] ", ui->filter.data);
+	if (ui->problems)
+		buf_adds(&more, "[problems] ");
+	if (ui->sort != TOP_SORT_NAME)
+		buf_addf(&more, "[by %s] ", top_sort_words[ui->sort]);
+	column += 1 +
+	    grid_text(
+		grid, row, column + 1, grid->columns, more.data, STYLE_WARN);
+	grid_text(grid, row, column, grid->columns,
+	    narrow ? "Tab ? q" : "/filter p problems Enter a attach ? q",
+	    STYLE_PLAIN);
+}
+
+static void
+draw_page_foot(const struct top_ui *ui, struct grid *grid, int row)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	int last = ui->scroll + ui->page_rows;
+
+	buf_adds(&text, " Esc back  ? help");
+	if (ui->page_lines > ui->page_rows)
+		buf_addf(&text, "  lines %d-%d of %d", ui->scroll + 1,
+		    last < ui->page_lines ? last : ui->page_lines,
+		    ui->page_lines);
+	grid_text(grid, row, 0, grid->columns, text.data, STYLE_PLAIN);
+}
+
+void
+top_foot_draw(const struct top_ui *ui, struct grid *grid, int row)
+{
+	if (ui->asked != TOP_NOTHING)
+		draw_question(ui, grid, row);
+	else if (ui->typing)
+		draw_typed(grid, row, "/", &ui->filter);
+	else if (ui->notice != NULL)
+		grid_text(grid, row, 0, grid->columns, ui->notice, STYLE_BOLD);
+	else if (ui->page != TOP_PAGE_NONE)
+		draw_page_foot(ui, grid, row);
+	else
+		draw_screens(ui, grid, row);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The text of a page of llmc top: lines of a width, with long ones wrapped
+ * between words. Texts from elsewhere are made visible. Pure. */
+#ifndef TOP_LINES_H
+#define TOP_LINES_H
+
+#include <stddef.h>
+
+#include "grid.h"
+
+struct top_line {
+	char *text;
+	enum grid_style style;
+	int label; /* columns at its beginning that are a label */
+};
+
+struct top_lines {
+	int width;
+	struct top_line *lines;
+	size_t count, cap;
+};
+
+void top_lines_init(struct top_lines *lines, int width);
+void top_lines_release(struct top_lines *lines);
+
+/* Wrapped, with `indent` columns before each line. A text that is NULL or empty
+ * adds nothing. */
+void top_lines_add(struct top_lines *lines, int indent, enum grid_style style,
+    const char *text);
+void top_lines_addf(struct top_lines *lines, enum grid_style style,
+    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* A label, and the text beside it; nothing without a text. */
+void top_lines_field(struct top_lines *lines, const char *label,
+    enum grid_style style, const char *text);
+/* An empty line and a headline. */
+void top_lines_head(struct top_lines *lines, const char *words);
+
+/* Lines from `first` on, as many as fit. */
+void top_lines_draw(const struct top_lines *lines, int first, struct grid *grid,
+    int row, int column, int rows);
+
+#endif

@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "json.h"
+#include "mem.h"
+#include "top-list.h"
+#include "top-rows.h"
+#include "view-doc.h"
+
+#define WIDTH_MAX  12 /* of a column that is as wide as its longest text */
+#define WHAT_LEAST 10 /* columns */
+#define WHAT_GOOD  20 /* from ROOMY columns on */
+#define ROOMY      60
+
+/* --- words ----------------------------------------------------------- */
+
+enum grid_style
+top_word_style(const char *word)
+{
+	static const struct {
+		enum grid_style style;
+		const char *words[12]; /* ends with NULL */
+	} styles[] = {
+		{ STYLE_GOOD,
+		    { "landed", "green", "done", "accepting", NULL } },
+		{ STYLE_WARN,
+		    { "limited", "paused", "rebasing", "parked", "deferred",
+			"suspect", "held", "needs_review", "blocked", "warn",
+			"critical", NULL } },
+		{ STYLE_BAD,
+		    { "error", "failed", "dead-letter", "red", "aborted",
+			"emergency", NULL } },
+		{ STYLE_DIM, { "idle", "offline", "no_changes", NULL } },
+	};
+
+	for (size_t i = 0; i < nitems(styles); i++)
+		for (const char *const *w = styles[i].words; *w != NULL; w++)
+			if (strcasecmp(*w, word) == 0)
+				return styles[i].style;
+	return STYLE_PLAIN;
+}
+
+static bool
+is(struct json_object *row, const char *member, const char *word)
+{
+	return strcmp(json_string_or(row, member, ""), word) == 0;
+}
+
+static bool
+is_of(const struct top_row *at, const char *section)
+{
+	return strcmp(at->section, section) == 0;
+}
+
+void
+top_worker_words(
+    struct top_clock *clock, struct json_object *row, struct buf *out)
+{
+	const char *title = json_string_or(row, "title", "");
+	const char *remark = json_string_or(row, "remark", NULL);
+	int64_t until = json_int_or(row, "until_unix", 0);
+
+	if (is(row, "status", "limited") && until > 0) {
+		buf_adds(out, "until ");
+		top_add_moment(clock, until, out);
+		buf_addc(out, ' ');
+	}
+	if (remark != NULL)
+		buf_adds(out, remark);
+	else
+		buf_adds(out, title);
+}
+
+/* --- what is in the columns ------------------------------------------ */
+
+static void
+add_key(struct top_clock *clock, const struct top_row *at, struct buf *out)
+{
+	(void)clock;
+	buf_adds(out, at->key);
+}
+
+/* The member that says how a row is doing. */
+static void
+add_state(struct top_clock *clock, const struct top_row *at, struct buf *out)
+{
+	static const char *const members[] = { "outcome", "status", "state",
+		"step", "level", NULL };
+
+	(void)clock;
+	if (is_of(at, "repairs")) {
+		buf_adds(out, json_string_or(at->row, "kind", "-"));
+		return;
+	}
+	for (const char *const *m = members; *m != NULL; m++)
+		if (json_string_or(at->row, *m, NULL) != NULL) {
+			buf_adds(out, json_string_or(at->row, *m, NULL));
+			return;
+		}
+	buf_addc(out, '-');
+}
+
+static void
+add_since(struct top_clock *clock, const struct top_row *at, struct buf *out)
+{
+	static const char *const members[] = { "finished_unix", "since_unix",
+		"queued_unix", "assigned_unix", "created_unix", "at_unix",
+		NULL };
+
+	for (const char *const *m = members; *m != NULL; m++)
+		if (json_int_or(at->row, *m, 0) > 0) {
+			top_add_age(clock, json_int_or(at->row, *m, 0), out);
+			return;
+		}
+}
+
+static void
+add_when(struct top_clock *clock, const struct top_row *at, struct buf *out)
+{
+	int64_t at_unix = json_int_or(at->row, "at_ms", 0) / 1000;
+
+	if (at_unix == 0)
+		at_unix = json_int_or(at->row, "at_unix",
+		    json_int_or(at->row, "finished_unix", 0));
+	top_add_moment(clock, at_unix, out);
+}
+
+static void
+add_task(struct top_clock *clock, const struct top_row *at, struct buf *out)
+{
+	(void)clock;
+	buf_adds(out, json_string_or(at->row, "task", ""));
+}
+
+static void
+add_worker(struct top_clock *clock, const struct top_row *at, struct buf *out)
+{
+	(void)clock;
+	buf_adds(out, json_string_or(at->row, "worker", ""));
+}
+
+static void
+add_who(struct top_clock *clock, const struct top_row *at, struct buf *out)
+{
+	(void)clock;
+	buf_adds(out,
+	    is_of(at, "repairs") ? json_string_or(at->row, "class", "") :
+				   at->key);
+}
+
+static void
+add_number(
+    const struct top_row *at, const char *a, const char *b, struct buf *out)
+{
+	int64_t number = json_int_or(at->row, a, json_int_or(at->row, b, 0));
+
+	if (number > 0)
+		buf_addf(out, "%" PRId64, number);
+}
+
+static void
+add_attempt(struct top_clock *clock, const struct top_row *at, struct buf *out)
+{
+	(void)clock;
+	add_number(at, "attempt", "attempts", out);
+}
+
+static void
+add_turns(struct top_clock *clock, const struct top_row *at, struct buf *out)
+{
+	(void)clock;
+	add_number(at, "turns", "turns", out);
+}
+
+/* Without a task there is nothing that could cost something. */
+static void
+add_cost(struct top_clock *clock, const struct top_row *at, struct buf *out)
+{
+	(void)clock;
+	if (json_string_or(at->row, "cost_source", NULL) != NULL)
+		top_add_cost(at->row, out);
+}
+
+static void
+add_what(struct top_clock *clock, const struct top_row *at, struct buf *out)
+{
+	struct json_object *row = at->row;
+	const char *title = json_string_or(row, "title", NULL);
+	const char *reason =
+	    json_string_or(row, "words", json_string_or(row, "reason", NULL));
+
+	if (is_of(at, "workers")) {
+		top_worker_words(clock, row, out);
+		return;
+	}
+	if (is_of(at, "goals"))
+		buf_addf(out, "%" PRId64 " of %" PRId64 " done  ",
+		    json_int_or(row, "done", 0), json_int_or(row, "total", 0));
+	if (is_of(at, "landing"))
+		reason = json_string_or(row, "why", NULL);
+	if (is_of(at, "repairs") && json_string_or(row, "outcome", NULL))
+		buf_addf(out, "%s: ", json_string_or(row, "outcome", ""));
+	if (title != NULL)
+		buf_adds(out, title);
+	if (reason != NULL)
+		buf_addf(out, "%s%s", title != NULL ? ": " : "", reason);
+}
+
+/* --- the columns ----------------------------------------------------- */
+
+struct column {
+	const char *title;
+	int width; /* 0 = of its longest text; WHAT takes what remains */
+	int gap; /* after it */
+	bool right;
+	int rank; /* the highest are left out first */
+	void (*add)(
+	    struct top_clock *clock, const struct top_row *at, struct buf *out);
+};
+
+#define COLUMNS_MAX 8
+
+static const struct column columns[TOP_SCREENS][COLUMNS_MAX + 1] = {
+	[TOP_WORKERS] = {
+	    { "WORKER", 0, 1, false, 0, add_key },
+	    { "STATUS", 12, 1, false, 1, add_state },
+	    { "FOR", 3, 2, true, 2, add_since },
+	    { "TASK", 0, 1, false, 4, add_task },
+	    { "TRY", 3, 1, true, 6, add_attempt },
+	    { "TURN", 4, 1, true, 7, add_turns },
+	    { "COST", 6, 2, true, 5, add_cost },
+	    { "WHAT", 0, 0, false, 3, add_what },
+	    { 0 },
+	},
+	[TOP_TASKS] = {
+	    { "ID", 0, 1, false, 0, add_key },
+	    { "STATE", 12, 1, false, 1, add_state },
+	    { "FOR", 3, 2, true, 2, add_since },
+	    { "WORKER", 0, 1, false, 4, add_worker },
+	    { "TRY", 3, 1, true, 6, add_attempt },
+	    { "TURN", 4, 1, true, 7, add_turns },
+	    { "COST", 6, 2, true, 5, add_cost },
+	    { "WHAT", 0, 0, false, 3, add_what },
+	    { 0 },
+	},
+	[TOP_EVENTS] = {
+	    { "WHEN", 5, 1, false, 1, add_when },
+	    { "WHAT", 0, 0, false, 0, add_what },
+	    { 0 },
+	},
+	[TOP_FAILURES] = {
+	    { "WHEN", 5, 1, false, 1, add_when },
+	    { "KIND", 12, 1, false, 2, add_state },
+	    { "WHO", 0, 1, false, 4, add_who },
+	    { "WHAT", 0, 0, false, 3, add_what },
+	    { 0 },
+	},
+};
+
+struct table {
+	const struct column *columns;
+	int widths[COLUMNS_MAX]; /* 0 = left out */
+	struct top_clock *clock;
+	struct grid *grid;
+	struct top_region region;
+};
+
+static bool
+is_what(const struct column *c)
+{
+	return c->add == add_what;
+}
+
+static int
+longest(const struct column *c, const struct top_rows *rows)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	int most = (int)strlen(c->title);
+
+	for (size_t i = 0; i < rows->count; i++) {
+		int width;
+
+		buf_clear(&text);
+		c->add(NULL, &rows->rows[i], &text);
+		width = grid_text_width(text.data);
+		most = width > most ? width : most;
+	}
+	return most < WIDTH_MAX ? most : WIDTH_MAX;
+}
+
+/* Leave out columns until the others fit; the first two stay. */
+static void
+fit_columns(struct table *t)
+{
+	for (;;) {
+		int sum = 1, worst = -1;
+
+		for (int i = 0; t->columns[i].title != NULL; i++) {
+			if (t->widths[i] == 0)
+				continue;
+			sum += t->widths[i] + t->columns[i].gap;
+			if (t->columns[i].rank > 1 &&
+			    (worst < 0 ||
+				t->columns[i].rank > t->columns[worst].rank))
+				worst = i;
+		}
+		if (sum <= t->region.columns || worst < 0)
+			return;
+		t->widths[worst] = 0;
+	}
+}
+
+static void
+make_columns(struct table *t, const struct top_rows *rows)
+{
+	int used = 1, what = -1;
+
+	for (int i = 0; t->columns[i].title != NULL; i++) {
+		const struct column *c = &t->columns[i];
+
+		if (is_what(c))
+			t->widths[i] =
+			    t->region.columns >= ROOMY ? WHAT_GOOD : WHAT_LEAST;
+		else
+			t->widths[i] =
+			    c->width > 0 ? c->width : longest(c, rows);
+	}
+	fit_columns(t);
+	for (int i = 0; t->columns[i].title != NULL; i++) {
+		if (t->widths[i] == 0)
+			continue;
+		if (is_what(&t->columns[i]))
+			what = i;
+		else
+			used += t->widths[i] + t->columns[i].gap;
+	}
+	if (what >= 0 && t->region.columns > used)
+		t->widths[what] = t->region.columns - used;
+}
+
+/* --- drawing --------------------------------------------------------- */
+
+static void
+draw_text(const struct table *t, int line, int column, int width, bool right,
+    const char *text, enum grid_style style)
+{
+	int room = t->region.columns - column;
+
+	width = width < room ? width : room;
+	column += t->region.column;
+	if (right)
+		grid_text_right(t->grid, line, column, width, text, style);
+	else
+		grid_text(t->grid, line, column, width, text, style);
+}
+
+/* The tool that runs, at the end of the line. */
+static int
+draw_tool(const struct table *t, const struct top_row *at, int line, int column,
+    int width)
+{
+	const char *tool = json_string_or(at->row, "tool", NULL);
+	cleanup_free char *words = NULL;
+	int needed;
+
+	if (tool == NULL || !is_of(at, "workers"))
+		return width;
+	words = xasprintf("[%s]", tool);
+	needed = grid_text_width(words);
+	if (needed + WHAT_LEAST > width)
+		return width;
+	draw_text(
+	    t, line, column + width - needed, needed, false, words, STYLE_DIM);
+	return width - needed - 1;
+}
+
+static void
+draw_row(const struct table *t, const struct top_row *at, int line)
+{
+	int column = 1;
+
+	if (at->needs)
+		draw_text(t, line, 0, 1, false, "!", STYLE_BAD);
+	for (int i = 0; t->columns[i].title != NULL; i++) {
+		const struct column *c = &t->columns[i];
+		int width = t->widths[i];
+		enum grid_style style = STYLE_PLAIN;
+		cleanup_buf struct buf text = BUF_INIT;
+
+		if (width == 0)
+			continue;
+		c->add(t->clock, at, &text);
+		if (c->add == add_state)
+			style = top_word_style(text.data);
+		if (is_what(c))
+			width = draw_tool(t, at, line, column, width);
+		draw_text(t, line, column, width, c->right, text.data, style);
+		column += t->widths[i] + c->gap;
+	}
+}
+
+static void
+draw_titles(const struct table *t)
+{
+	int column = 1;
+
+	for (int i = 0; t->columns[i].title != NULL; i++) {
+		if (t->widths[i] == 0)
+			continue;
+		draw_text(t, t->region.row, column, t->widths[i],
+		    t->columns[i].right, t->columns[i].title, STYLE_BOLD);
+		column += t->widths[i] + t->columns[i].gap;
+	}
+}
+
+/* --- headlines ------------------------------------------------------- */
+
+static bool
+has_headlines(const struct top_ui *ui)
+{
+	return ui->screen == TOP_TASKS || ui->screen == TOP_FAILURES;
+}
+
+/* Does a section begin with this row? */
+static bool
+begins(const struct top_rows *rows, const struct top_ui *ui, size_t i)
+{
+	return has_headlines(ui) &&
+	    (i == 0 || !is_of(&rows->rows[i], rows->rows[i - 1].section));
+}
+
+int
+top_list_lines(const struct top_rows *rows, const struct top_ui *ui)
+{
+	int lines = 0;
+
+	for (size_t i = 0; i < rows->count; i++)
+		lines += begins(rows, ui, i) ? 2 : 1;
+	return lines > 0 ? lines : 1;
+}
+
+static void
+draw_headline(
+    const struct table *t, const struct top_rows *rows, size_t first, int line)
+{
+	static const struct {
+		const char *section, *words;
+	} names[] = {
+		{ "goals", "goals" },
+		{ "landing", "landing queue" },
+		{ "tasks", "tasks" },
+		{ "ended", "ended" },
+		{ "people", "questions and escalations" },
+		{ "repairs", "failures and repairs" },
+	};
+	const char *section = rows->rows[first].section, *words = section;
+	cleanup_free char *text = NULL;
+	size_t count = 0;
+
+	for (size_t i = first;
+	     i < rows->count && is_of(&rows->rows[i], section); i++)
+		count++;
+	for (size_t i = 0; i < nitems(names); i++)
+		if (strcmp(names[i].section, section) == 0)
+			words = names[i].words;
+	text = xasprintf("-- %s %zu ", words, count);
+	for (int i = 0; i < t->region.columns; i++)
+		draw_text(t, line, i, 1, false, "-", STYLE_DIM);
+	draw_text(t, line, 0, t->region.columns, false, text, STYLE_DIM);
+}
+
+/* --- the list -------------------------------------------------------- */
+
+static void
+draw_none(const struct table *t, const struct top_rows *rows,
+    const struct top_ui *ui, int line)
+{
+	static const char *const words[TOP_SCREENS] = {
+		[TOP_WORKERS] = "no workers",
+		[TOP_TASKS] = "no tasks",
+		[TOP_EVENTS] = "nothing has happened yet",
+		[TOP_FAILURES] = "no failures",
+	};
+	cleanup_buf struct buf text = BUF_INIT;
+
+	buf_adds(&text, words[ui->screen]);
+	if (rows->hidden > 0 && ui->filter.len > 0)
+		buf_addf(&text, " with \"%s\"; Esc shows %zu", ui->filter.data,
+		    rows->hidden);
+	else if (rows->hidden > 0)
+		buf_addf(&text, " that need you; p shows %zu", rows->hidden);
+	draw_text(t, line, 1, t->region.columns, false, text.data, STYLE_DIM);
+}
+
+static int
+line_of(const struct top_rows *rows, const struct top_ui *ui, size_t row)
+{
+	int line = 0;
+
+	for (size_t i = 0; i < row; i++)
+		line += begins(rows, ui, i) ? 2 : 1;
+	return line + (rows->count > 0 && begins(rows, ui, row) ? 1 : 0);
+}
+
+/* Scroll as little as it takes to show the chosen line, with the headline
+ * before the first row. */
+static void
+scroll(struct top_ui *ui, int chosen, int lines, int rows)
+{
+	if (ui->first > lines - rows)
+		ui->first = lines - rows;
+	if (ui->first < chosen - rows + 1)
+		ui->first = chosen - rows + 1;
+	if (ui->first > chosen)
+		ui->first = chosen;
+	if (chosen <= 1 && chosen < rows)
+		ui->first = 0;
+	if (ui->first < 0)
+		ui->first = 0;
+	ui->list_rows = rows;
+}
+
+void
+top_list_draw(const struct top_rows *rows, struct top_ui *ui,
+    struct top_clock *clock, struct grid *grid, struct top_region region,
+    bool titles)
+{
+	struct table t = { columns[ui->screen], { 0 }, clock, grid, region };
+	size_t chosen = top_rows_chosen(rows, ui);
+	int line = 0, top = region.row + (titles ? 1 : 0);
+	int height = region.rows - (titles ? 1 : 0);
+
+	if (region.rows <= 0 || region.columns <= 0)
+		return;
+	make_columns(&t, rows);
+	if (titles)
+		draw_titles(&t);
+	scroll(ui, line_of(rows, ui, chosen), top_list_lines(rows, ui), height);
+	if (rows->count == 0 && height > 0)
+		draw_none(&t, rows, ui, top);
+	for (size_t i = 0; i < rows->count && line - ui->first < height; i++) {
+		int at;
+
+		if (begins(rows, ui, i)) {
+			at = line++ - ui->first;
+			if (at >= 0)
+				draw_headline(&t, rows, i, top + at);
+		}
+		at = line++ - ui->first;
+		if (at < 0 || at >= height)
+			continue;
+		draw_row(&t, &rows->rows[i], top + at);
+		if (i != chosen)
+			continue;
+		grid_restyle(grid, top + at, region.column, region.columns,
+		    STYLE_REVERSE);
+		grid_text(grid, top + at, region.column, 1, ">", STYLE_REVERSE);
+	}
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Short words for the figures of llmc top: ages, times of day, costs, numbers.
+ * Whatever depends on the time says when it will be different. Pure.
+ */
+#ifndef TOP_TEXT_H
+#define TOP_TEXT_H
+
+#include <stdint.h>
+
+struct buf;
+struct json_object;
+
+struct top_clock {
+	int64_t now_ms; /* wall clock */
+	int utc_offset_s;
+	int64_t next_ms; /* when something that was added changes */
+};
+
+/* "12s", "4m", "1h", "3d": at most four columns; "-" for the moment 0. */
+void top_add_age(struct top_clock *clock, int64_t since_unix, struct buf *out);
+/* The same with two units from an hour on: "9h12m". */
+void
+top_add_uptime(struct top_clock *clock, int64_t since_unix, struct buf *out);
+/* "06:58", or "11-16" for another day; "-" for the moment 0. */
+void top_add_moment(struct top_clock *clock, int64_t at_unix, struct buf *out);
+/* The time of day now. */
+void top_add_now(struct top_clock *clock, struct buf *out);
+
+/* "2026-01-31" of days since 1970. */
+void top_add_day(int64_t days, struct buf *out);
+
+/* "7s", "12m", "3h20m", for a length of time. */
+void top_add_length(int64_t ms, struct buf *out);
+
+/* "999", "4.1k", "4.1M", "12G". */
+void top_add_count(int64_t count, struct buf *out);
+
+/* The cost of a row in at most six columns: "0.41", "~0.41" for an estimate,
+ * "?" if it is unknown. */
+void top_add_cost(struct json_object *row, struct buf *out);
+/* The same for a sentence: "$0.41", "$0.41 est.", "?". */
+void top_add_cost_words(struct json_object *row, struct buf *out);
+/* "18.40" of millionths. */
+void top_add_dollars(int64_t micros, struct buf *out);
+
+#endif
