@@ -89,7 +89,7 @@ START_TEST(a_run_is_measured)
 	ck_assert_double_gt(
 	    metrics_value(text, "process_resident_memory_bytes"), 0);
 	ck_assert_double_gt(metrics_value(text, "process_open_fds"), 2);
-	e2e_has(text, "llmc_tokens_total{model=");
+	ck_assert_ptr_nonnull(strstr(text, "llmc_tokens_total{model="));
 	/* More tasks are no more series. */
 	auto_task("b.md", "fake: commit b.txt b\n");
 	auto_task("c.md", "fake: commit c.txt c\n");
@@ -133,8 +133,8 @@ START_TEST(counters_survive_a_kill_and_a_restart)
 	EXPECT(before, "llmc_tasks_finished_total{outcome=\"landed\"}", 1);
 	auto_kill9_daemon();
 	between = metrics(); /* from the files */
-	e2e_lacks(between, "\nllmc_heartbeat");
-	e2e_lacks(between, "\nprocess_");
+	ck_assert_ptr_null(strstr(between, "\nllmc_heartbeat"));
+	ck_assert_ptr_null(strstr(between, "\nprocess_"));
 	expect_no_less(before, between);
 	auto_up(NULL);
 	after = metrics();
@@ -169,9 +169,9 @@ START_TEST(prometheus_reads_them_from_the_page)
 		     "'%.*smetrics'",
 		(int)strcspn(url, "#"), url));
 	e2e_expect(run, 0, NULL);
-	e2e_has(run->out, "text/plain; version=0.0.4");
+	ck_assert_ptr_nonnull(strstr(run->out, "text/plain; version=0.0.4"));
 	metrics_lint(strstr(run->out, "\r\n\r\n") + 4);
-	e2e_has(run->out, "\nllmc_loop_lag_seconds ");
+	ck_assert_ptr_nonnull(strstr(run->out, "\nllmc_loop_lag_seconds "));
 	json_object_put(page);
 }
 END_TEST
@@ -200,10 +200,137 @@ START_TEST(a_file_is_replaced_as_a_whole)
 }
 END_TEST
 
+/* --- the dashboard and the alerts ------------------------------------ */
+
+/* The whole text is too long for a message. */
+static void
+expect_in(const char *text, const char *part)
+{
+	ck_assert_msg(strstr(text, part) != NULL, "no %s in metrics", part);
+}
+
+/* The metrics that an expression names exist, and so do the values of their
+ * labels, as far as these are a list that is known. */
+static void
+check_names(const char *expr, const char *text)
+{
+	const char *at = expr;
+
+	while ((at = strpbrk(at, "lp")) != NULL) {
+		size_t len = strspn(at, "abcdefghijklmnopqrstuvwxyz_");
+		cleanup_free char *name = xstrndup(at, len);
+
+		at += len;
+		if (strncmp(name, "llmc_", 5) != 0 &&
+		    strncmp(name, "process_", 8) != 0)
+			continue;
+		if (len > 7 && strcmp(name + len - 7, "_bucket") == 0)
+			name[len - 7] = '\0';
+		expect_in(text, e2e_path("# TYPE %s ", name));
+	}
+}
+
+static void
+check_values(const char *expr, const char *text)
+{
+	static const char *const labels[] = { "status", "mode", "step",
+		"outcome", "type", "kind", "reason" };
+
+	for (size_t i = 0; i < nitems(labels); i++)
+		for (const char *at = expr;
+		     (at = strstr(at, e2e_path("%s=", labels[i]))) != NULL;) {
+			cleanup_free char *values = NULL;
+
+			at = strchr(at, '"') + 1;
+			values = xstrndup(at, strcspn(at, "\""));
+			for (char *v = values, *next; v != NULL; v = next) {
+				next = strchr(v, '|');
+				if (next != NULL)
+					*next++ = '\0';
+				expect_in(
+				    text, e2e_path("%s=\"%s\"", labels[i], v));
+			}
+		}
+}
+
+static int
+check_expr(const char *expr, const char *text)
+{
+	check_names(expr, text);
+	check_values(expr, text);
+	return 1;
+}
+
+/* Every "expr" and "query" in it. */
+static int
+check_json(struct json_object *json, const char *text)
+{
+	int count = 0;
+
+	if (json_object_is_type(json, json_type_array))
+		for (size_t i = 0; i < json_object_array_length(json); i++)
+			count += check_json(
+			    json_object_array_get_idx(json, i), text);
+	if (json_object_is_type(json, json_type_object)) {
+		json_object_object_foreach(json, key, value)
+		{
+			if (strcmp(key, "expr") == 0)
+				count += check_expr(
+				    json_object_get_string(value), text);
+			else
+				count += check_json(value, text);
+		}
+	}
+	return count;
+}
+
+START_TEST(the_dashboard_shows_what_there_is)
+{
+	cleanup_json struct json_object *json = NULL;
+	const char *text;
+
+	fleet_up();
+	text = metrics();
+	ck_assert_int_eq(json_load(e2e_source("contrib/grafana/llmc.json"),
+			     1 << 20, &json, NULL),
+	    0);
+	ck_assert_int_ge(check_json(json, text), 12);
+}
+END_TEST
+
+START_TEST(the_alerts_ask_for_what_there_is)
+{
+	const char *file = e2e_source("contrib/prometheus/llmc-alerts.yml");
+	const char *rules = e2e_read(file), *text;
+
+	fleet_up();
+	text = metrics();
+	check_expr(strstr(rules, "groups:"), text);
+	e2e_lacks(rules, "\t");
+	/* Each alert has all that it needs. */
+	for (const char *at = rules; (at = strstr(at, "- alert: ")) != NULL;) {
+		static const char *const parts[] = { "expr: ", "labels:",
+			"severity: ", "annotations:", "summary: ",
+			"description: " };
+		const char *end = strstr(++at, "- alert: ");
+		cleanup_free char *rule = end != NULL ?
+		    xstrndup(at, (size_t)(end - at)) :
+		    xstrdup(at);
+
+		for (size_t i = 0; i < nitems(parts); i++)
+			e2e_has(rule, parts[i]);
+	}
+}
+END_TEST
+
 START_TEST(promtool_agrees)
 {
 	if (!metrics_promtool(metrics()))
 		unit_skip("promtool is not installed");
+	e2e_expect(e2e_sh(NULL,
+		       e2e_path("promtool check rules '%s'",
+			   e2e_source("contrib/prometheus/llmc-alerts.yml"))),
+	    0, NULL);
 }
 END_TEST
 
@@ -215,7 +342,9 @@ unit_suite(void)
 		what_goes_wrong_is_counted_by_its_reason,
 		counters_survive_a_kill_and_a_restart,
 		prometheus_reads_them_from_the_page,
-		a_file_is_replaced_as_a_whole, promtool_agrees };
+		a_file_is_replaced_as_a_whole,
+		the_dashboard_shows_what_there_is,
+		the_alerts_ask_for_what_there_is, promtool_agrees };
 
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(s, begin, all[i]);

@@ -268,7 +268,7 @@ metrics_value(const char *text, const char *series)
 		at += strcspn(at, "\n");
 		at += *at == '\n';
 	}
-	ck_abort_msg("no series %s in:\n%s", series, text);
+	ck_abort_msg("there is no series %s", series);
 	return 0;
 }
 
