@@ -290,7 +290,9 @@ scene_random(struct dice *dice)
 			cleanup_free char *key =
 			    xasprintf("auto-%u", dice_below(dice, 20));
 
-			json_set(view_of(view, s->name), key, random_row(dice));
+			json_set(view_of(view, s->name), key,
+			    dice_below(dice, 20) == 0 ? random_value(dice, 0) :
+							random_row(dice));
 		}
 		if (!s->map && dice_coin(dice))
 			json_set(view, s->name, random_row(dice));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "buf.h"
@@ -10,6 +11,12 @@
 #define MINUTE 60
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
+
+/* What comes from elsewhere may be any number: these are the largest moments
+ * and amounts that are shown. */
+#define MOMENT_MAX INT64_C(100000000000)
+#define DAYS_MAX   (MOMENT_MAX / DAY)
+#define MICROS_MAX (INT64_MAX / 2)
 
 /* --- times ----------------------------------------------------------- */
 
@@ -25,7 +32,13 @@ changes(struct top_clock *clock, int64_t from, int64_t unit)
 		clock->next_ms = next;
 }
 
-/* 0 and the moment of the future are now. */
+static bool
+is_moment(int64_t at_unix)
+{
+	return at_unix > 0 && at_unix < MOMENT_MAX;
+}
+
+/* What is in the future is now. */
 static int64_t
 age_of(struct top_clock *clock, int64_t since_unix)
 {
@@ -37,12 +50,13 @@ age_of(struct top_clock *clock, int64_t since_unix)
 void
 top_add_age(struct top_clock *clock, int64_t since_unix, struct buf *out)
 {
-	int64_t age = age_of(clock, since_unix), unit = DAY;
+	int64_t age, unit = DAY;
 
-	if (since_unix <= 0) {
+	if (!is_moment(since_unix)) {
 		buf_addc(out, '-');
 		return;
 	}
+	age = age_of(clock, since_unix);
 	if (age < MINUTE)
 		unit = 1;
 	else if (age < HOUR)
@@ -60,9 +74,9 @@ top_add_age(struct top_clock *clock, int64_t since_unix, struct buf *out)
 void
 top_add_uptime(struct top_clock *clock, int64_t since_unix, struct buf *out)
 {
-	int64_t age = age_of(clock, since_unix);
+	int64_t age = is_moment(since_unix) ? age_of(clock, since_unix) : 0;
 
-	if (since_unix <= 0 || age < HOUR || age >= 2 * DAY) {
+	if (age < HOUR || age >= 2 * DAY) {
 		top_add_age(clock, since_unix, out);
 		return;
 	}
@@ -86,8 +100,12 @@ top_add_day(int64_t days, struct buf *out)
 {
 	int64_t era, day, year, shifted, month;
 
+	if (days < 0 || days > DAYS_MAX) {
+		buf_addc(out, '-');
+		return;
+	}
 	days += 719468; /* since 0000-03-01 */
-	era = (days >= 0 ? days : days - 146096) / 146097;
+	era = days / 146097;
 	day = days - era * 146097;
 	year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
 	day -= 365 * year + year / 4 - year / 100; /* since March */
@@ -122,7 +140,7 @@ top_add_moment(struct top_clock *clock, int64_t at_unix, struct buf *out)
 	int64_t now_unix = clock->now_ms / 1000;
 	int64_t day, today = local_day(clock, now_unix, &now_second);
 
-	if (at_unix <= 0) {
+	if (!is_moment(at_unix)) {
 		buf_addc(out, '-');
 		return;
 	}
@@ -188,31 +206,32 @@ top_add_count(int64_t count, struct buf *out)
 void
 top_add_dollars(int64_t micros, struct buf *out)
 {
-	int64_t cents = (micros + 5000) / 10000;
+	int64_t cents;
 
-	if (micros < 0)
+	if (micros < 0 || micros > MICROS_MAX) {
 		buf_addc(out, '?');
-	else
-		buf_addf(
-		    out, "%" PRId64 ".%02" PRId64, cents / 100, cents % 100);
+		return;
+	}
+	cents = (micros + 5000) / 10000;
+	buf_addf(out, "%" PRId64 ".%02" PRId64, cents / 100, cents % 100);
 }
 
 /* Below 0: it is not known. */
 static int64_t
-cost_of(struct json_object *row, int *ret_estimate)
+cost_of(struct json_object *row, bool *ret_estimate)
 {
 	const char *source = json_string_or(row, "cost_source", "unknown");
+	int64_t micros = json_int_or(row, "cost_micros", -1);
 
 	*ret_estimate = strcmp(source, "estimate") == 0;
-	return strcmp(source, "unknown") == 0 ?
-	    -1 :
-	    json_int_or(row, "cost_micros", -1);
+	return strcmp(source, "unknown") == 0 || micros > MICROS_MAX ? -1 :
+								       micros;
 }
 
 void
 top_add_cost(struct json_object *row, struct buf *out)
 {
-	int estimate;
+	bool estimate;
 	int64_t micros = cost_of(row, &estimate);
 
 	if (micros >= 0 && estimate)
@@ -226,7 +245,7 @@ top_add_cost(struct json_object *row, struct buf *out)
 void
 top_add_cost_words(struct json_object *row, struct buf *out)
 {
-	int estimate;
+	bool estimate;
 	int64_t micros = cost_of(row, &estimate);
 
 	if (micros >= 0)

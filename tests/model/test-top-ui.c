@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "json.h"
+#include "mem.h"
+#include "top-rows.h"
+#include "top-scene.h"
+#include "top-ui.h"
+#include "unit.h"
+#include "view-doc.h"
+
+static struct top_ui ui;
+static struct json_object *view;
+
+static void
+begin(void)
+{
+	view = scene_night();
+	top_ui_init(&ui);
+	ui.list_rows = 3;
+}
+
+static void
+end(void)
+{
+	top_ui_release(&ui);
+	json_object_put(view);
+}
+
+static struct top_action
+press(uint32_t key)
+{
+	return top_key(&ui, view, key);
+}
+
+static void
+type(const char *keys)
+{
+	for (; *keys != '\0'; keys++)
+		press((uint32_t)(unsigned char)*keys);
+}
+
+/* The key of the chosen row. */
+static const char *
+chosen(void)
+{
+	static char key[64];
+	struct top_rows rows;
+	size_t i;
+
+	top_rows_make(&ui, top_ui_view(&ui, view), &rows);
+	i = top_rows_chosen(&rows, &ui);
+	strlcpy(key, rows.count > 0 ? rows.rows[i].key : "", sizeof key);
+	top_rows_release(&rows);
+	return key;
+}
+
+static void
+assert_action(struct top_action action, enum top_do what, const char *target,
+    const char *text)
+{
+	ck_assert_int_eq(action.what, what);
+	if (target == NULL)
+		ck_assert_ptr_null(action.target);
+	else
+		ck_assert_str_eq(action.target, target);
+	if (text == NULL)
+		ck_assert_ptr_null(action.text);
+	else
+		ck_assert_str_eq(action.text, text);
+}
+
+/* --- moving ---------------------------------------------------------- */
+
+static const struct {
+	const char *from; /* that is chosen with j before */
+	uint32_t key;
+	const char *to;
+} moves[] = {
+	{ "", TOP_KEY_DOWN, "auto-2" },
+	{ "", 'j', "auto-2" },
+	{ "jj", TOP_KEY_UP, "auto-2" },
+	{ "jj", 'k', "auto-2" },
+	{ "", TOP_KEY_UP, "auto-1" },
+	{ "jjjjjjj", TOP_KEY_DOWN, "auto-10" },
+	{ "", TOP_KEY_PAGE_DOWN, "auto-3" },
+	{ "jjj", TOP_KEY_PAGE_UP, "auto-2" },
+	{ "jj", 'g', "auto-1" },
+	{ "jj", TOP_KEY_HOME, "auto-1" },
+	{ "", 'G', "auto-10" },
+	{ "", TOP_KEY_END, "auto-10" },
+};
+
+START_TEST(a_key_moves_through_the_rows_in_their_natural_order)
+{
+	type(moves[_i].from);
+	assert_action(press(moves[_i].key), TOP_REDRAW, NULL, NULL);
+	ck_assert_str_eq(chosen(), moves[_i].to);
+}
+END_TEST
+
+START_TEST(the_chosen_row_stays_chosen_when_others_come_and_go)
+{
+	type("jj");
+	ck_assert_str_eq(chosen(), "auto-3");
+	json_object_object_del(view_of(view, "workers"), "auto-1");
+	ck_assert_str_eq(chosen(), "auto-3");
+	json_object_object_del(view_of(view, "workers"), "auto-3");
+	ck_assert_str_eq(chosen(), "auto-2");
+}
+END_TEST
+
+START_TEST(numbers_in_names_are_compared_as_numbers)
+{
+	ck_assert_int_lt(top_natural_compare("auto-2", "auto-10"), 0);
+	ck_assert_int_gt(top_natural_compare("auto-10", "auto-9"), 0);
+	ck_assert_int_lt(top_natural_compare("a", "b"), 0);
+	ck_assert_int_lt(top_natural_compare("auto", "auto-1"), 0);
+	ck_assert_int_eq(top_natural_compare("t1", "t1"), 0);
+	ck_assert_int_ne(top_natural_compare("t01", "t1"), 0);
+	ck_assert_int_lt(top_natural_compare("t1a2", "t1a11"), 0);
+}
+END_TEST
+
+/* --- what is shown --------------------------------------------------- */
+
+static const struct {
+	uint32_t key;
+	enum top_screen screen;
+	enum top_page page;
+} shows[] = {
+	{ '1', TOP_WORKERS, TOP_PAGE_NONE },
+	{ '2', TOP_TASKS, TOP_PAGE_NONE },
+	{ '3', TOP_EVENTS, TOP_PAGE_NONE },
+	{ '4', TOP_FAILURES, TOP_PAGE_NONE },
+	{ TOP_KEY_TAB, TOP_TASKS, TOP_PAGE_NONE },
+	{ TOP_KEY_BACKTAB, TOP_FAILURES, TOP_PAGE_NONE },
+	{ TOP_KEY_ENTER, TOP_WORKERS, TOP_PAGE_DETAIL },
+	{ '$', TOP_WORKERS, TOP_PAGE_COST },
+	{ '?', TOP_WORKERS, TOP_PAGE_HELP },
+	{ TOP_KEY_F1, TOP_WORKERS, TOP_PAGE_HELP },
+};
+
+START_TEST(a_key_shows_its_screen_and_escape_goes_back)
+{
+	assert_action(press(shows[_i].key), TOP_REDRAW, NULL, NULL);
+	ck_assert_int_eq(ui.screen, shows[_i].screen);
+	ck_assert_int_eq(ui.page, shows[_i].page);
+	assert_action(press(TOP_KEY_ESC), TOP_REDRAW, NULL, NULL);
+	ck_assert_int_eq(ui.page, TOP_PAGE_NONE);
+	ck_assert_int_eq(ui.screen, shows[_i].screen);
+}
+END_TEST
+
+START_TEST(q_leaves_a_page_and_then_the_program)
+{
+	press('?');
+	assert_action(press('q'), TOP_REDRAW, NULL, NULL);
+	assert_action(press('q'), TOP_QUIT, NULL, NULL);
+	press('?');
+	assert_action(press(TOP_KEY_F10), TOP_QUIT, NULL, NULL);
+	assert_action(press(TOP_KEY_INTERRUPT), TOP_QUIT, NULL, NULL);
+}
+END_TEST
+
+START_TEST(a_page_scrolls_within_its_lines)
+{
+	press('?');
+	ui.page_rows = 10;
+	ui.page_lines = 25;
+	press(TOP_KEY_DOWN);
+	ck_assert_int_eq(ui.scroll, 1);
+	press(TOP_KEY_PAGE_DOWN);
+	ck_assert_int_eq(ui.scroll, 10);
+	press('G');
+	ck_assert_int_eq(ui.scroll, 15);
+	press('j');
+	ck_assert_int_eq(ui.scroll, 15);
+	press('g');
+	ck_assert_int_eq(ui.scroll, 0);
+	ck_assert_str_eq(chosen(), "auto-1");
+}
+END_TEST
+
+START_TEST(the_filter_is_typed_and_cleared)
+{
+	type("/PARSEx");
+	press(TOP_KEY_BACKSPACE);
+	ck_assert(ui.typing);
+	ck_assert_str_eq(ui.filter.data, "PARSE");
+	ck_assert_str_eq(chosen(), "auto-2");
+	type("q");
+	press(TOP_KEY_BACKSPACE);
+	press(TOP_KEY_ENTER);
+	ck_assert(!ui.typing);
+	press('j');
+	ck_assert_str_eq(chosen(), "auto-4");
+	press(TOP_KEY_ESC);
+	ck_assert_uint_eq(ui.filter.len, 0);
+	type("/x");
+	press(TOP_KEY_ESC);
+	ck_assert_uint_eq(ui.filter.len, 0);
+	ck_assert(!ui.typing);
+	type("/");
+	press(0x6f22);
+	ck_assert_str_eq(ui.filter.data, "\xe6\xbc\xa2");
+	press(TOP_KEY_BACKSPACE);
+	ck_assert_uint_eq(ui.filter.len, 0);
+	press(TOP_KEY_BACKSPACE);
+}
+END_TEST
+
+START_TEST(problems_and_the_order_are_toggled)
+{
+	press('p');
+	ck_assert_str_eq(chosen(), "auto-4");
+	press('G');
+	ck_assert_str_eq(chosen(), "auto-4");
+	press(TOP_KEY_ESC);
+	press('g');
+	ck_assert_str_eq(chosen(), "auto-1");
+	press('s'); /* age */
+	press('g');
+	ck_assert_str_eq(chosen(), "auto-10");
+	press('s'); /* cost */
+	press('g');
+	ck_assert_str_eq(chosen(), "auto-4");
+	press('s');
+	press('g');
+	ck_assert_str_eq(chosen(), "auto-1");
+}
+END_TEST
+
+START_TEST(space_keeps_the_view_and_gives_it_back)
+{
+	press(TOP_KEY_SPACE);
+	json_object_object_del(view_of(view, "workers"), "auto-1");
+	ck_assert_str_eq(chosen(), "auto-1");
+	press(TOP_KEY_SPACE);
+	ck_assert_str_eq(chosen(), "auto-2");
+}
+END_TEST
+
+/* --- actions --------------------------------------------------------- */
+
+START_TEST(looking_at_a_worker_needs_no_answer)
+{
+	assert_action(press('a'), TOP_ATTACH, "auto-1", NULL);
+	assert_action(press('l'), TOP_LOGS, "auto-1", NULL);
+	press('2');
+	press('j'); /* an entry of the landing queue */
+	assert_action(press('a'), TOP_ATTACH, "auto-2", NULL);
+	press('j'); /* a task */
+	assert_action(press('l'), TOP_LOGS, "auto-4", NULL);
+	press('3');
+	assert_action(press('a'), TOP_ATTACH, "auto-2", NULL);
+}
+END_TEST
+
+START_TEST(a_row_without_a_worker_says_so)
+{
+	press('2'); /* a goal */
+	assert_action(press('a'), TOP_REDRAW, NULL, NULL);
+	ck_assert_ptr_nonnull(strstr(ui.notice, "no worker"));
+	assert_action(press(TOP_KEY_DOWN), TOP_REDRAW, NULL, NULL);
+	ck_assert_ptr_null(ui.notice);
+}
+END_TEST
+
+START_TEST(pause_and_resume_wait_for_y)
+{
+	assert_action(press('P'), TOP_REDRAW, NULL, NULL);
+	ck_assert_int_eq(ui.asked, TOP_PAUSE);
+	assert_action(press('n'), TOP_REDRAW, NULL, NULL);
+	ck_assert_ptr_nonnull(ui.notice);
+	ck_assert_int_eq(ui.asked, TOP_NOTHING);
+	press('P');
+	assert_action(press('y'), TOP_PAUSE, "auto-1", NULL);
+	press('R');
+	assert_action(press(TOP_KEY_ENTER), TOP_REDRAW, NULL, NULL);
+	press('R');
+	assert_action(press('y'), TOP_RESUME, "auto-1", NULL);
+	ck_assert_int_eq(ui.asked, TOP_NOTHING);
+}
+END_TEST
+
+START_TEST(a_parked_task_is_resumed_itself)
+{
+	json_set_string(view_row(view, "tasks", "t94"), "step", "parked");
+	press('2');
+	type("/Waits");
+	press(TOP_KEY_ENTER);
+	press('R');
+	assert_action(press('y'), TOP_RESUME, "t94", NULL);
+}
+END_TEST
+
+START_TEST(only_finished_work_is_accepted_or_rejected)
+{
+	assert_action(press('A'), TOP_REDRAW, NULL, NULL);
+	ck_assert_int_eq(ui.asked, TOP_NOTHING);
+	ck_assert_ptr_nonnull(strstr(ui.notice, "no finished work"));
+	json_set_string(
+	    view_row(view, "workers", "auto-1"), "status", "needs_review");
+	press('A');
+	assert_action(press('y'), TOP_ACCEPT, "auto-1", NULL);
+	press('X');
+	type("no tests, y");
+	assert_action(
+	    press(TOP_KEY_ENTER), TOP_REJECT, "auto-1", "no tests, y");
+}
+END_TEST
+
+START_TEST(a_message_is_typed_and_sent_with_enter)
+{
+	press('M');
+	assert_action(press('q'), TOP_REDRAW, NULL, NULL);
+	press(TOP_KEY_BACKSPACE);
+	type("hello");
+	assert_action(press(TOP_KEY_TAB), TOP_NOTHING, NULL, NULL);
+	assert_action(press(TOP_KEY_ENTER), TOP_MESSAGE, "auto-1", "hello");
+	press('M');
+	assert_action(press(TOP_KEY_ENTER), TOP_REDRAW, NULL, NULL);
+	ck_assert_ptr_nonnull(ui.notice);
+	press('M');
+	type("not this");
+	assert_action(press(TOP_KEY_ESC), TOP_REDRAW, NULL, NULL);
+	ck_assert_int_eq(ui.asked, TOP_NOTHING);
+}
+END_TEST
+
+START_TEST(other_keys_do_nothing)
+{
+	assert_action(press('z'), TOP_NOTHING, NULL, NULL);
+	assert_action(press(TOP_KEY_NONE), TOP_NOTHING, NULL, NULL);
+	assert_action(press('y'), TOP_NOTHING, NULL, NULL);
+	assert_action(press(TOP_KEY_BACKSPACE), TOP_NOTHING, NULL, NULL);
+	assert_action(press(TOP_KEY_RESIZE), TOP_REDRAW, NULL, NULL);
+	assert_action(press(TOP_KEY_REDRAW), TOP_REDRAW, NULL, NULL);
+	json_set(view, "workers", json_object_new_object());
+	assert_action(press('a'), TOP_NOTHING, NULL, NULL);
+	assert_action(press('j'), TOP_REDRAW, NULL, NULL);
+}
+END_TEST
+
+static void
+add_rows(Suite *suite, const TTest *test, int count)
+{
+	TCase *tcase = tcase_create(test->name);
+
+	tcase_add_checked_fixture(tcase, begin, end);
+	tcase_add_loop_test(tcase, test, 0, count);
+	suite_add_tcase(suite, tcase);
+}
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("top-ui");
+	const TTest *const tests[] = {
+		the_chosen_row_stays_chosen_when_others_come_and_go,
+		numbers_in_names_are_compared_as_numbers,
+		q_leaves_a_page_and_then_the_program,
+		a_page_scrolls_within_its_lines,
+		the_filter_is_typed_and_cleared,
+		problems_and_the_order_are_toggled,
+		space_keeps_the_view_and_gives_it_back,
+		looking_at_a_worker_needs_no_answer,
+		a_row_without_a_worker_says_so,
+		pause_and_resume_wait_for_y,
+		a_parked_task_is_resumed_itself,
+		only_finished_work_is_accepted_or_rejected,
+		a_message_is_typed_and_sent_with_enter,
+		other_keys_do_nothing,
+		NULL,
+	};
+
+	for (size_t i = 0; tests[i] != NULL; i++)
+		add_rows(suite, tests[i], 1);
+	add_rows(suite, a_key_moves_through_the_rows_in_their_natural_order,
+	    (int)nitems(moves));
+	add_rows(suite, a_key_shows_its_screen_and_escape_goes_back,
+	    (int)nitems(shows));
+	return suite;
+}
