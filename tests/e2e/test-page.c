@@ -2,7 +2,7 @@
 
 /*
  * The live page in a real browser (browser.h), against the real daemon. Skipped
- * where there is no Chromium. With LLMC_SHOTS=FOLDER, pictures are left there.
+ * where there is no Chromium. With UNIT_SHOTS=FOLDER, pictures are left there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,7 @@ close_page(void)
 static void
 save(const char *name)
 {
-	const char *folder = getenv("LLMC_SHOTS");
+	const char *folder = getenv("UNIT_SHOTS");
 
 	if (folder != NULL)
 		browser_save(browser, e2e_path("%s/%s.png", folder, name));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <check.h>
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,7 +44,7 @@ browser_program(void)
 {
 	static const char *const paths[] = { "/usr/bin/chromium",
 		"/usr/bin/chromium-browser", "/snap/bin/chromium" };
-	const char *named = getenv("LLMC_CHROMIUM");
+	const char *named = getenv("UNIT_CHROMIUM");
 
 	if (named != NULL && named[0] != '\0')
 		return named;
@@ -282,15 +281,29 @@ browser_new(void)
 	return b;
 }
 
+/* Asked to end, it removes its files. */
+static void
+end_program(struct browser *b)
+{
+	static const char request[] = "{\"id\":0,\"method\":\"Browser.close\"}";
+	int64_t end = clock_mono_ms() + WAIT_MS;
+
+	send_bytes(b, request, sizeof request);
+	while (waitpid(b->pid, NULL, WNOHANG) == 0) {
+		ck_assert_msg(
+		    clock_mono_ms() < end, "the browser does not end");
+		poll(NULL, 0, LOOK_MS); /* waits for another program */
+	}
+	close(b->fd);
+	kill(-b->pid, SIGKILL); /* those that it has left */
+}
+
 void
 browser_free(struct browser *b)
 {
 	if (b == NULL)
 		return;
-	close(b->fd);
-	kill(-b->pid, SIGKILL);
-	while (waitpid(b->pid, NULL, 0) < 0 && errno == EINTR)
-		continue;
+	end_program(b);
 	buf_release(&b->in);
 	buf_release(&b->console);
 	buf_release(&b->requests);

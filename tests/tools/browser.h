@@ -18,7 +18,7 @@ struct browser;
 
 #define BROWSER_FOREIGN_HOST "rebound.test"
 
-/* Its path; NULL = there is none here. LLMC_CHROMIUM names another one. */
+/* Its path; NULL = there is none here. UNIT_CHROMIUM names another one. */
 const char *browser_program(void);
 
 struct browser *browser_new(void);
