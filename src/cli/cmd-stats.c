@@ -10,15 +10,13 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "moment.h"
 #include "perf-files.h"
 #include "perf-stats.h"
 #include "shape.h"
+#include "since.h"
 #include "table.h"
 #include "text.h"
 #include "word.h"
-
-#define DAY_LEN 10 /* "2026-01-31" */
 
 enum {
 	FLAG_BY,
@@ -41,22 +39,6 @@ on_record(struct json_object *record, void *arg)
 
 	if (perf_record_read(record, &facts, NULL) == 0)
 		perf_stats_add(arg, &facts);
-}
-
-/* An age, a day (UTC) or a stamp. */
-static bool
-parse_since(const char *text, int64_t now, int64_t *ret_ms)
-{
-	cleanup_free char *stamp = NULL;
-	int64_t age = 0;
-
-	if (text_parse_duration(text, &age)) {
-		*ret_ms = now - age;
-		return true;
-	}
-	stamp = strlen(text) == DAY_LEN ? xasprintf("%sT00:00:00.000Z", text) :
-					  xstrdup(text);
-	return moment_parse(stamp, ret_ms);
 }
 
 static void
@@ -132,11 +114,9 @@ stats_run(struct cli *cli, const struct cli_args *args)
 	if (by_word != NULL && !word_find(perf_by_words, by_word, &by))
 		return cli_misuse(cli, &cmd_stats,
 		    "--by %s: expected agent, model or task-type", by_word);
-	if (since_word != NULL && !parse_since(since_word, now, &since))
+	if (since_word != NULL && !since_parse(since_word, now, &since))
 		return cli_misuse(cli, &cmd_stats,
-		    "--since %s: expected an age such as 12h or 7d, or a day "
-		    "such as 2026-01-31",
-		    since_word);
+		    "--since %s: expected " SINCE_EXPECTED, since_word);
 	stats = perf_stats_new((enum perf_by)by);
 	if (perf_files_read(
 		&cli->workspace, since, now, on_record, stats, &err) < 0) {

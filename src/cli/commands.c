@@ -22,6 +22,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_agents,
 	&cmd_tree,
 	&cmd_stats,
+	&cmd_report,
 	&cmd_why,
 	&cmd_oversight,
 	&cmd_iterations,

@@ -44,6 +44,7 @@ extern const struct cli_command cmd_probe;
 extern const struct cli_command cmd_proxy;
 extern const struct cli_command cmd_rebase;
 extern const struct cli_command cmd_reject;
+extern const struct cli_command cmd_report;
 extern const struct cli_command cmd_reset;
 extern const struct cli_command cmd_resume;
 extern const struct cli_command cmd_revert;

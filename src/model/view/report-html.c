@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "budget.h"
+#include "buf.h"
+#include "json.h"
+#include "moment.h"
+#include "report-chart.h"
+#include "report-html.h"
+#include "report-money.h"
+#include "report-print.h"
+#include "report-time.h"
+#include "text.h"
+
+static const char style[] =
+    ":root{color-scheme:light dark;--ink:#1c2430;--dim:#5b6673;--paper:#fff;"
+    "--line:#d8dee6;--good:#1a7f4b;--bad:#b3261e;--money:#2563a8;"
+    "--rest:#8a94a1}\n"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e4e9f0;--dim:#98a4b3;"
+    "--paper:#14181e;--line:#2e3742;--good:#4cc38a;--bad:#ff7a70;"
+    "--money:#74b0f4;--rest:#6f7b89}}\n"
+    "body{margin:2em auto;max-width:62em;padding:0 1em;color:var(--ink);"
+    "background:var(--paper);font:15px/1.5 system-ui,sans-serif}\n"
+    "h1{font-size:1.3em;margin:0}h2{font-size:1.1em;margin:2em 0 .4em}\n"
+    ".verdict{font-size:1.15em;border-left:.35em solid var(--rest);"
+    "padding:.4em .8em;margin:1em 0}\n"
+    ".verdict.good{border-color:var(--good)}"
+    ".verdict.bad{border-color:var(--bad)}"
+    ".verdict.mixed{border-color:var(--money)}\n"
+    ".dim,figcaption{color:var(--dim)}figure{margin:1.5em 0}"
+    "figcaption{font-size:.9em;margin-bottom:.4em}\n"
+    ".wide{overflow-x:auto}table{border-collapse:collapse;width:100%}\n"
+    "th,td{text-align:left;vertical-align:top;padding:.25em .8em .25em 0;"
+    "border-bottom:1px solid var(--line)}"
+    "th{font-weight:600;color:var(--dim)}"
+    "td.n,th.n{text-align:right;white-space:nowrap}\n"
+    "code,.words{font-family:ui-monospace,monospace;font-size:.92em}\n"
+    ".words{white-space:pre-wrap;overflow-wrap:anywhere;margin:.2em 0}"
+    "td{overflow-wrap:anywhere}\n"
+    "svg{width:100%;height:auto;display:block}"
+    "svg text{fill:var(--dim);font-size:12px;font-family:system-ui,"
+    "sans-serif}\n"
+    ".good{fill:var(--good)}.money{fill:var(--money)}.rest{fill:var(--rest)}"
+    ".bad{fill:var(--bad);fill-opacity:.55;stroke:var(--bad);"
+    "stroke-dasharray:3 2}\n"
+    "@media print{:root{--ink:#000;--dim:#444;--paper:#fff;--line:#bbb;"
+    "--good:#1a7f4b;--bad:#b3261e;--money:#2563a8;--rest:#8a94a1}"
+    "body{margin:0;max-width:none;font-size:11px}"
+    "tr,figure{break-inside:avoid}}\n";
+
+static struct json_object *
+part(struct json_object *report, const char *key)
+{
+	return json_object_object_get(report, key);
+}
+
+static void
+add_text(struct buf *out, struct json_object *row, const char *key)
+{
+	report_chart_text(out, json_string_or(row, key, ""));
+}
+
+/* False: the list is empty, and nothing is said. */
+static bool
+begin(struct buf *out, struct json_object *list, const char *title)
+{
+	size_t count = json_object_array_length(list);
+
+	if (count > 0)
+		buf_addf(out, "<section><h2>%s (%zu)</h2>\n", title, count);
+	return count > 0;
+}
+
+static void
+add_short(struct buf *out, int64_t ms)
+{
+	text_add_duration(out, ms >= 1000 ? ms / 1000 * 1000 : ms);
+}
+
+/* --- what needs a person --------------------------------------------- */
+
+static void
+add_needs(struct json_object *report, struct buf *out)
+{
+	struct json_object *list = part(report, "needs");
+
+	if (!begin(out, list, "Needs you")) {
+		buf_adds(out, "<p>Nothing needs you.</p>\n");
+		return;
+	}
+	buf_adds(out,
+	    "<div class=\"wide\"><table><tr><th>Who<th>Why<th>Type this\n");
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+
+		buf_adds(out, "<tr><td>");
+		add_text(out, row, "who");
+		buf_adds(out, "<td>");
+		add_text(out, row, "words");
+		buf_adds(out, "<td><code>");
+		add_text(out, row, "command");
+		buf_adds(out, "</code>\n");
+	}
+	buf_adds(out, "</table></div></section>\n");
+}
+
+/* --- tasks ----------------------------------------------------------- */
+
+static void
+add_task(struct buf *out, struct json_object *row)
+{
+	cleanup_buf struct buf commit = BUF_INIT, rest = BUF_INIT;
+
+	report_print_commit(row, &commit);
+	buf_adds(out, "<tr><td>");
+	add_text(out, row, "id");
+	buf_adds(out, "<td><code>");
+	report_chart_text(out,
+	    json_string_or(row, "outcome", NULL) != NULL ?
+		commit.data :
+		json_string_or(row, "step", ""));
+	buf_adds(out, "</code><td>");
+	add_text(out, row, "title");
+	report_print_lines(row, &rest);
+	buf_adds(out, "<td class=\"n\">");
+	report_chart_text(out, rest.data);
+	buf_adds(out, "<td class=\"n\">");
+	report_money_add(out, row);
+	buf_adds(out, "<td class=\"n\">");
+	if (part(row, "wall_ms") != NULL)
+		add_short(out, json_int_or(row, "wall_ms", 0));
+	buf_adds(out, "<td class=\"n\">");
+	add_short(out, json_int_or(row, "worked_ms", 0));
+	buf_addf(out, "<td class=\"n\">%" PRId64 "\n",
+	    json_int_or(row, "attempts", 0));
+}
+
+static void
+add_tasks(struct json_object *list, const char *title, struct buf *out)
+{
+	if (!begin(out, list, title))
+		return;
+	buf_adds(out,
+	    "<div class=\"wide\"><table><tr><th>Task<th>State<th>Title"
+	    "<th class=\"n\">Lines<th class=\"n\">Cost<th class=\"n\">Wall"
+	    "<th class=\"n\">Worked<th class=\"n\">Tries\n");
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		add_task(out, json_object_array_get_idx(list, i));
+	buf_adds(out, "</table></div></section>\n");
+}
+
+static void
+add_words(struct buf *out, const char *title, const char *words)
+{
+	if (words == NULL || *words == '\0')
+		return;
+	buf_addf(
+	    out, "<div class=\"dim\">%s</div><div class=\"words\">", title);
+	report_chart_text(out, words);
+	buf_adds(out, "</div>\n");
+}
+
+static void
+add_not_landed(struct json_object *report, struct buf *out)
+{
+	struct json_object *list = part(report, "not_landed");
+
+	if (!begin(out, list, "Not landed"))
+		return;
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+
+		buf_adds(out, "<p><b>");
+		add_text(out, row, "id");
+		buf_adds(out, "</b> ");
+		add_text(out, row, "title");
+		buf_adds(out, " <span class=\"dim\">");
+		add_text(out, row, "outcome");
+		buf_addf(out, ", %" PRId64 " attempts, ",
+		    json_int_or(row, "attempts", 0));
+		report_money_add(out, row);
+		buf_adds(out, "</span></p>\n");
+		add_words(out, "Why", json_string_or(row, "reason", NULL));
+		add_words(
+		    out, "It said", json_string_or(row, "last_words", NULL));
+	}
+	buf_adds(out, "</section>\n");
+}
+
+/* --- money and time -------------------------------------------------- */
+
+static void
+add_amount(struct buf *out, struct json_object *money, const char *title,
+    const char *key)
+{
+	int64_t cost = json_int_or(money, key, -1);
+
+	buf_addf(out, "<tr><td>%s<td class=\"n\">", title);
+	if (cost >= 0)
+		budget_add_cost(out, cost);
+	else
+		buf_addc(out, '-');
+	buf_addc(out, '\n');
+}
+
+static void
+add_money(struct json_object *report, struct buf *out)
+{
+	struct json_object *money = part(report, "money");
+
+	buf_adds(out, "<section><h2>Money</h2><table>\n");
+	add_amount(out, money, "All tasks of this report", "total_micros");
+	add_amount(out, money, "For each that landed", "per_landed_micros");
+	add_amount(out, money, "Spent without landing", "not_landed_micros");
+	add_amount(out, money, "On what has not ended", "open_micros");
+	add_amount(out, money, "Of all that, estimated", "estimated_micros");
+	if (json_int_or(money, "unknown", 0) > 0)
+		buf_addf(out,
+		    "<tr><td>Tasks whose cost is not known (?)"
+		    "<td class=\"n\">%" PRId64 "\n",
+		    json_int_or(money, "unknown", 0));
+	buf_adds(out, "</table>\n");
+	report_chart_days(report, out);
+	buf_adds(out, "</section>\n");
+}
+
+static void
+add_time(struct json_object *report, struct buf *out)
+{
+	struct json_object *time = part(report, "time");
+
+	if (json_int_or(time, "worker_ms", 0) <= 0)
+		return;
+	buf_addf(out, "<section><h2>Time of %" PRId64 " workers: ",
+	    json_int_or(time, "workers", 0));
+	add_short(out, json_int_or(time, "worker_ms", 0));
+	buf_adds(out, "</h2>\n");
+	report_chart_time(report, out);
+	buf_adds(out, "</section>\n");
+}
+
+/* --- the rest -------------------------------------------------------- */
+
+static void
+add_moments(struct json_object *list, const char *title, struct buf *out)
+{
+	if (!begin(out, list, title))
+		return;
+	buf_adds(out, "<div class=\"wide\"><table>\n");
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+		cleanup_buf struct buf words = BUF_INIT;
+
+		if (json_string_or(row, "type", NULL) == NULL)
+			report_print_repair(row, &words);
+		buf_adds(out, "<tr><td>");
+		moment_add(out, json_int_or(row, "at_ms", 0));
+		buf_adds(out, "<td>");
+		report_chart_text(out,
+		    words.len > 0 ? words.data :
+				    json_string_or(row, "words", ""));
+		buf_addc(out, '\n');
+	}
+	buf_adds(out, "</table></div></section>\n");
+}
+
+static void
+add_notes(struct json_object *report, struct buf *out)
+{
+	struct json_object *list = part(report, "notes");
+
+	buf_adds(out, "<footer class=\"dim\">\n");
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		buf_adds(out, "<p>");
+		report_chart_text(out,
+		    json_object_get_string(json_object_array_get_idx(list, i)));
+		buf_adds(out, "</p>\n");
+	}
+	buf_adds(out, "</footer>\n");
+}
+
+static void
+add_top(struct json_object *report, struct buf *out)
+{
+	struct json_object *verdict = part(report, "verdict");
+	cleanup_buf struct buf period = BUF_INIT;
+
+	report_print_period(report, &period);
+	buf_adds(out,
+	    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+	    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+	    "'none'; style-src 'unsafe-inline'\">\n"
+	    "<meta name=\"viewport\" content=\"width=device-width, "
+	    "initial-scale=1\">\n<title>llmc report: ");
+	report_chart_text(out, period.data);
+	buf_addf(
+	    out, "</title>\n<style>\n%s</style></head>\n<body><h1>", style);
+	add_text(out, report, "project");
+	if (json_string_or(report, "project", NULL) != NULL)
+		buf_adds(out, ": ");
+	buf_adds(out, "report of ");
+	report_chart_text(out, period.data);
+	buf_adds(out, "</h1>\n<p class=\"verdict ");
+	add_text(out, verdict, "level");
+	buf_adds(out, "\">");
+	add_text(out, verdict, "words");
+	buf_adds(out, "</p>\n");
+}
+
+void
+report_html(struct json_object *report, struct buf *out)
+{
+	cleanup_buf struct buf landing = BUF_INIT;
+
+	add_top(report, out);
+	add_needs(report, out);
+	report_chart_tasks(report, out);
+	add_tasks(part(report, "landed"), "Landed", out);
+	add_not_landed(report, out);
+	add_tasks(part(report, "open"), "Not ended", out);
+	add_money(report, out);
+	add_time(report, out);
+	report_print_landing(report, &landing);
+	buf_adds(out, "<section><h2>Landing</h2><p>");
+	report_chart_text(out, landing.data);
+	buf_adds(out, ".</p></section>\n");
+	add_moments(
+	    part(report, "repairs"), "Failures and repairs of llmc", out);
+	add_moments(part(report, "oversight"), "Oversight", out);
+	add_notes(report, out);
+	buf_adds(out, "</body></html>\n");
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "account.h"
+#include "budget.h"
+#include "buf.h"
+#include "json.h"
+#include "mem.h"
+#include "report-money.h"
+
+#define DAY_MS (24 * 3600 * (int64_t)1000)
+
+struct sums {
+	int64_t cost, estimated, unknown;
+};
+
+static bool
+is_estimate(struct json_object *row)
+{
+	return strcmp(json_string_or(row, "cost_source", ""),
+		   cost_source_words[COST_ESTIMATE]) == 0;
+}
+
+/* A task that nobody began has cost nothing. */
+static struct sums
+sum(struct json_object *list)
+{
+	struct sums sums = { 0 };
+
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+		int64_t cost = json_int_or(row, "cost_micros", -1);
+
+		if (cost < 0) {
+			sums.unknown += json_int_or(row, "attempts", 0) > 0;
+			continue;
+		}
+		sums.cost += cost;
+		if (is_estimate(row))
+			sums.estimated += cost;
+	}
+	return sums;
+}
+
+static size_t
+count_landed(struct json_object *list)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		count +=
+		    strcmp(json_string_or(json_object_array_get_idx(list, i),
+			       "outcome", ""),
+			"landed") == 0;
+	return count;
+}
+
+static struct json_object *
+day_row(struct json_object *from)
+{
+	static const char *const members[] = { "day", "cost_micros",
+		"cost_source" };
+	struct json_object *row = json_object_new_object();
+
+	for (size_t i = 0; i < nitems(members); i++)
+		json_set(row, members[i],
+		    json_object_get(json_object_object_get(from, members[i])));
+	return row;
+}
+
+static struct json_object *
+days_of(struct json_object *budget, int64_t from_ms, int64_t to_ms)
+{
+	struct json_object *days = NULL, *list = json_object_new_array();
+
+	json_get_array(budget, "", "days", &days, NULL);
+	for (size_t i = 0; days != NULL && i < json_object_array_length(days);
+	     i++) {
+		struct json_object *row = json_object_array_get_idx(days, i);
+		int64_t day = json_int_or(row, "day", -1);
+
+		if (day >= from_ms / DAY_MS && day <= to_ms / DAY_MS)
+			json_object_array_add(list, day_row(row));
+	}
+	return list;
+}
+
+struct json_object *
+report_money(struct json_object *landed, struct json_object *not_landed,
+    struct json_object *open, struct json_object *budget, int64_t from_ms,
+    int64_t to_ms)
+{
+	struct json_object *json = json_object_new_object();
+	struct sums a = sum(landed), b = sum(not_landed), c = sum(open);
+	size_t count = count_landed(landed);
+
+	json_set_int(json, "total_micros", a.cost + b.cost + c.cost);
+	json_set_int(json, "landed_micros", a.cost);
+	json_set_int(json, "not_landed_micros", b.cost);
+	json_set_int(json, "open_micros", c.cost);
+	json_set_int(
+	    json, "estimated_micros", a.estimated + b.estimated + c.estimated);
+	json_set(json, "per_landed_micros",
+	    count > 0 ? json_object_new_int64(
+			    (a.cost + b.cost + c.cost) / (int64_t)count) :
+			NULL);
+	json_set_int(json, "unknown", a.unknown + b.unknown + c.unknown);
+	json_set(json, "days", days_of(budget, from_ms, to_ms));
+	return json;
+}
+
+void
+report_money_add(struct buf *out, struct json_object *row)
+{
+	int64_t cost = json_int_or(row, "cost_micros", -1);
+
+	if (cost < 0) {
+		buf_adds(out, json_int_or(row, "attempts", 1) > 0 ? "?" : "-");
+		return;
+	}
+	budget_add_cost(out, cost);
+	if (is_estimate(row))
+		buf_adds(out, " est.");
+}

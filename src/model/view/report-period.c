@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "mem.h"
+#include "report-period.h"
+#include "work-span.h"
+
+void
+report_run_release(struct report_run *run)
+{
+	free(run->wanted);
+	free(run->id);
+	free(run->last);
+	memset(run, 0, sizeof *run);
+}
+
+void
+report_run_line(struct report_run *run, struct json_object *line)
+{
+	const char *id = json_string_or(line, "run_id", NULL);
+	const char *what = json_string_or(line, "what", "");
+	int64_t at = json_int_or(line, "at_ms", 0);
+
+	if (id == NULL || at <= 0)
+		return;
+	xstrset(&run->last, id);
+	if (run->wanted != NULL && strcmp(id, run->wanted) != 0) {
+		if (run->id != NULL && run->next_ms == 0)
+			run->next_ms = at;
+		return;
+	}
+	if (run->id == NULL || strcmp(run->id, id) != 0) {
+		xstrset(&run->id, id);
+		run->from_ms = at;
+	}
+	run->ended_ms = strcmp(what, "ends") == 0 ? at : 0;
+}
+
+int64_t
+report_run_end(const struct report_run *run, const struct work_span *spans,
+    size_t count, bool goes_on, int64_t now_ms)
+{
+	int64_t end = run->from_ms;
+
+	if (goes_on && run->next_ms == 0)
+		return now_ms;
+	if (run->ended_ms > 0)
+		return run->ended_ms;
+	for (size_t i = 0; i < count; i++)
+		if (spans[i].to_ms > end &&
+		    (run->next_ms == 0 || spans[i].to_ms <= run->next_ms))
+			end = spans[i].to_ms;
+	return end;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: ISC */
+
+/* From when to when a run was, from the lines of runs.jsonl. Pure. */
+#ifndef REPORT_PERIOD_H
+#define REPORT_PERIOD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct json_object;
+struct work_span;
+
+/* All zero: no line was seen. Strings are owned. */
+struct report_run {
+	char *wanted; /* NULL = the last one */
+	char *id; /* that was found; NULL = none */
+	char *last; /* of all */
+	int64_t from_ms;
+	int64_t ended_ms; /* 0 = it was killed, or goes on */
+	int64_t next_ms; /* when another one began; 0 = it is the last */
+};
+
+void report_run_release(struct report_run *run);
+/* The next line; oldest first. */
+void report_run_line(struct report_run *run, struct json_object *line);
+
+/* When it ended: now if it goes on; if it was killed, with the last span before
+ * the next one. */
+int64_t report_run_end(const struct report_run *run,
+    const struct work_span *spans, size_t count, bool goes_on, int64_t now_ms);
+
+#endif

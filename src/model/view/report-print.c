@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "budget.h"
+#include "buf.h"
+#include "json.h"
+#include "mem.h"
+#include "moment.h"
+#include "report-money.h"
+#include "report-print.h"
+#include "report-time.h"
+#include "table.h"
+#include "text.h"
+
+#define SHA_LEN   9
+#define WORDS_MAX 300 /* bytes of last words */
+
+struct printing {
+	struct json_object *report;
+	int width;
+	bool colours;
+	struct buf *out;
+};
+
+static struct json_object *
+part(const struct printing *p, const char *key)
+{
+	return json_object_object_get(p->report, key);
+}
+
+/* Nothing for an empty list. */
+static size_t
+heading(const struct printing *p, const char *title, struct json_object *list)
+{
+	size_t count = json_object_array_length(list);
+
+	if (count > 0)
+		buf_addf(p->out,
+		    p->colours ? "\n\033[1m%s (%zu)\033[0m\n" : "\n%s (%zu)\n",
+		    title, count);
+	return count > REPORT_LINES_MAX ? REPORT_LINES_MAX : count;
+}
+
+static void
+add_rest(const struct printing *p, struct json_object *list)
+{
+	size_t count = json_object_array_length(list);
+
+	if (count > REPORT_LINES_MAX)
+		buf_addf(p->out, "  ... and %zu more: llmc report --json\n",
+		    count - REPORT_LINES_MAX);
+}
+
+static void
+print_table(const struct printing *p, struct table *table)
+{
+	table_print(table, p->width, p->colours, p->out);
+	table_free(table);
+}
+
+static void
+add_visible(struct buf *out, const char *text)
+{
+	text_add_visible(out, text, strlen(text), false);
+}
+
+static void
+add_short(struct buf *out, int64_t ms)
+{
+	text_add_duration(out, ms >= 1000 ? ms / 1000 * 1000 : ms);
+}
+
+/* --- what the page says too ------------------------------------------ */
+
+void
+report_print_period(struct json_object *report, struct buf *out)
+{
+	struct json_object *period = json_object_object_get(report, "period");
+	int64_t from = json_int_or(period, "from_ms", 0);
+	int64_t to = json_int_or(period, "to_ms", 0);
+	const char *run = json_string_or(period, "run", NULL);
+
+	if (run != NULL) {
+		buf_adds(out, "run ");
+		add_visible(out, run);
+		buf_adds(out, ", ");
+	}
+	moment_add(out, from);
+	buf_adds(out, " to ");
+	if (json_bool_or(period, "goes_on", false))
+		buf_adds(out, "now");
+	else
+		moment_add(out, to);
+	buf_adds(out, " (");
+	add_short(out, to - from);
+	buf_addc(out, ')');
+}
+
+void
+report_print_commit(struct json_object *task, struct buf *out)
+{
+	const char *commit = json_string_or(task, "commit", NULL);
+
+	if (commit != NULL)
+		buf_addf(out, "%.*s", SHA_LEN, commit);
+	else
+		buf_adds(out, json_string_or(task, "outcome", "-"));
+}
+
+void
+report_print_lines(struct json_object *task, struct buf *out)
+{
+	int64_t added = json_int_or(task, "lines_added", -1);
+	int64_t removed = json_int_or(task, "lines_removed", -1);
+
+	if (added >= 0 && removed >= 0)
+		buf_addf(out, "+%" PRId64 " -%" PRId64, added, removed);
+}
+
+static void
+add_check(struct json_object *check, struct buf *out)
+{
+	int64_t trees = json_int_or(check, "trees", 0);
+
+	if (trees <= 0)
+		return;
+	buf_addf(out,
+	    "; its check has contradicted itself on %" PRId64 " of %" PRId64
+	    " trees",
+	    json_int_or(check, "flaky_trees", 0), trees);
+	if (json_bool_or(check, "flaky_alarm", false))
+		buf_adds(out, ", which is too often: make it reliable");
+}
+
+static void
+add_checks(struct json_object *checks, struct buf *out)
+{
+	const char *before = "; checks: ";
+
+	json_object_object_foreach(checks, result, count)
+	{
+		buf_addf(out, "%s%" PRId64 " ", before,
+		    json_object_get_int64(count));
+		add_visible(out, result);
+		before = ", ";
+	}
+}
+
+void
+report_print_landing(struct json_object *report, struct buf *out)
+{
+	struct json_object *landing = json_object_object_get(report, "landing");
+	int64_t queue = json_int_or(landing, "queue", 0);
+
+	if (queue == 0)
+		buf_adds(out, "nothing waits to land");
+	else
+		buf_addf(out, "%" PRId64 " wait%s to land", queue,
+		    queue == 1 ? "s" : "");
+	add_checks(json_object_object_get(landing, "checks"), out);
+	add_check(json_object_object_get(landing, "check"), out);
+	if (json_bool_or(landing, "red", false))
+		buf_adds(out, "; the branch itself fails its check");
+}
+
+void
+report_print_repair(struct json_object *row, struct buf *out)
+{
+	static const char *const members[] = { "kind", "class", "words",
+		"outcome" };
+	const char *before = "";
+
+	for (size_t i = 0; i < nitems(members); i++) {
+		const char *word = json_string_or(row, members[i], NULL);
+
+		if (word == NULL || *word == '\0')
+			continue;
+		buf_adds(out, before);
+		add_visible(out, word);
+		before = ", ";
+	}
+}
+
+/* --- what needs a person --------------------------------------------- */
+
+static void
+print_needs(const struct printing *p)
+{
+	static const struct table_column columns[] = { { NULL, false, false },
+		{ NULL, false, false }, { NULL, false, true },
+		{ NULL, false, false } };
+	struct json_object *list = part(p, "needs");
+	size_t count = heading(p, "Needs you", list);
+	struct table *table;
+
+	if (count == 0) {
+		buf_adds(p->out, "\nNothing needs you.\n");
+		return;
+	}
+	table = table_new(columns, nitems(columns));
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+
+		table_row(table,
+		    (const char *[]){ "", json_string_or(row, "who", "?"),
+			json_string_or(row, "words", ""),
+			json_string_or(row, "command", "") });
+		table_colour(table, 1, "1;31");
+	}
+	print_table(p, table);
+	add_rest(p, list);
+}
+
+/* --- tasks ----------------------------------------------------------- */
+
+static void
+add_task(struct table *table, struct json_object *row, const char *first)
+{
+	cleanup_buf struct buf cost = BUF_INIT, took = BUF_INIT,
+			       worked = BUF_INIT, lines = BUF_INIT;
+	cleanup_free char *attempts =
+	    xasprintf("%" PRId64, json_int_or(row, "attempts", 0));
+
+	report_money_add(&cost, row);
+	if (json_object_object_get(row, "wall_ms") != NULL)
+		add_short(&took, json_int_or(row, "wall_ms", 0));
+	add_short(&worked, json_int_or(row, "worked_ms", 0));
+	report_print_lines(row, &lines);
+	table_row(table,
+	    (const char *[]){ "", json_string_or(row, "id", "?"), first,
+		cost.data, took.data, worked.data, attempts, lines.data,
+		json_string_or(row, "title", "") });
+}
+
+static struct table *
+task_table(const char *first)
+{
+	const struct table_column columns[] = { { "", false, false },
+		{ "TASK", false, false }, { first, false, false },
+		{ "COST", true, false }, { "WALL", true, false },
+		{ "WORKED", true, false }, { "TRIES", true, false },
+		{ "LINES", true, false }, { "TITLE", false, true } };
+
+	return table_new(columns, nitems(columns));
+}
+
+static void
+print_landed(const struct printing *p)
+{
+	struct json_object *list = part(p, "landed");
+	size_t count = heading(p, "Landed", list);
+	struct table *table = task_table("COMMIT");
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+		cleanup_buf struct buf commit = BUF_INIT;
+
+		report_print_commit(row, &commit);
+		add_task(table, row, commit.data);
+	}
+	if (count > 0)
+		print_table(p, table);
+	else
+		table_free(table);
+	add_rest(p, list);
+}
+
+static void
+add_words(const struct printing *p, const char *title, const char *words)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+
+	if (words == NULL || *words == '\0')
+		return;
+	text_add_visible(
+	    &line, words, text_cut(words, strlen(words), WORDS_MAX), false);
+	buf_addf(p->out, "      %s: %s%s\n", title, line.data,
+	    strlen(words) > WORDS_MAX ? "..." : "");
+}
+
+static void
+print_not_landed(const struct printing *p)
+{
+	struct json_object *list = part(p, "not_landed");
+	size_t count = heading(p, "Not landed", list);
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+		int64_t attempts = json_int_or(row, "attempts", 0);
+
+		buf_adds(p->out, "  ");
+		add_visible(p->out, json_string_or(row, "id", "?"));
+		buf_addf(p->out, "  %s, ", json_string_or(row, "outcome", "?"));
+		report_money_add(p->out, row);
+		buf_addf(p->out, ", %" PRId64 " attempt%s: ", attempts,
+		    attempts == 1 ? "" : "s");
+		add_visible(p->out, json_string_or(row, "title", ""));
+		buf_addc(p->out, '\n');
+		add_words(p, "why", json_string_or(row, "reason", NULL));
+		add_words(
+		    p, "it said", json_string_or(row, "last_words", NULL));
+	}
+	add_rest(p, list);
+}
+
+static void
+print_open(const struct printing *p)
+{
+	struct json_object *list = part(p, "open");
+	size_t count = heading(p, "Not ended", list);
+	struct table *table = task_table("STEP");
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+
+		add_task(table, row, json_string_or(row, "step", "?"));
+	}
+	if (count > 0)
+		print_table(p, table);
+	else
+		table_free(table);
+	add_rest(p, list);
+}
+
+/* --- money and time -------------------------------------------------- */
+
+static void
+add_amount(const struct printing *p, struct json_object *money,
+    const char *title, const char *key)
+{
+	int64_t cost = json_int_or(money, key, -1);
+
+	buf_addf(p->out, "  %-28s ", title);
+	if (cost >= 0)
+		budget_add_cost(p->out, cost);
+	else
+		buf_addc(p->out, '-');
+	buf_addc(p->out, '\n');
+}
+
+static void
+print_money(const struct printing *p)
+{
+	struct json_object *money = part(p, "money");
+	int64_t unknown = json_int_or(money, "unknown", 0);
+
+	buf_adds(p->out, p->colours ? "\n\033[1mMoney\033[0m\n" : "\nMoney\n");
+	add_amount(p, money, "all tasks of this report", "total_micros");
+	add_amount(p, money, "for each that landed", "per_landed_micros");
+	add_amount(p, money, "spent without landing", "not_landed_micros");
+	add_amount(p, money, "on what has not ended", "open_micros");
+	add_amount(p, money, "of all that, estimated", "estimated_micros");
+	if (unknown > 0)
+		buf_addf(p->out, "  %-28s ? (%" PRId64 " task%s)\n",
+		    "not known", unknown, unknown == 1 ? "" : "s");
+}
+
+static void
+print_time(const struct printing *p)
+{
+	static const struct table_column columns[] = { { NULL, false, false },
+		{ NULL, false, false }, { NULL, true, false },
+		{ NULL, true, false } };
+	struct json_object *time = part(p, "time");
+	struct json_object *rows = json_object_object_get(time, "rows");
+	int64_t all = json_int_or(time, "worker_ms", 0);
+	int64_t workers = json_int_or(time, "workers", 0);
+	struct table *table;
+
+	if (all <= 0)
+		return;
+	buf_addf(p->out,
+	    p->colours ? "\n\033[1mTime of %" PRId64 " worker%s\033[0m\n" :
+			 "\nTime of %" PRId64 " worker%s\n",
+	    workers, workers == 1 ? "" : "s");
+	table = table_new(columns, nitems(columns));
+	for (int i = 0; i <= REPORT_USE_COUNT; i++) {
+		bool sum = i == REPORT_USE_COUNT;
+		int64_t ms =
+		    sum ? all : json_int_or(rows, report_use_words[i], 0);
+		cleanup_buf struct buf took = BUF_INIT;
+		cleanup_free char *percent =
+		    xasprintf("%.1f %%", 100.0 * (double)ms / (double)all);
+
+		if (ms == 0)
+			continue;
+		add_short(&took, ms);
+		table_row(table,
+		    (const char *[]){ "", sum ? "all" : report_use_titles[i],
+			took.data, percent });
+	}
+	print_table(p, table);
+}
+
+/* --- the rest -------------------------------------------------------- */
+
+static void
+print_repairs(const struct printing *p)
+{
+	struct json_object *list = part(p, "repairs");
+	size_t count = heading(p, "Failures and repairs of llmc", list);
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+
+		buf_adds(p->out, "  ");
+		moment_add(p->out, json_int_or(row, "at_ms", 0));
+		buf_adds(p->out, "  ");
+		report_print_repair(row, p->out);
+		buf_addc(p->out, '\n');
+	}
+	add_rest(p, list);
+}
+
+static void
+print_oversight(const struct printing *p)
+{
+	struct json_object *list = part(p, "oversight");
+	size_t count = heading(p, "Oversight", list);
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+
+		buf_adds(p->out, "  ");
+		moment_add(p->out, json_int_or(row, "at_ms", 0));
+		buf_adds(p->out, "  ");
+		add_visible(p->out, json_string_or(row, "words", ""));
+		buf_addc(p->out, '\n');
+	}
+	add_rest(p, list);
+}
+
+static void
+print_notes(const struct printing *p)
+{
+	struct json_object *list = part(p, "notes");
+
+	if (json_object_array_length(list) > 0)
+		buf_addc(p->out, '\n');
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		buf_addf(p->out, "%s\n",
+		    json_object_get_string(json_object_array_get_idx(list, i)));
+}
+
+void
+report_print(
+    struct json_object *report, int width, bool colours, struct buf *out)
+{
+	struct printing p = { report, width, colours, out };
+	struct json_object *verdict = part(&p, "verdict");
+
+	buf_adds(out, "Report of ");
+	report_print_period(report, out);
+	buf_addf(out, colours ? "\n\033[1m%s\033[0m\n" : "\n%s\n",
+	    json_string_or(verdict, "words", ""));
+	print_needs(&p);
+	print_landed(&p);
+	print_not_landed(&p);
+	print_open(&p);
+	print_money(&p);
+	print_time(&p);
+	buf_adds(out, "\nLanding: ");
+	report_print_landing(report, out);
+	buf_adds(out, ".\n");
+	print_repairs(&p);
+	print_oversight(&p);
+	print_notes(&p);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "report-shape.h"
+#include "report-verdict.h"
+
+#define INT(member, words)                                           \
+	{                                                            \
+		.name = (member), .type = SHAPE_INT, .help = (words) \
+	}
+#define NULLABLE(member, kind, words)                                      \
+	{                                                                  \
+		.name = (member), .type = (kind), .flags = SHAPE_NULLABLE, \
+		.help = (words)                                            \
+	}
+#define BOOL(member, words)                                           \
+	{                                                             \
+		.name = (member), .type = SHAPE_BOOL, .help = (words) \
+	}
+#define OBJECT(member, shape)                                          \
+	{                                                              \
+		.name = (member), .type = SHAPE_OBJECT, .of = &(shape) \
+	}
+#define LIST(member, shape, words)                                     \
+	{                                                              \
+		.name = (member), .type = SHAPE_ARRAY, .of = &(shape), \
+		.help = (words)                                        \
+	}
+#define END                  \
+	{                    \
+		.name = NULL \
+	}
+#define FIELDS (const struct shape_field[])
+#define LIST_OF(element)                                       \
+	{                                                      \
+		.fields = &(const struct shape_field)          \
+		{                                              \
+			.type = SHAPE_OBJECT, .of = &(element) \
+		}                                              \
+	}
+
+static const struct shape period = {
+	.fields =
+	    FIELDS{
+		NULLABLE("run", SHAPE_STRING, "null: of no run (--since)"),
+		INT("from_ms", NULL),
+		INT("to_ms", NULL),
+		BOOL("goes_on", "the period ends now, and is not over"),
+		END,
+	    },
+};
+
+static const struct shape verdict = {
+	.fields =
+	    FIELDS{
+		{ .name = "level",
+		    .type = SHAPE_STRING,
+		    .choices = report_levels },
+		{ .name = "words",
+		    .type = SHAPE_STRING,
+		    .help = "how it went, in one sentence" },
+		END,
+	    },
+};
+
+static const struct shape need = {
+	.fields =
+	    FIELDS{
+		{ .name = "what", .type = SHAPE_STRING },
+		{ .name = "who", .type = SHAPE_STRING },
+		{ .name = "words", .type = SHAPE_STRING },
+		NULLABLE("command", SHAPE_STRING, "what to type"),
+		END,
+	    },
+};
+static const struct shape needs = LIST_OF(need);
+
+static const struct shape counts = {
+	.fields =
+	    FIELDS{
+		INT("landed", NULL),
+		INT("no_changes", NULL),
+		INT("failed", NULL),
+		INT("aborted", NULL),
+		INT("dead_letter", NULL),
+		INT("open", "begun and not ended"),
+		END,
+	    },
+};
+
+static const struct shape task = {
+	.fields =
+	    FIELDS{
+		{ .name = "id", .type = SHAPE_STRING },
+		NULLABLE("title", SHAPE_STRING, NULL),
+		NULLABLE("outcome", SHAPE_STRING, "null: it has not ended"),
+		NULLABLE("step", SHAPE_STRING, NULL),
+		NULLABLE("commit", SHAPE_STRING, "that it landed as"),
+		NULLABLE("worker", SHAPE_STRING, "that had it last"),
+		NULLABLE("run_id", SHAPE_STRING, NULL),
+		INT("attempts", NULL),
+		INT("turns", NULL),
+		NULLABLE("finished_unix", SHAPE_INT, NULL),
+		NULLABLE("wall_ms", SHAPE_INT, "from its creation to its end"),
+		NULLABLE("cost_micros", SHAPE_INT,
+		    "millionths of a dollar; null: not known"),
+		NULLABLE("cost_source", SHAPE_STRING,
+		    "unknown, estimate or reported"),
+		NULLABLE("lines_added", SHAPE_INT, "null: not known"),
+		NULLABLE("lines_removed", SHAPE_INT, NULL),
+		NULLABLE("reason", SHAPE_STRING, "why it failed"),
+		NULLABLE("last_words", SHAPE_STRING, "of its agent"),
+		INT("worked_ms", "what was worked on it in this period"),
+		{ .name = "finished_ms",
+		    .type = SHAPE_INT,
+		    .flags = SHAPE_OPTIONAL },
+		END,
+	    },
+};
+static const struct shape tasks = LIST_OF(task);
+
+static const struct shape day = {
+	.fields =
+	    FIELDS{
+		INT("day", "since 1970, UTC"),
+		NULLABLE("cost_micros", SHAPE_INT, NULL),
+		{ .name = "cost_source", .type = SHAPE_STRING },
+		END,
+	    },
+};
+static const struct shape days = LIST_OF(day);
+
+static const struct shape money = {
+	.fields =
+	    FIELDS{
+		INT("total_micros",
+		    "of all tasks of the report; millionths of a dollar"),
+		INT("landed_micros", "of those in landed"),
+		INT("not_landed_micros", "of those in not_landed"),
+		INT("open_micros", "of those in open, so far"),
+		INT("estimated_micros", "what of the total is an estimate"),
+		NULLABLE("per_landed_micros", SHAPE_INT,
+		    "the total for each task that landed"),
+		INT("unknown", "tasks whose cost is not known"),
+		LIST("days", days, "what all workers spent, by day"),
+		END,
+	    },
+};
+
+static const struct shape uses = {
+	.fields = &(const struct shape_field){ .type = SHAPE_INT,
+	    .help = "milliseconds" },
+};
+static const struct shape worker = {
+	.fields =
+	    FIELDS{
+		{ .name = "worker", .type = SHAPE_STRING },
+		INT("worker_ms", "the sum of its rows"),
+		{ .name = "rows", .type = SHAPE_MAP, .of = &uses },
+		END,
+	    },
+};
+static const struct shape workers = LIST_OF(worker);
+
+static const struct shape time_shape = {
+	.fields =
+	    FIELDS{
+		INT("workers", "that existed"),
+		INT("worker_ms", "their time: the sum of the rows"),
+		INT("wall_ms", "of the period"),
+		{ .name = "rows",
+		    .type = SHAPE_MAP,
+		    .of = &uses,
+		    .help = "what that time was used for" },
+		LIST("by_worker", workers, NULL),
+		END,
+	    },
+};
+
+static const struct shape bars = {
+	.fields = &(const struct shape_field){ .type = SHAPE_INT },
+};
+static const struct shape series = {
+	.fields =
+	    FIELDS{
+		INT("step_ms", "length of one element"),
+		LIST("landed", bars, "tasks, from the beginning of the period"),
+		LIST("not_landed", bars, NULL),
+		END,
+	    },
+};
+
+static const struct shape check = {
+	.fields =
+	    FIELDS{
+		{ .name = "command", .type = SHAPE_STRING },
+		INT("trees", "that it has judged"),
+		INT("flaky_trees",
+		    "of them, those that both failed and passed"),
+		BOOL("flaky_alarm", "that is too many"),
+		END,
+	    },
+};
+
+static const struct shape landing = {
+	.fields =
+	    FIELDS{
+		INT("queue", "what waits to land now"),
+		BOOL("red", "the branch itself fails its check"),
+		{ .name = "checks",
+		    .type = SHAPE_MAP,
+		    .of = &bars,
+		    .help = "checks of the period by their result" },
+		{ .name = "check",
+		    .type = SHAPE_OBJECT,
+		    .flags = SHAPE_NULLABLE,
+		    .of = &check,
+		    .help = "null: no check command is set" },
+		END,
+	    },
+};
+
+static const struct shape repair = {
+	.fields =
+	    FIELDS{
+		INT("at_ms", NULL),
+		{ .name = "kind", .type = SHAPE_STRING },
+		NULLABLE("class", SHAPE_STRING, NULL),
+		NULLABLE("words", SHAPE_STRING, NULL),
+		NULLABLE("outcome", SHAPE_STRING, "of a repair"),
+		INT("took_ms", NULL),
+		END,
+	    },
+};
+static const struct shape repairs = LIST_OF(repair);
+
+static const struct shape intervention = {
+	.fields =
+	    FIELDS{
+		INT("at_ms", NULL),
+		{ .name = "type", .type = SHAPE_STRING },
+		NULLABLE("worker", SHAPE_STRING, NULL),
+		NULLABLE("task", SHAPE_STRING, NULL),
+		NULLABLE("result", SHAPE_STRING, NULL),
+		NULLABLE("words", SHAPE_STRING, NULL),
+		END,
+	    },
+};
+static const struct shape interventions = LIST_OF(intervention);
+
+static const struct shape texts = {
+	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+};
+
+static const struct shape report = {
+	.fields =
+	    FIELDS{
+		NULLABLE("project", SHAPE_STRING, NULL),
+		NULLABLE("root", SHAPE_STRING, NULL),
+		NULLABLE("branch", SHAPE_STRING, NULL),
+		NULLABLE("made_unix", SHAPE_INT, NULL),
+		OBJECT("period", period),
+		OBJECT("verdict", verdict),
+		LIST("needs", needs, "what needs a person now"),
+		OBJECT("counts", counts),
+		LIST("landed", tasks, "with those that needed no change"),
+		LIST("not_landed", tasks, NULL),
+		LIST("open", tasks, NULL),
+		OBJECT("money", money),
+		OBJECT("time", time_shape),
+		OBJECT("series", series),
+		OBJECT("landing", landing),
+		LIST("repairs", repairs, "failures of llmc, and repairs"),
+		LIST("oversight", interventions, NULL),
+		LIST("notes", texts, "what is estimated or not known"),
+		END,
+	    },
+};
+
+const struct shape_field report_shape = { .type = SHAPE_OBJECT, .of = &report };

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What a report (report-make.h) looks like. */
+#ifndef REPORT_SHAPE_H
+#define REPORT_SHAPE_H
+
+#include "shape.h"
+
+extern const struct shape_field report_shape;
+
+#endif

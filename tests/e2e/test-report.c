@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc report, of runs that landed, failed and were killed: against the records
+ * that it is made of. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "autorun.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "scenarios.h"
+
+static void
+begin(void)
+{
+	fleet_begin();
+	auto_set("daemon.patrol_interval", "100ms");
+	auto_ails("");
+}
+
+static struct json_object *
+part(struct json_object *json, const char *key)
+{
+	return json_object_object_get(json, key);
+}
+
+/* The report with these arguments; every sum in it holds. */
+static struct json_object *
+report_of(const char *option, const char *value)
+{
+	struct json_object *report = e2e_json(
+	    e2e_llmc(fleet_root(), "report", "--json", option, value, NULL), 0);
+	struct json_object *time = part(report, "time");
+	int64_t sum = 0, workers = 0;
+
+	json_object_object_foreach(part(time, "rows"), use, ms)
+	{
+		(void)use;
+		sum += json_object_get_int64(ms);
+	}
+	ck_assert_int_eq(sum, json_int_or(time, "worker_ms", -1));
+	for (size_t i = 0;
+	     i < json_object_array_length(part(time, "by_worker")); i++) {
+		int64_t own = json_int_or(
+		    json_object_array_get_idx(part(time, "by_worker"), i),
+		    "worker_ms", -1);
+
+		ck_assert_int_le(own, json_int_or(time, "wall_ms", -1));
+		workers += own;
+	}
+	ck_assert_int_eq(sum, workers);
+	return report;
+}
+
+static void
+expect_number(struct json_object *report, const char *path, const char *number)
+{
+	ck_assert_str_eq(auto_member(report, path), number);
+}
+
+static bool
+on_filed(struct json_object *record, void *arg)
+{
+	json_set(
+	    arg, json_string_or(record, "id", "?"), json_object_get(record));
+	return true;
+}
+
+/* What the tasks of tasks.jsonl with this outcome cost; the last record of each
+ * counts. */
+static const char *
+filed_cost(const char *outcome)
+{
+	cleanup_json struct json_object *last = json_object_new_object();
+	struct json_object_iter it;
+	int64_t cost = 0;
+
+	ck_assert_int_eq(
+	    jsonl_last(e2e_path("%s/.llmc/tasks.jsonl", fleet_root()), 0,
+		on_filed, last, NULL),
+	    0);
+	json_object_object_foreachC(last, it)
+	{
+		if (strcmp(json_string_or(it.val, "outcome", ""), outcome) == 0)
+			cost += json_int_or(it.val, "cost", 0);
+	}
+	return e2e_path("%" PRId64, cost);
+}
+
+START_TEST(a_report_adds_up_to_the_records)
+{
+	struct json_object *report;
+
+	auto_set("auto.max_attempts", "2");
+	auto_set("auto.require_commit", "true");
+	auto_task("a.md", "Land this\nfake: commit a.txt a\n");
+	auto_task("b.md",
+	    "<script>alert(1)</script>\nfake: commit b.txt b\nfake: run %s\n",
+	    auto_gate("work"));
+	auto_up(NULL);
+	auto_wait_finished("landed", 1);
+	auto_wait_gate("work");
+	auto_kill9_daemon();
+	report = report_of(NULL, NULL); /* without a daemon */
+	expect_number(report, "period.run", "r1");
+	expect_number(report, "period.goes_on", "false");
+	expect_number(report, "counts.landed", "1");
+	expect_number(report, "counts.open", "1");
+	auto_up(NULL);
+	auto_open_gate("work");
+	auto_wait_finished("landed", 2);
+	auto_task("c.md", "Never works\nfake: say I cannot do it.\n");
+	auto_wait_finished("dead-letter", 1);
+	report = report_of(NULL, NULL); /* with one */
+	expect_number(report, "period.run", "r2");
+	expect_number(report, "period.goes_on", "true");
+	expect_number(report, "counts.landed", "1");
+	expect_number(report, "counts.dead_letter", "1");
+	auto_drain();
+
+	report = report_of("--since", "1d");
+	expect_number(report, "period.run", "");
+	expect_number(report, "counts.landed", "2");
+	expect_number(report, "counts.dead_letter", "1");
+	expect_number(report, "verdict.level", "mixed");
+	expect_number(report, "money.landed_micros", filed_cost("landed"));
+	expect_number(
+	    report, "money.not_landed_micros", filed_cost("dead-letter"));
+	expect_number(report, "not_landed.0.title", "Never works");
+	ck_assert_str_ne(auto_member(report, "landed.0.commit"), "");
+	ck_assert_str_ne(auto_member(report, "time.rows.daemon_down"), "0");
+	expect_number(report_of("--run", "r1"), "counts.landed", "1");
+	expect_number(report_of("--run", "r2"), "counts.dead_letter", "1");
+	expect_number(report_of("--run", "r2"), "period.goes_on", "false");
+}
+END_TEST
+
+START_TEST(a_report_is_a_page_too)
+{
+	const char *page = e2e_path("%s/the report.html", fleet_root());
+	const struct e2e_run *run;
+
+	auto_task("a.md", "<script>alert(1)</script>\nfake: commit a.txt a\n");
+	auto_run("--until-empty", NULL);
+	run = e2e_llmc(fleet_root(), "report", "--html", page, NULL);
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "the report.html");
+	e2e_has(e2e_read(page), "&lt;script&gt;alert(1)");
+	e2e_lacks(e2e_read(page), "<script");
+	run = e2e_llmc(fleet_root(), "report", NULL);
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "Report of run r1");
+	e2e_has(run->out, "The one task that ended succeeded");
+	e2e_has(run->out, "Time of 1 worker");
+}
+END_TEST
+
+START_TEST(a_report_of_what_never_was_says_so)
+{
+	e2e_json_error(
+	    e2e_llmc(fleet_root(), "report", "--json", "--run", "r9", NULL), 1,
+	    "unknown_run", "there is no run r9");
+	e2e_expect(e2e_llmc(fleet_root(), "report", "--since", "noon", NULL), 2,
+	    "expected an age such as 12h");
+	e2e_expect(
+	    e2e_llmc(fleet_root(), "report", "--since", "2999-01-01", NULL), 2,
+	    "not in the future");
+	e2e_expect(e2e_llmc(fleet_root(), "report", "--since", "1d", "--run",
+		       "r1", NULL),
+	    2, "give one of them");
+	e2e_expect(
+	    e2e_llmc(fleet_root(), "report", "--html", "/no/folder/x", NULL), 1,
+	    "/no/folder");
+	e2e_expect(e2e_llmc(fleet_root(), "report", NULL), 0, NULL);
+	expect_number(report_of(NULL, NULL), "verdict.level", "nothing");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("report");
+	const TTest *const all[] = { a_report_adds_up_to_the_records,
+		a_report_is_a_page_too, a_report_of_what_never_was_says_so };
+
+	for (size_t i = 0; i < nitems(all); i++)
+		scenarios_add_test(s, begin, all[i]);
+	return s;
+}
