@@ -30,6 +30,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_add,
 	&cmd_nuke,
 	&cmd_status,
+	&cmd_top,
 	&cmd_start,
 	&cmd_message,
 	&cmd_mail,

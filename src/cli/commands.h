@@ -58,6 +58,7 @@ extern const struct cli_command cmd_stop;
 extern const struct cli_command cmd_store;
 extern const struct cli_command cmd_task;
 extern const struct cli_command cmd_tick;
+extern const struct cli_command cmd_top;
 extern const struct cli_command cmd_tree;
 extern const struct cli_command cmd_trust;
 extern const struct cli_command cmd_up;

@@ -36,6 +36,7 @@ from_files(struct cli *cli, struct json_object **ret_view)
 	struct json_object *view;
 	struct state state;
 	struct err err = { 0 };
+	const char *name;
 	int status;
 
 	if (config_load_with(
@@ -52,7 +53,12 @@ from_files(struct cli *cli, struct json_object **ret_view)
 	files = view_files_new(&cli->workspace);
 	view_files_fill(files, view);
 	view_files_free(files);
+	name = strrchr(cli->workspace.root, '/');
+	json_set_string(view_of(view, "head"), "project",
+	    name != NULL && name[1] != '\0' ? name + 1 : cli->workspace.root);
 	json_set_string(view_of(view, "head"), "root", cli->workspace.root);
+	json_set_string(view_of(view, "head"), "branch",
+	    settings_string(settings, "repo.default_branch"));
 	view_needs(view);
 	state_release(&state);
 	settings_free(settings);

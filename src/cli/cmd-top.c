@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc top: everything that goes on, on the whole terminal, as it changes. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "commands.h"
+#include "errtext.h"
+#include "grid.h"
+#include "json.h"
+#include "loop.h"
+#include "mem.h"
+#include "screen.h"
+#include "sibling.h"
+#include "terminal.h"
+#include "text.h"
+#include "top-act.h"
+#include "top-frame.h"
+#include "top-ui.h"
+#include "view-source.h"
+
+#define ROWS        24 /* of a frame that is printed */
+#define COLUMNS     80
+#define SNAPSHOT_MS 200 /* to wait for the daemon before the first frame */
+#define SIGNALLED   128 /* plus the signal: exit status of a shell */
+
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+
+struct top {
+	struct cli *cli;
+	struct loop *loop;
+	struct view_source *source;
+	struct screen *screen;
+	struct top_act *act;
+	struct top_ui ui;
+	struct loop_call *draw;
+	struct loop_timer *timer; /* the next time that changes what is shown */
+	struct loop_signal *signals[nitems(ending)];
+	char *commit; /* that is asked about */
+	int64_t lost_ms; /* the daemon, since then; 0 = never, or not */
+	bool was_live, ended;
+};
+
+/* --- frames ---------------------------------------------------------- */
+
+static struct top_facts
+facts_now(bool live, int64_t lost_ms)
+{
+	struct top_facts facts = {
+		.live = live, .lost_ms = lost_ms, .now_ms = clock_wall_ms()
+	};
+	time_t now = (time_t)(facts.now_ms / 1000);
+	struct tm local;
+
+	if (localtime_r(&now, &local) != NULL)
+		facts.utc_offset_s = (int)local.tm_gmtoff;
+	return facts;
+}
+
+static void
+on_due(void *arg)
+{
+	struct top *top = arg;
+
+	loop_timer_free(take_ptr(&top->timer));
+	loop_call_request(top->draw);
+}
+
+static void
+wait_for_change(struct top *top, int64_t now_ms)
+{
+	int64_t next = top_next_change_ms(&top->ui);
+
+	loop_timer_free(take_ptr(&top->timer));
+	if (next != INT64_MAX)
+		top->timer = loop_after(top->loop, next - now_ms, on_due, top);
+}
+
+static void
+on_draw(void *arg)
+{
+	struct top *top = arg;
+	struct top_facts facts =
+	    facts_now(view_source_live(top->source), top->lost_ms);
+	struct grid *frame;
+	int rows, columns;
+
+	screen_size(top->screen, &rows, &columns);
+	frame = grid_new(rows, columns);
+	top_frame(view_source_view(top->source), &top->ui, &facts, frame);
+	screen_show(top->screen, frame);
+	wait_for_change(top, facts.now_ms);
+}
+
+static void
+on_view(void *arg)
+{
+	struct top *top = arg;
+
+	if (view_source_live(top->source)) {
+		top->was_live = true;
+		top->lost_ms = 0;
+	} else if (top->was_live && top->lost_ms == 0) {
+		top->lost_ms = clock_wall_ms();
+	}
+	loop_call_request(top->draw);
+}
+
+/* --- keys ------------------------------------------------------------ */
+
+static void
+end(struct top *top, int status)
+{
+	top->ended = true;
+	loop_stop(top->loop, status);
+}
+
+static void
+on_words(const char *words, void *arg)
+{
+	struct top *top = arg;
+
+	top_ui_notice(&top->ui, words);
+	loop_call_request(top->draw);
+}
+
+/* What a program said before it failed must be seen. */
+static void
+wait_for_enter(void)
+{
+	static const char ask[] = "\nPress Enter to go back to llmc top. ";
+	char c;
+
+	if (write(STDOUT_FILENO, ask, sizeof ask - 1) < 0)
+		return;
+	while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
+		;
+}
+
+/* Let another program have the terminal until it ends. */
+static void
+run_outside(struct top *top, const char *const *argv)
+{
+	struct err err = { 0, "" };
+	int status;
+
+	screen_leave(top->screen);
+	status = terminal_run(argv, &err);
+	if (status > 0)
+		wait_for_enter();
+	screen_enter(top->screen);
+	if (status < 0)
+		top_ui_notice(&top->ui, err.msg);
+}
+
+static void
+attach(struct top *top, const char *llmc, const char *worker)
+{
+	const char *const argv[] = { llmc, "--root", top->cli->workspace.root,
+		"attach", worker, NULL };
+
+	run_outside(top, argv);
+}
+
+/* In the pager, at the end. */
+static void
+show_logs(struct top *top, const char *llmc, const char *worker)
+{
+	static const char script[] =
+	    "if [ -z \"${PAGER:-}\" ]; then PAGER=more; "
+	    "command -v less >/dev/null && PAGER='less -+F +G'; fi; "
+	    "\"$1\" --root \"$2\" logs --lines 1000 --worker \"$3\" 2>&1 | "
+	    "$PAGER";
+	const char *const argv[] = { "/bin/sh", "-c", script, "sh", llmc,
+		top->cli->workspace.root, worker, NULL };
+
+	run_outside(top, argv);
+}
+
+static void
+act(struct top *top, const struct top_action *action)
+{
+	cleanup_free char *llmc = NULL;
+
+	switch (action->what) {
+	case TOP_NOTHING:
+	case TOP_REDRAW:
+		return;
+	case TOP_QUIT:
+		end(top, CLI_OK);
+		return;
+	case TOP_ATTACH:
+	case TOP_LOGS:
+		llmc = sibling_find("llmc");
+		if (llmc == NULL)
+			on_words("cannot find the program llmc", top);
+		else if (action->what == TOP_ATTACH)
+			attach(top, llmc, action->target);
+		else
+			show_logs(top, llmc, action->target);
+		return;
+	default:
+		top_act_send(top->act, action, top->commit);
+	}
+}
+
+static void
+on_key(uint32_t key, bool pasted, void *arg)
+{
+	struct top *top = arg;
+	struct json_object *view = view_source_view(top->source);
+	bool asked = top->ui.asked != TOP_NOTHING;
+	struct top_action action;
+	const char *commit;
+
+	if (top->ended ||
+	    (pasted && !top->ui.typing && !top_asks_text(top->ui.asked)))
+		return;
+	action = top_key(&top->ui, view, key);
+	if (!asked && top->ui.asked != TOP_NOTHING) {
+		commit =
+		    top_act_commit(top_ui_view(&top->ui, view), top->ui.target);
+		free(top->commit);
+		top->commit = commit != NULL ? xstrdup(commit) : NULL;
+	}
+	if (key == TOP_KEY_REDRAW)
+		screen_forget(top->screen);
+	act(top, &action);
+	loop_call_request(top->draw);
+}
+
+static void
+on_size(void *arg)
+{
+	on_key(TOP_KEY_RESIZE, false, arg);
+}
+
+static void
+on_gone(void *arg)
+{
+	end(arg, SIGNALLED + SIGHUP);
+}
+
+static void
+on_signal(int signo, void *arg)
+{
+	end(arg, signo == SIGINT ? CLI_OK : SIGNALLED + signo);
+}
+
+/* --- the command ----------------------------------------------------- */
+
+static const struct screen_fns screen_fns = { on_key, on_size, on_gone };
+
+static int
+take_terminal(struct top *top)
+{
+	enum grid_colours colours = screen_colours(
+	    top->cli->colour, getenv("TERM"), getenv("COLORTERM"));
+	struct err err = { 0, "" };
+	int status;
+
+	status =
+	    view_source_new(top->cli, top->loop, on_view, top, &top->source);
+	if (status != CLI_OK)
+		return status;
+	if (screen_new(
+		top->loop, colours, &screen_fns, top, &top->screen, &err) < 0)
+		return cli_fail_err(top->cli, "no_terminal", &err);
+	for (size_t i = 0; i < nitems(ending); i++)
+		top->signals[i] =
+		    loop_signal_new(top->loop, ending[i], on_signal, top);
+	return CLI_OK;
+}
+
+static int
+follow(struct cli *cli)
+{
+	struct top top = { .cli = cli, .loop = loop_new() };
+	int status;
+
+	top_ui_init(&top.ui);
+	top.draw = loop_call_new(top.loop, on_draw, &top);
+	top.act = top_act_new(cli, top.loop, on_words, &top);
+	status = take_terminal(&top);
+	if (status == CLI_OK) {
+		top.timer = loop_after(top.loop, SNAPSHOT_MS, on_due, &top);
+		status = loop_run(top.loop);
+	}
+	for (size_t i = 0; i < nitems(ending); i++)
+		loop_signal_free(top.signals[i]);
+	screen_free(top.screen);
+	loop_timer_free(top.timer);
+	top_act_free(top.act);
+	view_source_free(top.source);
+	loop_call_free(top.draw);
+	loop_free(top.loop);
+	top_ui_release(&top.ui);
+	free(top.commit);
+	return status;
+}
+
+static int
+size_from(const char *variable, unsigned short kernel, int otherwise)
+{
+	const char *text = getenv(variable);
+	int64_t number;
+
+	if (kernel > 0)
+		return kernel;
+	return text != NULL && text_parse_int(text, 1, GRID_SIZE_MAX, &number) ?
+	    (int)number :
+	    otherwise;
+}
+
+static int
+print_once(struct cli *cli)
+{
+	struct winsize size = { 0 };
+	struct top_facts facts;
+	struct top_ui ui;
+	struct grid *frame;
+	bool live;
+	int status = view_source_once(cli, &cli->result, &live);
+
+	if (status != CLI_OK || cli->json)
+		return status;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == -1)
+		size.ws_row = size.ws_col = 0;
+	facts = facts_now(live, 0);
+	frame = grid_new(size_from("LINES", size.ws_row, ROWS),
+	    size_from("COLUMNS", size.ws_col, COLUMNS));
+	top_ui_init(&ui);
+	top_frame(cli->result, &ui, &facts, frame);
+	grid_print(frame, &cli->text);
+	top_ui_release(&ui);
+	grid_free(frame);
+	return CLI_OK;
+}
+
+static int
+top_run(struct cli *cli, const struct cli_args *args)
+{
+	(void)args;
+	return !cli->json && screen_possible(getenv("TERM")) ? follow(cli) :
+							       print_once(cli);
+}
+
+const struct cli_command cmd_top = {
+	.name = "top",
+	.usage = "",
+	.summary = "show everything that goes on, as it changes",
+	.help =
+	    "What needs you comes first, then workers, tasks, events and "
+	    "failures. ? explains\nthe keys; q ends. A key that changes "
+	    "something asks first. If the daemon ends,\nwhat was shown last "
+	    "stays, marked as lost, until it is back. Without a terminal,\n"
+	    "one frame is printed, of the size that COLUMNS and LINES say; "
+	    "--json prints what\nis shown as data.\n",
+	.method = "view.get",
+	.repairs = true,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.run = top_run,
+};
