@@ -17,6 +17,7 @@
 #include "lock.h"
 #include "mem.h"
 #include "overseer-files.h"
+#include "progress.h"
 #include "root-mark.h"
 #include "table.h"
 #include "text.h"
@@ -64,6 +65,7 @@ print_line(const char *message)
 {
 	cleanup_buf struct buf line = BUF_INIT;
 
+	progress_end();
 	buf_adds(&line, "llmc: ");
 	text_add_visible(&line, message, strlen(message), false);
 	fprintf(stderr, "%s\n", line.data);

@@ -31,7 +31,7 @@ abort_run(struct cli *cli, const struct cli_args *args)
 		json_set_string(params, "reason", args->flags[FLAG_REASON]);
 	if (user != NULL)
 		json_set_string(params, "user", user->pw_name);
-	progress_begin("waiting for the worker to let go of its task");
+	progress_begin(cli, "waiting for the worker to let go of its task");
 	status = remote_call(
 	    cli, "task.abort", params, REMOTE_LONG_MS, &cli->result);
 	progress_end();

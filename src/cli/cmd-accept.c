@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "json.h"
 #include "mem.h"
+#include "progress.h"
 #include "remote.h"
 #include "roster.h"
 #include "seen.h"
@@ -61,7 +62,7 @@ static int
 accept_named(
     struct cli *cli, const struct worker *worker, const char *typed, bool force)
 {
-	cleanup_free char *commit = NULL;
+	cleanup_free char *commit = NULL, *what = NULL;
 	struct json_object *params;
 	int status = seen_commit(cli, worker, typed, true, &commit);
 
@@ -69,8 +70,11 @@ accept_named(
 		return status;
 	params = seen_params(worker, commit);
 	json_set_bool(params, "force", force);
+	what = xasprintf("landing the work of %s", worker->name);
+	progress_begin(cli, what);
 	status = remote_call(
 	    cli, "worker.accept", params, REMOTE_LANDING_MS, &cli->result);
+	progress_end();
 	if (status == CLI_OK)
 		tell(cli, cli->result);
 	return status;

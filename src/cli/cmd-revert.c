@@ -9,6 +9,7 @@
 #include "git-ask.h"
 #include "json.h"
 #include "mem.h"
+#include "progress.h"
 #include "remote.h"
 #include "taskbook.h"
 #include "text.h"
@@ -111,8 +112,10 @@ revert_run(struct cli *cli, const struct cli_args *args)
 		return status;
 	params = json_object_new_object();
 	json_set_string(params, "commit", commit);
+	progress_begin(cli, "taking it back");
 	status = remote_call(
 	    cli, "landing.revert", params, REMOTE_LANDING_MS, &cli->result);
+	progress_end();
 	if (status == CLI_OK)
 		tell(cli, cli->result);
 	return status;

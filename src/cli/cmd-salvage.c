@@ -14,6 +14,7 @@
 #include "json.h"
 #include "mem.h"
 #include "moment.h"
+#include "progress.h"
 #include "roster.h"
 #include "settings.h"
 #include "shape.h"
@@ -394,8 +395,12 @@ salvage_drop(struct cli *cli, const struct cli_args *args)
 	if (status != CLI_OK)
 		return status;
 	cli->result = json_object_new_array();
-	for (ref = strv_const(refs); *ref != NULL && status == CLI_OK; ref++)
+	progress_begin(cli, "dropping salvaged work");
+	for (ref = strv_const(refs); *ref != NULL && status == CLI_OK; ref++) {
+		progress_count((size_t)(ref - strv_const(refs)), count);
 		status = drop_ref(cli, worktrees, *ref);
+	}
+	progress_end();
 	return status;
 }
 

@@ -36,7 +36,7 @@ ask(struct cli *cli, const char *method, struct json_object *params,
 {
 	int status;
 
-	progress_begin(what);
+	progress_begin(cli, what);
 	status =
 	    remote_call(cli, method, params, API_STORE_WAIT_MS, &cli->result);
 	progress_end();

@@ -17,6 +17,7 @@
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
+#include "progress.h"
 #include "remote.h"
 #include "roster.h"
 #include "sessions.h"
@@ -226,10 +227,12 @@ write_state(struct doctor *d, const struct settings *settings,
 	}
 	/* The old one may belong to another root. */
 	state_file_root_id(ws, fresh.root_id, NULL);
+	progress_begin(d->cli, "looking at the worktrees");
 	for (size_t i = 0; i < trees->count; i++) {
 		const struct doctor_fleet_worktree *t = &trees->list[i];
 		cleanup_free char *branch = xasprintf("%s%s", prefix, t->name);
 
+		progress_count(i, trees->count);
 		/* A detached one is in the middle of a rebase. */
 		if (t->branch[0] != '\0' && strcmp(t->branch, branch) != 0)
 			continue;
@@ -239,6 +242,7 @@ write_state(struct doctor *d, const struct settings *settings,
 			    t->name, t->path, branch },
 			onto, have_old ? &old : NULL));
 	}
+	progress_end();
 	r = state_file_save(ws, &fresh, &err);
 	if (r == 0)
 		done(d, "wrote a new state with %zu worker%s", fresh.count,

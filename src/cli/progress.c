@@ -7,13 +7,14 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "progress.h"
 
 #define CLEAR "\r\033[K"
 
 static struct {
 	const char *what;
-	volatile sig_atomic_t seconds;
+	volatile sig_atomic_t seconds, done, total;
 	struct sigaction before;
 } progress;
 
@@ -49,6 +50,12 @@ on_second(int signo)
 	put(CLEAR, strlen(CLEAR));
 	put(progress.what, strlen(progress.what));
 	put(": ", 2);
+	if (progress.total > 0) {
+		put_number(progress.done);
+		put(" of ", 4);
+		put_number(progress.total);
+		put(", ", 2);
+	}
 	put_number(progress.seconds);
 	put(" s", 2);
 	errno = saved;
@@ -64,17 +71,25 @@ set_timer(time_t seconds)
 }
 
 void
-progress_begin(const char *what)
+progress_begin(const struct cli *cli, const char *what)
 {
 	struct sigaction action = { .sa_handler = on_second,
 		.sa_flags = SA_RESTART };
 
-	if (!isatty(STDERR_FILENO))
+	if (cli->json || !isatty(STDERR_FILENO))
 		return;
 	progress.what = what;
 	progress.seconds = 0;
+	progress_count(0, 0);
 	sigaction(SIGALRM, &action, &progress.before);
 	set_timer(1);
+}
+
+void
+progress_count(size_t done, size_t total)
+{
+	progress.done = (sig_atomic_t)done;
+	progress.total = (sig_atomic_t)total;
 }
 
 void

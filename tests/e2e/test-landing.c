@@ -44,10 +44,10 @@ set_check(const char *script)
 
 /* --- landing ---------------------------------------------------------- */
 
-/* llmc with these words. Its output is in a file; what is left after a failed
- * test ends soon. */
+/* A command, whose output is in a file; what is left after a failed test ends
+ * soon. */
 static void
-background(const char *words, const char *out)
+start(const char *command, const char *out)
 {
 	cleanup_child_result struct child_result result;
 	struct child_spec spec = {
@@ -56,21 +56,42 @@ background(const char *words, const char *out)
 		.detach = true,
 		.shell = e2e_path("echo $$ >'%s.pid'\n"
 				  "exec </dev/null >'%s' 2>&1\n"
-				  "exec timeout 100 '%s' %s",
-		    out, out, e2e_llmc_path(), words),
+				  "exec timeout 100 %s",
+		    out, out, command),
 	};
 	struct err err = { 0 };
 
 	ck_assert_msg(child_run(&spec, &result, &err) == 0, "%s", err.msg);
 }
 
-/* A worker whose work is accepted, by a person who does not wait. */
+/* llmc with these words. */
 static void
-accept_work(const char *worker, const char *file)
+background(const char *words, const char *out)
+{
+	start(e2e_path("'%s' %s", e2e_llmc_path(), words), out);
+}
+
+static void
+on_terminal(const char *words, const char *out)
+{
+	start(e2e_path(
+		  "script -qec '\"%s\" %s' /dev/null", e2e_llmc_path(), words),
+	    out);
+}
+
+static void
+make_work(const char *worker, const char *file)
 {
 	fleet_add(worker);
 	fleet_start(worker, e2e_path("fake: commit %s x", file));
 	fleet_wait(worker, "needs_review");
+}
+
+/* A worker whose work is accepted, by a person who does not wait. */
+static void
+accept_work(const char *worker, const char *file)
+{
+	make_work(worker, file);
 	background(e2e_path("accept %s", worker), unit_path("accepted"));
 }
 
@@ -93,6 +114,30 @@ listed(void)
 {
 	return told_by("landing");
 }
+
+START_TEST(on_a_terminal_a_landing_tells_for_how_long)
+{
+	const char *shown = unit_path("shown"), *json = unit_path("json");
+
+	if (e2e_sh(fleet_root(), "script -qec true /dev/null")->status != 0)
+		return;
+	set_check(auto_gate("check"));
+	fleet_up();
+	make_work("adam", "a.txt");
+	make_work("eve", "b.txt");
+	on_terminal("accept adam", shown);
+	on_terminal("accept eve --json", json);
+	auto_wait_shell(e2e_path(
+	    "grep -q 'landing the work of adam: [2-9] s' '%s'", shown));
+	auto_open_gate("check");
+	auto_wait_shell(e2e_path("grep -q 'Landed ' '%s'", shown));
+	auto_wait_shell(e2e_path("grep -q commit_sha '%s'", json));
+	/* The line is gone before the answer comes. */
+	auto_wait_shell(
+	    e2e_path("tr '\\r' '\\n' <'%s' | grep -q '^.\\[KLanded '", shown));
+	auto_wait_shell(e2e_path("! grep -q 'landing the work' '%s'", json));
+}
+END_TEST
 
 START_TEST(the_queue_while_a_check_runs)
 {
@@ -323,6 +368,7 @@ unit_suite(void)
 {
 	Suite *s = suite_create("landing");
 	const TTest *const all[] = { the_queue_while_a_check_runs,
+		on_a_terminal_a_landing_tells_for_how_long,
 		a_person_sees_why_work_fails, the_queue_without_a_daemon,
 		a_push_that_fails_is_shown, a_task_is_taken_back,
 		a_commit_is_taken_back, a_task_that_has_not_landed,
