@@ -126,6 +126,8 @@ take(struct view_source *s, const char *method, struct json_object *params)
 		    json_get_object(params, "", "change", &body, NULL) < 0 ||
 		    view_apply(s->view, body) < 0)
 			return false;
+	} else {
+		return true; /* of a later version */
 	}
 	s->seq = seq;
 	return true;

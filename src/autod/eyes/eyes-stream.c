@@ -15,6 +15,9 @@
 #include "serve.h"
 #include "server.h"
 #include "view-doc.h"
+#include "view-files.h"
+#include "watch.h"
+#include "workspace.h"
 
 struct eyes_follower {
 	TAILQ_ENTRY(eyes_follower) entry;
@@ -26,6 +29,8 @@ struct eyes_follower {
 
 TAILQ_HEAD(eyes_followers, eyes_follower);
 
+#define WATCHES_MAX 8
+
 struct eyes_stream {
 	struct eyes_floor *eyes;
 	struct eyes_followers followers;
@@ -33,7 +38,11 @@ struct eyes_stream {
 				   * follows */
 	int64_t seq;
 	struct loop_timer *pause; /* until the next change is sent */
+	struct watch *watches[WATCHES_MAX]; /* of view_files_names, while
+					     * somebody follows */
 };
+
+static void watch_files(struct eyes_stream *s);
 
 /* --- sending --------------------------------------------------------- */
 
@@ -94,6 +103,41 @@ on_changed(void *arg)
 	eyes_stream_changed(arg);
 }
 
+/* --- what only files tell ---------------------------------------------- */
+
+static void
+on_file(void *arg)
+{
+	struct eyes_stream *s = arg;
+
+	watch_files(s);
+	eyes_stream_changed(s);
+}
+
+/* One whose folder is missing is tried again when another one changes. */
+static void
+watch_files(struct eyes_stream *s)
+{
+	const struct core *core = s->eyes->core;
+
+	for (size_t i = 0; i < WATCHES_MAX && view_files_names[i] != NULL;
+	     i++) {
+		cleanup_free char *path =
+		    workspace_path(core->workspace, view_files_names[i]);
+
+		if (s->watches[i] == NULL)
+			watch_new(
+			    core->loop, path, on_file, s, &s->watches[i], NULL);
+	}
+}
+
+static void
+unwatch_files(struct eyes_stream *s)
+{
+	for (size_t i = 0; i < WATCHES_MAX; i++)
+		watch_free(take_ptr(&s->watches[i]));
+}
+
 /* --- those who follow ------------------------------------------------ */
 
 struct eyes_follower *
@@ -107,6 +151,7 @@ eyes_stream_follow(struct eyes_stream *s, eyes_follow_fn *fn, void *arg)
 	f->arg = arg;
 	/* With others, what they have: the next change fits to it. */
 	if (TAILQ_EMPTY(&s->followers)) {
+		watch_files(s);
 		json_object_put(s->view);
 		s->view = eyes_snapshot(s->eyes);
 		s->seq++;
@@ -130,6 +175,7 @@ eyes_stream_leave(struct eyes_follower *f)
 	free(f);
 	if (!TAILQ_EMPTY(&s->followers))
 		return;
+	unwatch_files(s);
 	json_object_put(s->view);
 	s->view = NULL;
 }

@@ -97,6 +97,20 @@ mode_of(const char *name)
 	return worker_is_auto(name) ? "auto" : "hand";
 }
 
+/* Of its task, or the first line of what it was told. */
+static void
+set_title(
+    struct json_object *row, const struct worker *w, const struct task *task)
+{
+	cleanup_free char *line = NULL;
+
+	if (task != NULL && task->title != NULL)
+		line = xstrdup(task->title);
+	else if (w->prompt != NULL)
+		line = xstrndup(w->prompt, strcspn(w->prompt, "\n"));
+	view_row_text(row, "title", line, VIEW_TITLE_MAX);
+}
+
 struct json_object *
 view_row_worker(const struct worker *w, const struct task *task)
 {
@@ -109,9 +123,7 @@ view_row_worker(const struct worker *w, const struct task *task)
 	view_row_moment(row, "since_unix", w->since_ms);
 	json_set_string(row, "branch", w->branch);
 	json_set_string(row, "task", w->task);
-	view_row_text(row, "title",
-	    task != NULL && task->title != NULL ? task->title : w->prompt,
-	    VIEW_TITLE_MAX);
+	set_title(row, w, task);
 	view_row_text(row, "reason", w->reason, VIEW_REASON_MAX);
 	view_row_remark(w, &remark);
 	view_row_text(row, "remark", remark.len > 0 ? remark.data : NULL,
@@ -162,6 +174,38 @@ set_history(struct json_object *row, const struct task *task)
 	json_set(row, "history", list);
 }
 
+static bool
+is_plain(struct json_object *value)
+{
+	return !json_object_is_type(value, json_type_object) &&
+	    !json_object_is_type(value, json_type_array);
+}
+
+/* A report may be long: its plain members, with their texts cut. */
+static struct json_object *
+report_row(struct json_object *report)
+{
+	struct json_object *row = json_object_new_object();
+
+	json_object_object_foreach(report, key, value)
+	{
+		if (json_object_is_type(value, json_type_string))
+			view_row_text(row, key, json_object_get_string(value),
+			    VIEW_WORDS_MAX);
+		else if (is_plain(value))
+			json_set(row, key, json_object_get(value));
+	}
+	return row;
+}
+
+static void
+set_report(struct json_object *row, const char *key, struct json_object *report)
+{
+	json_set(row, key,
+	    json_object_is_type(report, json_type_object) ? report_row(report) :
+							    NULL);
+}
+
 static void
 set_run(struct json_object *row, const struct task_run *run)
 {
@@ -173,8 +217,6 @@ set_run(struct json_object *row, const struct task_run *run)
 	    run->verification == VERIFICATION_NONE ?
 		NULL :
 		verification_state_words[run->verification]);
-	json_set(row, "completion", json_object_get(run->report));
-	json_set(row, "progress", json_object_get(run->progress));
 }
 
 static void
@@ -190,7 +232,7 @@ set_outcome(struct json_object *row, const struct task *task)
 }
 
 struct json_object *
-view_row_task(const struct task *task)
+view_row_task_brief(const struct task *task)
 {
 	struct json_object *row = json_object_new_object();
 
@@ -207,14 +249,26 @@ view_row_task(const struct task *task)
 	view_row_moment(row, "created_unix", task->created_ms);
 	view_row_moment(row, "assigned_unix", task->assigned_ms);
 	view_row_text(row, "reason", task->reason, VIEW_REASON_MAX);
-	view_row_text(row, "last_words", task->last_words, VIEW_WORDS_MAX);
 	json_set_string(row, "goal", task->goal);
 	json_set_string(row, "run_id", task->run_id);
 	set_spent(row, task);
-	set_history(row, task);
 	if (task->run != NULL)
 		set_run(row, task->run);
 	if (task->outcome != OUTCOME_NONE)
 		set_outcome(row, task);
+	return row;
+}
+
+struct json_object *
+view_row_task(const struct task *task)
+{
+	struct json_object *row = view_row_task_brief(task);
+
+	view_row_text(row, "last_words", task->last_words, VIEW_WORDS_MAX);
+	set_history(row, task);
+	if (task->run != NULL) {
+		set_report(row, "completion", task->run->report);
+		set_report(row, "progress", task->run->progress);
+	}
 	return row;
 }

@@ -24,6 +24,8 @@ view_row_worker(const struct worker *worker, const struct task *task);
 
 /* Of a task without an outcome, or with one. */
 struct json_object *view_row_task(const struct task *task);
+/* The same without history, last words and reports: of one among very many. */
+struct json_object *view_row_task_brief(const struct task *task);
 
 /* A text that is cut at max bytes, between characters; NULL is null. */
 void view_row_text(

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "view-files.h"
+#include "clock.h"
 #include "history.h"
 #include "json.h"
 #include "jsonl.h"
@@ -17,6 +17,7 @@
 #include "task-json.h"
 #include "task.h"
 #include "view-doc.h"
+#include "view-files.h"
 #include "view-row.h"
 #include "workspace.h"
 
@@ -24,7 +25,6 @@
 
 /* What was read, and of which file. */
 struct kept {
-	const char *name; /* below .llmc */
 	struct json_object *(*read)(const struct workspace *workspace);
 	const char *section; /* that it is, */
 	const char *member; /* or the member of head */
@@ -36,6 +36,9 @@ struct kept {
 };
 
 #define KEPT_MAX 6
+/* A file that was written so shortly before it was read may be written once
+ * more without another time stamp. */
+#define FRESH_MS 50
 
 struct view_files {
 	const struct workspace *workspace;
@@ -84,6 +87,18 @@ repair_row(const struct spiral_event *event)
 	return row;
 }
 
+/* It stays the same when older ones are forgotten. */
+static char *
+repair_key(const struct history *history, size_t i)
+{
+	int64_t at = history->events[i].at_ms;
+	int before = 0;
+
+	while (i > 0 && history->events[--i].at_ms == at)
+		before++;
+	return xasprintf("%" PRId64 "-%d", at, before);
+}
+
 static struct json_object *
 read_repairs(const struct workspace *workspace)
 {
@@ -97,8 +112,7 @@ read_repairs(const struct workspace *workspace)
 	    history.count - VIEW_REPAIRS_MAX :
 	    0;
 	for (size_t i = first; i < history.count; i++) {
-		cleanup_free char *key =
-		    xasprintf("%" PRId64 "-%zu", history.events[i].at_ms, i);
+		cleanup_free char *key = repair_key(&history, i);
 
 		json_set(rows, key, repair_row(&history.events[i]));
 	}
@@ -210,18 +224,19 @@ read_failure(const struct workspace *workspace)
 
 /* --- all of them ----------------------------------------------------- */
 
+/* In the order of view_files_names. */
 static const struct kept kinds[KEPT_MAX] = {
-	{ .name = "tasks.jsonl", .read = read_ended, .section = "ended" },
-	{ .name = "failures.jsonl",
-	    .read = read_repairs,
-	    .section = "repairs" },
-	{ .name = "outbox/done", .read = read_told, .section = "people" },
-	{ .name = "outbox", .read = read_waiting, .section = "people" },
-	{ .name = "overseer.json",
-	    .read = read_overseer,
-	    .member = "overseer" },
-	{ .name = "failure.json", .read = read_failure, .member = "failure" },
+	{ .read = read_ended, .section = "ended" },
+	{ .read = read_repairs, .section = "repairs" },
+	{ .read = read_told, .section = "people" },
+	{ .read = read_waiting, .section = "people" },
+	{ .read = read_overseer, .member = "overseer" },
+	{ .read = read_failure, .member = "failure" },
 };
+
+const char *const view_files_names[KEPT_MAX + 1] = { "tasks.jsonl",
+	"failures.jsonl", "outbox/done", "outbox", "overseer.json",
+	"failure.json", NULL };
 
 struct view_files *
 view_files_new(const struct workspace *workspace)
@@ -243,11 +258,18 @@ view_files_free(struct view_files *files)
 	free(files);
 }
 
+static int64_t
+changed_ms(const struct stat *st)
+{
+	return (int64_t)st->st_mtim.tv_sec * 1000 +
+	    st->st_mtim.tv_nsec / 1000000;
+}
+
 /* A missing file has inode 0. */
 static void
-refresh(const struct view_files *files, struct kept *k)
+refresh(const struct view_files *files, struct kept *k, const char *name)
 {
-	cleanup_free char *file = workspace_path(files->workspace, k->name);
+	cleanup_free char *file = workspace_path(files->workspace, name);
 	struct stat st = { 0 };
 
 	if (stat(file, &st) < 0)
@@ -256,7 +278,7 @@ refresh(const struct view_files *files, struct kept *k)
 	    k->changed.tv_sec == st.st_mtim.tv_sec &&
 	    k->changed.tv_nsec == st.st_mtim.tv_nsec)
 		return;
-	k->known = true;
+	k->known = clock_wall_ms() - changed_ms(&st) > FRESH_MS;
 	k->ino = st.st_ino;
 	k->size = st.st_size;
 	k->changed = st.st_mtim;
@@ -279,7 +301,7 @@ view_files_fill(struct view_files *files, struct json_object *view)
 	for (size_t i = 0; i < KEPT_MAX; i++) {
 		struct kept *k = &files->kept[i];
 
-		refresh(files, k);
+		refresh(files, k, view_files_names[i]);
 		if (k->member != NULL)
 			json_set(view_of(view, "head"), k->member,
 			    json_object_get(k->value));

@@ -14,6 +14,9 @@ struct workspace;
 #define VIEW_PEOPLE_MAX  50
 #define VIEW_REPAIRS_MAX 20
 
+/* What is read, below .llmc: the names end with a NULL. */
+extern const char *const view_files_names[];
+
 /* Nothing is read before it is asked for. */
 struct view_files *view_files_new(const struct workspace *workspace);
 void view_files_free(struct view_files *files);

@@ -24,14 +24,36 @@ fill_workers(const struct state *state, struct json_object *view)
 	}
 }
 
+static bool
+is_waiting(const struct task *task)
+{
+	return task->step == TASK_OFFERED || task->step == TASK_WAITING;
+}
+
 static void
 fill_tasks(const struct state *state, struct json_object *view)
 {
 	struct json_object *rows = view_of(view, "tasks");
+	struct json_object *head = view_of(view, "head");
+	struct json_object *steps = json_object_new_object();
+	int64_t counts[TASK_STEP_COUNT] = { 0 };
+	int waiting = 0;
 
-	for (size_t i = 0; i < state->task_count; i++)
-		json_set(
-		    rows, state->tasks[i]->id, view_row_task(state->tasks[i]));
+	for (size_t i = 0; i < state->task_count; i++) {
+		const struct task *task = state->tasks[i];
+
+		counts[task->step]++;
+		if (!is_waiting(task) || ++waiting <= VIEW_TASKS_WHOLE)
+			json_set(rows, task->id, view_row_task(task));
+		else if (waiting <= VIEW_TASKS_MAX)
+			json_set(rows, task->id, view_row_task_brief(task));
+	}
+	for (int i = 0; i < TASK_STEP_COUNT; i++)
+		json_set_int(
+		    steps, task_step_name((enum task_step)i), counts[i]);
+	json_set(head, "steps", steps);
+	json_set_int(head, "tasks_more",
+	    waiting > VIEW_TASKS_MAX ? waiting - VIEW_TASKS_MAX : 0);
 }
 
 /* --- money ----------------------------------------------------------- */

@@ -10,6 +10,12 @@ struct json_object;
 struct settings;
 struct state;
 
+/* Rows of tasks that nobody works on: so many are whole, so many are shown at
+ * all (head.tasks_more counts the others), for the view must fit into a line of
+ * the socket. head.steps counts all tasks. */
+#define VIEW_TASKS_WHOLE 200
+#define VIEW_TASKS_MAX   2000
+
 /* Fill them into a view of view_new(). */
 void view_state_fill(const struct state *state, const struct settings *settings,
     struct json_object *view);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Runs of auto mode, over daemons that end in any way. */
+#include <check.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "auto-world.h"
+#include "auto.h"
+#include "core.h"
+#include "file.h"
+#include "json.h"
+#include "jsonl.h"
+#include "lock.h"
+#include "mem.h"
+#include "unit.h"
+
+static struct auto_world w;
+
+/* An overseer runs, with this id of its run. */
+static void
+oversee(const char *instance)
+{
+	cleanup_free char *file =
+	    workspace_path(&w.floor.workspace, "overseer.json");
+	cleanup_free char *text =
+	    xasprintf("{\"instance_id\": \"%s\"}", instance);
+
+	ck_assert_int_eq(file_replace(file, text, strlen(text), 0600, NULL), 0);
+}
+
+static int
+take_lock(void)
+{
+	cleanup_free char *file =
+	    workspace_path(&w.floor.workspace, "overseer.lock");
+	int lock = lock_try(file, NULL);
+
+	ck_assert_int_ge(lock, 0);
+	return lock;
+}
+
+static bool
+has_begun(void *arg)
+{
+	(void)arg;
+	return w.mode->begun;
+}
+
+static void
+live(const char *run)
+{
+	auto_world_live(&w);
+	floor_world_wait(&w.floor, has_begun, NULL);
+	ck_assert_str_eq(w.core->state.run_id, run);
+}
+
+static bool
+on_line(struct json_object *record, void *arg)
+{
+	ck_assert_int_gt(json_int_or(record, "at_ms", 0), 0);
+	buf_addf(arg, "%s %s; ", json_string_or(record, "run_id", "?"),
+	    json_string_or(record, "what", "?"));
+	return true;
+}
+
+static void
+expect_runs(const char *want)
+{
+	cleanup_free char *file =
+	    workspace_path(&w.floor.workspace, "runs.jsonl");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	jsonl_last(file, 0, on_line, &text, NULL);
+	ck_assert_str_eq(text.data, want);
+}
+
+START_TEST(a_run_goes_on_as_long_as_its_overseer)
+{
+	int64_t begun;
+	int lock;
+
+	auto_world_begin(&w, NULL);
+	lock = take_lock();
+	oversee("O1");
+	live("r1");
+	begun = w.core->state.run_ms;
+	auto_world_reopen(&w); /* killed */
+	live("r1");
+	auto_world_restart(&w);
+	live("r1");
+	ck_assert_int_eq(w.core->state.run_ms, begun);
+	expect_runs("r1 begins; r1 begins; r1 ends; r1 begins; ");
+	/* A person has started another one. */
+	oversee("O2");
+	auto_world_restart(&w);
+	live("r2");
+	close(lock);
+	auto_world_end(&w);
+}
+END_TEST
+
+START_TEST(without_an_overseer_each_daemon_is_a_run)
+{
+	auto_world_begin(&w, NULL);
+	oversee("O1"); /* left by one that has ended */
+	live("r1");
+	auto_world_restart(&w);
+	live("r2");
+	auto_world_reopen(&w);
+	live("r3");
+	expect_runs("r1 begins; r1 ends; r2 begins; r3 begins; ");
+	auto_world_end(&w);
+}
+END_TEST
+
+START_TEST(a_file_of_the_overseer_that_is_none_begins_a_run)
+{
+	cleanup_free char *file = NULL;
+	int lock;
+
+	auto_world_begin(&w, NULL);
+	lock = take_lock();
+	file = workspace_path(&w.floor.workspace, "overseer.json");
+	ck_assert_int_eq(file_replace(file, "[1]", 3, 0600, NULL), 0);
+	live("r1");
+	auto_world_restart(&w);
+	live("r2");
+	close(lock);
+	auto_world_end(&w);
+}
+END_TEST
+
+START_TEST(a_task_has_the_run_that_worked_on_it)
+{
+	struct agent *agent;
+
+	auto_world_begin(&w, NULL);
+	auto_world_task(&w, "a.md", "Do it\n");
+	live("r1");
+	agent = auto_world_turn(&w, 1);
+	ck_assert_str_eq(
+	    state_task(&w.core->state, agent->worker->task)->run_id, "r1");
+	auto_world_end(&w);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("auto-run");
+
+	unit_case(suite, "runs",
+	    (const TTest *const[]){ a_run_goes_on_as_long_as_its_overseer,
+		without_an_overseer_each_daemon_is_a_run,
+		a_file_of_the_overseer_that_is_none_begins_a_run,
+		a_task_has_the_run_that_worked_on_it, NULL });
+	return suite;
+}

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The view for those who follow it, on the whole daemon. */
+#include <check.h>
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "channel.h"
+#include "clock.h"
+#include "emit.h"
+#include "eyes-floor.h"
+#include "eyes-snapshot.h"
+#include "eyes-stream.h"
+#include "file.h"
+#include "id.h"
+#include "json.h"
+#include "mem.h"
+#include "outbox-record.h"
+#include "outbox.h"
+#include "persist.h"
+#include "rpc.h"
+#include "team-world.h"
+#include "unit.h"
+#include "view-doc.h"
+
+/* How often a view was made (the linker puts this in between). */
+static int made;
+
+struct json_object *__real_eyes_snapshot(struct eyes_floor *eyes);
+struct json_object *__wrap_eyes_snapshot(struct eyes_floor *eyes);
+
+struct json_object *
+__wrap_eyes_snapshot(struct eyes_floor *eyes)
+{
+	made++;
+	return __real_eyes_snapshot(eyes);
+}
+
+/* --- the world ------------------------------------------------------- */
+
+/* Somebody who follows, and has what was sent. */
+struct reader {
+	struct eyes_follower *follower;
+	struct json_object *view;
+	int64_t seq;
+	int snapshots, changes;
+	bool ended, refuses;
+};
+
+static struct team_world w;
+static struct eyes_floor *eyes;
+static struct floor_world *const below = &w.world.floor;
+
+static void
+begin(const char *settings)
+{
+	team_world_begin(&w, settings);
+	eyes = eyes_floor_new(w.team);
+	auto_world_live(&w.world);
+	floor_world_settle(below);
+	made = 0;
+}
+
+static void
+end(void)
+{
+	eyes_floor_free(take_ptr(&eyes));
+	team_world_end(&w);
+}
+
+static int
+on_body(const char *what, struct json_object *body, void *arg)
+{
+	struct reader *r = arg;
+	int64_t seq = json_int_or(body, "seq", 0);
+
+	if (body == NULL) {
+		r->ended = true;
+		eyes_stream_leave(take_ptr(&r->follower));
+		return -EPIPE;
+	}
+	if (strcmp(what, "snapshot") == 0) {
+		/* Its own: the stream shares what it hands out. */
+		const char *text = json_object_to_json_string(
+		    json_object_object_get(body, "view"));
+
+		r->snapshots++;
+		json_object_put(r->view);
+		r->view = json_tokener_parse(text);
+	} else {
+		ck_assert_str_eq(what, "change");
+		ck_assert_int_eq(seq, r->seq + 1);
+		r->changes++;
+		ck_assert_int_eq(
+		    view_apply(r->view, json_object_object_get(body, "change")),
+		    0);
+	}
+	r->seq = seq;
+	return r->refuses ? -ENOBUFS : 0;
+}
+
+static void
+follow(struct reader *r)
+{
+	*r = (struct reader){ 0 };
+	r->follower = eyes_stream_follow(eyes->stream, on_body, r);
+}
+
+static void
+leave(struct reader *r)
+{
+	eyes_stream_leave(take_ptr(&r->follower));
+	json_object_put(take_ptr(&r->view));
+}
+
+/* What it has is what there is. */
+static bool
+is_current(void *arg)
+{
+	const struct reader *r = arg;
+	cleanup_json struct json_object *now = __real_eyes_snapshot(eyes);
+
+	json_object_object_del(view_of(now, "head"), "lag_ms");
+	json_object_object_del(view_of(r->view, "head"), "lag_ms");
+	return json_object_equal(now, r->view);
+}
+
+static void
+catch_up(struct reader *r)
+{
+	floor_world_wait(below, is_current, r);
+}
+
+static struct agent *
+add_worker(const char *name)
+{
+	struct agent *agent = floor_world_add(below, name, WORKER_WORKING);
+
+	persist_changed(below->core);
+	return agent;
+}
+
+/* --- following ------------------------------------------------------- */
+
+START_TEST(a_snapshot_comes_first_then_what_changes)
+{
+	struct reader r;
+	struct agent *eve;
+
+	begin(NULL);
+	follow(&r);
+	ck_assert_int_eq(r.snapshots, 1);
+	ck_assert_ptr_null(view_row(r.view, "workers", "eve"));
+	eve = add_worker("eve");
+	catch_up(&r);
+	ck_assert_ptr_nonnull(view_row(r.view, "workers", "eve"));
+	xstrset(&eve->worker->reason, "because");
+	persist_changed(below->core);
+	catch_up(&r);
+	ck_assert_str_eq(
+	    json_string_or(view_row(r.view, "workers", "eve"), "reason", ""),
+	    "because");
+	emit(below->core,
+	    &(struct event){ .kind = EVENT_FLEET_RESUMED, .worker = "eve" });
+	catch_up(&r);
+	ck_assert_int_eq(r.snapshots, 1);
+	ck_assert_int_ge(r.changes, 2);
+	leave(&r);
+	end();
+}
+END_TEST
+
+START_TEST(one_who_comes_later_gets_the_same_changes)
+{
+	struct reader first, second;
+
+	begin(NULL);
+	follow(&first);
+	add_worker("eve");
+	follow(&second); /* before the change was sent */
+	catch_up(&first);
+	catch_up(&second);
+	ck_assert_int_eq(first.seq, second.seq);
+	leave(&first);
+	add_worker("adam");
+	catch_up(&second);
+	leave(&second);
+	end();
+}
+END_TEST
+
+static bool
+has_changed(void *arg)
+{
+	const struct reader *r = arg;
+
+	return r->changes > 0;
+}
+
+START_TEST(many_changes_become_one)
+{
+	struct reader r;
+
+	begin(NULL);
+	follow(&r);
+	made = 0;
+	for (int i = 0; i < 20; i++) {
+		cleanup_free char *name = xasprintf("w%d", i);
+
+		add_worker(name);
+	}
+	floor_world_wait(below, has_changed, &r);
+	ck_assert_int_eq(r.changes, 1);
+	ck_assert_int_eq(made, 1);
+	ck_assert(is_current(&r));
+	leave(&r);
+	end();
+}
+END_TEST
+
+static bool
+time_is_up(void *arg)
+{
+	return clock_mono_ms() >= *(int64_t *)arg;
+}
+
+/* Longer than any change waits. */
+static void
+pass(void)
+{
+	int64_t until = clock_mono_ms() + (int64_t)4 * EYES_PAUSE_MS;
+
+	floor_world_wait(below, time_is_up, &until);
+}
+
+START_TEST(nothing_is_computed_while_nobody_follows)
+{
+	struct reader r;
+
+	begin(NULL);
+	add_worker("eve");
+	emit(below->core, &(struct event){ .kind = EVENT_FLEET_RESUMED });
+	pass();
+	ck_assert_int_eq(made, 0);
+	follow(&r);
+	catch_up(&r);
+	pass();
+	made = 0;
+	pass(); /* nothing changes by itself */
+	ck_assert_int_eq(made, 0);
+	add_worker("adam");
+	leave(&r); /* before the change was sent */
+	pass();
+	ck_assert_int_eq(made, 0);
+	end();
+}
+END_TEST
+
+START_TEST(one_who_refuses_gets_nothing_more_and_harms_nobody)
+{
+	struct reader slow, other;
+
+	begin(NULL);
+	follow(&slow);
+	follow(&other);
+	slow.refuses = true;
+	add_worker("eve");
+	catch_up(&other);
+	ck_assert_int_eq(slow.changes, 1);
+	add_worker("adam");
+	catch_up(&other);
+	ck_assert_int_eq(slow.changes, 1);
+	leave(&slow);
+	add_worker("bob");
+	catch_up(&other);
+	leave(&other);
+	end();
+}
+END_TEST
+
+START_TEST(those_who_follow_are_told_of_the_end)
+{
+	struct reader a, b;
+	int fd;
+
+	begin(NULL);
+	follow(&a);
+	follow(&b);
+	fd = floor_world_send(below, "view.follow", "{}");
+	add_worker("eve");
+	catch_up(&a);
+	end();
+	ck_assert(a.ended && b.ended);
+	json_object_put(a.view);
+	json_object_put(b.view);
+	close(fd);
+}
+END_TEST
+
+/* --- over the socket ------------------------------------------------- */
+
+/* Lines from the daemon. */
+struct line {
+	int fd;
+	struct buf bytes;
+	bool ended;
+};
+
+static bool
+has_line(void *arg)
+{
+	struct line *line = arg;
+	char bytes[65536];
+	ssize_t n = 1;
+
+	while (
+	    n > 0 && memchr(line->bytes.data, '\n', line->bytes.len) == NULL) {
+		struct pollfd p = { .fd = line->fd, .events = POLLIN };
+
+		if (poll(&p, 1, 0) <= 0)
+			return false;
+		n = read(line->fd, bytes, sizeof bytes);
+		if (n > 0)
+			buf_add(&line->bytes, bytes, (size_t)n);
+	}
+	line->ended = n <= 0;
+	return true;
+}
+
+/* The next notification, which the caller owns; NULL = it was cut off. */
+static struct json_object *
+next(struct line *line, const char *method)
+{
+	struct rpc_message message;
+	struct json_object *params;
+	size_t len;
+
+	floor_world_wait(below, has_line, line);
+	if (line->ended)
+		return NULL;
+	len = strcspn(line->bytes.data, "\n");
+	ck_assert_int_eq(
+	    rpc_decode(line->bytes.data, len, &message, NULL, NULL, NULL), 0);
+	ck_assert_str_eq(message.method, method);
+	params = json_object_get(message.params);
+	rpc_message_release(&message);
+	buf_consume(&line->bytes, len + 1);
+	return params;
+}
+
+/* So many bytes of words in the rows of tasks. */
+static void
+add_tasks(int count, const char *words)
+{
+	xstrset(&below->core->state.paused, "nobody gets one");
+	for (int i = 0; i < count; i++) {
+		cleanup_free char *id = state_task_id(&below->core->state);
+		struct task *task =
+		    task_new(id, "tasks", id, "A title", "text", 1);
+
+		task->step = TASK_WAITING;
+		xstrset(&task->last_words, words);
+		xstrset(&task->reason, words);
+		state_add_task(&below->core->state, task);
+	}
+	persist_changed(below->core);
+}
+
+static void
+change_tasks(int n)
+{
+	struct state *state = &below->core->state;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		state->tasks[i]->turns = n;
+	persist_changed(below->core);
+}
+
+static char *
+long_words(size_t len)
+{
+	char *words = xcalloc(1, len + 1);
+
+	memset(words, 'x', len);
+	return words;
+}
+
+START_TEST(a_slow_reader_is_cut_off_and_begins_again)
+{
+	cleanup_free char *words = long_words(1000);
+	struct line slow = { .bytes = BUF_INIT }, again = { .bytes = BUF_INIT };
+	cleanup_json struct json_object *first = NULL, *second = NULL;
+	struct json_object *body;
+	struct reader other;
+	int64_t last = 0;
+
+	begin(NULL);
+	add_tasks(300, words);
+	follow(&other);
+	slow.fd = floor_world_send(below, "view.follow", "{}");
+	first = next(&slow, "snapshot");
+	ck_assert_ptr_nonnull(first);
+	/* It reads nothing, and the others do not notice. */
+	for (int i = 1; i <= 20; i++) {
+		change_tasks(i);
+		catch_up(&other);
+	}
+	while ((body = next(&slow, "change")) != NULL) {
+		last = json_int_or(body, "seq", 0);
+		json_object_put(body);
+	}
+	ck_assert_int_lt(last, other.seq);
+	again.fd = floor_world_send(below, "view.follow", "{}");
+	second = next(&again, "snapshot");
+	ck_assert_int_eq(json_int_or(second, "seq", 0), other.seq);
+	ck_assert(json_object_equal(
+	    json_object_object_get(second, "view"), other.view));
+	leave(&other);
+	close(slow.fd);
+	close(again.fd);
+	buf_release(&slow.bytes);
+	buf_release(&again.bytes);
+	end();
+}
+END_TEST
+
+START_TEST(however_many_tasks_there_are_the_view_fits)
+{
+	cleanup_free char *words = long_words(5000);
+	struct line line = { .bytes = BUF_INIT };
+	cleanup_json struct json_object *body = NULL;
+
+	begin(NULL);
+	add_tasks(4000, words);
+	line.fd = floor_world_send(below, "view.follow", "{}");
+	body = next(&line, "snapshot");
+	ck_assert_ptr_nonnull(body);
+	close(line.fd);
+	buf_release(&line.bytes);
+	end();
+}
+END_TEST
+
+/* --- what only files tell -------------------------------------------- */
+
+/* A record in the outbox that a command sends on; its id is valid until the
+ * next one. */
+static const char *
+put_told(const char *dir)
+{
+	static char id[ID_ULID_SIZE];
+	const struct channel_list none = { 0 };
+	const struct escalation what = { .level = ESCALATION_CRITICAL,
+		.title = "Look",
+		.by_command = true,
+		.signature = "x" };
+	struct outbox_record *record;
+
+	id_ulid(clock_wall_ms(), id);
+	record = outbox_record_new(
+	    &what, &none, id, "2026", "/r", "autod", clock_wall_ms());
+	ck_assert_int_eq(outbox_add(dir, record, NULL), 0);
+	outbox_record_free(record);
+	return id;
+}
+
+static void
+ack(const char *dir, const char *id)
+{
+	struct outbox_entry *entry = NULL;
+
+	ck_assert_int_eq(outbox_claim(dir, id, &entry, NULL), 0);
+	outbox_record_ack(entry->record, clock_wall_ms());
+	ck_assert_int_eq(outbox_save(entry, NULL), 0);
+	outbox_release(entry);
+}
+
+struct told {
+	const struct reader *reader;
+	const char *id;
+	bool acked;
+};
+
+static bool
+is_told(void *arg)
+{
+	const struct told *t = arg;
+	struct json_object *row = view_row(t->reader->view, "people", t->id);
+
+	return row != NULL && json_bool_or(row, "acked", false) == t->acked;
+}
+
+static bool
+is_overseen(void *arg)
+{
+	const struct reader *r = arg;
+	struct json_object *overseer =
+	    json_object_object_get(view_of(r->view, "head"), "overseer");
+
+	return strcmp(json_string_or(overseer, "state", ""), "watching") == 0;
+}
+
+START_TEST(what_another_program_writes_is_shown)
+{
+	static const char overseer[] = "{\"state\": \"watching\"}\n";
+	cleanup_free char *dir = NULL, *file = NULL;
+	struct reader r;
+	struct told told = { .reader = &r };
+
+	begin(NULL);
+	dir = workspace_path(&below->workspace, "outbox");
+	file = workspace_path(&below->workspace, "overseer.json");
+	follow(&r);
+	catch_up(&r);
+	told.id = put_told(dir);
+	floor_world_wait(below, is_told, &told);
+	ack(dir, told.id);
+	told.acked = true;
+	floor_world_wait(below, is_told, &told);
+	ck_assert_int_eq(
+	    file_replace(file, overseer, strlen(overseer), 0600, NULL), 0);
+	floor_world_wait(below, is_overseen, &r);
+	leave(&r);
+	end();
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("eyes-stream");
+
+	unit_case(suite, "following",
+	    (const TTest *const[]){ a_snapshot_comes_first_then_what_changes,
+		one_who_comes_later_gets_the_same_changes,
+		many_changes_become_one,
+		nothing_is_computed_while_nobody_follows,
+		one_who_refuses_gets_nothing_more_and_harms_nobody,
+		those_who_follow_are_told_of_the_end, NULL });
+	unit_case(suite, "socket",
+	    (const TTest *const[]){ a_slow_reader_is_cut_off_and_begins_again,
+		however_many_tasks_there_are_the_view_fits, NULL });
+	unit_case(suite, "files",
+	    (const TTest *const[]){
+		what_another_program_writes_is_shown, NULL });
+	return suite;
+}

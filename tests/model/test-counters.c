@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdint.h>
+#include <string.h>
+
+#include "counters.h"
+#include "json.h"
+#include "mem.h"
+#include "unit.h"
+#include "usage.h"
+
+static struct json_object *
+at(struct json_object *counters, const char *family, const char *key)
+{
+	return json_object_object_get(
+	    json_object_object_get(counters, family), key);
+}
+
+static int64_t
+number(struct json_object *counters, const char *family, const char *key)
+{
+	return json_object_get_int64(at(counters, family, key));
+}
+
+START_TEST(events_are_counted_by_type)
+{
+	cleanup_json struct json_object *c = NULL;
+
+	counters_event(&c, "task_finished");
+	counters_event(&c, "task_finished");
+	counters_event(&c, "paused");
+	ck_assert_int_eq(number(c, "events", "task_finished"), 2);
+	ck_assert_int_eq(number(c, "events", "paused"), 1);
+}
+END_TEST
+
+/* The reasons that the daemon gives, as they are worded. */
+static const struct {
+	const char *reason, *as;
+} reasons[] = {
+	{ NULL, "other" },
+	{ "", "other" },
+	{ "nobody has seen this before", "other" },
+	{ "check_command failed with exit status 1", "check" },
+	{ "main failed its check", "check" },
+	{ "the work conflicts with main", "conflict" },
+	{ "no sign of life for 30 minutes", "stall" },
+	{ "the attempt took too long", "timeout" },
+	{ "the agent asks a question", "question" },
+	{ "the session ended", "session" },
+};
+
+START_TEST(reasons_are_a_closed_list)
+{
+	const char *word = counters_reason(reasons[_i].reason);
+	size_t known = 0;
+
+	ck_assert_str_eq(word, reasons[_i].as);
+	while (counters_reasons[known] != NULL &&
+	    strcmp(counters_reasons[known], word) != 0)
+		known++;
+	ck_assert_ptr_nonnull(counters_reasons[known]);
+}
+END_TEST
+
+START_TEST(durations_of_tasks_go_into_buckets)
+{
+	cleanup_json struct json_object *c = NULL;
+	struct json_object *landed;
+
+	counters_task(&c, "landed", 60000); /* at a bound: below it */
+	counters_task(&c, "landed", 60001);
+	counters_task(&c, "landed", INT64_C(1000000000));
+	counters_task(&c, "failed", 0);
+	landed = at(c, "tasks", "landed");
+	ck_assert_int_eq(json_int_or(landed, "le0", 0), 1);
+	ck_assert_int_eq(json_int_or(landed, "le1", 0), 1);
+	ck_assert_int_eq(json_int_or(landed, "le9", 0), 1);
+	ck_assert_int_eq(json_int_or(landed, "count", 0), 3);
+	ck_assert_int_eq(json_int_or(landed, "sum_ms", 0), 1000120001);
+	ck_assert_int_eq(json_int_or(at(c, "tasks", "failed"), "count", 0), 1);
+}
+END_TEST
+
+START_TEST(tokens_are_counted_by_model_and_costs_for_the_largest)
+{
+	cleanup_json struct json_object *c = NULL;
+	struct usage usage = { 0 };
+	struct json_object *opus;
+
+	usage_add(&usage, "opus", USAGE_INPUT, 10);
+	usage_add(&usage, "opus", USAGE_CACHE_WRITE_5M, 3);
+	usage_add(&usage, "opus", USAGE_CACHE_WRITE_1H, 4);
+	usage_add(&usage, "haiku", USAGE_INPUT, 1);
+	counters_spent(&c, &usage, 500, -1);
+	counters_spent(&c, &usage, -700, 200); /* a correction takes nothing
+						* back: counters only grow */
+	opus = at(c, "tokens", "opus");
+	ck_assert_int_eq(json_int_or(opus, "input", 0), 20);
+	ck_assert_int_eq(json_int_or(opus, "cacheCreation", 0), 14);
+	ck_assert_int_eq(
+	    json_int_or(at(c, "cost", "opus"), "estimate", 0), 500);
+	ck_assert_int_eq(
+	    json_int_or(at(c, "cost", "opus"), "reported", 0), 200);
+	ck_assert_ptr_null(at(c, "cost", "haiku"));
+}
+END_TEST
+
+START_TEST(numbers_do_not_overflow_and_only_grow)
+{
+	cleanup_json struct json_object *c = NULL;
+
+	counters_work(&c, "idle", INT64_MAX - 1);
+	counters_work(&c, "idle", 5);
+	ck_assert_int_eq(number(c, "work_ms", "idle"), INT64_MAX);
+	counters_work(&c, "idle", -5);
+	ck_assert_int_eq(number(c, "work_ms", "idle"), INT64_MAX);
+}
+END_TEST
+
+START_TEST(what_is_not_ours_in_a_state_is_replaced)
+{
+	cleanup_json struct json_object *c = json_tokener_parse(
+	    "{\"events\": 7, \"work_ms\": {\"idle\": \"x\"}}");
+
+	counters_event(&c, "paused");
+	counters_work(&c, "idle", 5);
+	ck_assert_int_eq(number(c, "events", "paused"), 1);
+	ck_assert_int_eq(number(c, "work_ms", "idle"), 5);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("counters");
+
+	unit_case(suite, "counting",
+	    (const TTest *const[]){ events_are_counted_by_type,
+		durations_of_tasks_go_into_buckets,
+		tokens_are_counted_by_model_and_costs_for_the_largest,
+		numbers_do_not_overflow_and_only_grow,
+		what_is_not_ours_in_a_state_is_replaced, NULL });
+	unit_rows(suite, reasons_are_a_closed_list, nitems(reasons));
+	return suite;
+}

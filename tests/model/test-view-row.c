@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "json.h"
+#include "mem.h"
+#include "task-run.h"
+#include "task.h"
+#include "unit.h"
+#include "view-row.h"
+#include "worker.h"
+
+#define NOW ((int64_t)1700000000 * 1000)
+
+static const char *
+text_of(struct json_object *row, const char *key)
+{
+	return json_string_or(row, key, "-");
+}
+
+static bool
+is_null(struct json_object *row, const char *key)
+{
+	struct json_object *value = row;
+
+	return json_object_object_get_ex(row, key, &value) && value == NULL;
+}
+
+/* --- members --------------------------------------------------------- */
+
+START_TEST(a_text_is_cut_between_characters)
+{
+	cleanup_json struct json_object *row = json_object_new_object();
+
+	view_row_text(row, "short", "abc", 3);
+	view_row_text(row, "cut", "ab\xc3\xa4", 3);
+	view_row_text(row, "none", NULL, 3);
+	ck_assert_str_eq(text_of(row, "short"), "abc");
+	ck_assert_str_eq(text_of(row, "cut"), "ab");
+	ck_assert(is_null(row, "none"));
+}
+END_TEST
+
+START_TEST(a_moment_is_in_seconds_and_never_is_null)
+{
+	cleanup_json struct json_object *row = json_object_new_object();
+
+	view_row_moment(row, "at", NOW + 999);
+	view_row_moment(row, "never", 0);
+	ck_assert_int_eq(json_int_or(row, "at", 0), NOW / 1000);
+	ck_assert(is_null(row, "never"));
+}
+END_TEST
+
+/* --- workers --------------------------------------------------------- */
+
+static const struct {
+	const char *name, *mode;
+} modes[] = {
+	{ "adam", "hand" },
+	{ "auto-1", "auto" },
+	{ "team-1", "team" },
+};
+
+START_TEST(the_mode_follows_from_the_name)
+{
+	struct worker *w = worker_new(modes[_i].name, NOW);
+	cleanup_json struct json_object *row = view_row_worker(w, NULL);
+
+	ck_assert_str_eq(text_of(row, "mode"), modes[_i].mode);
+	worker_free(w);
+}
+END_TEST
+
+START_TEST(a_worker_by_hand_shows_the_first_line_of_its_prompt)
+{
+	struct worker *w = worker_new("adam", NOW);
+	cleanup_json struct json_object *row = NULL;
+
+	xstrset(&w->prompt, "Add a flag\n\nMore about it");
+	row = view_row_worker(w, NULL);
+	ck_assert_str_eq(text_of(row, "title"), "Add a flag");
+	ck_assert(!json_object_object_get_ex(row, "attempt", NULL));
+	ck_assert_str_eq(text_of(row, "status"), "offline");
+	ck_assert_int_eq(json_int_or(row, "since_unix", 0), NOW / 1000);
+	worker_free(w);
+}
+END_TEST
+
+START_TEST(a_worker_with_a_task_shows_what_it_cost)
+{
+	struct worker *w = worker_new("auto-1", NOW);
+	struct task *task =
+	    task_new("t1", "folder", "a.md", "A title", "text", NOW);
+	cleanup_json struct json_object *row = NULL, *priced = NULL;
+
+	xstrset(&w->prompt, "the prompt");
+	task->attempts = 2;
+	task->turns = 3;
+	row = view_row_worker(w, task);
+	ck_assert_str_eq(text_of(row, "title"), "A title");
+	ck_assert_int_eq(json_int_or(row, "attempt", 0), 2);
+	ck_assert_int_eq(json_int_or(row, "turns", 0), 3);
+	/* Unknown is not 0. */
+	ck_assert(is_null(row, "cost_micros"));
+	ck_assert_str_eq(text_of(row, "cost_source"), "unknown");
+	task->spent.cost = 410000;
+	priced = view_row_worker(w, task);
+	ck_assert_int_eq(json_int_or(priced, "cost_micros", 0), 410000);
+	ck_assert_str_eq(text_of(priced, "cost_source"), "reported");
+	task_free(task);
+	worker_free(w);
+}
+END_TEST
+
+START_TEST(a_remark_tells_what_to_do)
+{
+	struct worker *w = worker_new("auto-1", NOW);
+	cleanup_buf struct buf remark = BUF_INIT;
+
+	view_row_remark(w, &remark);
+	ck_assert_str_eq(remark.data, "");
+	xstrset(&w->health, "stuck");
+	view_row_remark(w, &remark);
+	ck_assert_str_eq(remark.data,
+	    "oversight says stuck; look at it with: llmc iterations auto-1");
+	buf_clear(&remark);
+	w->on_hold = true;
+	view_row_remark(w, &remark);
+	ck_assert_str_eq(
+	    remark.data, "on hold; continue with: llmc resume auto-1");
+	buf_clear(&remark);
+	w->status = WORKER_WORKING;
+	view_row_remark(w, &remark);
+	ck_assert_ptr_nonnull(
+	    strstr(remark.data, "pauses at the end of its turn"));
+	buf_clear(&remark);
+	w->status = WORKER_PAUSED;
+	w->over_budget = w->oversight = true;
+	xstrset(&w->reason, "R");
+	view_row_remark(w, &remark);
+	ck_assert_msg(strncmp(remark.data, "R (paused for: ", 15) == 0, "%s",
+	    remark.data);
+	worker_free(w);
+}
+END_TEST
+
+/* --- tasks ----------------------------------------------------------- */
+
+static struct json_object *
+entry(int at)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_set_int(json, "at_unix", at);
+	json_set_string(json, "what", "w");
+	json_set_string(json, "detail", "d");
+	return json;
+}
+
+START_TEST(a_task_shows_the_end_of_its_history)
+{
+	struct task *task =
+	    task_new("t1", "folder", "a.md", "A title", "text", NOW);
+	cleanup_json struct json_object *row = NULL;
+	struct json_object *list;
+
+	task->history = json_object_new_array();
+	for (int i = 1; i <= 10; i++)
+		json_object_array_add(task->history, entry(i));
+	task->turns_before = 4;
+	task->turns = 2;
+	row = view_row_task(task);
+	list = json_object_object_get(row, "history");
+	ck_assert_uint_eq(json_object_array_length(list), VIEW_HISTORY);
+	ck_assert_int_eq(
+	    json_int_or(json_object_array_get_idx(list, 0), "at_unix", 0), 5);
+	ck_assert_int_eq(json_int_or(row, "turns", 0), 6);
+	ck_assert(!json_object_object_get_ex(row, "outcome", NULL));
+	task_free(task);
+}
+END_TEST
+
+START_TEST(a_task_that_has_ended_tells_how)
+{
+	struct task *task =
+	    task_new("t1", "folder", "a.md", "A title", "text", NOW);
+	cleanup_json struct json_object *row = NULL, *held = NULL;
+
+	task->outcome = OUTCOME_LANDED;
+	task->finished_ms = NOW + 5000;
+	xstrset(&task->held_by, "beef");
+	held = view_row_task(task);
+	ck_assert_str_eq(text_of(held, "commit"), "beef");
+	xstrset(&task->commit, "cafe");
+	task->finished_ms = NOW - 1; /* the clock was set back */
+	row = view_row_task(task);
+	ck_assert_str_eq(text_of(row, "commit"), "cafe");
+	ck_assert_str_eq(text_of(row, "outcome"), "landed");
+	ck_assert_int_eq(json_int_or(held, "wall_ms", -1), 5000);
+	ck_assert_int_eq(json_int_or(row, "wall_ms", -1), 0);
+	task_free(task);
+}
+END_TEST
+
+START_TEST(a_row_is_bounded_whatever_the_task_has)
+{
+	struct task *task =
+	    task_new("t1", "folder", "a.md", "A title", "text", NOW);
+	cleanup_free char *words = xcalloc(1, 100001);
+	cleanup_json struct json_object *row = NULL, *brief = NULL;
+	struct json_object *list = json_object_new_array();
+	struct json_object *report;
+
+	memset(words, 'x', 100000);
+	xstrset(&task->key, words);
+	xstrset(&task->reason, words);
+	xstrset(&task->last_words, words);
+	task->run = task_run_new();
+	report = task->run->report = json_object_new_object();
+	json_set_string(report, "summary", words);
+	json_set_int(report, "n", 7);
+	json_object_array_add(list, json_object_new_string(words));
+	json_set(report, "artifacts", list);
+	row = view_row_task(task);
+	ck_assert_uint_lt(strlen(json_object_to_json_string_ext(row, 0)), 4096);
+	report = json_object_object_get(row, "completion");
+	ck_assert_uint_eq(strlen(text_of(report, "summary")), VIEW_WORDS_MAX);
+	ck_assert_int_eq(json_int_or(report, "n", 0), 7);
+	brief = view_row_task_brief(task);
+	ck_assert_uint_lt(
+	    strlen(json_object_to_json_string_ext(brief, 0)), 1536);
+	task_free(task);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("view-row");
+
+	unit_case(suite, "members",
+	    (const TTest *const[]){ a_text_is_cut_between_characters,
+		a_moment_is_in_seconds_and_never_is_null, NULL });
+	unit_rows(suite, the_mode_follows_from_the_name, nitems(modes));
+	unit_case(suite, "workers",
+	    (const TTest *const[]){
+		a_worker_by_hand_shows_the_first_line_of_its_prompt,
+		a_worker_with_a_task_shows_what_it_cost,
+		a_remark_tells_what_to_do, NULL });
+	unit_case(suite, "tasks",
+	    (const TTest *const[]){ a_task_shows_the_end_of_its_history,
+		a_task_that_has_ended_tells_how,
+		a_row_is_bounded_whatever_the_task_has, NULL });
+	return suite;
+}

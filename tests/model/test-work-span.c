@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "json.h"
+#include "mem.h"
+#include "unit.h"
+#include "work-span.h"
+
+static const struct {
+	const char *status;
+	bool queue, outage;
+	const char *use;
+} uses[] = {
+	{ "working", false, false, "working" },
+	{ "starting", false, false, "working" },
+	{ "accepting", false, false, "landing" },
+	{ "rebasing", false, false, "conflict" },
+	{ "waiting", false, false, "waiting" },
+	{ "limited", false, false, "limited" },
+	{ "limited", false, true, "outage" },
+	{ "paused", false, true, "paused" },
+	{ "needs_review", true, false, "person" },
+	{ "error", false, false, "error" },
+	{ "offline", true, false, "offline" },
+	{ "idle", false, false, "idle" },
+	{ "idle", true, false, "idle_queue" },
+	{ "idle", true, true, "idle_queue" },
+	{ "of a later version", false, false, "offline" },
+};
+
+START_TEST(a_status_tells_what_the_time_was_used_for)
+{
+	ck_assert_str_eq(work_use_words[work_use_of(
+			     uses[_i].status, uses[_i].queue, uses[_i].outage)],
+	    uses[_i].use);
+}
+END_TEST
+
+START_TEST(a_span_is_written_and_read)
+{
+	char worker[] = "auto-1", task[] = "t1";
+	const struct work_span span = { .worker = worker,
+		.use = WORK_CONFLICT,
+		.task = task,
+		.attempt = 2,
+		.from_ms = 10,
+		.to_ms = 30 };
+	cleanup_json struct json_object *json = work_span_to_json(&span);
+	struct work_span back;
+
+	ck_assert(work_span_from_json(json, &back));
+	ck_assert_str_eq(back.worker, "auto-1");
+	ck_assert_str_eq(back.task, "t1");
+	ck_assert_int_eq(back.use, WORK_CONFLICT);
+	ck_assert_int_eq(back.attempt, 2);
+	ck_assert_int_eq(back.from_ms, 10);
+	ck_assert_int_eq(back.to_ms, 30);
+	work_span_release(&back);
+	json_object_object_del(json, "task");
+	ck_assert(work_span_from_json(json, &back));
+	ck_assert_ptr_null(back.task);
+	work_span_release(&back);
+}
+END_TEST
+
+static const char *const none[] = {
+	"[]",
+	"\"text\"",
+	"{}",
+	"{\"worker\": \"a\", \"use\": \"idle\"}",
+	"{\"worker\": \"a\", \"use\": \"nothing\", \"from_ms\": 1, "
+	"\"to_ms\": 2}",
+	"{\"worker\": 1, \"use\": \"idle\", \"from_ms\": 1, \"to_ms\": 2}",
+	"{\"worker\": \"a\", \"use\": \"idle\", \"from_ms\": 3, \"to_ms\": "
+	"2}",
+	"{\"worker\": \"a\", \"use\": \"idle\", \"from_ms\": -3, \"to_ms\": "
+	"2}",
+	"{\"worker\": \"a\", \"use\": \"idle\", \"from_ms\": \"1\", "
+	"\"to_ms\": 2}",
+};
+
+START_TEST(what_is_no_span_is_refused)
+{
+	cleanup_json struct json_object *json = json_tokener_parse(none[_i]);
+	struct work_span span;
+
+	ck_assert(!work_span_from_json(json, &span));
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("work-span");
+
+	unit_rows(
+	    suite, a_status_tells_what_the_time_was_used_for, nitems(uses));
+	unit_case(suite, "records",
+	    (const TTest *const[]){ a_span_is_written_and_read, NULL });
+	unit_rows(suite, what_is_no_span_is_refused, nitems(none));
+	return suite;
+}

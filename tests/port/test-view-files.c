@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "channel.h"
+#include "file.h"
+#include "history.h"
+#include "id.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "outbox-record.h"
+#include "outbox.h"
+#include "task-json.h"
+#include "task.h"
+#include "unit.h"
+#include "view-doc.h"
+#include "view-files.h"
+#include "workspace.h"
+
+#define NOW (INT64_C(1769853600) * 1000)
+
+static struct workspace workspace;
+static struct view_files *files;
+
+static void
+begin(void)
+{
+	cleanup_free char *dir = xasprintf("%s/.llmc", unit_scratch());
+
+	workspace = (struct workspace){ 0 };
+	workspace.root = xstrdup(unit_scratch());
+	workspace.dir = xstrdup(dir);
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	files = view_files_new(&workspace);
+}
+
+static void
+end(void)
+{
+	view_files_free(files);
+	workspace_release(&workspace);
+}
+
+static struct json_object *
+view_now(void)
+{
+	struct json_object *view = view_new();
+
+	view_files_fill(files, view);
+	return view;
+}
+
+static void
+file_task(int number, enum task_outcome outcome)
+{
+	cleanup_free char *id = xasprintf("t%d", number);
+	cleanup_free char *file = workspace_path(&workspace, "tasks.jsonl");
+	struct task *task = task_new(id, "folder", id, "T", "text", NOW);
+	cleanup_json struct json_object *record = NULL;
+
+	task->step = TASK_SETTLING;
+	task->outcome = outcome;
+	task->finished_ms = NOW + 1000;
+	record = task_to_json(task);
+	ck_assert_int_eq(jsonl_append(file, record, 0, 0, NULL), 0);
+	task_free(task);
+}
+
+static void
+put(const char *name, const char *text)
+{
+	cleanup_free char *file = workspace_path(&workspace, name);
+
+	ck_assert_int_eq(file_replace(file, text, strlen(text), 0600, NULL), 0);
+}
+
+START_TEST(without_files_there_is_nothing)
+{
+	cleanup_json struct json_object *view = NULL;
+
+	begin();
+	view = view_now();
+	ck_assert_int_eq(json_object_object_length(view_of(view, "ended")), 0);
+	ck_assert_ptr_null(
+	    json_object_object_get(view_of(view, "head"), "overseer"));
+	end();
+}
+END_TEST
+
+START_TEST(the_last_tasks_that_ended_are_shown_as_they_were_filed_last)
+{
+	cleanup_json struct json_object *view = NULL, *later = NULL;
+	struct json_object *rows;
+
+	begin();
+	for (int i = 1; i <= VIEW_ENDED_MAX + 10; i++)
+		file_task(i, OUTCOME_FAILED);
+	view = view_now();
+	rows = view_of(view, "ended");
+	ck_assert_int_eq(json_object_object_length(rows), VIEW_ENDED_MAX);
+	ck_assert_ptr_null(view_row(view, "ended", "t10"));
+	ck_assert_ptr_nonnull(view_row(view, "ended", "t11"));
+	file_task(VIEW_ENDED_MAX + 10, OUTCOME_LANDED);
+	later = view_now();
+	ck_assert_str_eq(
+	    json_string_or(view_row(later, "ended", "t210"), "outcome", ""),
+	    "landed");
+	end();
+}
+END_TEST
+
+static int
+kept_rows(struct json_object *before, struct json_object *after)
+{
+	struct json_object *rows = view_of(before, "repairs");
+	int kept = 0;
+
+	json_object_object_foreach(rows, key, row)
+	{
+		(void)row;
+		kept += view_row(after, "repairs", key) != NULL;
+	}
+	return kept;
+}
+
+START_TEST(repairs_keep_their_keys)
+{
+	cleanup_json struct json_object *before = NULL, *after = NULL;
+	struct history history = { 0 };
+
+	begin();
+	for (int i = 0; i < HISTORY_MAX + 1; i++) {
+		struct spiral_event event = { .at_ms = NOW + i / 2,
+			.kind = SPIRAL_FAILURE };
+
+		history_note(&history, &event);
+		if (i == HISTORY_MAX - 1) {
+			ck_assert_int_eq(
+			    history_save(&workspace, &history, NULL), 0);
+			before = view_now();
+		}
+	}
+	ck_assert_int_eq(history_save(&workspace, &history, NULL), 0);
+	after = view_now();
+	ck_assert_int_eq(json_object_object_length(view_of(after, "repairs")),
+	    VIEW_REPAIRS_MAX);
+	ck_assert_int_eq(kept_rows(before, after), VIEW_REPAIRS_MAX - 1);
+	history_release(&history);
+	end();
+}
+END_TEST
+
+START_TEST(what_people_were_told_is_shown_until_they_have_seen_it_and_after)
+{
+	cleanup_json struct json_object *before = NULL, *after = NULL;
+	cleanup_free char *dir = NULL;
+	const struct channel_list none = { 0 };
+	const char *const options[] = { "yes", "no", NULL };
+	const struct escalation what = { .level = ESCALATION_CRITICAL,
+		.title = "Look",
+		.text = "at this",
+		.worker = "auto-1",
+		.options = options,
+		.by_command = true,
+		.signature = "x" };
+	struct outbox_record *record;
+	struct outbox_entry *entry = NULL;
+	char id[ID_ULID_SIZE];
+	struct json_object *row;
+
+	begin();
+	dir = workspace_path(&workspace, "outbox");
+	id_ulid(NOW, id);
+	record = outbox_record_new(
+	    &what, &none, id, "2026-01-31T10:00:00.000Z", "/r", "autod", NOW);
+	ck_assert_int_eq(outbox_add(dir, record, NULL), 0);
+	outbox_record_free(record);
+	before = view_now();
+	row = view_row(before, "people", id);
+	ck_assert_str_eq(json_string_or(row, "level", ""), "critical");
+	ck_assert_int_eq(json_int_or(row, "at_unix", 0), NOW / 1000);
+	ck_assert(!json_bool_or(row, "acked", true));
+	ck_assert_uint_eq(
+	    json_object_array_length(json_object_object_get(row, "options")),
+	    2);
+	/* At once: a time stamp may stay the same. */
+	ck_assert_int_eq(outbox_claim(dir, id, &entry, NULL), 0);
+	outbox_record_ack(entry->record, NOW + 1);
+	ck_assert_int_eq(outbox_save(entry, NULL), 0);
+	outbox_release(entry);
+	after = view_now();
+	ck_assert(json_bool_or(view_row(after, "people", id), "acked", false));
+	end();
+}
+END_TEST
+
+static const struct {
+	const char *text, *state;
+} documents[] = {
+	{ "{\"state\": \"watching\", \"secret\": 1}", "watching" },
+	{ "{\"state\": ", NULL },
+	{ "[1]", NULL },
+	{ "", NULL },
+};
+
+START_TEST(the_overseer_is_shown_as_its_file_says)
+{
+	cleanup_json struct json_object *view = NULL;
+	struct json_object *overseer;
+
+	begin();
+	put("overseer.json", documents[_i].text);
+	view = view_now();
+	overseer = json_object_object_get(view_of(view, "head"), "overseer");
+	ck_assert((overseer != NULL) == (documents[_i].state != NULL));
+	if (overseer != NULL)
+		ck_assert_str_eq(
+		    json_string_or(overseer, "state", ""), documents[_i].state);
+	ck_assert_ptr_null(json_object_object_get(overseer, "secret"));
+	end();
+}
+END_TEST
+
+START_TEST(a_file_that_goes_is_shown_no_longer)
+{
+	cleanup_json struct json_object *view = NULL, *later = NULL;
+	cleanup_free char *file = NULL;
+
+	begin();
+	put("failure.json", "{\"class\": \"outage\"}");
+	view = view_now();
+	ck_assert_ptr_nonnull(
+	    json_object_object_get(view_of(view, "head"), "failure"));
+	file = workspace_path(&workspace, "failure.json");
+	ck_assert_int_eq(unlink(file), 0);
+	later = view_now();
+	ck_assert_ptr_null(
+	    json_object_object_get(view_of(later, "head"), "failure"));
+	end();
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("view-files");
+
+	unit_case(suite, "files",
+	    (const TTest *const[]){ without_files_there_is_nothing,
+		the_last_tasks_that_ended_are_shown_as_they_were_filed_last,
+		repairs_keep_their_keys,
+		what_people_were_told_is_shown_until_they_have_seen_it_and_after,
+		a_file_that_goes_is_shown_no_longer, NULL });
+	unit_rows(
+	    suite, the_overseer_is_shown_as_its_file_says, nitems(documents));
+	return suite;
+}
