@@ -86,7 +86,8 @@ const BAD = ["error", "failed", "dead-letter", "offline", "ejected", "red",
 const WARN = ["paused", "limited", "needs_review", "no_changes",
 	"rejected", "parked", "blocked", "deferred", "suspect", "held",
 	"stalled", "warning", "warn"];
-const GOOD = ["working", "landed", "done", "accepting", "green", "landing"];
+const GOOD = ["working", "landed", "done", "accepting", "green", "landing",
+	"running"];
 
 /* A word with its colour and, where it is bad, a mark. */
 function word(text) {
@@ -446,10 +447,9 @@ const tables = {
 		["What", "wide", (r) => [r.title || "-", tag(r.tool),
 			tag(overseen(r) && "oversight: " +
 				(r.health || "see below")),
-			r.until_unix > now() ?
-				{ c: "why", s: "until " + clock(r.until_unix) } :
-				"",
-			why(r.remark || r.reason)]],
+			why([r.until_unix > now() && "until " +
+				clock(r.until_unix), r.remark || r.reason]
+				.filter((t) => t).join(": "))]],
 	], ofWorker, "There are no workers. Start some: llmc up --auto"),
 	tasks: new Table("queue", "Tasks in work", [
 		["Task", "short", (r) => r.id],
@@ -505,8 +505,8 @@ const tables = {
 	days: new Table("budget", "The last days (UTC)", [
 		["Day", "short", (r) =>
 			new Date(r.day * 864e5).toISOString().slice(0, 10)],
-		["Cost", "short num", (r) => [money(r),
-			r.unpriced ? " + ? (no price)" : ""]],
+		["Cost", "short num", (r) => [money(r), r.unpriced &&
+			r.cost_source !== "unknown" ? " + ?" : ""]],
 		["Tokens", "short num", (r) => count(r.tokens)],
 		["Attempts", "short num", (r) => r.attempts],
 	], null, ""),
@@ -522,7 +522,7 @@ function drawHead() {
 		[h.lag_ms != null && `lag ${h.lag_ms} ms`],
 		[h.overseen ? "overseer " + ((h.overseer || {}).state || "there") :
 			{ c: "soft", s: "no overseer" }],
-		[h.auto ? `auto, ${h.concurrency} workers` +
+		[h.auto ? `auto, ${h.concurrency} at once` +
 			(h.until_empty ? ", until empty" : "") : "by hand"],
 		[h.run_id && `run ${h.run_id} for `, age(h.run_id && h.run_unix)],
 		[h.todo != null && `${h.todo} to do`],
@@ -655,13 +655,13 @@ const noGoals = make("p", { class: "none" });
 byId("goals").append(goals, noGoals);
 
 function drawGoals() {
-	const parts = (n) => [n.title || n.id, " ", word(n.status),
+	const parts = (n) => [n.title || n.id, " - ", word(n.status),
 		n.worker ? ` (${n.worker})` : "", why(n.reason)];
 
 	tree(goals, sorted("goals", "id").filter(matches).map((g) => ({
 		key: g.id,
-		parts: [g.title, " ", word(g.status),
-			` ${g.done} of ${g.total} done`,
+		parts: [g.title || g.id, " - ", word(g.status),
+			`, ${g.done} of ${g.total} done`,
 			g.ready ? `, ${g.ready} ready` : "",
 			g.blocked ? `, ${g.blocked} blocked` : "",
 			g.stalled ? [", ", word("stalled")] : ""],
@@ -680,8 +680,8 @@ function drawDelegation() {
 	const t = view.team;
 	const rows = [...sorted("tasks", "id"), ...sorted("ended", "id")];
 	const parents = new Set(rows.map((r) => r.parent).filter((p) => p));
-	const parts = (r) => joined([r.id, r.worker, r.role,
-		word(r.outcome || r.step), r.title], " ");
+	const parts = (r) => [joined([r.id, r.role, r.worker &&
+		`(${r.worker})`, word(r.outcome || r.step)], " "), ": ", r.title];
 
 	tree(family, nest(rows.filter((r) => r.parent || parents.has(r.id)),
 		parts), 0);
