@@ -150,6 +150,9 @@ on_end(int status, struct json_object *result, const struct err *err, void *arg)
 		    sent->target,
 		    err != NULL ? err->msg : "the daemon has gone");
 	sent_free(sent);
+	for (size_t i = 0; i < words.len; i++)
+		if (words.data[i] == '\n')
+			words.data[i] = ' ';
 	act->on_words(words.data, act->arg);
 }
 
