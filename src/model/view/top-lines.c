@@ -150,7 +150,7 @@ top_lines_draw(const struct top_lines *lines, int first, struct grid *grid,
     int row, int column, int rows)
 {
 	for (int i = 0;
-	     i < rows && first >= 0 && (size_t)(first + i) < lines->count;
+	     i < rows && first >= 0 && (size_t)first + (size_t)i < lines->count;
 	     i++) {
 		const struct top_line *line = &lines->lines[first + i];
 
