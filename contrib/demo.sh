@@ -117,6 +117,7 @@ say git log --stat
 git log --stat --format='%h %s'
 say "git status --short    # shows nothing: llmc leaves no trace in the tree"
 git status --short
+run report
 
 landed=$(git rev-list --count HEAD)
 cat <<EOF
@@ -128,6 +129,7 @@ In a repository of your own:
   llmc task add "what to do"      as often as you like
   llmc up --auto --concurrency 2  and go to bed
   llmc status                     what each worker is doing
+  llmc report                     what it brought, and what needs you
   llmc events --follow            what happens, as it happens
 README.md continues from here; man llmc describes every command.
 EOF

@@ -3,6 +3,7 @@
 /* llmc report: what a run, or a time, has brought. Only reads. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "commands.h"
@@ -57,11 +58,15 @@ struct making {
 static bool
 goes_on(struct making *m)
 {
+	cleanup_free char *ended =
+	    workspace_path(&m->cli->workspace, "ended.json");
 	struct overseer_files overseer;
 	bool active;
 
 	if (m->live)
 		return json_bool_or(view_of(m->view, "head"), "auto", false);
+	if (access(ended, F_OK) == 0) /* the daemon says that it is over */
+		return false;
 	overseer_files_load(m->cli, &overseer);
 	active = overseer.active;
 	overseer_files_release(&overseer);

@@ -54,6 +54,16 @@ is_size(const char *text)
 }
 
 static bool
+is_daytime(const char *text)
+{
+	return *text == '\0' ||
+	    (strlen(text) == strlen("07:00") && is_digit(text[0]) &&
+		is_digit(text[1]) && text[2] == ':' && is_digit(text[3]) &&
+		is_digit(text[4]) && text[3] < '6' &&
+		(text[0] < '2' || (text[0] == '2' && text[1] < '4')));
+}
+
+static bool
 is_variable(const char *text)
 {
 	if (!is_letter(*text) && *text != '_')
@@ -213,6 +223,8 @@ static const struct {
 	[FORM_EFFORT] = { is_effort,
 	    ("one of low, medium, high, xhigh and max, or \"\" for the "
 	     "agent's own default") },
+	[FORM_DAYTIME] = { is_daytime,
+	    "a time of day such as \"07:00\", or \"\" for none" },
 	[FORM_TOOL] = { is_tool,
 	    "names of tools, such as [\"Read\", \"Grep\"]" },
 };

@@ -23,6 +23,7 @@ enum setting_form {
 	FORM_COST, /* a cost tier, any case, or "" */
 	FORM_EFFORT, /* how hard a model thinks, or "" */
 	FORM_TOOL, /* the whole name of a tool, or "*" */
+	FORM_DAYTIME, /* "07:00", or "" */
 	FORM_COUNT
 };
 

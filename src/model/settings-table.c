@@ -582,6 +582,19 @@ const struct setting settings_table[] = {
 			"\"checkout\", \"push\", \"settings\", \"state\", "
 			"\"goal\"]",
 	    .help = "What to run notify_command for." },
+	{ .path = "people.report_command",
+	    .type = SETTING_STRING,
+	    .fallback = "\"\"",
+	    .flags = SETTING_RUNS,
+	    .help = "Shell command to run with the report of a run when it "
+		    "has ended (see NOTIFICATIONS)." },
+	{ .path = "people.report_at",
+	    .type = SETTING_STRING,
+	    .form = FORM_DAYTIME,
+	    .fallback = "\"\"",
+	    .help = "Time of day at which to run report_command with the "
+		    "report of the last 24 hours, too: \"07:00\". \"\" means "
+		    "at the end of a run only." },
 
 	{ .path = "tmux.command",
 	    .type = SETTING_STRING,

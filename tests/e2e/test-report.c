@@ -177,12 +177,82 @@ START_TEST(a_report_of_what_never_was_says_so)
 }
 END_TEST
 
+/* --- people.report_command ------------------------------------------- */
+
+/* Each report becomes a line of told.txt: its run, and a word about the page.
+ */
+static void
+tell(void)
+{
+	auto_set("people.report_command",
+	    "run=$(grep -o '\"run\":[^,]*'); grep -q '</html>' "
+	    "\"$LLMC_REPORT_HTML\" && echo \"$run page\" >>told.txt");
+}
+
+static void
+expect_told(const char *lines)
+{
+	ck_assert_str_eq(
+	    e2e_read(e2e_path("%s/told.txt", fleet_root())), lines);
+}
+
+START_TEST(each_run_is_reported_once_when_it_ends)
+{
+	tell();
+	auto_task("a.md", "A\nfake: commit a.txt a\n");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	auto_wait_shell("grep -q r1 told.txt");
+	expect_told("\"run\": \"r1\" page\n");
+	e2e_has(e2e_read(e2e_path("%s/.llmc/reports/r1.json", fleet_root())),
+	    "\"goes_on\": false");
+	auto_up(NULL);
+	auto_drain();
+	auto_wait_shell("grep -q r2 told.txt");
+	expect_told("\"run\": \"r1\" page\n\"run\": \"r2\" page\n");
+}
+END_TEST
+
+START_TEST(a_run_that_was_killed_is_reported_by_the_next_daemon)
+{
+	tell();
+	auto_up(NULL);
+	auto_wait_shell("grep -q r1 .llmc/report.json");
+	auto_kill9_daemon();
+	ck_assert(!e2e_exists(e2e_path("%s/told.txt", fleet_root())));
+	auto_up(NULL);
+	auto_wait_shell("grep -q r1 told.txt");
+	auto_drain();
+	auto_wait_shell("grep -q r2 told.txt");
+	expect_told("\"run\": \"r1\" page\n\"run\": \"r2\" page\n");
+}
+END_TEST
+
+START_TEST(a_day_is_reported_at_its_time_also_if_that_has_passed)
+{
+	tell();
+	auto_set("people.report_at", "07:00");
+	e2e_write(e2e_path("%s/.llmc/report.json", fleet_root()),
+	    "{\"run\": null, \"at\": \"07:00\", \"next_ms\": 1000}");
+	auto_up(NULL);
+	auto_wait_shell("grep -q null told.txt");
+	auto_drain();
+	auto_wait_shell("grep -q r1 told.txt");
+	expect_told("\"run\": null page\n\"run\": \"r1\" page\n");
+	e2e_expect(e2e_llmc(fleet_root(), "config", "set", "people.report_at",
+		       "25:00", NULL),
+	    1, "a time of day such as");
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
 	Suite *s = suite_create("report");
 	const TTest *const all[] = { a_report_adds_up_to_the_records,
-		a_report_is_a_page_too, a_report_of_what_never_was_says_so };
+		a_report_is_a_page_too, a_report_of_what_never_was_says_so,
+		each_run_is_reported_once_when_it_ends,
+		a_run_that_was_killed_is_reported_by_the_next_daemon,
+		a_day_is_reported_at_its_time_also_if_that_has_passed };
 
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(s, begin, all[i]);

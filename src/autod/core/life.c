@@ -321,3 +321,9 @@ life_complete(struct core *core, const char *reason, bool now)
 	core->life->complete = reason;
 	life_stop(core, reason, now);
 }
+
+bool
+life_is_complete(const struct core *core)
+{
+	return core->life->complete != NULL;
+}

@@ -34,6 +34,9 @@ void life_stop(struct core *core, const char *reason, bool now);
  * because of it. The reason is kept in ended.json. */
 void life_complete(struct core *core, const char *reason, bool now);
 
+/* Was the second of them called? */
+bool life_is_complete(const struct core *core);
+
 /* Read the settings again, after a signal or a change of the file. */
 void life_reload(struct core *core);
 

@@ -9,6 +9,7 @@
 #include "view-files.h"
 #include "eyes-floor.h"
 #include "eyes-metrics.h"
+#include "eyes-report.h"
 #include "eyes-spans.h"
 #include "eyes-stream.h"
 #include "eyes-web.h"
@@ -23,6 +24,7 @@ floor_begin(void *self)
 
 	eyes_spans_begin(eyes->spans);
 	eyes_web_settle(eyes->web);
+	eyes_report_begin(eyes->report);
 	life_floor_begun(eyes->core);
 }
 
@@ -34,6 +36,7 @@ floor_patrol(void *self, bool all)
 	(void)all;
 	eyes_spans_patrol(eyes->spans);
 	eyes_web_settle(eyes->web);
+	eyes_report_patrol(eyes->report);
 }
 
 static void
@@ -43,6 +46,7 @@ floor_close(void *self, bool now)
 
 	(void)now;
 	eyes_spans_close(eyes->spans);
+	eyes_report_close(eyes->report);
 }
 
 struct eyes_floor *
@@ -71,6 +75,7 @@ eyes_floor_new(struct team_floor *team)
 	eyes->spans = eyes_spans_new(eyes);
 	eyes->stream = eyes_stream_new(eyes);
 	eyes->web = eyes_web_new(eyes);
+	eyes->report = eyes_report_new(eyes);
 	return eyes;
 }
 
@@ -79,6 +84,7 @@ eyes_floor_free(struct eyes_floor *eyes)
 {
 	if (eyes == NULL)
 		return;
+	eyes_report_free(eyes->report);
 	eyes_web_free(eyes->web);
 	eyes_stream_free(eyes->stream);
 	eyes_spans_free(eyes->spans);

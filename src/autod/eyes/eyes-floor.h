@@ -13,6 +13,7 @@
  *   eyes-metrics.c   what is measured
  *   eyes-stream.c    the view and its changes for those who follow it
  *   eyes-web.c       the page on 127.0.0.1
+ *   eyes-report.c    reports to people.report_command
  */
 #ifndef EYES_FLOOR_H
 #define EYES_FLOOR_H
@@ -22,6 +23,7 @@
 struct auto_mode;
 struct eyes_events;
 struct view_files;
+struct eyes_report;
 struct eyes_spans;
 struct eyes_stream;
 struct eyes_web;
@@ -44,6 +46,7 @@ struct eyes_floor {
 	struct eyes_spans *spans;
 	struct eyes_stream *stream;
 	struct eyes_web *web;
+	struct eyes_report *report;
 };
 
 /* Registers itself as a floor, and its methods. */
