@@ -274,6 +274,7 @@ task_assign(struct task *task, const char *worker, int64_t now_ms)
 	if (r < 0)
 		return r;
 	xstrset(&task->worker, worker);
+	task->lines_known = false;
 	if (task->run != NULL)
 		task->run->waiting_ms = task->run->waited_ms = 0;
 	if (task->from == NULL) {

@@ -70,6 +70,8 @@ struct task {
 	char *from; /* work on it that did not land: the commit where its next
 		     * worker starts; NULL = the landing branch */
 	bool kept; /* refs/llmc/task/<id> holds such a commit */
+	bool lines_known; /* of the work that it queued last: */
+	int64_t lines_added, lines_removed;
 	char *commit; /* the commit it landed as */
 	char *move; /* the commit that the branch moved to with it */
 	char *held_by; /* instead of both: the commit of the branch that had its

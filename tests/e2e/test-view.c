@@ -56,6 +56,8 @@ START_TEST(a_view_shows_what_goes_on)
 	auto_open_gate("work");
 	auto_wait_finished("landed", 1);
 	expect_view("ended.t1.outcome", "landed");
+	expect_view("ended.t1.lines_added", "1");
+	expect_view("ended.t1.lines_removed", "0");
 	auto_drain();
 }
 END_TEST

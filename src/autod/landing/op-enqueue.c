@@ -11,6 +11,7 @@
 #include "errtext.h"
 #include "freeze-rules.h"
 #include "git-facts.h"
+#include "git-lines.h"
 #include "git-salvage.h"
 #include "landing-item.h"
 #include "landing.h"
@@ -33,7 +34,8 @@
 enum {
 	STEP_WRITE,
 	STEP_FREEZE,
-	STEP_LEFTOVERS
+	STEP_LEFTOVERS,
+	STEP_LINES
 };
 
 struct op_enqueue {
@@ -158,7 +160,10 @@ on_frozen(const struct git_frozen *frozen, const struct err *err, void *arg)
 			return;
 		}
 	}
-	operation_done(&e->op.op);
+	if (e->nothing || e->item->task == NULL)
+		operation_done(&e->op.op);
+	else
+		operation_go(&e->op.op, STEP_LINES);
 }
 
 static void
@@ -198,6 +203,35 @@ step_leftovers(struct operation *op)
 	git_salvage_commit(core->git, e->op.agent->worker->worktree,
 	    core_branch(core), turn_end_leftover_message, on_committed,
 	    operation_await(op));
+}
+
+/* --- step lines ------------------------------------------------------ */
+
+/* Only people want to know: nothing fails without it. */
+static void
+on_lines(int64_t added, int64_t removed, const struct err *err, void *arg)
+{
+	struct op_enqueue *e = arg;
+	struct task *task;
+
+	if (!operation_arrived(&e->op.op, NULL))
+		return;
+	task = state_task(&e->op.agent->core->state, e->item->task);
+	if (task != NULL && err == NULL) {
+		task->lines_known = true;
+		task->lines_added = added;
+		task->lines_removed = removed;
+	}
+	operation_done(&e->op.op);
+}
+
+static void
+step_lines(struct operation *op)
+{
+	struct op_enqueue *e = (struct op_enqueue *)op;
+
+	git_lines_read(e->op.agent->core->git, e->op.agent->worker->worktree,
+	    e->item->base, e->item->head, on_lines, operation_await(op));
 }
 
 /* --- the end --------------------------------------------------------- */
@@ -295,6 +329,7 @@ static const struct operation_step steps[] = {
 	[STEP_WRITE] = { .name = "write", .run = worker_op_write },
 	[STEP_FREEZE] = { .name = "freeze", .run = step_freeze },
 	[STEP_LEFTOVERS] = { .name = "leftovers", .run = step_leftovers },
+	[STEP_LINES] = { .name = "lines", .run = step_lines },
 };
 
 static const struct operation_kind kind = {

@@ -61,6 +61,18 @@ set_spent(struct json_object *row, const struct task *task)
 	set_tokens(row, &task->spent.usage);
 }
 
+/* Null while nobody knows. */
+static void
+set_lines(struct json_object *row, const struct task *task)
+{
+	json_set(row, "lines_added",
+	    task->lines_known ? json_object_new_int64(task->lines_added) :
+				NULL);
+	json_set(row, "lines_removed",
+	    task->lines_known ? json_object_new_int64(task->lines_removed) :
+				NULL);
+}
+
 /* --- a worker -------------------------------------------------------- */
 
 void
@@ -141,6 +153,7 @@ view_row_worker(const struct worker *w, const struct task *task)
 	json_set_int(row, "attempt", task->attempts);
 	json_set_int(row, "turns", task->turns);
 	set_spent(row, task);
+	set_lines(row, task);
 	if (task->run != NULL) {
 		json_set_string(row, "parent", task->run->parent);
 		json_set_string(row, "role", task->run->role);
@@ -252,6 +265,7 @@ view_row_task_brief(const struct task *task)
 	json_set_string(row, "goal", task->goal);
 	json_set_string(row, "run_id", task->run_id);
 	set_spent(row, task);
+	set_lines(row, task);
 	if (task->run != NULL)
 		set_run(row, task->run);
 	if (task->outcome != OUTCOME_NONE)
