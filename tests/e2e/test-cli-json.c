@@ -17,18 +17,14 @@ static const char *const open_values[] = {
 	"why.events.event", /* the same */
 	"logs", /* a record has what belongs to its message */
 	/* What belongs to each kind of check, or report. */
-	"task.record.verification_result",
-	"task.tasks.verification_result",
+	"task.record.verification_result", "task.tasks.verification_result",
 	"tree.progress",
 	/* How an agent was asked for: the run of its task to be. */
-	"goal.record.nodes.spawn",
-	"plan.record.nodes.spawn",
+	"goal.record.nodes.spawn", "plan.record.nodes.spawn",
 	"work.record.spawn",
 	/* What a planner or a channel says, kept as it came. */
-	"goal.record.plannerInputs",
-	"goal.record.rawPlannerOutputJson",
-	"goal.record.origin.originDeliveryContext",
-	"plan.record.plannerInputs",
+	"goal.record.plannerInputs", "goal.record.rawPlannerOutputJson",
+	"goal.record.origin.originDeliveryContext", "plan.record.plannerInputs",
 	"plan.record.rawPlannerOutputJson",
 	"plan.record.origin.originDeliveryContext",
 	"mail.body", /* what a part of the daemon tells */
@@ -36,6 +32,7 @@ static const char *const open_values[] = {
 	"goal.assignments.dispatchHistory.target.deliveryContext",
 	"work.assignment.deliveryContext",
 	"work.assignment.dispatchHistory.target.deliveryContext",
+	"top", /* the view: view-doc.h */
 };
 
 /* Values that may be anything. */
