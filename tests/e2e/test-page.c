@@ -104,85 +104,56 @@ open_at_work(void)
 	wait_text("workers", "working");
 }
 
-START_TEST(the_page_shows_work_as_it_goes_on)
+static void
+expect_own_requests(void)
 {
-	open_at_work();
-	wait_text("queue", "the fence");
-	wait_text("events", "t1");
-	auto_open_gate("work");
-	wait_text("ended", "landed");
-	wait_text("workers", "idle");
-	wait_text("queue", "No task is in work.");
-	save("work");
-	auto_drain();
-	close_page();
-}
-END_TEST
+	const char *requests = browser_requests(browser);
+	const char *origin = page_origin();
 
-START_TEST(words_of_others_are_only_words)
-{
-	open_at_work();
-	wait_text("workers", "<img src=x onerror=");
-	expect("document.images.length + String(window.hurt)", "0undefined");
-	expect("document.querySelectorAll('[style], [onerror]').length", "0");
-	auto_open_gate("work");
-	auto_wait_finished("landed", 1);
-	auto_drain();
-	close_page();
-}
-END_TEST
-
-START_TEST(the_page_asks_nobody_else_and_complains_of_nothing)
-{
-	const char *requests, *origin;
-
-	open_at_work();
-	auto_open_gate("work");
-	wait_text("ended", "landed");
-	ck_assert_str_eq(browser_console(browser), "");
-	requests = browser_requests(browser);
-	origin = page_origin();
 	e2e_has(requests, e2e_path("%sview\n", origin));
 	for (const char *line = requests; *line != '\0';
 	     line = strchr(line, '\n') + 1)
 		ck_assert_msg(strncmp(line, origin, strlen(origin)) == 0 ||
 			strncmp(line, "about:blank\n", 12) == 0,
 		    "a foreign request: %s", e2e_shown(requests));
-	auto_drain();
-	close_page();
 }
-END_TEST
 
-START_TEST(the_token_leaves_the_address_and_stays_in_the_tab)
+START_TEST(words_of_others_are_words_and_nobody_else_is_asked)
 {
 	open_at_work();
+	wait_text("workers", "<img src=x onerror=");
+	expect("document.images.length + String(window.hurt)", "0undefined");
+	expect("document.querySelectorAll('[style], [onerror]').length", "0");
+	/* The token is in this tab and nowhere else. */
 	expect("location.href", page_origin());
 	expect("document.cookie + localStorage.length", "0");
-	/* Without the token in the address. */
 	browser_open(browser, page_origin());
 	wait_text("state", "live");
-	auto_open_gate("work");
-	auto_wait_finished("landed", 1);
-	auto_drain();
+	expect_own_requests();
+	ck_assert_str_eq(browser_console(browser), "");
 	close_page();
 }
 END_TEST
 
-START_TEST(rows_change_in_their_place)
+START_TEST(the_page_shows_work_as_it_goes_on_in_rows_that_stay)
 {
 	open_at_work();
+	wait_text("queue", "the fence");
+	wait_text("events", "t1");
 	browser_value(browser,
 	    "window.row = document.querySelector('#workers tbody tr');"
 	    "window.sum = row.querySelector('summary');"
 	    "sum.focus(); sum.click(); 0");
 	browser_wait(browser, "row.querySelector('dl').children.length > 4");
 	auto_open_gate("work");
+	wait_text("ended", "landed");
 	wait_text("workers", "idle");
+	wait_text("queue", "No task is in work.");
 	expect("row.isConnected && row.querySelector('details').open && "
 	       "document.activeElement === sum",
 	    "true");
-	auto_wait_finished("landed", 1);
-	auto_drain();
+	save("work");
+	ck_assert_str_eq(browser_console(browser), "");
 	close_page();
 }
 END_TEST
@@ -201,7 +172,6 @@ START_TEST(the_page_says_lost_and_comes_back_after_a_restart)
 	expect("document.getElementById('help').hidden", "true");
 	auto_open_gate("work");
 	wait_text("ended", "landed");
-	auto_drain();
 	close_page();
 }
 END_TEST
@@ -279,9 +249,6 @@ START_TEST(the_keyboard_reaches_everything)
 	browser_press(browser, "Enter");
 	browser_wait(
 	    browser, "document.querySelector('#workers dl dt') != null");
-	auto_open_gate("work");
-	auto_wait_finished("landed", 1);
-	auto_drain();
 	close_page();
 }
 END_TEST
@@ -397,16 +364,15 @@ Suite *
 unit_suite(void)
 {
 	Suite *s = suite_create("page");
-	const TTest *const all[] = { the_page_shows_work_as_it_goes_on,
-		words_of_others_are_only_words,
-		the_page_asks_nobody_else_and_complains_of_nothing,
-		the_token_leaves_the_address_and_stays_in_the_tab,
-		rows_change_in_their_place,
+	const TTest *const all[] = {
+		the_page_shows_work_as_it_goes_on_in_rows_that_stay,
+		words_of_others_are_words_and_nobody_else_is_asked,
 		the_page_says_lost_and_comes_back_after_a_restart,
 		without_the_right_token_the_page_says_what_to_type,
 		a_foreign_name_that_leads_here_gets_nothing,
 		the_keyboard_reaches_everything,
-		a_thousand_tasks_are_a_small_and_quick_page };
+		a_thousand_tasks_are_a_small_and_quick_page
+	};
 
 	if (browser_program() == NULL)
 		unit_skip_all("there is no chromium (contrib/deps.sh lint)");
