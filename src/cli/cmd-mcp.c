@@ -66,6 +66,7 @@ struct use {
 	struct speaker *speaker;
 	struct relay_call *call;
 	struct json_object *id;
+	const char *late; /* NULL = as the relay says */
 };
 
 LIST_HEAD(use_list, use);
@@ -184,7 +185,9 @@ on_answer(struct json_object *result, int code, const char *message, void *arg)
 	struct speaker *speaker = use->speaker;
 
 	if (message != NULL)
-		mcp_refusal(&line, use->id, code, message);
+		mcp_refusal(&line, use->id, code,
+		    code == API_BUSY && use->late != NULL ? use->late :
+							    message);
 	else
 		mcp_result(&line, use->id, result);
 	use_free(use);
@@ -203,6 +206,7 @@ forward(struct speaker *speaker, struct mcp_ask *ask)
 	}
 	use->speaker = speaker;
 	use->id = take_ptr(&ask->id);
+	use->late = ask->late;
 	use->call = relay_send(speaker->relay, ask->method->name, ask->params,
 	    ask->wait_ms, on_answer, use);
 	LIST_INSERT_HEAD(&speaker->uses, use, entry);

@@ -85,7 +85,8 @@
 		"the answer; without such an agent, a person is asked. Ask "   \
 		"only what you cannot decide yourself: at most 5 questions "   \
 		"in a minute, 3 of them open. If the status is not resolved, " \
-		"decide yourself and go on.",                                  \
+		"decide yourself and go on; an answer that is given when "     \
+		"you do not wait any more comes as mail.",                     \
 		api_team_request_params, API_E_RATE, API_FAILED, 0),           \
 	    TEAM_TOOL("respond_orchestrator_request",                          \
 		"Answer a question of an agent that works for you. It waits "  \

@@ -134,7 +134,7 @@
 	    .text = "{class}: {reason}",
 	    .words = "[{worker_name}: ]{class}: {reason}",
 	    .colour = "33",
-	    .fields = "worker task class reason" },
+	    .fields = "worker task class reason count" },
     [EVENT_ASSIGNMENT_QUEUED] = { .name = "assignment.queued",
 	    .level = INFO,
 	    .text = "{assignment} ({node} of {goal}) is queued",

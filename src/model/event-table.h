@@ -161,7 +161,7 @@ enum event_kind {
 	EVENT_REQUEST, /* worker, task, ref: the question, to: an actor; what it
 			* says is for them alone */
 	EVENT_REQUEST_ENDED, /* worker, task, ref, result */
-	EVENT_GUARD_DENIED, /* worker, task, class: the guard, reason */
+	EVENT_GUARD_DENIED, /* worker, task, class: guard, reason, count */
 	/* The tick. */
 	EVENT_TICK, /* count: decisions, duration_ms, reason: who wanted it */
 	EVENT_ACTION, /* goal, node, assignment, worker, action, reason */

@@ -231,12 +231,22 @@ on_list(const struct mcp_server *server, struct json_object *id,
 	answer_result(ask, id, result);
 }
 
+static const char late_question[] =
+    "llmc's daemon has not answered in time. Go on without an answer; one that "
+    "is given later comes as mail.";
+
+static bool
+is_question(const struct api_method *method)
+{
+	return strcmp(tool_name(method), "request_orchestrator") == 0;
+}
+
 static int64_t
 wait_ms(const struct api_method *method, struct json_object *params)
 {
 	int64_t seconds = json_int_or(params, "timeoutSeconds", ASK_DEFAULT_S);
 
-	if (strcmp(tool_name(method), "request_orchestrator") != 0)
+	if (!is_question(method))
 		return WAIT_MS;
 	if (seconds < ASK_MIN_S)
 		seconds = ASK_MIN_S;
@@ -296,6 +306,8 @@ on_call(const struct mcp_server *server, struct json_object *id,
 		ask->params = given != NULL ? json_object_get(given) :
 					      made(json_object_new_object());
 		ask->wait_ms = wait_ms(method, ask->params);
+		if (is_question(method))
+			ask->late = late_question;
 		name_call(server, params, ask);
 	}
 }

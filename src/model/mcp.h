@@ -52,6 +52,8 @@ struct mcp_ask {
 	struct json_object *params; /* for it; "call" is missing if the client
 				     * gave the tool's use no id */
 	int64_t wait_ms; /* how long the call may take */
+	const char *late; /* what to say if it takes longer; NULL = nothing
+			   * special */
 };
 
 /* A line, without its newline. All of *ret_ask is set; for mcp_ask_release().

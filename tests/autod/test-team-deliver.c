@@ -150,6 +150,27 @@ START_TEST(idle_worker_that_is_driven_by_hand_gets_mail_as_a_prompt)
 }
 END_TEST
 
+START_TEST(nobody_is_woken_by_mail_while_the_fleet_is_paused)
+{
+	struct mail_world w;
+	struct agent *eve;
+	struct state *state;
+
+	mail_world_begin(&w);
+	eve = mail_world_eve(&w);
+	state = &mail_world_floor(&w)->core->state;
+	xstrset(&state->paused, "the budget of the day is spent");
+	mail_world_person(&w, "mail.send", TO_EVE);
+	mail_world_settle(&w);
+	ck_assert_int_eq(fake_session_prompts(eve->session), 0);
+	/* The budget is not spent: the patrol ends the pause. */
+	auto_world_patrol(&w.plans.world);
+	mail_world_settle(&w);
+	ck_assert_int_eq(fake_session_prompts(eve->session), 1);
+	mail_world_end(&w);
+}
+END_TEST
+
 /* --- again and again --------------------------------------------------------
  */
 
@@ -275,6 +296,7 @@ unit_suite(void)
 		several_pieces_come_in_one_text_in_their_order,
 		mail_comes_before_the_end_of_a_turn_is_judged,
 		idle_worker_that_is_driven_by_hand_gets_mail_as_a_prompt,
+		nobody_is_woken_by_mail_while_the_fleet_is_paused,
 		mail_that_is_not_confirmed_comes_again_at_turn_ends_then_people_know,
 		NULL });
 	unit_rows(suite, mail_is_delivered_whenever_the_daemon_dies, KILLS);

@@ -130,13 +130,19 @@ START_TEST(wrong_reports_are_refused_with_what_is_right)
 }
 END_TEST
 
+static bool
+is_there(void *arg)
+{
+	return auto_world_agent(arg) != NULL;
+}
+
 START_TEST(a_worker_without_a_task_has_nothing_to_report_on)
 {
 	struct team_world w;
 
 	team_world_begin(&w, NULL);
 	auto_world_live(&w.world);
-	auto_world_agent(&w.world);
+	floor_world_wait(&w.world.floor, is_there, &w.world);
 	floor_world_settle(&w.world.floor);
 	has(team_world_tool(
 		&w, "auto-1", "report_progress", "{\"phase\": \"x\"}"),

@@ -224,6 +224,93 @@ START_TEST(a_question_waits_for_the_answer_of_the_parent)
 }
 END_TEST
 
+static bool
+waits_no_more(void *arg)
+{
+	struct world *w = arg;
+
+	return !team_requests_asks(
+	    w->team->requests, fleet_find(w->team->fleet, worker(w, "t2")));
+}
+
+/* Its tool was cancelled, or its session did not wait long enough. */
+START_TEST(an_answer_that_nobody_waits_for_comes_as_mail)
+{
+	struct world w;
+	struct json_object *answer;
+	cleanup_free char *id = NULL, *subject = NULL;
+
+	begin(&w);
+	floor_call_hang_up(ask(&w, "t2", "c1", &id));
+	floor_world_wait(&w.plans.world.floor, waits_no_more, &w);
+	answer = respond(&w, "t1", id, "B, of course", "r1");
+	expect(answer, "status", "resolved");
+	ck_assert_ptr_nonnull(
+	    strstr(json_string_or(answer, "message", ""), "as mail"));
+	plan_world_settle(&w.plans);
+	subject = xasprintf("answer:%s", id);
+	ck_assert_str_eq(mail_of(&w, CHILD, "subject"), subject);
+	ck_assert_str_eq(mail_of(&w, CHILD, "sender"), PARENT);
+	ck_assert_ptr_nonnull(strstr(mail_of(&w, CHILD, "body"), "A or B?"));
+	ck_assert_ptr_nonnull(
+	    strstr(mail_of(&w, CHILD, "body"), "B, of course"));
+	/* The same call is made again after all: once is enough. */
+	answer = must(&w, "t2", "request_orchestrator",
+	    "{\"message\":\"A or B?\",\"call\":\"c1\"}");
+	expect(answer, "response", "B, of course");
+	plan_world_settle(&w.plans);
+	ck_assert_str_eq(mail_of(&w, CHILD, "subject"), "");
+	end(&w);
+}
+END_TEST
+
+static bool
+are_two(void *arg)
+{
+	const struct world *w = arg;
+
+	return team_book_count(w->team->book, STORE_REQUEST, NULL) == 2;
+}
+
+/* A record that is too long: with it, all changes at its place are refused. */
+static void
+put_too_long(struct world *w, const char *place)
+{
+	struct json_object *body = json_object_new_object();
+	size_t size = STORE_BODY_MAX + 1;
+	cleanup_free char *words = xmalloc(size);
+
+	memset(words, 'x', size - 1);
+	words[size - 1] = '\0';
+	json_set_string(body, "status", TEAM_OPEN);
+	json_set_string(body, "words", words);
+	team_book_put(w->team->book, STORE_RESERVATION, place, "V_1", body);
+}
+
+START_TEST(what_the_store_refuses_of_one_costs_no_other_its_answer)
+{
+	struct world w;
+	struct floor_call *one, *two;
+
+	begin(&w);
+	one = ask(&w, "t1", "c1", NULL);
+	two = ask(&w, "t2", "c2", NULL);
+	floor_world_wait(&w.plans.world.floor, are_two, &w);
+	plan_world_settle(&w.plans);
+	put_too_long(&w, "t1");
+	for (int i = 1; i <= 2; i++)
+		team_requests_event(w.team->requests,
+		    &(struct event){ .kind = EVENT_AGENT_EXITED,
+			.worker = worker(&w, i == 1 ? "t1" : "t2") });
+	expect(answer_of(&w, two), "status", "cancelled");
+	ck_assert_ptr_nonnull(floor_world_answer(&w.plans.world.floor, one));
+	/* And it is as the store has it. */
+	ck_assert_uint_eq(team_requests_pending(w.team->requests, PARENT), 1);
+	ck_assert_uint_eq(team_requests_pending(w.team->requests, CHILD), 0);
+	end(&w);
+}
+END_TEST
+
 START_TEST(only_the_parent_answers_and_only_once)
 {
 	struct world w;
@@ -552,6 +639,8 @@ unit_suite(void)
 	unit_hurry(5);
 	unit_case(s, "questions",
 	    (const TTest *[]){ a_question_waits_for_the_answer_of_the_parent,
+		an_answer_that_nobody_waits_for_comes_as_mail,
+		what_the_store_refuses_of_one_costs_no_other_its_answer,
 		only_the_parent_answers_and_only_once,
 		a_repeated_call_finds_its_question_after_a_restart,
 		an_answer_that_was_given_meanwhile_is_found,

@@ -11,6 +11,7 @@
 #include "agent.h"
 #include "api.h"
 #include "auto.h"
+#include "clock.h"
 #include "emit.h"
 #include "guard.h"
 #include "json.h"
@@ -202,9 +203,14 @@ END_TEST
 
 /* --- policies ----------------------------------------------------------- */
 
+#define DENIED                                                      \
+	"{\"tool_name\":\"Write\",\"denied\":{\"guard\":\"tools\"," \
+	"\"reason\":\"x\"}}"
+
 /* The denials that were told. */
 struct denials {
 	int count;
+	int64_t denied; /* in all of them */
 	size_t longest; /* reason */
 };
 
@@ -217,6 +223,7 @@ on_event(const struct event *event, void *arg)
 	if (event->kind != EVENT_GUARD_DENIED)
 		return;
 	denials->count++;
+	denials->denied += event->count;
 	if (len > denials->longest)
 		denials->longest = len;
 }
@@ -257,6 +264,32 @@ START_TEST(what_a_hook_says_of_a_denial_is_bounded)
 	ck_assert_int_eq(denials.count, 1);
 	ck_assert_uint_gt(denials.longest, 0);
 	ck_assert_uint_le(denials.longest, 1024);
+	emit_unsubscribe(w.world.core, on_event, &denials);
+	team_world_end(&w);
+}
+END_TEST
+
+/* A worker can say it as often as it likes. */
+START_TEST(denials_are_told_once_a_second_and_all_are_counted)
+{
+	struct team_world w;
+	struct denials denials = { 0 };
+	struct agent *agent;
+	int64_t since, seconds;
+
+	begin(&w, &agent);
+	emit_subscribe(w.world.core, on_event, &denials);
+	since = clock_mono_ms();
+	for (int i = 0; i < 30; i++)
+		team_world_hook(&w, agent, "PreToolUse", DENIED);
+	seconds = (clock_mono_ms() - since) / 1000;
+	ck_assert_int_ge(denials.count, 1);
+	ck_assert_int_le(denials.count, seconds + 1);
+	since = clock_mono_ms();
+	while (clock_mono_ms() <= since + 1000)
+		floor_world_settle(&w.world.floor);
+	team_world_hook(&w, agent, "PreToolUse", DENIED);
+	ck_assert_int_eq(denials.denied, 31);
 	emit_unsubscribe(w.world.core, on_event, &denials);
 	team_world_end(&w);
 }
@@ -352,6 +385,7 @@ unit_suite(void)
 		a_message_of_a_person_stays_as_it_is, NULL });
 	unit_case(s, "policies",
 	    (const TTest *[]){ what_a_hook_says_of_a_denial_is_bounded,
+		denials_are_told_once_a_second_and_all_are_counted,
 		a_policy_that_cannot_be_written_is_told_once_and_tried_again,
 		a_policy_follows_the_settings, a_question_is_not_for_everybody,
 		NULL });

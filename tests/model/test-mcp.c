@@ -386,6 +386,10 @@ START_TEST(a_call_waits_as_long_as_its_tool_does)
 	ck_assert_int_ge(ask.wait_ms, waits[_i].least_ms);
 	ck_assert_int_lt(ask.wait_ms, waits[_i].least_ms + 300000);
 	ck_assert_int_lt(ask.wait_ms, MCP_TOOL_TIMEOUT_MS);
+	if (strcmp(waits[_i].tool, "request_orchestrator") == 0)
+		ck_assert_ptr_nonnull(strstr(ask.late, "comes as mail"));
+	else
+		ck_assert_ptr_null(ask.late);
 }
 END_TEST
 

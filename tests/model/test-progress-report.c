@@ -19,6 +19,30 @@ parse(const char *text)
 	return json;
 }
 
+static bool
+is_percent(double percent)
+{
+	cleanup_free char *text =
+	    xasprintf("{\"phase\": \"x\", \"percentComplete\": %g}", percent);
+	cleanup_json struct json_object *args = parse(text), *report = NULL;
+
+	return progress_report_from_args(args, &report, NULL) == 0;
+}
+
+static void
+check_range(struct json_object *range)
+{
+	double least =
+	    json_object_get_double(json_object_array_get_idx(range, 0));
+	double most =
+	    json_object_get_double(json_object_array_get_idx(range, 1));
+
+	ck_assert(is_percent(least));
+	ck_assert(is_percent(most));
+	ck_assert(!is_percent(least - 1));
+	ck_assert(!is_percent(most + 1));
+}
+
 START_TEST(the_vectors_hold)
 {
 	cleanup_free char *path = NULL;
@@ -61,6 +85,10 @@ START_TEST(the_vectors_hold)
 		last = now;
 	}
 	ck_assert_uint_eq((size_t)count, json_object_array_length(stored));
+	check_range(json_object_object_get(part, "percent_range"));
+	/* test-team-report: progress_is_answered_whatever_the_disk_does */
+	ck_assert_str_eq(json_string_or(part, "non_blocking", ""),
+	    "answer within 25 ms even if the write never finishes");
 }
 END_TEST
 

@@ -256,7 +256,12 @@ START_TEST(every_row_of_the_vectors_holds)
 	    json_int_or(limits, "default_timeout_ms", 0), request_timeout(0));
 	ck_assert_int_eq(
 	    json_int_or(limits, "terminal_ttl_ms", 0), REQUEST_KEEP_MS);
-	/* There is no sweep: the timer is set for each deadline. */
+	/* There is no sweep: the timer is set for each deadline, which is no
+	 * later. */
+	ask("c", "p", NOW);
+	ck_assert_int_lt(request_registry_next(&all),
+	    NOW + request_timeout(0) + json_int_or(limits, "sweep_ms", 0));
+	request_registry_release(&all);
 	ck_assert_int_eq(
 	    json_int_or(limits, "min_timeout_ms", 0), request_timeout(1));
 	ck_assert_int_eq(json_int_or(limits, "max_timeout_ms", 0),

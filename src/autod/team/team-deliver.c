@@ -235,6 +235,7 @@ on_event(const struct event *event, void *arg)
 		break;
 	case EVENT_WORKER_MOVED:
 	case EVENT_TASK_ASSIGNED:
+	case EVENT_FLEET_RESUMED:
 		loop_call_request(d->look);
 		break;
 	default:
@@ -377,13 +378,14 @@ team_deliver_tool_ended(struct team_deliver *d, struct agent *agent,
 	return true;
 }
 
-/* Is it idle, and driven by hand? */
+/* Is it idle, and driven by hand? Nobody begins a turn while all are paused. */
 static bool
 is_idle(const struct team_deliver *d, const struct agent *agent)
 {
 	const struct worker *w = agent->worker;
 
-	return (w->status == WORKER_IDLE || w->status == WORKER_NO_CHANGES) &&
+	return d->floor->core->state.paused == NULL &&
+	    (w->status == WORKER_IDLE || w->status == WORKER_NO_CHANGES) &&
 	    w->task == NULL && !auto_drives(d->floor->mode, agent) &&
 	    w->session.ready && !w->session.busy &&
 	    w->session.step == PROMPT_NONE && !agent_is_taken(agent) &&

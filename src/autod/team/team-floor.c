@@ -282,7 +282,7 @@ team_floor_new(struct plan_floor *plan)
 	floor->report = team_report_new(floor);
 	floor->perf = team_perf_new(floor);
 	floor->requests = team_requests_new(floor);
-	team_review_register(floor);
+	floor->review = team_review_new(floor);
 	floor->guard =
 	    loop_call_new(floor->core->loop, team_guard_refresh, floor);
 	team_reserve_register(floor);
@@ -307,6 +307,7 @@ team_floor_free(struct team_floor *floor)
 	team_family_free(floor->family);
 	team_perf_free(floor->perf);
 	team_requests_free(floor->requests);
+	team_review_free(floor->review);
 	loop_call_free(floor->guard);
 	free(floor);
 }

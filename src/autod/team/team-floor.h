@@ -48,6 +48,7 @@ struct team_family;
 struct team_limit;
 struct team_wait;
 struct team_requests;
+struct team_review;
 struct event;
 struct loop_call;
 
@@ -66,6 +67,7 @@ struct team_floor {
 	struct team_wait *wait;
 	struct team_perf *perf;
 	struct team_requests *requests;
+	struct team_review *review;
 	const char *asking; /* the actor whose request changes a plan now */
 	struct loop_call *guard; /* what agents may do has changed */
 };

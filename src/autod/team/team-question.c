@@ -23,9 +23,11 @@
 #include "team-question.h"
 #include "text.h"
 
-#define ASK       "mcp__llmc__request_orchestrator"
-#define HASH_LEN  16
-#define MAIL_PART 60000 /* bytes of the question that the mail has */
+#define TOLD_MAX   200 /* bytes of it in a line */
+#define ASK        "mcp__llmc__request_orchestrator"
+#define HASH_LEN   16
+#define MAIL_PART  60000 /* bytes of the question that the mail has */
+#define ASKED_PART 2000 /* the same of the mail with its answer */
 
 void
 team_question_task_text(
@@ -192,4 +194,60 @@ team_question_settle(struct team_floor *floor, const struct request *r)
 
 	if (!request_is_open(r))
 		team_mail_settle(floor, id);
+}
+
+char *
+team_question_reason(const struct request *r, bool words)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	buf_addf(&text, "waits for an answer of %s", r->parent);
+	if (!words)
+		return buf_take(&text);
+	buf_adds(&text, ": ");
+	text_add_visible(&text, r->message,
+	    text_cut(r->message, strcspn(r->message, "\n"), TOLD_MAX), false);
+	return buf_take(&text);
+}
+
+static char *
+answer_key(const struct request *r)
+{
+	return xasprintf("answer/%s", r->id);
+}
+
+int
+team_question_answer_mail(struct team_floor *floor, const struct request *r)
+{
+	cleanup_free char *subject = xasprintf("answer:%s", r->id);
+	cleanup_free char *key = answer_key(r);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	buf_adds(&text, "You asked:\n\n");
+	buf_add(&text, r->message,
+	    text_cut(r->message, strlen(r->message), ASKED_PART));
+	buf_adds(&text, "\n\nThe answer is:\n\n");
+	buf_add(&text, r->response,
+	    text_cut(r->response, strlen(r->response), MAIL_PART - ASKED_PART));
+	return team_mail_post(floor,
+	    &(struct mail_draft){ .key = key,
+		.from = r->responder,
+		.to = r->child,
+		.subject = subject,
+		.body = text.data,
+		.kind = MAIL_INSTRUCTION,
+		.goal = r->goal },
+	    NULL, NULL);
+}
+
+void
+team_question_answer_read(struct team_floor *floor, const struct request *r)
+{
+	cleanup_free char *key = answer_key(r);
+	cleanup_free char *id = NULL;
+
+	if (r->responder == NULL)
+		return;
+	id = mail_id(r->responder, key);
+	team_mail_settle(floor, id);
 }

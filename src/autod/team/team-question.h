@@ -6,6 +6,8 @@
 #ifndef TEAM_QUESTION_H
 #define TEAM_QUESTION_H
 
+#include <stdbool.h>
+
 struct agent;
 struct buf;
 struct err;
@@ -39,5 +41,16 @@ int team_question_tell(
 /* If it has ended, its mail needs nothing more. */
 void
 team_question_settle(struct team_floor *floor, const struct request *request);
+
+/* What its agent waits for, in a line; words: with what it asks. The caller
+ * frees it. */
+char *team_question_reason(const struct request *request, bool words);
+
+/* It was answered, and no call waits for that: whoever asked gets mail. As
+ * team_mail_post(). And: the answer came by a call after all. */
+int team_question_answer_mail(
+    struct team_floor *floor, const struct request *request);
+void team_question_answer_read(
+    struct team_floor *floor, const struct request *request);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "agent.h"
 #include "auto.h"
-#include "buf.h"
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
@@ -29,24 +28,23 @@
 #include "team-post.h"
 #include "team-question.h"
 #include "team-request.h"
-#include "text.h"
+#include "team-waiters.h"
 
-#define TOLD_MAX 200 /* bytes of it in a line */
-
-/* A call that is answered when its question has ended. */
-struct waiter {
-	TAILQ_ENTRY(waiter) entry;
+/* A change of a question that is being stored. */
+struct storing {
+	LIST_ENTRY(storing) entry;
 	struct team_requests *requests;
-	struct server_call *call;
 	char *id;
+	bool ends; /* by this change */
 };
 
-TAILQ_HEAD(waiter_list, waiter);
+LIST_HEAD(storing_list, storing);
 
 struct team_requests {
 	struct team_floor *floor;
 	struct request_registry registry;
-	struct waiter_list waiters;
+	struct team_waiters *waiters;
+	struct storing_list storing;
 	struct loop_timer *timer; /* for the next deadline */
 	bool read; /* those of the last minute */
 };
@@ -57,78 +55,83 @@ book_of(const struct team_requests *requests)
 	return requests->floor->book;
 }
 
-/* --- those who wait ---------------------------------------------------- */
+/* --- the records ------------------------------------------------------- */
 
-static void
-waiter_free(struct waiter *waiter)
-{
-	TAILQ_REMOVE(&waiter->requests->waiters, waiter, entry);
-	free(waiter->id);
-	free(waiter);
-}
-
-/* The question stays: the same call may be made again. */
-static void
-on_gone(void *arg)
-{
-	struct waiter *waiter = arg;
-
-	serve_refuse(waiter->call, API_BUSY, "nobody waits for the answer");
-	waiter_free(waiter);
-}
+static void set_timer(struct team_requests *requests);
 
 static void
 await(
     struct team_requests *requests, struct server_call *call, struct request *r)
 {
-	struct waiter *waiter = xcalloc(1, sizeof *waiter);
-
-	waiter->requests = requests;
-	waiter->call = call;
-	waiter->id = xstrdup(r->id);
 	r->awaited = true;
-	TAILQ_INSERT_TAIL(&requests->waiters, waiter, entry);
-	server_on_gone(call, on_gone, waiter);
+	team_waiters_add(requests->waiters, call, r);
+}
+
+/* Each agent has its own place in the queue of the store: what is refused of
+ * one takes nothing of another with it. */
+static const char *
+place_of(const struct request *r)
+{
+	return r->task != NULL ? r->task : r->child;
+}
+
+static void
+storing_free(struct storing *storing)
+{
+	LIST_REMOVE(storing, entry);
+	free(storing->id);
+	free(storing);
+}
+
+/* The store refused a change of it: it is as the book has it again. */
+static void
+take_back(struct team_requests *requests, const char *id)
+{
+	const struct team_record *record =
+	    team_book_get(book_of(requests), STORE_REQUEST, id);
+	struct request *r = NULL;
+
+	request_registry_remove(&requests->registry, id);
+	if (record != NULL &&
+	    request_from_json(record->body, "", &r, NULL) == 0)
+		request_registry_add(&requests->registry, r);
+	set_timer(requests);
 }
 
 /* What has ended is stored: tell those who wait, and forget the texts. */
 static void
 on_stored(const struct err *err, void *arg)
 {
-	struct team_requests *requests = arg;
-	struct waiter *waiter, *next;
+	struct storing *storing = arg;
+	struct team_requests *requests = storing->requests;
 
-	for (waiter = TAILQ_FIRST(&requests->waiters); waiter != NULL;
-	     waiter = next) {
-		const struct request *r =
-		    request_registry_find(&requests->registry, waiter->id);
-
-		next = TAILQ_NEXT(waiter, entry);
-		if (r != NULL && request_is_open(r))
-			continue;
-		if (err != NULL)
-			serve_refuse(waiter->call, API_FAILED, "%s", err->msg);
-		else if (r != NULL)
-			serve_reply(requests->floor->core, waiter->call,
-			    request_to_answer(r));
-		else
-			serve_refuse(waiter->call, API_BUSY,
-			    "the question is being read");
-		waiter_free(waiter);
-	}
+	if (err != NULL)
+		take_back(requests, storing->id);
+	if (err != NULL || storing->ends)
+		team_waiters_answer(requests->waiters, storing->id,
+		    request_registry_find(&requests->registry, storing->id),
+		    err);
+	storing_free(storing);
+	if (!LIST_EMPTY(&requests->storing))
+		return;
 	request_registry_cut(&requests->registry);
 	request_registry_sweep(&requests->registry, clock_wall_ms());
 }
 
-/* --- the records ------------------------------------------------------- */
-
 static void
 put(struct team_requests *requests, const struct request *r)
 {
-	team_book_put(
-	    book_of(requests), STORE_REQUEST, NULL, r->id, request_to_json(r));
+	struct storing *storing = xcalloc(1, sizeof *storing);
+	struct team_book *book = book_of(requests);
+	const char *place = place_of(r);
+
+	storing->requests = requests;
+	storing->id = xstrdup(r->id);
+	storing->ends = !request_is_open(r);
+	LIST_INSERT_HEAD(&requests->storing, storing, entry);
+	team_book_put(book, STORE_REQUEST, place, r->id, request_to_json(r));
 	team_question_settle(requests->floor, r);
-	team_book_then(book_of(requests), requests, NULL, on_stored, requests);
+	team_book_then(book, requests, place, on_stored, storing);
 }
 
 static bool
@@ -137,8 +140,6 @@ is_ready(const struct team_requests *requests)
 	return team_book_is_open(book_of(requests)) &&
 	    team_book_ready(book_of(requests), NULL) == 0;
 }
-
-static void set_timer(struct team_requests *requests);
 
 static void
 store_end(struct team_requests *requests, const struct request *r)
@@ -277,6 +278,15 @@ from_rows(struct json_object *rows)
 	return NULL;
 }
 
+/* An answer that was sent as mail needs no second way. */
+static void
+answer_again(
+    struct plan_floor *plan, struct server_call *call, const struct request *r)
+{
+	team_question_answer_read(team_floor_above(plan), r);
+	plan_call_answer(plan, call, NULL, request_to_answer(r));
+}
+
 /* The call was made before: here is what became of it. */
 static void
 on_asked_before(struct plan_floor *plan, struct server_call *call,
@@ -291,7 +301,7 @@ on_asked_before(struct plan_floor *plan, struct server_call *call,
 	else if (request_is_open(r)) /* its end is being stored */
 		serve_refuse(call, API_BUSY, "the answer is being stored");
 	else
-		plan_call_answer(plan, call, NULL, request_to_answer(r));
+		answer_again(plan, call, r);
 	request_free(r);
 }
 
@@ -377,22 +387,30 @@ on_answered_before(struct plan_floor *plan, struct server_call *call,
 	request_free(r);
 }
 
-/* Tells them how it ended. */
+/* Tells them how it ended; by mail if nobody waits for that. */
 static void
 resolve(struct team_requests *requests, struct server_call *call,
     struct request *r, const char *actor, struct json_object *params)
 {
+	struct team_floor *floor = requests->floor;
+	struct json_object *result;
 	struct err err = { 0 };
 	int code = request_resolve(r, json_string_or(params, "response", ""),
 	    actor, json_string_or(params, "call", NULL), clock_wall_ms(), &err);
 
 	store_end(requests, r);
 	set_timer(requests);
-	if (code == 0)
-		plan_call_answer(
-		    requests->floor->plan, call, NULL, request_to_answer(r));
-	else
+	if (code < 0) {
 		serve_refuse(call, API_E_CONFLICT, "%s", err.msg);
+		return;
+	}
+	result = request_to_answer(r);
+	if (!team_waiters_has(requests->waiters, r->id) &&
+	    team_question_answer_mail(floor, r) == 0)
+		json_set_string(result, "message",
+		    "Whoever asked does not wait for it now, and gets the "
+		    "answer as mail.");
+	plan_call_answer(floor->plan, call, place_of(r), result);
 }
 
 /* actor: who answers; a person may answer everything. */
@@ -469,17 +487,6 @@ team_requests_pending(struct team_requests *requests, const char *actor)
 	return request_registry_pending(&requests->registry, actor);
 }
 
-static bool
-is_awaited(const struct team_requests *requests, const char *id)
-{
-	const struct waiter *waiter;
-
-	TAILQ_FOREACH (waiter, &requests->waiters, entry)
-		if (strcmp(waiter->id, id) == 0)
-			return true;
-	return false;
-}
-
 bool
 team_requests_asks(struct team_requests *requests, const struct agent *agent)
 {
@@ -490,7 +497,7 @@ team_requests_asks(struct team_requests *requests, const struct agent *agent)
 
 		/* A call to an earlier daemon is made again. */
 		if (request_is_open(r) && strcmp(r->child, actor) == 0 &&
-		    (!r->awaited || is_awaited(requests, r->id)))
+		    (!r->awaited || team_waiters_has(requests->waiters, r->id)))
 			return true;
 	}
 	return false;
@@ -502,19 +509,8 @@ team_requests_reason(
 {
 	const struct request *r =
 	    request_registry_first(&requests->registry, actor);
-	cleanup_buf struct buf text = BUF_INIT;
-	size_t len;
 
-	if (r == NULL)
-		return NULL;
-	buf_addf(&text, "waits for an answer of %s", r->parent);
-	if (!words)
-		return buf_take(&text);
-	len = strcspn(r->message, "\n");
-	buf_adds(&text, ": ");
-	text_add_visible(
-	    &text, r->message, text_cut(r->message, len, TOLD_MAX), false);
-	return buf_take(&text);
+	return r != NULL ? team_question_reason(r, words) : NULL;
 }
 
 /* --- the object -------------------------------------------------------- */
@@ -560,14 +556,12 @@ team_requests_opened(struct team_requests *requests)
 void
 team_requests_closed(struct team_requests *requests)
 {
-	struct waiter *waiter;
+	struct storing *storing;
 
 	team_book_forget(book_of(requests), requests);
-	while ((waiter = TAILQ_FIRST(&requests->waiters)) != NULL) {
-		serve_refuse(waiter->call, API_BUSY,
-		    "the daemon is stopping; the question stays");
-		waiter_free(waiter);
-	}
+	while ((storing = LIST_FIRST(&requests->storing)) != NULL)
+		storing_free(storing);
+	team_waiters_refuse(requests->waiters);
 	request_registry_release(&requests->registry);
 	requests->read = false;
 	set_timer(requests);
@@ -580,7 +574,8 @@ team_requests_new(struct team_floor *floor)
 	struct core *core = floor->core;
 
 	requests->floor = floor;
-	TAILQ_INIT(&requests->waiters);
+	LIST_INIT(&requests->storing);
+	requests->waiters = team_waiters_new(core);
 	serve_handle(core, "team.request_orchestrator", on_request, requests);
 	serve_handle(
 	    core, "team.respond_orchestrator_request", on_respond, requests);
@@ -596,5 +591,6 @@ team_requests_free(struct team_requests *requests)
 	/* The book is closed: nobody waits any more. */
 	request_registry_release(&requests->registry);
 	set_timer(requests);
+	team_waiters_free(requests->waiters);
 	free(requests);
 }

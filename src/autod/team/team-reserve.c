@@ -56,18 +56,20 @@ next_record(const struct team_floor *floor, const char *actor,
 	return team_book_next(floor->book, STORE_RESERVATION, actor, last);
 }
 
-/* The reservation is the caller's, not that of a record. */
+/* The reservation is the caller's, not that of a record. Each actor has its own
+ * place in the queue of the store: see team-request.c. */
 static void
 put(struct team_floor *floor, const struct reservation *reservation)
 {
-	team_book_put(floor->book, STORE_RESERVATION, NULL, reservation->id,
-	    reservation_to_json(reservation));
+	team_book_put(floor->book, STORE_RESERVATION, reservation->actor,
+	    reservation->id, reservation_to_json(reservation));
 }
 
 static void
 end_record(struct team_floor *floor, struct team_record *record)
 {
 	cleanup_free char *id = xstrdup(record->id);
+	cleanup_free char *place = xstrdup(record->goal_id);
 	struct reservation *reservation = read_record(record);
 	struct json_object *json;
 
@@ -75,7 +77,7 @@ end_record(struct team_floor *floor, struct team_record *record)
 		return;
 	reservation->ended = true;
 	json = reservation_to_json(reservation);
-	team_book_put(floor->book, STORE_RESERVATION, NULL, id, json);
+	team_book_put(floor->book, STORE_RESERVATION, place, id, json);
 	team_guard_changed(floor);
 }
 
@@ -285,7 +287,7 @@ on_reserve(void *arg, struct server_call *call, struct json_object *params)
 		    list, reserve(floor, agent, actor, paths[i], params));
 	json_set(result, "reserved", list);
 	team_guard_changed(floor);
-	plan_call_answer(floor->plan, call, TEAM_NO_GOAL, result);
+	plan_call_answer(floor->plan, call, actor, result);
 }
 
 /* Is it one of them, or below one? */
@@ -365,7 +367,7 @@ on_release(void *arg, struct server_call *call, struct json_object *params)
 	}
 	result = json_object_new_object();
 	json_set_int(result, "released", (int64_t)count);
-	plan_call_answer(floor->plan, call, TEAM_NO_GOAL, result);
+	plan_call_answer(floor->plan, call, actor, result);
 }
 
 static void

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "agent.h"
 #include "auto.h"
 #include "buf.h"
+#include "clock.h"
 #include "emit.h"
 #include "errtext.h"
 #include "guard.h"
@@ -31,6 +34,8 @@
 #include "workspace.h"
 
 #define REASON_MAX     1024 /* bytes of what a hook says */
+#define TELL_EVERY_MS  1000 /* of a worker's denials */
+#define FORGET_MS      (60 * 1000)
 #define VIOLATIONS_MAX 3 /* of a run, before the overseer hears of them */
 
 /* Where a task is in a plan. */
@@ -230,24 +235,97 @@ escalate(struct team_floor *floor, struct agent *agent, struct task *task,
 	place_release(&review.place);
 }
 
-void
-team_review_violation(struct team_floor *floor, struct agent *agent,
+static void
+count_violation(struct team_floor *floor, struct agent *agent,
     const char *guard, const char *words)
 {
 	struct task *task = auto_task(agent);
 
-	emit(floor->core,
-	    &(struct event){ .kind = EVENT_GUARD_DENIED,
-		.worker = agent->worker->name,
-		.task = agent->worker->task,
-		.class = guard,
-		.reason = words });
 	if (task == NULL)
 		return;
 	task_run_of(task)->violations++;
 	persist_changed(floor->core);
 	if (task->run->violations == VIOLATIONS_MAX)
 		escalate(floor, agent, task, guard, words);
+}
+
+static void
+tell_denied(const struct team_floor *floor, const struct agent *agent,
+    const char *guard, const char *words, int64_t count)
+{
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_GUARD_DENIED,
+		.worker = agent->worker->name,
+		.task = agent->worker->task,
+		.class = guard,
+		.reason = words,
+		.count = count });
+}
+
+void
+team_review_violation(struct team_floor *floor, struct agent *agent,
+    const char *guard, const char *words)
+{
+	tell_denied(floor, agent, guard, words, 1);
+	count_violation(floor, agent, guard, words);
+}
+
+/* What the hooks of a worker have said lately. */
+struct denials {
+	LIST_ENTRY(denials) entry;
+	char *worker;
+	int64_t told_ms; /* 0 = never */
+	int64_t count; /* since then */
+};
+
+LIST_HEAD(denials_list, denials);
+
+struct team_review {
+	struct denials_list list;
+};
+
+static void
+denials_free(struct denials *denials)
+{
+	LIST_REMOVE(denials, entry);
+	free(denials->worker);
+	free(denials);
+}
+
+static struct denials *
+denials_of(struct team_review *review, const char *worker, int64_t now_ms)
+{
+	struct denials *d, *next, *found = NULL;
+
+	for (d = LIST_FIRST(&review->list); d != NULL; d = next) {
+		next = LIST_NEXT(d, entry);
+		if (strcmp(d->worker, worker) == 0)
+			found = d;
+		else if (now_ms > d->told_ms + FORGET_MS)
+			denials_free(d);
+	}
+	if (found != NULL)
+		return found;
+	d = xcalloc(1, sizeof *d);
+	d->worker = xstrdup(worker);
+	LIST_INSERT_HEAD(&review->list, d, entry);
+	return d;
+}
+
+/* A worker can say it as often as it likes, and must not fill the log. */
+static void
+tell_hook(struct team_floor *floor, const struct agent *agent,
+    const char *guard, const char *words)
+{
+	int64_t now = clock_mono_ms();
+	struct denials *d = denials_of(floor->review, agent->worker->name, now);
+
+	d->count++;
+	if (d->told_ms != 0 && now < d->told_ms + TELL_EVERY_MS)
+		return;
+	d->told_ms = now;
+	tell_denied(floor, agent, guard, words, d->count);
+	d->count = 0;
 }
 
 /* NULL = there is none. */
@@ -271,21 +349,31 @@ team_review_denied(
 
 	if (guard == NULL)
 		return;
+	tell_hook(floor, agent, guard, reason);
 	/* A tool that is missing is no question of the plan. */
 	if (strcmp(guard, guard_kind_words[GUARD_SCOPE]) == 0 ||
 	    strcmp(guard, guard_kind_words[GUARD_RESERVED]) == 0)
-		team_review_violation(floor, agent, guard, reason);
-	else
-		emit(floor->core,
-		    &(struct event){ .kind = EVENT_GUARD_DENIED,
-			.worker = agent->worker->name,
-			.task = agent->worker->task,
-			.class = guard,
-			.reason = reason });
+		count_violation(floor, agent, guard, reason);
+}
+
+struct team_review *
+team_review_new(struct team_floor *floor)
+{
+	struct team_review *review = xcalloc(1, sizeof *review);
+
+	LIST_INIT(&review->list);
+	serve_handle(floor->core, "team.plan_review_needed", on_review, floor);
+	return review;
 }
 
 void
-team_review_register(struct team_floor *floor)
+team_review_free(struct team_review *review)
 {
-	serve_handle(floor->core, "team.plan_review_needed", on_review, floor);
+	struct denials *d;
+
+	if (review == NULL)
+		return;
+	while ((d = LIST_FIRST(&review->list)) != NULL)
+		denials_free(d);
+	free(review);
 }

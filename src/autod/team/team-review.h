@@ -12,10 +12,14 @@ struct agent;
 struct json_object;
 struct team_floor;
 
-/* Registers its method. */
-void team_review_register(struct team_floor *floor);
+struct team_review;
 
-/* A guard has stopped the agent: what hook_guard() says. */
+/* Registers its method. */
+struct team_review *team_review_new(struct team_floor *floor);
+void team_review_free(struct team_review *review);
+
+/* A guard has stopped the agent: what hook_guard() says. Told once a second at
+ * most, with how often it was stopped since then. */
 void team_review_denied(
     struct team_floor *floor, struct agent *agent, struct json_object *denied);
 

@@ -252,6 +252,22 @@ request_registry_remember(
 }
 
 void
+request_registry_remove(struct request_registry *registry, const char *id)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < registry->count; i++) {
+		struct request *r = registry->list[i];
+
+		if (strcmp(r->id, id) == 0)
+			request_free(r);
+		else
+			registry->list[kept++] = r;
+	}
+	registry->count = kept;
+}
+
+void
 request_registry_cut(struct request_registry *registry)
 {
 	for (size_t i = 0; i < registry->count; i++) {

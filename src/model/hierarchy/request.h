@@ -108,6 +108,8 @@ void request_registry_add(
  * one that was asked lately, if it was. */
 void request_registry_remember(struct request_registry *registry,
     struct json_object *json, int64_t now_ms);
+/* Forget this one. */
+void request_registry_remove(struct request_registry *registry, const char *id);
 /* The texts of those that have ended are in the store. */
 void request_registry_cut(struct request_registry *registry);
 /* NULL = it is not known. */
