@@ -86,6 +86,7 @@ START_TEST(a_run_goes_on_as_long_as_its_overseer)
 	oversee("O1");
 	live("r1");
 	begun = w.core->state.run_ms;
+	floor_world_settle(&w.floor); /* it is saved */
 	auto_world_reopen(&w); /* killed */
 	live("r1");
 	auto_world_restart(&w);
@@ -108,6 +109,7 @@ START_TEST(without_an_overseer_each_daemon_is_a_run)
 	live("r1");
 	auto_world_restart(&w);
 	live("r2");
+	floor_world_settle(&w.floor);
 	auto_world_reopen(&w);
 	live("r3");
 	expect_runs("r1 begins; r1 ends; r2 begins; r3 begins; ");

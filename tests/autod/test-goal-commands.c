@@ -5,6 +5,10 @@
 #include <check.h>
 #include <string.h>
 
+#include "worker.h"
+#include "fleet.h"
+#include "auto.h"
+#include "agent.h"
 #include "api.h"
 #include "json.h"
 #include "mem.h"
@@ -259,14 +263,27 @@ START_TEST(an_update_is_a_revision)
 }
 END_TEST
 
+/* Nobody begins anything meanwhile. */
+static void
+hold_workers(void)
+{
+	struct fleet *fleet = world.world.mode->fleet;
+
+	for (size_t i = 0; i < fleet->count; i++)
+		fleet->agents[i]->worker->on_hold = true;
+}
+
 START_TEST(an_edited_text_is_one_revision)
 {
-	const char *goal = create("");
-	struct plan *plan = plan_world_plan(&world, goal);
+	const char *goal;
+	struct plan *plan;
 	cleanup_free char *old = NULL;
 	char hash[PLAN_HASH_SIZE];
 	struct json_object *result;
 
+	hold_workers();
+	goal = create("");
+	plan = plan_world_plan(&world, goal);
 	plan_revise_hash(plan, hash);
 	old = xasprintf(",\"before\":\"%s\",\"text\":\"# Ship it\\n"
 			"## P1: Two\\n### T1.1: First\\nAcceptance: x\\n"

@@ -216,15 +216,20 @@ START_TEST(whatever_its_worker_waits_for)
 {
 	struct oversight_world w;
 	struct agent *agent;
+	const char *error;
 
 	oversight_world_begin(&w, OVERSIGHT_ON);
 	agent = auto_world_turn(&w.world, 1);
 	oversight_world_sh(&w, "echo 1 >one.txt");
 	agent->worker->on_hold = held[_i] != WORKER_ERROR;
 	agent->worker->for_person = true;
+	/* An error of a worker that auto mode drives ends the daemon. */
+	w.world.mode->active = held[_i] != WORKER_ERROR;
 	agent_move(agent, held[_i], "a test");
 	agent->worker->until_ms = clock_wall_ms() + 1000000;
-	ck_assert_ptr_null(abort_it(&w, "auto-1"));
+	error = abort_it(&w, "auto-1");
+	ck_assert_msg(error == NULL, "%s", error);
+	w.world.mode->active = true;
 	agent->worker->on_hold = false;
 	is_aborted(&w, "one.txt");
 	oversight_world_end(&w);

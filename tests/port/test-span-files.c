@@ -127,7 +127,6 @@ END_TEST
 START_TEST(lines_that_are_no_spans_are_passed_over)
 {
 	cleanup_free char *file = NULL;
-	cleanup_buf struct buf text = BUF_INIT;
 	FILE *f;
 
 	begin();

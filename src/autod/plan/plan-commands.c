@@ -104,7 +104,7 @@ keep(struct plan_floor *floor, struct json_object *params, struct plan *plan,
 		.how = "from a file",
 		.why = json_string_or(params, "reason", NULL) },
 	    err);
-	if (r == 0) {
+	if (r == 0 && next != NULL) {
 		plan->goal->plan_wanted = plan->goal->plan_drafts = false;
 		plan_persist_record(plan_floor_persist(floor), STORE_GOAL,
 		    plan->goal->id, plan->goal->id);
