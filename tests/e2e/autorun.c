@@ -19,7 +19,7 @@
 #include "text.h"
 
 #define ARGS_MAX   16
-#define WAIT_MS    40000
+#define WAIT_MS    80000
 #define OUTPUT_MAX 3000 /* bytes of output in a message */
 #define LOOK_MS    10
 
