@@ -49,7 +49,7 @@ from_files(struct cli *cli, struct json_object **ret_view)
 		return status;
 	}
 	view = view_new();
-	view_state_fill(&state, settings, view);
+	view_state_fill(&state, settings, NULL, view);
 	files = view_files_new(&cli->workspace);
 	view_files_fill(files, view);
 	view_files_free(files);

@@ -235,6 +235,55 @@ START_TEST(a_row_is_bounded_whatever_the_task_has)
 }
 END_TEST
 
+/* --- has it changed? ------------------------------------------------- */
+
+static void
+change(struct task *task, int what)
+{
+	char **const texts[] = { &task->title, &task->label, &task->worker,
+		&task->reason, &task->last_words, &task->goal, &task->run_id,
+		&task->commit, &task->held_by, &task->key };
+	int *const numbers[] = { &task->attempts, &task->turns,
+		&task->turns_before };
+	int64_t *const moments[] = { &task->created_ms, &task->assigned_ms,
+		&task->finished_ms, &task->spent.cost, &task->spent.estimated };
+
+	if (what < (int)nitems(texts))
+		xstrset(texts[what], "other");
+	else if ((what -= (int)nitems(texts)) < (int)nitems(numbers))
+		(*numbers[what])++;
+	else if ((what -= (int)nitems(numbers)) < (int)nitems(moments))
+		*moments[what] += 100000;
+	else if ((what -= (int)nitems(moments)) == 0)
+		task->step = TASK_PARKED;
+	else if (what == 1)
+		task->outcome = OUTCOME_FAILED;
+	else if (what == 2)
+		task->priority = PRIORITY_HIGH;
+	else if (what == 3)
+		usage_add(&task->spent.usage, "m", USAGE_OUTPUT, 1);
+	else
+		json_object_array_add(task->history, entry(3));
+}
+
+#define CHANGES (10 + 3 + 5 + 5)
+
+START_TEST(whatever_a_row_shows_changes_its_mark)
+{
+	struct task *task =
+	    task_new("t1", "folder", "a.md", "A title", "text", NOW);
+	uint64_t before;
+
+	task->history = json_object_new_array();
+	before = view_row_task_mark(task);
+	ck_assert_uint_ne(before, 0);
+	ck_assert_uint_eq(view_row_task_mark(task), before);
+	change(task, _i);
+	ck_assert_uint_ne(view_row_task_mark(task), before);
+	task_free(task);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -253,5 +302,6 @@ unit_suite(void)
 	    (const TTest *const[]){ a_task_shows_the_end_of_its_history,
 		a_task_that_has_ended_tells_how,
 		a_row_is_bounded_whatever_the_task_has, NULL });
+	unit_rows(suite, whatever_a_row_shows_changes_its_mark, CHANGES);
 	return suite;
 }

@@ -13,6 +13,7 @@
 
 static struct state state;
 static struct settings *settings;
+static struct view_kept *kept;
 
 static void
 begin(void)
@@ -30,6 +31,7 @@ end(void)
 {
 	state_release(&state);
 	settings_free(settings);
+	view_kept_free(take_ptr(&kept));
 }
 
 static struct json_object *
@@ -37,7 +39,7 @@ view_now(void)
 {
 	struct json_object *view = view_new();
 
-	view_state_fill(&state, settings, view);
+	view_state_fill(&state, settings, kept, view);
 	return view;
 }
 
@@ -116,6 +118,40 @@ START_TEST(of_very_many_tasks_most_are_brief_and_the_rest_is_counted)
 }
 END_TEST
 
+/* What a person would see is the same, whether rows are kept or not. */
+START_TEST(rows_that_are_kept_are_those_that_have_not_changed)
+{
+	cleanup_json struct json_object *first = NULL, *second = NULL;
+	struct task *task;
+
+	begin();
+	kept = view_kept_new();
+	for (int i = 0; i < VIEW_TASKS_WHOLE + 3; i++)
+		add_task(TASK_WAITING);
+	first = view_now();
+	state_remove_task(&state, "t2"); /* one more is whole now */
+	task = state_task(&state, "t5");
+	task->turns++;
+	add_task(TASK_ASSIGNED);
+	second = view_now();
+	ck_assert_ptr_eq(
+	    view_row(first, "tasks", "t1"), view_row(second, "tasks", "t1"));
+	ck_assert_ptr_eq(view_row(first, "tasks", "t203"),
+	    view_row(second, "tasks", "t203"));
+	ck_assert_ptr_ne(
+	    view_row(first, "tasks", "t5"), view_row(second, "tasks", "t5"));
+	ck_assert_ptr_ne(view_row(first, "tasks", "t201"),
+	    view_row(second, "tasks", "t201"));
+	view_kept_free(take_ptr(&kept));
+	{
+		cleanup_json struct json_object *plain = view_now();
+
+		ck_assert(json_object_equal(plain, second));
+	}
+	end();
+}
+END_TEST
+
 START_TEST(a_budget_without_a_limit_is_null)
 {
 	cleanup_json struct json_object *view = NULL;
@@ -155,6 +191,7 @@ unit_suite(void)
 	    (const TTest *const[]){ an_empty_state_is_shown,
 		a_worker_is_shown_with_its_task,
 		of_very_many_tasks_most_are_brief_and_the_rest_is_counted,
+		rows_that_are_kept_are_those_that_have_not_changed,
 		a_budget_without_a_limit_is_null,
 		the_same_state_is_the_same_view, NULL });
 	return suite;

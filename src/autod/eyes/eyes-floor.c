@@ -16,6 +16,7 @@
 #include "life.h"
 #include "mem.h"
 #include "team-floor.h"
+#include "view-state.h"
 
 static void
 floor_begin(void *self)
@@ -70,6 +71,7 @@ eyes_floor_new(struct team_floor *team)
 	core_add_floor(eyes->core, &eyes->floor);
 	eyes->events = eyes_events_new(eyes);
 	eyes->files = view_files_new(eyes->core->workspace);
+	eyes->kept = view_kept_new();
 	eyes_counters_register(eyes);
 	eyes_metrics_register(eyes);
 	eyes->spans = eyes_spans_new(eyes);
@@ -89,6 +91,7 @@ eyes_floor_free(struct eyes_floor *eyes)
 	eyes_stream_free(eyes->stream);
 	eyes_spans_free(eyes->spans);
 	eyes_counters_end(eyes);
+	view_kept_free(eyes->kept);
 	view_files_free(eyes->files);
 	eyes_events_free(eyes->events);
 	free(eyes);

@@ -24,6 +24,7 @@ struct auto_mode;
 struct eyes_events;
 struct view_files;
 struct eyes_report;
+struct view_kept;
 struct eyes_spans;
 struct eyes_stream;
 struct eyes_web;
@@ -43,6 +44,7 @@ struct eyes_floor {
 	int64_t started_ms; /* wall clock */
 	struct eyes_events *events;
 	struct view_files *files;
+	struct view_kept *kept;
 	struct eyes_spans *spans;
 	struct eyes_stream *stream;
 	struct eyes_web *web;

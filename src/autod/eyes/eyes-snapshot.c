@@ -17,7 +17,8 @@ eyes_snapshot(struct eyes_floor *eyes)
 {
 	struct json_object *view = view_new();
 
-	view_state_fill(&eyes->core->state, eyes->core->settings, view);
+	view_state_fill(
+	    &eyes->core->state, eyes->core->settings, eyes->kept, view);
 	eyes_live_fill(eyes, view);
 	view_files_fill(eyes->files, view);
 	eyes_work_fill(eyes, view);

@@ -286,3 +286,81 @@ view_row_task(const struct task *task)
 	}
 	return row;
 }
+
+/* --- has it changed? ------------------------------------------------- */
+
+/* FNV-1a */
+#define MARK_BASIS UINT64_C(14695981039346656037)
+#define MARK_PRIME UINT64_C(1099511628211)
+
+static void
+mark_bytes(uint64_t *mark, const void *bytes, size_t len)
+{
+	const unsigned char *at = bytes;
+
+	for (size_t i = 0; i < len; i++)
+		*mark = (*mark ^ at[i]) * MARK_PRIME;
+}
+
+static void
+mark_int(uint64_t *mark, int64_t number)
+{
+	mark_bytes(mark, &number, sizeof number);
+}
+
+static void
+mark_text(uint64_t *mark, const char *text)
+{
+	size_t len = text != NULL ? strnlen(text, VIEW_WORDS_MAX + 4) : 0;
+
+	mark_int(mark, text != NULL ? (int64_t)len : -1);
+	mark_bytes(mark, text != NULL ? text : "", len);
+}
+
+static void
+mark_spent(uint64_t *mark, const struct spent *spent)
+{
+	mark_int(mark, spent->cost);
+	mark_int(mark, spent->estimated);
+	mark_int(mark, spent->unpriced);
+	for (size_t m = 0; m < spent->usage.count; m++)
+		mark_bytes(mark, spent->usage.models[m].tokens,
+		    sizeof spent->usage.models[m].tokens);
+}
+
+/* Entries are only added to a history, and only taken from its front. */
+static void
+mark_history(uint64_t *mark, struct json_object *history)
+{
+	size_t count = history != NULL ? json_object_array_length(history) : 0;
+	struct json_object *last =
+	    count > 0 ? json_object_array_get_idx(history, count - 1) : NULL;
+
+	mark_int(mark, (int64_t)count);
+	mark_int(mark, json_int_or(last, "at_unix", 0));
+	mark_text(mark, json_string_or(last, "what", NULL));
+	mark_text(mark, json_string_or(last, "detail", NULL));
+}
+
+uint64_t
+view_row_task_mark(const struct task *task)
+{
+	const char *const texts[] = { task->id, task->title, task->source,
+		task->key, task->label, task->worker, task->reason,
+		task->last_words, task->goal, task->run_id, task->commit,
+		task->held_by };
+	const int64_t numbers[] = { task->priority, task->step, task->outcome,
+		task->attempts, task->turns, task->turns_before,
+		task->created_ms, task->assigned_ms, task->finished_ms };
+	uint64_t mark = MARK_BASIS;
+
+	if (task->run != NULL)
+		return 0;
+	for (size_t i = 0; i < nitems(texts); i++)
+		mark_text(&mark, texts[i]);
+	for (size_t i = 0; i < nitems(numbers); i++)
+		mark_int(&mark, numbers[i]);
+	mark_spent(&mark, &task->spent);
+	mark_history(&mark, task->history);
+	return mark != 0 ? mark : 1;
+}

@@ -27,6 +27,10 @@ struct json_object *view_row_task(const struct task *task);
 /* The same without history, last words and reports: of one among very many. */
 struct json_object *view_row_task_brief(const struct task *task);
 
+/* A number that changes with whatever the row of a task shows, so that a row
+ * can be kept. 0: make it anew each time. */
+uint64_t view_row_task_mark(const struct task *task);
+
 /* A text that is cut at max bytes, between characters; NULL is null. */
 void view_row_text(
     struct json_object *row, const char *key, const char *text, size_t max);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "json.h"
+#include "mem.h"
 #include "settings.h"
 #include "state.h"
 #include "view-doc.h"
@@ -24,36 +27,124 @@ fill_workers(const struct state *state, struct json_object *view)
 	}
 }
 
+/* --- tasks ----------------------------------------------------------- */
+
+struct kept_row {
+	uint64_t mark;
+	struct json_object *row;
+};
+
+struct view_kept {
+	struct kept_row *rows; /* in the order of the state's tasks */
+	size_t count, at; /* at: of the next task, if nothing has changed */
+};
+
+struct view_kept *
+view_kept_new(void)
+{
+	return xcalloc(1, sizeof(struct view_kept));
+}
+
+void
+view_kept_free(struct view_kept *kept)
+{
+	if (kept == NULL)
+		return;
+	for (size_t i = 0; i < kept->count; i++)
+		json_object_put(kept->rows[i].row);
+	free(kept->rows);
+	free(kept);
+}
+
+/* A new reference; NULL = there is none of this task as it is. */
+static struct json_object *
+kept_row(struct view_kept *kept, const struct task *task, uint64_t mark)
+{
+	for (size_t i = kept->at; i < kept->count; i++) {
+		const struct kept_row *k = &kept->rows[i];
+
+		if (strcmp(json_string_or(k->row, "id", ""), task->id) != 0)
+			continue;
+		kept->at = i + 1;
+		return mark != 0 && k->mark == mark ? json_object_get(k->row) :
+						      NULL;
+	}
+	return NULL;
+}
+
 static bool
 is_waiting(const struct task *task)
 {
 	return task->step == TASK_OFFERED || task->step == TASK_WAITING;
 }
 
-static void
-fill_tasks(const struct state *state, struct json_object *view)
+/* The caller owns it. */
+static struct json_object *
+row_of(struct view_kept *before, struct view_kept *after,
+    const struct task *task, bool whole)
 {
-	struct json_object *rows = view_of(view, "tasks");
-	struct json_object *head = view_of(view, "head");
+	/* Its place decides whether it is whole. */
+	uint64_t mark = before != NULL ? view_row_task_mark(task) : 0;
+	struct json_object *row;
+
+	mark = mark != 0 && !whole ? ~mark : mark;
+	row = before != NULL ? kept_row(before, task, mark) : NULL;
+	if (row == NULL)
+		row = whole ? view_row_task(task) : view_row_task_brief(task);
+	if (before != NULL)
+		after->rows[after->count++] =
+		    (struct kept_row){ mark, json_object_get(row) };
+	return row;
+}
+
+static void
+keep(struct view_kept *kept, const struct view_kept *after)
+{
+	for (size_t i = 0; i < kept->count; i++)
+		json_object_put(kept->rows[i].row);
+	free(kept->rows);
+	*kept = *after;
+}
+
+static void
+fill_steps(const struct state *state, int more, struct json_object *head)
+{
 	struct json_object *steps = json_object_new_object();
 	int64_t counts[TASK_STEP_COUNT] = { 0 };
-	int waiting = 0;
 
-	for (size_t i = 0; i < state->task_count; i++) {
-		const struct task *task = state->tasks[i];
-
-		counts[task->step]++;
-		if (!is_waiting(task) || ++waiting <= VIEW_TASKS_WHOLE)
-			json_set(rows, task->id, view_row_task(task));
-		else if (waiting <= VIEW_TASKS_MAX)
-			json_set(rows, task->id, view_row_task_brief(task));
-	}
+	for (size_t i = 0; i < state->task_count; i++)
+		counts[state->tasks[i]->step]++;
 	for (int i = 0; i < TASK_STEP_COUNT; i++)
 		json_set_int(
 		    steps, task_step_name((enum task_step)i), counts[i]);
 	json_set(head, "steps", steps);
-	json_set_int(head, "tasks_more",
-	    waiting > VIEW_TASKS_MAX ? waiting - VIEW_TASKS_MAX : 0);
+	json_set_int(head, "tasks_more", more);
+}
+
+static void
+fill_tasks(
+    const struct state *state, struct view_kept *kept, struct json_object *view)
+{
+	struct json_object *rows = view_of(view, "tasks");
+	struct view_kept after = { 0 };
+	int waiting = 0;
+
+	if (kept != NULL)
+		after.rows = xreallocarray(
+		    NULL, state->task_count + 1, sizeof *after.rows);
+	for (size_t i = 0; i < state->task_count; i++) {
+		const struct task *task = state->tasks[i];
+		bool whole = !is_waiting(task) || ++waiting <= VIEW_TASKS_WHOLE;
+
+		if (whole || waiting <= VIEW_TASKS_MAX)
+			json_set(
+			    rows, task->id, row_of(kept, &after, task, whole));
+	}
+	if (kept != NULL)
+		keep(kept, &after);
+	fill_steps(state,
+	    waiting > VIEW_TASKS_MAX ? waiting - VIEW_TASKS_MAX : 0,
+	    view_of(view, "head"));
 }
 
 /* --- money ----------------------------------------------------------- */
@@ -131,10 +222,10 @@ fill_head(const struct state *state, struct json_object *view)
 
 void
 view_state_fill(const struct state *state, const struct settings *settings,
-    struct json_object *view)
+    struct view_kept *kept, struct json_object *view)
 {
 	fill_head(state, view);
 	fill_workers(state, view);
-	fill_tasks(state, view);
+	fill_tasks(state, kept, view);
 	fill_budget(state, settings, view);
 }

@@ -16,8 +16,15 @@ struct state;
 #define VIEW_TASKS_WHOLE 200
 #define VIEW_TASKS_MAX   2000
 
+/* Rows of tasks that were made before, for somebody who fills a view again and
+ * again: those of tasks that have not changed are shared by the views, and must
+ * not be changed. NULL = none are kept. */
+struct view_kept;
+struct view_kept *view_kept_new(void);
+void view_kept_free(struct view_kept *kept);
+
 /* Fill them into a view of view_new(). */
 void view_state_fill(const struct state *state, const struct settings *settings,
-    struct json_object *view);
+    struct view_kept *kept, struct json_object *view);
 
 #endif
