@@ -236,6 +236,29 @@ pass(void)
 	floor_world_wait(below, time_is_up, &until);
 }
 
+START_TEST(a_storm_of_changes_is_sent_at_intervals)
+{
+	int64_t began, until;
+	struct reader r;
+
+	begin(NULL);
+	add_worker("eve");
+	follow(&r);
+	catch_up(&r);
+	pass();
+	made = 0;
+	began = clock_mono_ms();
+	while (made < 5) {
+		persist_note(below->core);
+		until = clock_mono_ms() + 2;
+		floor_world_wait(below, time_is_up, &until);
+	}
+	ck_assert_int_ge(clock_mono_ms() - began, (int64_t)4 * EYES_PAUSE_MS);
+	leave(&r);
+	end();
+}
+END_TEST
+
 START_TEST(nothing_is_computed_while_nobody_follows)
 {
 	struct reader r;
@@ -537,6 +560,7 @@ unit_suite(void)
 	    (const TTest *const[]){ a_snapshot_comes_first_then_what_changes,
 		one_who_comes_later_gets_the_same_changes,
 		many_changes_become_one,
+		a_storm_of_changes_is_sent_at_intervals,
 		nothing_is_computed_while_nobody_follows,
 		one_who_refuses_gets_nothing_more_and_harms_nobody,
 		those_who_follow_are_told_of_the_end, NULL });

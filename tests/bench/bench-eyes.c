@@ -43,7 +43,7 @@
 #define ENDED   200
 #define ROUNDS  200
 
-#define TARGET_VIEW_MS    5
+#define TARGET_VIEW_MS    10 /* a pass of the loop */
 #define TARGET_EVENT_MS   100
 #define TARGET_WAKES      0
 #define TARGET_METRICS_MS 5
@@ -238,6 +238,7 @@ pass_time(int64_t ms)
 }
 
 #define EVENTS 20
+#define TURNS  9
 
 static void
 measure_events(void)
@@ -265,26 +266,39 @@ measure_events(void)
 	    "ms", times[EVENTS / 2], worst);
 }
 
-/* How often the loop wakes up while events happen that nobody follows, beyond
- * what it does without them. */
+/* How often the loop wakes up in the time after some events. */
+static double
+count_wakes(void)
+{
+	double times[TURNS];
+
+	for (int i = 0; i < TURNS; i++) {
+		uint64_t before;
+
+		for (int n = 0; n < EVENTS; n++)
+			emit(floors.core,
+			    &(struct event){
+				.kind = EVENT_TASK_RETRY, .task = "t1" });
+		persist_note(floors.core);
+		before = loop_passes(loop);
+		pass_time((int64_t)4 * EYES_PAUSE_MS);
+		times[i] = (double)(loop_passes(loop) - before);
+	}
+	/* A timer of somebody else falls into a few of them. */
+	bench_sort(times, TURNS);
+	return times[TURNS / 2];
+}
+
+/* What the eyes add while nobody looks: ends them. */
 static void
 measure_wakes(void)
 {
-	uint64_t first, second;
+	double with = count_wakes(), without;
 
-	first = loop_passes(loop);
-	pass_time((int64_t)4 * EYES_PAUSE_MS);
-	first = loop_passes(loop) - first;
-	for (int i = 0; i < EVENTS; i++) {
-		emit(floors.core,
-		    &(struct event){ .kind = EVENT_TASK_RETRY, .task = "t1" });
-		persist_note(floors.core);
-	}
-	second = loop_passes(loop);
-	pass_time((int64_t)4 * EYES_PAUSE_MS);
-	second = loop_passes(loop) - second;
+	eyes_floor_free(take_ptr(&floors.eyes));
+	without = count_wakes();
 	add_row("wake-ups of autod while nobody looks", TARGET_WAKES, "more",
-	    -1, second > first ? (double)(second - first) : 0);
+	    -1, with > without ? with - without : 0);
 }
 
 /* --- those who draw -------------------------------------------------- */
@@ -368,10 +382,10 @@ main(int argc, char **argv)
 	table = table_new(columns, (int)nitems(columns));
 	measure_view();
 	measure_events();
-	measure_wakes();
 	measure_metrics();
 	measure_frames();
 	measure_page();
+	measure_wakes();
 	table_print(table, 0, false, &text);
 	table_free(table);
 	fputs(text.data, stdout);

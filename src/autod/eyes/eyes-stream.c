@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
+#include "clock.h"
 #include "core.h"
 #include "eyes-floor.h"
 #include "eyes-snapshot.h"
@@ -37,6 +38,7 @@ struct eyes_stream {
 	struct json_object *view; /* as it was sent last; NULL = nobody
 				   * follows */
 	int64_t seq;
+	int64_t made_ms; /* when a view was made last, monotonic */
 	struct loop_timer *pause; /* until the next change is sent */
 	struct watch *watches[WATCHES_MAX]; /* of view_files_names, while
 					     * somebody follows */
@@ -75,6 +77,7 @@ on_due(void *arg)
 	s->pause = NULL;
 	if (TAILQ_EMPTY(&s->followers))
 		return;
+	s->made_ms = clock_mono_ms();
 	now = eyes_snapshot(s->eyes);
 	change = view_diff(s->view, now);
 	json_object_put(s->view);
@@ -92,9 +95,14 @@ on_due(void *arg)
 void
 eyes_stream_changed(struct eyes_stream *s)
 {
-	if (s != NULL && s->pause == NULL && !TAILQ_EMPTY(&s->followers))
-		s->pause =
-		    loop_after(s->eyes->core->loop, EYES_PAUSE_MS, on_due, s);
+	int64_t wait;
+
+	if (s == NULL || s->pause != NULL || TAILQ_EMPTY(&s->followers))
+		return;
+	wait = s->made_ms + EYES_PAUSE_MS - clock_mono_ms();
+	if (wait < EYES_SOON_MS)
+		wait = EYES_SOON_MS;
+	s->pause = loop_after(s->eyes->core->loop, wait, on_due, s);
 }
 
 static void

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The view for those who follow it: a snapshot, then what changes, at most
- * every EYES_PAUSE_MS. Nothing is computed while nobody follows. Methods
+ * The view for those who follow it: a snapshot, then what changes: the first
+ * change soon, with what comes together with it, and then at most every
+ * EYES_PAUSE_MS. Nothing is computed while nobody follows. Methods
  * view.get and view.follow; the page follows in the same way.
  */
 #ifndef EYES_STREAM_H
@@ -13,6 +14,7 @@ struct eyes_follower;
 struct eyes_stream;
 struct json_object;
 
+#define EYES_SOON_MS  10
 #define EYES_PAUSE_MS 50
 
 struct eyes_stream *eyes_stream_new(struct eyes_floor *eyes);
