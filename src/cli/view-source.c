@@ -14,6 +14,7 @@
 #include "mem.h"
 #include "roster.h"
 #include "settings.h"
+#include "source-todo.h"
 #include "state.h"
 #include "view-doc.h"
 #include "view-files.h"
@@ -33,6 +34,7 @@ from_files(struct cli *cli, struct json_object **ret_view)
 	struct settings *settings = NULL;
 	struct settings_problems problems;
 	struct view_files *files;
+	struct source_todo *todo;
 	struct json_object *view;
 	struct state state;
 	struct err err = { 0 };
@@ -53,6 +55,9 @@ from_files(struct cli *cli, struct json_object **ret_view)
 	files = view_files_new(&cli->workspace);
 	view_files_fill(files, view);
 	view_files_free(files);
+	todo = source_todo_new();
+	source_todo_fill(todo, settings, &cli->workspace, view);
+	source_todo_free(todo);
 	name = strrchr(cli->workspace.root, '/');
 	json_set_string(view_of(view, "head"), "project",
 	    name != NULL && name[1] != '\0' ? name + 1 : cli->workspace.root);

@@ -3,6 +3,7 @@
 /* The view for those who follow it, on the whole daemon. */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include "outbox.h"
 #include "persist.h"
 #include "rpc.h"
+#include "source-todo.h"
 #include "team-world.h"
 #include "unit.h"
 #include "view-doc.h"
@@ -551,6 +553,92 @@ START_TEST(what_another_program_writes_is_shown)
 }
 END_TEST
 
+/* --- what nobody has taken ------------------------------------------- */
+
+struct todo {
+	const struct reader *reader;
+	int64_t count;
+	const char *key, *title; /* NULL = there is no such row */
+};
+
+static bool
+is_todo(void *arg)
+{
+	const struct todo *t = arg;
+	struct json_object *row = view_row(t->reader->view, "todo", t->key);
+
+	if (json_int_or(view_of(t->reader->view, "head"), "todo", -1) !=
+	    t->count)
+		return false;
+	return t->title == NULL ?
+	    row == NULL :
+	    strcmp(json_string_or(row, "title", ""), t->title) == 0;
+}
+
+static void
+put_task(const char *folder, const char *name, const char *text)
+{
+	cleanup_free char *file = file_join(folder, name);
+
+	ck_assert_int_eq(file_replace(file, text, strlen(text), 0600, NULL), 0);
+}
+
+START_TEST(tasks_that_nobody_has_taken_are_shown)
+{
+	cleanup_free char *folder = NULL, *file = NULL;
+	struct reader r;
+	int fd;
+
+	begin(NULL);
+	folder = workspace_path(&below->workspace, "tasks/todo");
+	file = file_join(folder, "1-a.md");
+	ck_assert_int_eq(file_mkdirs(folder, 0700, NULL), 0);
+	follow(&r);
+	catch_up(&r);
+	put_task(folder, "1-a.md", "Do it");
+	floor_world_wait(
+	    below, is_todo, &(struct todo){ &r, 1, "1-a.md", "Do it" });
+	fd = open(file, O_WRONLY | O_APPEND | O_CLOEXEC);
+	ck_assert_int_eq(write(fd, " well", 5), 5);
+	close(fd);
+	floor_world_wait(
+	    below, is_todo, &(struct todo){ &r, 1, "1-a.md", "Do it well" });
+	ck_assert_int_eq(unlink(file), 0);
+	floor_world_wait(
+	    below, is_todo, &(struct todo){ &r, 0, "1-a.md", NULL });
+	leave(&r);
+	end();
+}
+END_TEST
+
+START_TEST(of_many_tasks_those_that_come_next_are_shown)
+{
+	cleanup_json struct json_object *view = NULL;
+	cleanup_free char *folder = NULL;
+
+	begin(NULL);
+	folder = workspace_path(&below->workspace, "tasks/todo");
+	ck_assert_int_eq(file_mkdirs(folder, 0700, NULL), 0);
+	for (int i = 1; i <= SOURCE_TODO_MAX + 2; i++) {
+		cleanup_free char *name = xasprintf("%d-a.md", i);
+
+		put_task(folder, name, "Do it");
+	}
+	put_task(folder, "999-z.md", "priority: urgent\n\nFirst");
+	view = eyes_snapshot(eyes);
+	ck_assert_int_eq(json_int_or(view_of(view, "head"), "todo", -1),
+	    SOURCE_TODO_MAX + 3);
+	ck_assert_int_eq(
+	    json_object_object_length(view_of(view, "todo")), SOURCE_TODO_MAX);
+	ck_assert_int_lt(
+	    json_int_or(view_row(view, "todo", "999-z.md"), "rank", 99),
+	    json_int_or(view_row(view, "todo", "1-a.md"), "rank", -1));
+	ck_assert_ptr_null(view_row(view, "todo", "200-a.md"));
+	ck_assert_ptr_nonnull(view_row(view, "todo", "199-a.md"));
+	end();
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -568,7 +656,8 @@ unit_suite(void)
 	    (const TTest *const[]){ a_slow_reader_is_cut_off_and_begins_again,
 		however_many_tasks_there_are_the_view_fits, NULL });
 	unit_case(suite, "files",
-	    (const TTest *const[]){
-		what_another_program_writes_is_shown, NULL });
+	    (const TTest *const[]){ what_another_program_writes_is_shown,
+		tasks_that_nobody_has_taken_are_shown,
+		of_many_tasks_those_that_come_next_are_shown, NULL });
 	return suite;
 }

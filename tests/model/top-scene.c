@@ -47,7 +47,7 @@ add_head(struct json_object *view)
 	    parse(xasprintf(
 		"{'project':'project','branch':'main','started_unix':%" PRId64
 		",'lag_ms':5,'overseen':true,'overseer':{'state':'Running'},"
-		"'run_id':'r17','auto':true}",
+		"'run_id':'r17','auto':true,'todo':2}",
 		NOW - 33120)));
 	json_set(view, "budget",
 	    parse(xstrdup("{'day':20469,'tokens':4100000,'cost_micros':"
@@ -122,6 +122,12 @@ add_tasks(struct json_object *view)
 		      "'worker':null,'attempts':0,'created_unix':%" PRId64
 		      ",'cost_micros':null,'cost_source':'unknown'}",
 		NOW - 100));
+	set_row(view, "todo", "8-later.md",
+	    xstrdup("{'key':'8-later.md','title':'Comes later','status':"
+		    "'todo','priority':'normal','rank':2}"));
+	set_row(view, "todo", "12-soon.md",
+	    xstrdup("{'key':'12-soon.md','title':'Comes sooner','status':"
+		    "'todo','priority':'urgent','rank':0}"));
 	set_row(view, "ended", "t71",
 	    xasprintf("{'id':'t71','title':'Rewrite it','outcome':"
 		      "'dead-letter','reason':'check failed 3x','run_id':'r17',"

@@ -15,6 +15,7 @@
 #include "eyes-web.h"
 #include "life.h"
 #include "mem.h"
+#include "source-todo.h"
 #include "team-floor.h"
 #include "view-state.h"
 
@@ -72,6 +73,7 @@ eyes_floor_new(struct team_floor *team)
 	eyes->events = eyes_events_new(eyes);
 	eyes->files = view_files_new(eyes->core->workspace);
 	eyes->kept = view_kept_new();
+	eyes->todo = source_todo_new();
 	eyes_counters_register(eyes);
 	eyes_metrics_register(eyes);
 	eyes->spans = eyes_spans_new(eyes);
@@ -92,6 +94,7 @@ eyes_floor_free(struct eyes_floor *eyes)
 	eyes_spans_free(eyes->spans);
 	eyes_counters_end(eyes);
 	view_kept_free(eyes->kept);
+	source_todo_free(eyes->todo);
 	view_files_free(eyes->files);
 	eyes_events_free(eyes->events);
 	free(eyes);

@@ -31,6 +31,7 @@ struct eyes_web;
 struct fleet;
 struct landings;
 struct plan_floor;
+struct source_todo;
 struct team_floor;
 
 struct eyes_floor {
@@ -45,6 +46,7 @@ struct eyes_floor {
 	struct eyes_events *events;
 	struct view_files *files;
 	struct view_kept *kept;
+	struct source_todo *todo;
 	struct eyes_spans *spans;
 	struct eyes_stream *stream;
 	struct eyes_web *web;

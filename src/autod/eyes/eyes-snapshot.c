@@ -8,6 +8,7 @@
 #include "eyes-snapshot.h"
 #include "eyes-work.h"
 #include "json.h"
+#include "source-todo.h"
 #include "view-doc.h"
 #include "view-needs.h"
 #include "view-state.h"
@@ -21,6 +22,8 @@ eyes_snapshot(struct eyes_floor *eyes)
 	    &eyes->core->state, eyes->core->settings, eyes->kept, view);
 	eyes_live_fill(eyes, view);
 	view_files_fill(eyes->files, view);
+	source_todo_fill(
+	    eyes->todo, eyes->core->settings, eyes->core->workspace, view);
 	eyes_work_fill(eyes, view);
 	json_set(view, VIEW_EVENTS, eyes_events_list(eyes->events));
 	view_needs(view);

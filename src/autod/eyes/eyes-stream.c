@@ -15,6 +15,7 @@
 #include "persist.h"
 #include "serve.h"
 #include "server.h"
+#include "source-todo.h"
 #include "view-doc.h"
 #include "view-files.h"
 #include "watch.h"
@@ -42,6 +43,7 @@ struct eyes_stream {
 	struct loop_timer *pause; /* until the next change is sent */
 	struct watch *watches[WATCHES_MAX]; /* of view_files_names, while
 					     * somebody follows */
+	struct watch *todo; /* of what nobody has taken, likewise */
 };
 
 static void watch_files(struct eyes_stream *s);
@@ -122,12 +124,25 @@ on_file(void *arg)
 	eyes_stream_changed(s);
 }
 
+static void
+on_todo(void *arg)
+{
+	struct eyes_stream *s = arg;
+
+	source_todo_again(s->eyes->todo);
+	on_file(s);
+}
+
 /* One whose folder is missing is tried again when another one changes. */
 static void
 watch_files(struct eyes_stream *s)
 {
 	const struct core *core = s->eyes->core;
+	cleanup_free char *todo =
+	    source_todo_folder(core->settings, core->workspace);
 
+	if (todo != NULL && s->todo == NULL)
+		watch_new(core->loop, todo, on_todo, s, &s->todo, NULL);
 	for (size_t i = 0; i < WATCHES_MAX && view_files_names[i] != NULL;
 	     i++) {
 		cleanup_free char *path =
@@ -144,6 +159,7 @@ unwatch_files(struct eyes_stream *s)
 {
 	for (size_t i = 0; i < WATCHES_MAX; i++)
 		watch_free(take_ptr(&s->watches[i]));
+	watch_free(take_ptr(&s->todo));
 }
 
 /* --- those who follow ------------------------------------------------ */

@@ -378,6 +378,19 @@ add_event_row(const struct detail *d, const struct top_row *at)
 }
 
 static void
+add_todo_row(const struct detail *d, const struct top_row *at)
+{
+	cleanup_free char *command = xasprintf("llmc task show %s", at->key);
+
+	add_headline(d, at->key, "not taken yet", 0);
+	field(d, at->row, "title", "title");
+	field(d, at->row, "priority", "priority");
+	field(d, at->row, "label", "label");
+	field(d, at->row, "problem", "problem");
+	top_lines_field(d->lines, "you can", STYLE_BOLD, command);
+}
+
+static void
 add_goal_row(const struct detail *d, const struct top_row *at)
 {
 	add_headline(d, at->key, json_string_or(at->row, "status", ""), 0);
@@ -394,6 +407,7 @@ top_detail_add(struct json_object *view, const struct top_row *at,
 	} kinds[] = {
 		{ "workers", add_worker_row },
 		{ "tasks", add_task_row },
+		{ "todo", add_todo_row },
 		{ "ended", add_task_row },
 		{ "landing", add_landing_row },
 		{ "goals", add_goal_row },

@@ -233,6 +233,7 @@ static void
 draw_budget(const struct head *h, int row)
 {
 	struct json_object *tasks = view_of(h->view, "tasks");
+	int64_t todo = json_int_or(view_of(h->view, "head"), "todo", -1);
 	int limited =
 	    count_rows(view_of(h->view, "workers"), "status", "limited");
 	int landing = json_object_object_length(view_of(h->view, "landing"));
@@ -242,7 +243,9 @@ draw_budget(const struct head *h, int row)
 	buf_addf(&text, "  landed %d failed %d", count_ended(h->view, "landed"),
 	    count_ended(h->view, "failed") +
 		count_ended(h->view, "dead-letter"));
-	buf_addf(&text, " queue %d", count_rows(tasks, "worker", NULL));
+	buf_addf(&text, " queue %" PRId64 "%s",
+	    count_rows(tasks, "worker", NULL) + (todo > 0 ? todo : 0),
+	    todo < 0 ? "+" : "");
 	if (landing > 0 && h->grid->columns >= ROOMY)
 		buf_addf(&text, " landing %d", landing);
 	if (limited > 0)

@@ -79,7 +79,8 @@ static void
 add_key(struct top_clock *clock, const struct top_row *at, struct buf *out)
 {
 	(void)clock;
-	buf_adds(out, at->key);
+	/* The name of a file is long, and says what the title says. */
+	buf_adds(out, is_of(at, "todo") ? "-" : at->key);
 }
 
 /* The member that says how a row is doing. */
@@ -451,6 +452,7 @@ draw_headline(
 		{ "goals", "goals" },
 		{ "landing", "landing queue" },
 		{ "tasks", "tasks" },
+		{ "todo", "not taken yet" },
 		{ "ended", "ended" },
 		{ "people", "questions and escalations" },
 		{ "repairs", "failures and repairs" },

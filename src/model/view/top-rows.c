@@ -64,6 +64,7 @@ top_natural_compare(const char *a, const char *b)
 enum order {
 	ORDER_NAME,
 	ORDER_POSITION,
+	ORDER_RANK,
 	ORDER_NEWEST,
 };
 
@@ -97,6 +98,7 @@ static const struct part parts[] = {
 	{ TOP_TASKS, "goals", ORDER_NAME, NULL, NULL },
 	{ TOP_TASKS, "landing", ORDER_POSITION, "queued_unix", NULL },
 	{ TOP_TASKS, "tasks", ORDER_NAME, "created_unix", NULL },
+	{ TOP_TASKS, "todo", ORDER_RANK, NULL, NULL },
 	{ TOP_TASKS, "ended", ORDER_NEWEST, "finished_unix", NULL },
 	{ TOP_FAILURES, "people", ORDER_NEWEST, "at_unix", is_open },
 	{ TOP_FAILURES, "ended", ORDER_NEWEST, "finished_unix", has_failed },
@@ -131,6 +133,9 @@ compare_rows(const void *a, const void *b, void *arg)
 	else if (s->part->order == ORDER_POSITION)
 		r = compare_ints(json_int_or(ra->row, "position", INT64_MAX),
 		    json_int_or(rb->row, "position", INT64_MAX));
+	else if (s->part->order == ORDER_RANK)
+		r = compare_ints(json_int_or(ra->row, "rank", 0),
+		    json_int_or(rb->row, "rank", 0));
 	else if (s->part->order == ORDER_NEWEST)
 		r = compare_ints(json_int_or(rb->row, moment, 0),
 		    json_int_or(ra->row, moment, 0));

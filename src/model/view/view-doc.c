@@ -12,6 +12,7 @@ const struct view_section view_sections[] = {
 	{ "needs", true },
 	{ "workers", true },
 	{ "tasks", true },
+	{ "todo", true },
 	{ "ended", true },
 	{ "landing", true },
 	{ "goals", true },

@@ -113,6 +113,27 @@ files_view_list(const char *where, size_t limit, struct err *err)
 	return rows;
 }
 
+struct json_object *
+files_view_todo(const char *where, struct folder_order *order, size_t most,
+    int64_t *ret_count)
+{
+	cleanup_json struct json_object *all = files_view_list(where, 1, NULL);
+	struct json_object *rows = json_object_new_array();
+
+	(void)order; /* they have no order of their own */
+	*ret_count = 0;
+	for (size_t i = 0; all != NULL && i < json_object_array_length(all);
+	     i++) {
+		struct json_object *row = json_object_array_get_idx(all, i);
+
+		if (strcmp(json_string_or(row, "status", ""),
+			list_words[LIST_TODO]) == 0 &&
+		    (size_t)(*ret_count)++ < most)
+			json_object_array_add(rows, json_object_get(row));
+	}
+	return rows;
+}
+
 char *
 files_view_text(const char *where, const char *key, const char *status)
 {

@@ -113,6 +113,28 @@ folder_edit_list(const char *where, size_t limit, struct err *err)
 	return take_ptr(&list);
 }
 
+struct json_object *
+folder_edit_todo(const char *where, struct folder_order *order, size_t most,
+    int64_t *ret_count)
+{
+	cleanup_folder_names struct folder_names names = { NULL, 0 };
+	struct json_object *list = json_object_new_array();
+
+	*ret_count = 0;
+	if (folder_names(where, FOLDER_TODO, false, &names, NULL) < 0)
+		return list;
+	folder_order_sort(order, where, &names);
+	*ret_count = (int64_t)names.count;
+	for (size_t i = 0; i < names.count && i < most; i++) {
+		struct json_object *row =
+		    list_one(where, FOLDER_TODO, names.at[i]);
+
+		if (row != NULL)
+			json_object_array_add(list, row);
+	}
+	return list;
+}
+
 char *
 folder_edit_text(const char *where, const char *key, const char *status)
 {

@@ -12,6 +12,7 @@
 #include "priority.h"
 
 struct err;
+struct folder_order;
 struct json_object;
 struct task_head;
 
@@ -19,6 +20,8 @@ struct json_object *
 folder_edit_list(const char *where, size_t limit, struct err *err);
 char *folder_edit_text(const char *where, const char *key, const char *status);
 int64_t folder_edit_count_todo(const char *where);
+struct json_object *folder_edit_todo(const char *where,
+    struct folder_order *order, size_t most, int64_t *ret_count);
 
 /* It goes into todo/, numbered, so that later ones come later. */
 int folder_edit_add(const char *where, const struct task_head *head,

@@ -15,6 +15,8 @@
 
 #define SOURCE_SETTLED_MS 200 /* a file that rests so long is complete */
 
+struct folder_order;
+
 struct source {
 	const struct source_kind *kind;
 	struct loop *loop;
@@ -57,6 +59,13 @@ struct source_kind {
 	    const char *where, size_t limit, struct err *err);
 	char *(*text)(const char *where, const char *key, const char *status);
 	int64_t (*count_todo)(const char *where);
+	/* Where those are that nobody has taken, below the folder; NULL with
+	 * todo. */
+	const char *todo_part;
+	/* The first of them, in their order, as list() has them, and how many
+	 * there are. order: kept from one call to the next. */
+	struct json_object *(*todo)(const char *where,
+	    struct folder_order *order, size_t most, int64_t *ret_count);
 
 	/* NULL where the source alone decides. */
 	int (*prioritize)(struct source *source, const char *key,
@@ -74,6 +83,8 @@ struct source_kind {
 	int (*edit)(struct source *source, const char *key, const char *before,
 	    const char *prompt, struct err *err);
 };
+
+const struct source_kind *source_kind_of(enum source_type type);
 
 /* The part that all types share; the memory is the caller's. */
 void source_base_init(struct source *source, const struct source_kind *kind,

@@ -25,6 +25,12 @@ _Static_assert(
 
 /* --- the types -------------------------------------------------------- */
 
+const struct source_kind *
+source_kind_of(enum source_type type)
+{
+	return kinds[type];
+}
+
 const char *
 source_type_name(enum source_type type)
 {
