@@ -4,6 +4,8 @@
  * The live page in a real browser (browser.h), against the real daemon. Skipped
  * where there is no Chromium. With UNIT_SHOTS=FOLDER, pictures are left there.
  */
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,20 @@
 
 #define IMAGE "<img src=x onerror='window.hurt=1'>"
 #define LONG  "a-word-without-an-end-that-would-not-fit-into-a-narrow-window"
+
+/* Takes the time from the first byte of the view to its first picture. */
+static const char watch_paint[] =
+    "window.fetch = (real => async (...given) => {"
+    "const answer = await real(...given);"
+    "if (given[0] !== 'view') return answer;"
+    "return new Response(answer.body.pipeThrough(new TransformStream({"
+    "transform(bytes, out) { window.first = window.first || performance.now();"
+    "out.enqueue(bytes); } })), answer); })(fetch);"
+    "addEventListener('DOMContentLoaded', () => new MutationObserver((l, o) => "
+    "{ if (!document.querySelector('#queue h2').textContent.includes('('))"
+    "return; o.disconnect(); requestAnimationFrame(() => setTimeout(() => "
+    "window.painted = performance.now() - first)); })"
+    ".observe(document.body, { subtree: true, childList: true }));";
 
 static struct browser *browser;
 static const char *url;
@@ -52,6 +68,7 @@ open_page(void)
 	url = page_url();
 	browser = browser_new();
 	browser_set_size(browser, 1100, 900);
+	browser_prepare(browser, watch_paint);
 	browser_open(browser, url);
 	browser_wait(browser,
 	    "document.getElementById('state').textContent == 'live' && "
@@ -176,6 +193,26 @@ START_TEST(the_page_says_lost_and_comes_back_after_a_restart)
 }
 END_TEST
 
+START_TEST(the_page_says_that_a_daemon_hangs_and_comes_back_when_it_goes_on)
+{
+	pid_t daemon;
+
+	e2e_hurry(10); /* nothing is heard for 4 s */
+	fleet_up();
+	open_page();
+	daemon = fleet_daemon_pid();
+	ck_assert_int_eq(kill(daemon, SIGSTOP), 0);
+	wait_text("state", "lost");
+	wait_text("help", "said nothing");
+	wait_text("help", "llmc status");
+	expect("document.getElementById('main').hidden", "false");
+	ck_assert_int_eq(kill(daemon, SIGCONT), 0);
+	wait_text("state", "live");
+	expect("document.getElementById('help').hidden", "true");
+	close_page();
+}
+END_TEST
+
 START_TEST(without_the_right_token_the_page_says_what_to_type)
 {
 	fleet_up();
@@ -286,13 +323,16 @@ static void
 expect_small(void)
 {
 	struct e2e_run *run = e2e_sh(NULL,
-	    e2e_path("{ for f in '' page.css page.js; do curl -s --noproxy '*' "
-		     "--compressed '%s'$f; done; curl -s --noproxy '*' -N "
-		     "-H 'Authorization: Bearer %s' '%sview' | head -n 2; } | "
-		     "gzip -6 | wc -c",
+	    e2e_path(
+		"{ for f in '' page.css page.js; do curl -s --noproxy '*' "
+		"--compressed '%s'$f; done; curl -s --noproxy '*' -N "
+		"-H 'Authorization: Bearer %s' '%sview' | sed -n '/^data: /{p;q;}'; } | "
+		"gzip -6 | wc -c",
 		page_origin(), strchr(url, '=') + 1, page_origin()));
 	long bytes = strtol(run->out, NULL, 10);
 
+	printf("# %d tasks: %ld bytes, painted within %s ms\n", MANY, bytes,
+	    browser_value(browser, "Math.ceil(painted)"));
 	ck_assert_msg(bytes > 10000 && bytes <= PAGE_MAX, "%ld bytes: %s",
 	    bytes, e2e_shown(run->err));
 }
@@ -368,6 +408,7 @@ unit_suite(void)
 		the_page_shows_work_as_it_goes_on_in_rows_that_stay,
 		words_of_others_are_words_and_nobody_else_is_asked,
 		the_page_says_lost_and_comes_back_after_a_restart,
+		the_page_says_that_a_daemon_hangs_and_comes_back_when_it_goes_on,
 		without_the_right_token_the_page_says_what_to_type,
 		a_foreign_name_that_leads_here_gets_nothing,
 		the_keyboard_reaches_everything,

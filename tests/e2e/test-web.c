@@ -303,6 +303,18 @@ START_TEST(the_view_comes_first_and_then_what_changes)
 }
 END_TEST
 
+START_TEST(a_page_hears_that_the_daemon_lives_while_nothing_changes)
+{
+	const char *out;
+
+	e2e_hurry(10);
+	open_page();
+	out = follow("quiet");
+	auto_wait_shell(
+	    e2e_path("test $(grep -c '^: beat 1500$' '%s') -ge 3", out));
+}
+END_TEST
+
 START_TEST(port_and_token_are_the_same_after_a_kill)
 {
 	const char *out, *old_token;
@@ -445,6 +457,7 @@ unit_suite(void)
 		every_answer_has_the_fields_that_protect_it,
 		a_browser_gets_the_page_compressed,
 		the_view_comes_first_and_then_what_changes,
+		a_page_hears_that_the_daemon_lives_while_nothing_changes,
 		port_and_token_are_the_same_after_a_kill,
 		a_port_that_is_taken_is_named_and_everything_else_goes_on,
 		the_browser_is_not_told_the_token_in_its_words,

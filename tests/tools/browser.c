@@ -340,6 +340,34 @@ browser_set_dark(struct browser *b, bool dark)
 }
 
 void
+browser_set_print(struct browser *b, bool print)
+{
+	do_command(b, "Emulation.setEmulatedMedia",
+	    with("media", print ? "print" : ""));
+}
+
+void
+browser_prepare(struct browser *b, const char *script)
+{
+	do_command(
+	    b, "Page.addScriptToEvaluateOnNewDocument", with("source", script));
+}
+
+void
+browser_allow_clipboard(struct browser *b)
+{
+	struct json_object *params = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+
+	json_object_array_add(
+	    list, json_object_new_string("clipboardReadWrite"));
+	json_object_array_add(
+	    list, json_object_new_string("clipboardSanitizedWrite"));
+	json_set(params, "permissions", list);
+	do_command(b, "Browser.grantPermissions", params);
+}
+
+void
 browser_open(struct browser *b, const char *url)
 {
 	int64_t end = clock_mono_ms() + WAIT_MS;
@@ -348,6 +376,13 @@ browser_open(struct browser *b, const char *url)
 	do_command(b, "Page.navigate", with("url", url));
 	while (b->loads == loads)
 		json_object_put(next_message(b, end, url));
+}
+
+static const char *
+hand_out(struct browser *b, const char *text)
+{
+	strv_add(&b->texts, text);
+	return b->texts[strv_count(b->texts) - 1];
 }
 
 const char *
@@ -366,11 +401,10 @@ browser_value(struct browser *b, const char *expression)
 	    "%s: %.*s", expression, SHOWN_MAX,
 	    json_object_to_json_string(answer));
 	json_object_object_get_ex(result, "value", &value);
-	strv_add(&b->texts,
+	return hand_out(b,
 	    json_object_is_type(value, json_type_string) ?
 		json_object_get_string(value) :
 		json_object_to_json_string(value));
-	return b->texts[strv_count(b->texts) - 1];
 }
 
 void
@@ -424,7 +458,50 @@ browser_status(struct browser *b)
 	return b->status;
 }
 
-/* --- pictures -------------------------------------------------------- */
+/* --- for those who do not see ---------------------------------------- */
+
+static const char *
+value_of(struct json_object *node, const char *member)
+{
+	return json_string_or(
+	    json_object_object_get(node, member), "value", "");
+}
+
+static int
+level_of(struct json_object *node)
+{
+	struct json_object *list = json_object_object_get(node, "properties");
+
+	for (size_t i = 0; list != NULL && i < json_object_array_length(list);
+	     i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+
+		if (strcmp(json_string_or(row, "name", ""), "level") == 0)
+			return (int)json_int_or(
+			    json_object_object_get(row, "value"), "value", 0);
+	}
+	return 0;
+}
+
+const char *
+browser_read_aloud(struct browser *b)
+{
+	cleanup_json struct json_object *tree =
+	    command(b, "Accessibility.getFullAXTree", NULL);
+	struct json_object *nodes = json_object_object_get(tree, "nodes");
+	cleanup_buf struct buf out = BUF_INIT;
+
+	for (size_t i = 0; i < json_object_array_length(nodes); i++) {
+		struct json_object *node = json_object_array_get_idx(nodes, i);
+
+		if (!json_bool_or(node, "ignored", false))
+			buf_addf(&out, "%s %d %s\n", value_of(node, "role"),
+			    level_of(node), value_of(node, "name"));
+	}
+	return hand_out(b, out.data);
+}
+
+/* --- pictures and paper ---------------------------------------------- */
 
 static int
 sextet(char c)
@@ -465,4 +542,25 @@ browser_save(struct browser *b, const char *path)
 	ck_assert_uint_gt(bytes.len, 0);
 	ck_assert_uint_eq(fwrite(bytes.data, 1, bytes.len, file), bytes.len);
 	ck_assert_int_eq(fclose(file), 0);
+}
+
+int
+browser_sheets(struct browser *b)
+{
+	static const char mark[] = "/Type /Page\n";
+	cleanup_json struct json_object *pdf =
+	    command(b, "Page.printToPDF", NULL);
+	cleanup_buf struct buf bytes = BUF_INIT;
+	const char *at, *end;
+	int sheets = 0;
+
+	add_decoded(&bytes, json_string_or(pdf, "data", ""));
+	at = bytes.data;
+	end = at + bytes.len;
+	while (
+	    (at = memmem(at, (size_t)(end - at), mark, strlen(mark))) != NULL) {
+		sheets++;
+		at += strlen(mark);
+	}
+	return sheets;
 }

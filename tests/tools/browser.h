@@ -26,6 +26,10 @@ void browser_free(struct browser *browser);
 
 void browser_set_size(struct browser *browser, int width, int height);
 void browser_set_dark(struct browser *browser, bool dark);
+void browser_set_print(struct browser *browser, bool print);
+
+/* Run a script in every document from now on, before its own. */
+void browser_prepare(struct browser *browser, const char *script);
 
 /* Open an address; returns when the page and its files are loaded. */
 void browser_open(struct browser *browser, const char *url);
@@ -38,6 +42,16 @@ void browser_wait(struct browser *browser, const char *expression);
 
 /* Press a key by its name: "Tab", "Enter". */
 void browser_press(struct browser *browser, const char *key);
+
+/* Let pages read the clipboard. */
+void browser_allow_clipboard(struct browser *browser);
+
+/* What a screen reader gets: a line for each element with "role level name",
+ * level 0 = it has none, in an order that is not that of the page. */
+const char *browser_read_aloud(struct browser *browser);
+
+/* Number of sheets of paper that it prints. */
+int browser_sheets(struct browser *browser);
 
 /* Everything that was written to the console since it began, one a line;
  * every address that was asked for. */

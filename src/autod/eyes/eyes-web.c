@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 
 #include "buf.h"
+#include "clock.h"
 #include "core.h"
 #include "emit.h"
 #include "errtext.h"
@@ -16,6 +18,7 @@
 #include "http-request.h"
 #include "http-server.h"
 #include "json.h"
+#include "loop.h"
 #include "mem.h"
 #include "page-assets.h"
 #include "serve.h"
@@ -33,6 +36,7 @@
 /* A page that follows the view. */
 struct visitor {
 	LIST_ENTRY(visitor) entry;
+	struct eyes_web *web;
 	struct http_exchange *exchange;
 	struct eyes_follower *follower;
 };
@@ -43,6 +47,7 @@ struct eyes_web {
 	struct eyes_floor *eyes;
 	struct http_server *server; /* NULL = it is not open */
 	struct visitors visitors;
+	struct loop_timer *beat; /* while there are visitors */
 	char token[WEB_TOKEN_CHARS + 1];
 	char *reason; /* why it cannot be opened; NULL = nothing is wrong */
 };
@@ -52,10 +57,36 @@ struct eyes_web {
 static void
 visitor_end(struct visitor *visitor)
 {
+	struct eyes_web *web = visitor->web;
+
 	LIST_REMOVE(visitor, entry);
+	if (LIST_EMPTY(&web->visitors))
+		loop_timer_free(take_ptr(&web->beat));
 	eyes_stream_leave(visitor->follower);
 	http_stream_end(visitor->exchange);
 	free(visitor);
+}
+
+/* A comment, which says when the next one comes. One that does not read is
+ * dropped by the server, and on_gone() follows. */
+static void
+send_beat(struct visitor *visitor)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	buf_addf(
+	    &text, ": beat %" PRId64 "\n\n", clock_kernel_ms(EYES_WEB_BEAT_MS));
+	http_stream_send(visitor->exchange, text.data, text.len);
+}
+
+static void
+on_beat(void *arg)
+{
+	struct eyes_web *web = arg;
+	struct visitor *visitor;
+
+	LIST_FOREACH (visitor, &web->visitors, entry)
+		send_beat(visitor);
 }
 
 static void
@@ -88,12 +119,17 @@ serve_view(struct eyes_web *web, struct http_exchange *exchange)
 		.endless = true };
 	struct visitor *visitor = xcalloc(1, sizeof *visitor);
 
+	visitor->web = web;
 	visitor->exchange = exchange;
 	if (http_stream_begin(exchange, &content, on_gone, visitor) < 0) {
 		free(visitor);
 		return;
 	}
 	LIST_INSERT_HEAD(&web->visitors, visitor, entry);
+	if (web->beat == NULL)
+		web->beat = loop_every(
+		    web->eyes->core->loop, EYES_WEB_BEAT_MS, on_beat, web);
+	send_beat(visitor);
 	visitor->follower =
 	    eyes_stream_follow(web->eyes->stream, on_body, visitor);
 }

@@ -3,13 +3,17 @@
 /*
  * The page on 127.0.0.1 (web.enabled, web.port): its files, the view as a
  * stream of server-sent events ("snapshot", then "change", as view.follow
- * sends them), and what programs read. It opens and closes as the settings say;
+ * sends them), and what programs read. The stream has a comment every
+ * EYES_WEB_BEAT_MS, so that a page can tell a daemon that hangs from one that
+ * has nothing to say. It opens and closes as the settings say;
  * a port that is taken is tried again at each patrol.
  *
  * Who gets what is decided in model/web-rules.h. Method web.get.
  */
 #ifndef EYES_WEB_H
 #define EYES_WEB_H
+
+#define EYES_WEB_BEAT_MS 15000
 
 struct eyes_floor;
 struct eyes_web;

@@ -782,6 +782,8 @@ let tries = 0;
 let timer = 0;
 let link = null; /* an AbortController while there is a stream */
 let since = now(); /* of the state */
+let beat = 15000; /* the daemon is heard this often, in ms, if it can speak */
+let watchdog = 0;
 
 function setState(state, words) {
 	const e = byId("state");
@@ -804,19 +806,36 @@ function showAge() {
 		`for ${duration(now() - since)}`;
 }
 
-function lost(words) {
+/* A daemon that hangs keeps its connections: what tells is silence. */
+function heard() {
+	const silence = beat * 8 / 3;
+
+	clearTimeout(watchdog);
+	watchdog = setTimeout(() => {
+		link.abort();
+		lost("The daemon has said nothing for " +
+			`${duration(silence / 1000)}: it hangs.`);
+	}, silence);
+}
+
+function unlinked() {
 	link = null;
-	setState("lost", words || ["The daemon does not answer. What is below " +
-		"is what it said last. It is tried again by itself; if it does " +
-		"not come back, type: ", { code: "llmc status" }]);
+	clearTimeout(watchdog);
 	clearTimeout(timer);
+}
+
+function lost(words) {
+	unlinked();
+	setState("lost", [words + " What is below is what it said last. It is " +
+		"tried again by itself; if it does not come back, type: ",
+	{ code: "llmc status" }]);
 	timer = setTimeout(follow,
 		RETRY_MS[Math.min(tries++, RETRY_MS.length - 1)]);
 }
 
 /* What has no token, or a wrong one, cannot be repaired from here. */
 function refused(words) {
-	link = null;
+	unlinked();
 	setState("refused", [words + " Type this, and open the address that it " +
 		"prints: ", { code: "llmc web" }]);
 }
@@ -829,6 +848,8 @@ function message(text) {
 			name = line.slice(7);
 		else if (line.startsWith("data: "))
 			data += line.slice(6);
+		else if (line.startsWith(": beat "))
+			beat = Number(line.slice(7));
 	}
 	if (data === "")
 		return;
@@ -862,6 +883,7 @@ async function read(response) {
 
 		text = parts.pop();
 		parts.forEach(message);
+		heard();
 	}
 }
 
@@ -872,6 +894,7 @@ async function follow() {
 	if (link)
 		link.abort();
 	link = mine;
+	heard();
 	try {
 		const response = await fetch("view", { cache: "no-store",
 			headers: { Authorization: `Bearer ${token}` },
@@ -883,7 +906,7 @@ async function follow() {
 			return;
 		}
 		if (!response.ok) {
-			lost([(await response.text()).trim()]);
+			lost((await response.text()).trim());
 			return;
 		}
 		await read(response);
@@ -893,7 +916,7 @@ async function follow() {
 	}
 	mine.abort();
 	if (link === mine)
-		lost();
+		lost("The daemon does not answer.");
 }
 
 /* The token comes behind the #, which is not sent to anybody; it leaves the
