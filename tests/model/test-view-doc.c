@@ -102,7 +102,6 @@ START_TEST(what_is_no_change_is_refused)
 {
 	static const char *const wrong[] = {
 		"{\"set\": []}",
-		"{\"set\": {\"strange\": {}}}",
 		"{\"set\": {\"workers\": 1}}",
 		"{\"unset\": {\"head\": []}}",
 		"{\"unset\": {\"workers\": [1]}}",
@@ -116,6 +115,22 @@ START_TEST(what_is_no_change_is_refused)
 
 		ck_assert_int_eq(view_apply(view, change), -EINVAL);
 	}
+}
+END_TEST
+
+/* Of a later version. */
+START_TEST(a_section_that_is_not_known_is_passed_over)
+{
+	cleanup_json struct json_object *view = view_new();
+	cleanup_json struct json_object *change = json_tokener_parse(
+	    "{\"set\": {\"weather\": [1], \"workers\": {\"eve\": {}}}, "
+	    "\"unset\": {\"weather\": 1, \"tasks\": [\"t1\"]}}");
+
+	json_set(view_of(view, "tasks"), "t1", json_object_new_object());
+	ck_assert_int_eq(view_apply(view, change), 0);
+	ck_assert_ptr_nonnull(view_row(view, "workers", "eve"));
+	ck_assert_ptr_null(view_row(view, "tasks", "t1"));
+	ck_assert_ptr_null(view_of(view, "weather"));
 }
 END_TEST
 
@@ -145,7 +160,8 @@ unit_suite(void)
 	unit_case(s, "view-doc",
 	    (const TTest *const[]){ a_change_leads_from_one_view_to_the_other,
 		equal_views_have_no_change, only_the_last_events_are_kept,
-		what_is_no_change_is_refused, what_a_view_lacks_is_added,
-		NULL });
+		what_is_no_change_is_refused,
+		a_section_that_is_not_known_is_passed_over,
+		what_a_view_lacks_is_added, NULL });
 	return s;
 }

@@ -67,7 +67,7 @@ static const struct {
 	{ "an error",
 	    "{\"workers\": {" WORKER(
 		"auto-1", "error", ", \"reason\": \"R\"") "}}",
-	    "auto-1: R (llmc logs auto-1)\n" },
+	    "auto-1: R (llmc logs --worker auto-1)\n" },
 	{ "work of a hand-driven worker waits for a review",
 	    "{\"workers\": {\"eve\": {\"mode\": \"hand\", \"status\": "
 	    "\"needs_review\", \"title\": \"T\"}}}",
@@ -86,7 +86,7 @@ static const struct {
 	    "{\"head\": {\"red\": true, \"branch\": \"main\", \"paused\": "
 	    "\"P\"}, \"workers\": {" WORKER("auto-1", "error", "") "}}",
 	    "everything: P (llmc resume)\nmain: fails its own check (llmc "
-	    "landing)\nauto-1: T (llmc logs auto-1)\n" },
+	    "landing)\nauto-1: T (llmc logs --worker auto-1)\n" },
 	{ "a question, and nothing that was said before or seen",
 	    "{\"workers\": {" WORKER("auto-1", "error",
 		"") "}, \"people\": "
@@ -94,8 +94,16 @@ static const struct {
 		    "[\"yes\"]}, \"B\": {\"level\": \"critical\", \"worker\": "
 		    "\"auto-1\"}, \"C\": {\"level\": \"critical\", \"acked\": true}, "
 		    "\"D\": {\"level\": \"info\"}}}",
-	    "A: Q (llmc escalations answer A)\nauto-1: T (llmc logs "
-	    "auto-1)\n" },
+	    "A: Q (llmc escalations answer A TEXT)\nauto-1: T (llmc logs "
+	    "--worker auto-1)\n" },
+	{ "a worker whose folder is not trusted",
+	    "{\"workers\": {\"auto-1\": {\"mode\": \"auto\", \"status\": "
+	    "\"paused\", \"paused_for\": [\"trust\"], \"reason\": \"R\"}}}",
+	    "auto-1: R (llmc trust)\n" },
+	{ "no task that failed before there were runs",
+	    "{\"ended\": {\"t1\": {\"outcome\": \"failed\"}}}", "" },
+	{ "mail", "{\"team\": {\"mail_person\": 2, \"mail_open\": 5}}",
+	    "mail: 2 to you (llmc mail inbox)\n" },
 };
 
 START_TEST(needs_are_said_once_with_what_to_type)

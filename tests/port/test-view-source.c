@@ -290,7 +290,7 @@ END_TEST
 START_TEST(a_change_that_is_none_leads_to_a_new_snapshot)
 {
 	begin_live();
-	send_body("change", 8, "change", "{\"set\": {\"nothing\": []}}");
+	send_body("change", 8, "change", "{\"set\": {\"workers\": []}}");
 	expect_new_snapshot();
 }
 END_TEST

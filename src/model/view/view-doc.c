@@ -202,7 +202,9 @@ apply_set(struct json_object *view, struct json_object *set)
 		const struct view_section *s = find_section(name);
 		struct json_object *rows = view_of(view, name);
 
-		if (s == NULL || rows == NULL ||
+		if (s == NULL) /* of a later version */
+			continue;
+		if (rows == NULL ||
 		    !json_object_is_type(value, json_type_object))
 			return -EINVAL;
 		if (s->map)
@@ -221,7 +223,9 @@ apply_unset(struct json_object *view, struct json_object *unset)
 		const struct view_section *s = find_section(name);
 		struct json_object *rows = view_of(view, name);
 
-		if (s == NULL || !s->map || rows == NULL ||
+		if (s == NULL)
+			continue;
+		if (!s->map || rows == NULL ||
 		    !json_object_is_type(keys, json_type_array))
 			return -EINVAL;
 		for (size_t i = 0; i < json_object_array_length(keys); i++) {

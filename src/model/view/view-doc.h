@@ -40,8 +40,9 @@ struct json_object *view_complete(struct json_object *view);
 struct json_object *
 view_diff(struct json_object *before, struct json_object *after);
 
-/* Make the change; the document shares rows with it then. -EINVAL: it is no
- * such change, and the document may have been changed in part. */
+/* Make the change; the document shares rows with it then. Sections of a later
+ * version are passed over. -EINVAL: it is no such change, and the document may
+ * have been changed in part. */
 int view_apply(struct json_object *view, struct json_object *change);
 
 /* A section, never NULL for a document of view_new(). */

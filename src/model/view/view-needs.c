@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "json.h"
@@ -93,17 +94,25 @@ static const struct {
 	const char *hold; /* NULL = any */
 	const char *mode; /* NULL = any */
 	char rank;
-	const char *command; /* with the name */
+	const char *command; /* ends with a blank: the name follows */
 } statuses[] = {
-	{ "error", NULL, NULL, 'd', "llmc logs" },
-	{ "paused", "oversight", NULL, 'e', "llmc resume" },
+	{ "error", NULL, NULL, 'd', "llmc logs --worker " },
+	{ "paused", "oversight", NULL, 'e', "llmc resume " },
 	{ "paused", "trust", NULL, 'e', "llmc trust" },
-	{ "paused", "person", NULL, 'i', "llmc resume" },
-	{ "paused", "budget", NULL, 'f', "llmc resume" },
-	{ "paused", NULL, NULL, 'e', "llmc resume" },
-	{ "needs_review", NULL, "hand", 'g', "llmc review" },
-	{ "no_changes", NULL, "hand", 'g', "llmc message" },
+	{ "paused", "person", NULL, 'i', "llmc resume " },
+	{ "paused", "budget", NULL, 'f', "llmc resume " },
+	{ "paused", NULL, NULL, 'e', "llmc resume " },
+	{ "needs_review", NULL, "hand", 'g', "llmc review " },
+	{ "no_changes", NULL, "hand", 'g', "llmc message " },
 };
+
+static char *
+worker_command(const char *command, const char *name)
+{
+	bool named = command[strlen(command) - 1] == ' ';
+
+	return xasprintf("%s%s", command, named ? name : "");
+}
 
 static void
 add_worker(const struct making *m, const char *name, struct json_object *row)
@@ -120,7 +129,7 @@ add_worker(const struct making *m, const char *name, struct json_object *row)
 		    (statuses[i].mode != NULL &&
 			!is(row, "mode", statuses[i].mode)))
 			continue;
-		command = xasprintf("%s %s", statuses[i].command, name);
+		command = worker_command(statuses[i].command, name);
 		add_need(m, statuses[i].rank, statuses[i].status, name, words,
 		    command);
 		return;
@@ -156,7 +165,7 @@ static void
 add_failed(const struct making *m)
 {
 	const char *run =
-	    json_string_or(view_of(m->view, "head"), "run_id", "");
+	    json_string_or(view_of(m->view, "head"), "run_id", NULL);
 
 	json_object_object_foreach(view_of(m->view, "ended"), id, row)
 	{
@@ -164,7 +173,7 @@ add_failed(const struct making *m)
 
 		if ((is(row, "outcome", "dead-letter") ||
 			is(row, "outcome", "failed")) &&
-		    is(row, "run_id", run))
+		    run != NULL && is(row, "run_id", run))
 			add_need(m, 'h', json_string_or(row, "outcome", NULL),
 			    id, json_string_or(row, "reason", NULL), command);
 	}
@@ -198,8 +207,9 @@ add_people(const struct making *m)
 		    json_object_object_get(row, "options");
 		bool asks =
 		    options != NULL && json_object_array_length(options) > 0;
-		cleanup_free char *command = xasprintf(
-		    "llmc escalations %s %s", asks ? "answer" : "ack", id);
+		cleanup_free char *command =
+		    xasprintf("llmc escalations %s %s%s",
+			asks ? "answer" : "ack", id, asks ? " TEXT" : "");
 
 		if (json_bool_or(row, "acked", false) ||
 		    (!is(row, "level", "critical") &&
@@ -209,6 +219,16 @@ add_people(const struct making *m)
 		add_need(m, asks ? 'd' : 'j', asks ? "question" : "escalation",
 		    id, json_string_or(row, "title", NULL), command);
 	}
+}
+
+static void
+add_mail(const struct making *m)
+{
+	int64_t count = json_int_or(view_of(m->view, "team"), "mail_person", 0);
+	cleanup_free char *words = xasprintf("%" PRId64 " to you", count);
+
+	if (count > 0)
+		add_need(m, 'k', "unread", "mail", words, "llmc mail inbox");
 }
 
 void
@@ -221,5 +241,6 @@ view_needs(struct json_object *view)
 	add_parked(&m);
 	add_failed(&m);
 	add_people(&m);
+	add_mail(&m);
 	json_set(view, "needs", m.needs);
 }

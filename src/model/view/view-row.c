@@ -351,7 +351,8 @@ view_row_task_mark(const struct task *task)
 		task->held_by };
 	const int64_t numbers[] = { task->priority, task->step, task->outcome,
 		task->attempts, task->turns, task->turns_before,
-		task->created_ms, task->assigned_ms, task->finished_ms };
+		task->created_ms, task->assigned_ms, task->finished_ms,
+		task->lines_known, task->lines_added, task->lines_removed };
 	uint64_t mark = MARK_BASIS;
 
 	if (task->run != NULL)
