@@ -58,6 +58,7 @@ from_files(struct cli *cli, struct json_object **ret_view)
 	todo = source_todo_new();
 	source_todo_fill(todo, settings, &cli->workspace, view);
 	source_todo_free(todo);
+	json_set(view, VIEW_EVENTS, view_files_events(&cli->workspace));
 	name = strrchr(cli->workspace.root, '/');
 	json_set_string(view_of(view, "head"), "project",
 	    name != NULL && name[1] != '\0' ? name + 1 : cli->workspace.root);

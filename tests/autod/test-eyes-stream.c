@@ -639,6 +639,58 @@ START_TEST(of_many_tasks_those_that_come_next_are_shown)
 }
 END_TEST
 
+static size_t
+count_events(const struct reader *r, const char *type)
+{
+	struct json_object *list = view_of(r->view, VIEW_EVENTS);
+	size_t count = 0;
+
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		count +=
+		    strcmp(json_string_or(
+			       json_object_array_get_idx(list, i), "type", ""),
+			type) == 0;
+	return count;
+}
+
+static void
+retry(void)
+{
+	emit(below->core,
+	    &(struct event){
+		.kind = EVENT_TASK_RETRY, .task = "t1", .reason = "R" });
+}
+
+/* Of a daemon before this one, of this one before anybody looked, and since. */
+START_TEST(events_from_before_somebody_looked_are_shown)
+{
+	static const char line[] =
+	    "{\"timestamp\": \"2026-01-31T10:00:00.000Z\", \"level\": "
+	    "\"INFO\", \"event\": {\"type\": \"strange\"}}\n";
+	cleanup_free char *file = NULL;
+	struct reader r;
+
+	begin(NULL);
+	file = workspace_path(&below->workspace, "logs/auto.log");
+	ck_assert_int_eq(
+	    file_append(file, line, strlen(line), 0600, false, NULL), 0);
+	retry();
+	follow(&r);
+	ck_assert_uint_eq(count_events(&r, "strange"), 1);
+	ck_assert_uint_eq(count_events(&r, "task_retry"), 1);
+	retry();
+	catch_up(&r);
+	ck_assert_uint_eq(count_events(&r, "task_retry"), 2);
+	for (int i = 0; i < VIEW_EVENTS_MAX; i++)
+		retry();
+	catch_up(&r);
+	ck_assert_uint_eq(count_events(&r, "task_retry"), VIEW_EVENTS_MAX);
+	ck_assert_uint_eq(count_events(&r, "strange"), 0);
+	leave(&r);
+	end();
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -658,6 +710,7 @@ unit_suite(void)
 	unit_case(suite, "files",
 	    (const TTest *const[]){ what_another_program_writes_is_shown,
 		tasks_that_nobody_has_taken_are_shown,
-		of_many_tasks_those_that_come_next_are_shown, NULL });
+		of_many_tasks_those_that_come_next_are_shown,
+		events_from_before_somebody_looked_are_shown, NULL });
 	return suite;
 }

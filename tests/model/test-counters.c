@@ -106,6 +106,26 @@ START_TEST(tokens_are_counted_by_model_and_costs_for_the_largest)
 }
 END_TEST
 
+START_TEST(tasks_of_a_run_are_counted_from_its_beginning)
+{
+	cleanup_json struct json_object *c = NULL;
+
+	counters_task(
+	    &c, "landed", 1); /* of a run whose beginning is unknown */
+	ck_assert(!json_object_object_get_ex(c, "run", NULL));
+	counters_run_begins(&c);
+	ck_assert_int_eq(number(c, "run", "landed"), 0);
+	counters_task(&c, "landed", 1);
+	counters_task(&c, "landed", 1);
+	counters_task(&c, "failed", 1);
+	ck_assert_int_eq(number(c, "run", "landed"), 2);
+	ck_assert_int_eq(number(c, "run", "failed"), 1);
+	counters_run_begins(&c);
+	ck_assert_int_eq(number(c, "run", "landed"), 0);
+	ck_assert_int_eq(json_int_or(at(c, "tasks", "landed"), "count", 0), 3);
+}
+END_TEST
+
 START_TEST(numbers_do_not_overflow_and_only_grow)
 {
 	cleanup_json struct json_object *c = NULL;
@@ -139,6 +159,7 @@ unit_suite(void)
 	    (const TTest *const[]){ events_are_counted_by_type,
 		durations_of_tasks_go_into_buckets,
 		tokens_are_counted_by_model_and_costs_for_the_largest,
+		tasks_of_a_run_are_counted_from_its_beginning,
 		numbers_do_not_overflow_and_only_grow,
 		what_is_not_ours_in_a_state_is_replaced, NULL });
 	unit_rows(suite, reasons_are_a_closed_list, nitems(reasons));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,6 +20,7 @@
 #include "unit.h"
 #include "view-doc.h"
 #include "view-files.h"
+#include "view-row.h"
 #include "workspace.h"
 
 #define NOW (INT64_C(1769853600) * 1000)
@@ -109,6 +111,68 @@ START_TEST(the_last_tasks_that_ended_are_shown_as_they_were_filed_last)
 	ck_assert_str_eq(
 	    json_string_or(view_row(later, "ended", "t210"), "outcome", ""),
 	    "landed");
+	end();
+}
+END_TEST
+
+static void
+spoil(const char *name)
+{
+	cleanup_free char *file = workspace_path(&workspace, name);
+	FILE *f = fopen(file, "r+");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(fputs("no record", f) >= 0, 1);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+START_TEST(only_what_was_appended_is_read)
+{
+	cleanup_json struct json_object *first = NULL, *second = NULL;
+
+	begin();
+	for (int i = 1; i <= VIEW_ENDED_MAX; i++)
+		file_task(i, OUTCOME_FAILED);
+	first = view_now();
+	spoil("tasks.jsonl"); /* t2 is not looked at any more */
+	file_task(1, OUTCOME_LANDED); /* filed again: it is the last now */
+	file_task(VIEW_ENDED_MAX + 1, OUTCOME_LANDED);
+	second = view_now();
+	ck_assert_int_eq(json_object_object_length(view_of(second, "ended")),
+	    VIEW_ENDED_MAX);
+	ck_assert_ptr_nonnull(view_row(second, "ended", "t201"));
+	ck_assert_str_eq(
+	    json_string_or(view_row(second, "ended", "t1"), "outcome", ""),
+	    "landed");
+	ck_assert_ptr_null(view_row(second, "ended", "t2"));
+	ck_assert_ptr_eq(
+	    view_row(first, "ended", "t3"), view_row(second, "ended", "t3"));
+	ck_assert_ptr_nonnull(view_row(first, "ended", "t2"));
+	end();
+}
+END_TEST
+
+START_TEST(a_file_that_is_begun_anew_is_read_again)
+{
+	cleanup_json struct json_object *first = NULL, *second = NULL,
+					*third = NULL;
+	cleanup_free char *file = NULL, *old = NULL;
+
+	begin();
+	file = workspace_path(&workspace, "tasks.jsonl");
+	old = workspace_path(&workspace, "tasks.jsonl.1");
+	file_task(1, OUTCOME_LANDED);
+	file_task(2, OUTCOME_LANDED);
+	first = view_now();
+	ck_assert_int_eq(rename(file, old), 0);
+	file_task(3, OUTCOME_LANDED);
+	second = view_now();
+	ck_assert_int_eq(
+	    json_object_object_length(view_of(second, "ended")), 3);
+	ck_assert_int_eq(unlink(old), 0);
+	ck_assert_int_eq(truncate(file, 0), 0);
+	third = view_now();
+	ck_assert_int_eq(json_object_object_length(view_of(third, "ended")), 0);
 	end();
 }
 END_TEST
@@ -244,6 +308,87 @@ START_TEST(a_file_that_goes_is_shown_no_longer)
 }
 END_TEST
 
+/* The clock was set back, or a backup was restored. */
+START_TEST(a_file_from_the_future_is_read_once)
+{
+	cleanup_json struct json_object *view = NULL, *later = NULL;
+	cleanup_free char *file = NULL;
+	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+		{ .tv_sec = INT64_C(4102444800) } };
+
+	begin();
+	put("overseer.json", "{\"state\": \"Running\"}");
+	file = workspace_path(&workspace, "overseer.json");
+	ck_assert_int_eq(utimensat(AT_FDCWD, file, times, 0), 0);
+	view = view_now();
+	later = view_now();
+	ck_assert_ptr_nonnull(
+	    json_object_object_get(view_of(view, "head"), "overseer"));
+	ck_assert_ptr_eq(
+	    json_object_object_get(view_of(view, "head"), "overseer"),
+	    json_object_object_get(view_of(later, "head"), "overseer"));
+	end();
+}
+END_TEST
+
+START_TEST(the_words_of_a_failure_are_cut)
+{
+	cleanup_json struct json_object *view = NULL;
+	cleanup_free char *words = xcalloc(1, 100001);
+	cleanup_free char *text = NULL;
+	struct json_object *failure;
+
+	memset(words, 'x', 100000);
+	text = xasprintf("{\"words\": \"%s\", \"class\": [1]}", words);
+	begin();
+	put("failure.json", text);
+	view = view_now();
+	failure = json_object_object_get(view_of(view, "head"), "failure");
+	ck_assert_uint_eq(
+	    strlen(json_string_or(failure, "words", "")), VIEW_REASON_MAX);
+	ck_assert_ptr_null(json_object_object_get(failure, "class"));
+	end();
+}
+END_TEST
+
+/* --- events ---------------------------------------------------------- */
+
+START_TEST(the_last_events_are_those_of_the_log)
+{
+	static const char lines[] =
+	    "{\"timestamp\": \"2026-01-31T10:00:00.000Z\", \"level\": "
+	    "\"WARN\", \"event\": {\"type\": \"strange\", "
+	    "\"worker_name\": \"eve\", \"task\": \"t7\", \"x\": "
+	    "\"1\"}}\n"
+	    "{\"timestamp\": \"soon\", \"event\": {}}\n"
+	    "{\"event\": 7}\n{\"timestamp\": \"2026-01-31T10:00:01.000Z\", "
+	    "\"event\": {\"type\": \"a\\u001b[2J\"}}\n{\"torn";
+	cleanup_json struct json_object *none = NULL, *list = NULL;
+	cleanup_free char *dir = NULL;
+	struct json_object *row;
+
+	begin();
+	none = view_files_events(&workspace);
+	ck_assert_uint_eq(json_object_array_length(none), 0);
+	dir = workspace_path(&workspace, "logs");
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	put("logs/auto.log", lines);
+	list = view_files_events(&workspace);
+	ck_assert_uint_eq(json_object_array_length(list), 2);
+	row = json_object_array_get_idx(list, 0);
+	ck_assert_int_eq(json_int_or(row, "n", 0), 1);
+	ck_assert_int_eq(json_int_or(row, "at_ms", 0), NOW);
+	ck_assert_str_eq(json_string_or(row, "level", ""), "WARN");
+	ck_assert_str_eq(json_string_or(row, "worker", ""), "eve");
+	ck_assert_str_eq(json_string_or(row, "task", ""), "t7");
+	ck_assert_ptr_nonnull(strstr(json_string_or(row, "words", ""), "x=1"));
+	row = json_object_array_get_idx(list, 1);
+	ck_assert_int_eq(json_int_or(row, "n", 0), 2);
+	ck_assert_ptr_null(strchr(json_string_or(row, "words", ""), '\033'));
+	end();
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -252,9 +397,14 @@ unit_suite(void)
 	unit_case(suite, "files",
 	    (const TTest *const[]){ without_files_there_is_nothing,
 		the_last_tasks_that_ended_are_shown_as_they_were_filed_last,
+		only_what_was_appended_is_read,
+		a_file_that_is_begun_anew_is_read_again,
 		repairs_keep_their_keys,
 		what_people_were_told_is_shown_until_they_have_seen_it_and_after,
-		a_file_that_goes_is_shown_no_longer, NULL });
+		a_file_that_goes_is_shown_no_longer,
+		a_file_from_the_future_is_read_once,
+		the_words_of_a_failure_are_cut,
+		the_last_events_are_those_of_the_log, NULL });
 	unit_rows(
 	    suite, the_overseer_is_shown_as_its_file_says, nitems(documents));
 	return suite;

@@ -10,6 +10,7 @@
 #include "client.h"
 #include "clock.h"
 #include "errtext.h"
+#include "file.h"
 #include "json.h"
 #include "loop.h"
 #include "mem.h"
@@ -181,12 +182,20 @@ on_view(void *arg)
 static void
 begin(bool daemon)
 {
+	static const char event[] =
+	    "{\"timestamp\": \"2026-01-31T10:00:00.000Z\", \"event\": "
+	    "{\"type\": \"strange\"}}\n";
 	cleanup_free char *dir = xasprintf("%s/.llmc", unit_scratch());
+	cleanup_free char *logs = xasprintf("%s/logs", dir);
+	cleanup_free char *log = xasprintf("%s/auto.log", logs);
 
 	cli = (struct cli){ 0 };
 	cli.workspace.root = xstrdup(unit_scratch());
 	cli.workspace.dir = xstrdup(dir);
 	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	ck_assert_int_eq(mkdir(logs, 0700), 0);
+	ck_assert_int_eq(
+	    file_replace(log, event, strlen(event), 0600, NULL), 0);
 	loop = loop_new();
 	path = client_socket_path(&cli.workspace);
 	if (daemon)
@@ -218,6 +227,9 @@ START_TEST(without_a_daemon_the_files_are_shown)
 {
 	begin(false);
 	ck_assert(is_lost("fromfile"));
+	ck_assert_uint_eq(json_object_array_length(
+			      view_of(view_source_view(source), VIEW_EVENTS)),
+	    1);
 	end();
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "counters.h"
 #include "json.h"
 #include "mem.h"
 #include "settings.h"
@@ -168,6 +169,27 @@ START_TEST(a_budget_without_a_limit_is_null)
 }
 END_TEST
 
+START_TEST(what_a_run_brought_is_counted_however_many_tasks_it_had)
+{
+	cleanup_json struct json_object *before = NULL, *view = NULL;
+	struct json_object *counts = NULL;
+
+	begin();
+	before = view_now();
+	ck_assert(json_object_object_get_ex(
+	    view_of(before, "head"), "run_outcomes", &counts));
+	ck_assert_ptr_null(counts); /* nobody knows */
+	counters_run_begins(&state.counters);
+	for (int i = 0; i < 300; i++)
+		counters_task(&state.counters, "landed", 1);
+	view = view_now();
+	counts = json_object_object_get(view_of(view, "head"), "run_outcomes");
+	ck_assert_int_eq(json_int_or(counts, "landed", -1), 300);
+	ck_assert_int_eq(json_int_or(counts, "dead-letter", -1), 0);
+	end();
+}
+END_TEST
+
 START_TEST(the_same_state_is_the_same_view)
 {
 	cleanup_json struct json_object *a = NULL, *b = NULL;
@@ -193,6 +215,7 @@ unit_suite(void)
 		of_very_many_tasks_most_are_brief_and_the_rest_is_counted,
 		rows_that_are_kept_are_those_that_have_not_changed,
 		a_budget_without_a_limit_is_null,
+		what_a_run_brought_is_counted_however_many_tasks_it_had,
 		the_same_state_is_the_same_view, NULL });
 	return suite;
 }

@@ -8,6 +8,7 @@
 #include "auto.h"
 #include "clock.h"
 #include "core.h"
+#include "counters.h"
 #include "errtext.h"
 #include "json.h"
 #include "jsonl.h"
@@ -51,6 +52,15 @@ note(const struct core *core, const char *what)
 		log_info("runs.jsonl: %s", err.msg);
 }
 
+/* The state knows the run by now: a number is not given twice. */
+static void
+on_begun(void *arg)
+{
+	const struct auto_mode *mode = arg;
+
+	note(mode->core, "begins");
+}
+
 void
 auto_run_begin(struct auto_mode *mode)
 {
@@ -65,9 +75,10 @@ auto_run_begin(struct auto_mode *mode)
 		free(state->run_id);
 		state->run_id = xasprintf("r%" PRIu64, state->run_ids);
 		state->run_ms = clock_wall_ms();
+		counters_run_begins(&state->counters);
 		persist_changed(core);
 	}
-	note(core, "begins");
+	persist_then(core, mode, on_begun, mode);
 }
 
 void

@@ -1,61 +1,37 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "buf.h"
 #include "clock.h"
 #include "core.h"
 #include "emit.h"
-#include "event-words.h"
 #include "eyes-events.h"
 #include "eyes-floor.h"
 #include "eyes-stream.h"
 #include "json.h"
 #include "mem.h"
-#include "text.h"
 #include "view-doc.h"
+#include "view-files.h"
 #include "view-row.h"
-
-#define WORDS_MAX 500 /* bytes */
 
 struct eyes_events {
 	struct eyes_floor *eyes;
-	struct json_object *list; /* an array of rows, oldest first */
+	struct json_object *list; /* an array of rows, oldest first; NULL =
+				   * nobody has looked yet */
 	int64_t count; /* ever */
 };
 
-static struct json_object *
-event_view(const struct event *event, struct json_object *record)
-{
-	struct json_object *row = json_object_new_object();
-	struct json_object *fields = json_object_object_get(record, "event");
-	cleanup_buf struct buf words = BUF_INIT;
-
-	json_set_int(row, "at_ms", event->at_ms);
-	json_set_string(row, "level", json_string_or(record, "level", NULL));
-	json_set_string(row, "type", json_string_or(fields, "type", NULL));
-	json_set_string(row, "worker", event->worker);
-	json_set_string(row, "task", event->task);
-	event_words_of(fields, &words);
-	view_row_text(row, "words", words.data, WORDS_MAX);
-	return row;
-}
-
-/* A list that is handed out is not changed any more. */
 static void
-add(struct eyes_events *e, struct json_object *row)
+add(struct eyes_events *e, struct json_object *record)
 {
-	struct json_object *list = json_object_new_array();
-	size_t count = json_object_array_length(e->list);
+	struct json_object *row = view_row_event(record, e->count + 1);
 
-	json_set_int(row, "n", ++e->count);
-	for (size_t i = count >= VIEW_EVENTS_MAX ? 1 : 0; i < count; i++)
-		json_object_array_add(list,
-		    json_object_get(json_object_array_get_idx(e->list, i)));
-	json_object_array_add(list, row);
-	json_object_put(e->list);
-	e->list = list;
+	if (row == NULL)
+		return;
+	e->count++;
+	json_object_array_add(e->list, row);
+	if (json_object_array_length(e->list) > VIEW_EVENTS_MAX)
+		json_object_array_del_idx(e->list, 0, 1);
 }
 
 static void
@@ -65,10 +41,12 @@ on_event(const struct event *event, void *arg)
 	cleanup_json struct json_object *record = NULL;
 	char stamp[CLOCK_STAMP_SIZE];
 
+	if (e->list == NULL)
+		return;
 	clock_format_stamp(event->at_ms, stamp);
 	record = event_record(event, stamp);
 	if (record != NULL)
-		add(e, event_view(event, record));
+		add(e, record);
 	eyes_stream_changed(e->eyes->stream);
 }
 
@@ -78,7 +56,6 @@ eyes_events_new(struct eyes_floor *eyes)
 	struct eyes_events *e = xcalloc(1, sizeof *e);
 
 	e->eyes = eyes;
-	e->list = json_object_new_array();
 	emit_subscribe(eyes->core, on_event, e);
 	return e;
 }
@@ -96,5 +73,14 @@ eyes_events_free(struct eyes_events *e)
 struct json_object *
 eyes_events_list(struct eyes_events *e)
 {
-	return json_object_get(e->list);
+	struct json_object *list = json_object_new_array();
+
+	if (e->list == NULL) {
+		e->list = view_files_events(e->eyes->core->workspace);
+		e->count = (int64_t)json_object_array_length(e->list);
+	}
+	for (size_t i = 0; i < json_object_array_length(e->list); i++)
+		json_object_array_add(list,
+		    json_object_get(json_object_array_get_idx(e->list, i)));
+	return list;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The last events, as the view shows them: {n, at_ms, level, type, worker,
- * task, words}. Kept whether anybody looks or not: a few strings each. */
+/* The last events, as the view shows them (view_row_event()). Those from before
+ * somebody looked are read from logs/auto.log, which has them all. */
 #ifndef EYES_EVENTS_H
 #define EYES_EVENTS_H
 
@@ -12,7 +12,8 @@ struct json_object;
 struct eyes_events *eyes_events_new(struct eyes_floor *eyes);
 void eyes_events_free(struct eyes_events *events);
 
-/* The list, oldest first; a new reference that is not to be changed. */
+/* The list, oldest first. The caller owns it; the rows are not to be
+ * changed. */
 struct json_object *eyes_events_list(struct eyes_events *events);
 
 #endif

@@ -108,6 +108,7 @@ counters_task(
     struct json_object **counters, const char *outcome, int64_t duration_ms)
 {
 	struct json_object *of = part(family(counters, "tasks"), outcome);
+	struct json_object *run = NULL;
 	cleanup_free char *bucket = NULL;
 	size_t i = 0;
 
@@ -117,6 +118,15 @@ counters_task(
 	add(of, bucket, 1);
 	add(of, "count", 1);
 	add(of, "sum_ms", duration_ms);
+	if (json_object_object_get_ex(*counters, "run", &run))
+		add(run, outcome, 1);
+}
+
+void
+counters_run_begins(struct json_object **counters)
+{
+	family(counters, "run");
+	json_set(*counters, "run", json_object_new_object());
 }
 
 void

@@ -29,6 +29,9 @@ void counters_attempt_failed(struct json_object **counters, const char *reason);
 void counters_task(
     struct json_object **counters, const char *outcome, int64_t duration_ms);
 void counters_work(struct json_object **counters, const char *use, int64_t ms);
+/* A run of auto mode begins: from now on "run" has how many of its tasks ended
+ * in which way, for what is shown. */
+void counters_run_begins(struct json_object **counters);
 /* Tokens that were used. Costs that were estimated or reported, in millionths
  * of a dollar, of the model that has most of them; below zero is nothing. */
 void counters_spent(struct json_object **counters, const struct usage *usage,

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "buf.h"
+#include "event-words.h"
 #include "json.h"
 #include "mem.h"
+#include "moment.h"
 #include "priority.h"
 #include "task-run.h"
 #include "task.h"
@@ -284,6 +286,31 @@ view_row_task(const struct task *task)
 		set_report(row, "completion", task->run->report);
 		set_report(row, "progress", task->run->progress);
 	}
+	return row;
+}
+
+/* --- an event -------------------------------------------------------- */
+
+struct json_object *
+view_row_event(struct json_object *record, int64_t n)
+{
+	struct json_object *row, *event = NULL;
+	cleanup_buf struct buf words = BUF_INIT;
+	int64_t at = 0;
+
+	if (json_get_object(record, "", "event", &event, NULL) < 0 ||
+	    !moment_parse(json_string_or(record, "timestamp", ""), &at))
+		return NULL;
+	event_words_of(event, &words);
+	row = json_object_new_object();
+	json_set_int(row, "n", n);
+	json_set_int(row, "at_ms", at);
+	json_set_string(row, "level", json_string_or(record, "level", NULL));
+	json_set_string(row, "type", json_string_or(event, "type", NULL));
+	json_set_string(
+	    row, "worker", json_string_or(event, "worker_name", NULL));
+	json_set_string(row, "task", json_string_or(event, "task", NULL));
+	view_row_text(row, "words", words.data, VIEW_REASON_MAX);
 	return row;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The rows of the view that are made of one record: a worker, a task. Times are
+/* The rows of the view that are made of one record: a worker, a task,
+ * an event. Times are
  * absolute, so that a row changes only with its record; long texts are cut.
  * Pure. Each object belongs to the caller. */
 #ifndef VIEW_ROW_H
@@ -26,6 +27,10 @@ view_row_worker(const struct worker *worker, const struct task *task);
 struct json_object *view_row_task(const struct task *task);
 /* The same without history, last words and reports: of one among very many. */
 struct json_object *view_row_task_brief(const struct task *task);
+
+/* Of a record of logs/auto.log: {n, at_ms, level, type, worker, task, words};
+ * NULL = it is not an event. */
+struct json_object *view_row_event(struct json_object *record, int64_t n);
 
 /* A number that changes with whatever the row of a task shows, so that a row
  * can be kept. 0: make it anew each time. */

@@ -26,12 +26,15 @@
 /* What was read, and of which file. */
 struct kept {
 	struct json_object *(*read)(const struct workspace *workspace);
+	/* Reads what was appended. False: read it again. NULL = do so. */
+	bool (*more)(const struct workspace *workspace, struct kept *kept);
 	const char *section; /* that it is, */
 	const char *member; /* or the member of head */
 	struct json_object *value;
 	struct timespec changed;
 	uint64_t ino;
 	int64_t size;
+	int64_t offset; /* of what was not read yet, for `more` */
 	bool known;
 };
 
@@ -47,7 +50,16 @@ struct view_files {
 
 /* --- tasks that have ended ------------------------------------------- */
 
-/* A task is filed again when its cost is corrected: the last one counts. */
+static void
+remove_first(struct json_object *rows)
+{
+	struct json_object_iterator first = json_object_iter_begin(rows);
+
+	json_object_object_del(rows, json_object_iter_peek_name(&first));
+}
+
+/* A task is filed again when its cost is corrected: the last one counts, and is
+ * the last of the rows. */
 static bool
 on_task(struct json_object *record, void *arg)
 {
@@ -56,8 +68,11 @@ on_task(struct json_object *record, void *arg)
 
 	if (task_from_json(record, "", &task, NULL) < 0)
 		return true;
+	json_object_object_del(rows, task->id);
 	json_set(rows, task->id, view_row_task(task));
 	task_free(task);
+	if (json_object_object_length(rows) > VIEW_ENDED_MAX)
+		remove_first(rows);
 	return true;
 }
 
@@ -69,6 +84,15 @@ read_ended(const struct workspace *workspace)
 
 	jsonl_last(file, VIEW_ENDED_MAX, on_task, rows, NULL);
 	return rows;
+}
+
+static bool
+more_ended(const struct workspace *workspace, struct kept *kept)
+{
+	cleanup_free char *file = workspace_path(workspace, "tasks.jsonl");
+
+	return jsonl_after(file, &kept->offset, on_task, kept->value, NULL) ==
+	    0;
 }
 
 /* --- repairs --------------------------------------------------------- */
@@ -200,9 +224,16 @@ read_document(const struct workspace *workspace, const char *name,
 	    !json_object_is_type(json, json_type_object))
 		return NULL;
 	row = json_object_new_object();
-	for (; *members != NULL; members++)
-		json_set(row, *members,
-		    json_object_get(json_object_object_get(json, *members)));
+	for (; *members != NULL; members++) {
+		struct json_object *value =
+		    json_object_object_get(json, *members);
+
+		if (json_object_is_type(value, json_type_string))
+			view_row_text(row, *members,
+			    json_object_get_string(value), VIEW_REASON_MAX);
+		else if (json_object_is_type(value, json_type_int))
+			json_set(row, *members, json_object_get(value));
+	}
 	return row;
 }
 
@@ -222,11 +253,35 @@ read_failure(const struct workspace *workspace)
 		"class", "scope", "worker", "task", "words", "at_unix", NULL });
 }
 
+/* --- events ---------------------------------------------------------- */
+
+static bool
+on_event(struct json_object *record, void *arg)
+{
+	struct json_object *list = arg;
+	struct json_object *row =
+	    view_row_event(record, (int64_t)json_object_array_length(list) + 1);
+
+	if (row != NULL)
+		json_object_array_add(list, row);
+	return true;
+}
+
+struct json_object *
+view_files_events(const struct workspace *workspace)
+{
+	cleanup_free char *file = workspace_path(workspace, "logs/auto.log");
+	struct json_object *list = json_object_new_array();
+
+	jsonl_last(file, VIEW_EVENTS_MAX, on_event, list, NULL);
+	return list;
+}
+
 /* --- all of them ----------------------------------------------------- */
 
 /* In the order of view_files_names. */
 static const struct kept kinds[KEPT_MAX] = {
-	{ .read = read_ended, .section = "ended" },
+	{ .read = read_ended, .more = more_ended, .section = "ended" },
 	{ .read = read_repairs, .section = "repairs" },
 	{ .read = read_told, .section = "people" },
 	{ .read = read_waiting, .section = "people" },
@@ -265,12 +320,33 @@ changed_ms(const struct stat *st)
 	    st->st_mtim.tv_nsec / 1000000;
 }
 
+/* It was not written just now, nor will be: the clock may be set back. */
+static bool
+is_settled(const struct stat *st)
+{
+	int64_t age = clock_wall_ms() - changed_ms(st);
+
+	return age > FRESH_MS || age < -FRESH_MS;
+}
+
+static void
+read_again(const struct view_files *files, struct kept *k, const char *file)
+{
+	json_object_put(take_ptr(&k->value));
+	if (k->ino == 0)
+		return;
+	/* Before: what is appended meanwhile may be read twice. */
+	k->offset = k->more != NULL ? jsonl_end(file) : 0;
+	k->value = k->read(files->workspace);
+}
+
 /* A missing file has inode 0. */
 static void
 refresh(const struct view_files *files, struct kept *k, const char *name)
 {
 	cleanup_free char *file = workspace_path(files->workspace, name);
 	struct stat st = { 0 };
+	bool grows;
 
 	if (stat(file, &st) < 0)
 		st = (struct stat){ 0 };
@@ -278,12 +354,13 @@ refresh(const struct view_files *files, struct kept *k, const char *name)
 	    k->changed.tv_sec == st.st_mtim.tv_sec &&
 	    k->changed.tv_nsec == st.st_mtim.tv_nsec)
 		return;
-	k->known = clock_wall_ms() - changed_ms(&st) > FRESH_MS;
+	grows = k->more != NULL && k->value != NULL && k->ino == st.st_ino;
+	k->known = is_settled(&st);
 	k->ino = st.st_ino;
 	k->size = st.st_size;
 	k->changed = st.st_mtim;
-	json_object_put(k->value);
-	k->value = st.st_ino != 0 ? k->read(files->workspace) : NULL;
+	if (!grows || !k->more(files->workspace, k))
+		read_again(files, k, file);
 }
 
 static void

@@ -24,4 +24,8 @@ void view_files_free(struct view_files *files);
 /* Fill "ended", "repairs", "people" and members of "head". */
 void view_files_fill(struct view_files *files, struct json_object *view);
 
+/* The last events of logs/auto.log, oldest first, numbered from 1: an array
+ * that the caller owns. */
+struct json_object *view_files_events(const struct workspace *workspace);
+
 #endif

@@ -200,6 +200,23 @@ fill_budget(const struct state *state, const struct settings *settings,
 
 /* --- the head -------------------------------------------------------- */
 
+/* Of this run, or the last; null = it began before they were counted. */
+static struct json_object *
+run_outcomes(const struct state *state)
+{
+	struct json_object *counted = NULL, *json;
+
+	if (!json_object_object_get_ex(state->counters, "run", &counted))
+		return NULL;
+	json = json_object_new_object();
+	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++) {
+		const char *word = task_outcome_name((enum task_outcome)i);
+
+		json_set_int(json, word, json_int_or(counted, word, 0));
+	}
+	return json;
+}
+
 static void
 fill_head(const struct state *state, struct json_object *view)
 {
@@ -218,6 +235,7 @@ fill_head(const struct state *state, struct json_object *view)
 		json_set_int(outcomes, task_outcome_name((enum task_outcome)i),
 		    (int64_t)state->outcomes[i]);
 	json_set(head, "outcomes", outcomes);
+	json_set(head, "run_outcomes", run_outcomes(state));
 }
 
 void
