@@ -6,12 +6,16 @@
  * test-http-request.c, test-web-rules.c, test-http-server.c.
  */
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "autorun.h"
+#include "buf.h"
+#include "clock.h"
 #include "fleet.h"
 #include "json.h"
 #include "mem.h"
@@ -315,6 +319,93 @@ START_TEST(a_page_hears_that_the_daemon_lives_while_nothing_changes)
 }
 END_TEST
 
+/* --- the report ------------------------------------------------------ */
+
+/* A run with that many tasks that have landed, as it is on disk. */
+static void
+file_tasks(int count)
+{
+	cleanup_buf struct buf tasks = BUF_INIT;
+	int64_t now = clock_wall_ms();
+
+	for (int i = 1; i <= count; i++)
+		buf_addf(&tasks,
+		    "{\"id\": \"t%d\", \"title\": \"Fix it\", \"step\": "
+		    "\"settling\", \"outcome\": \"landed\", \"attempts\": 1, "
+		    "\"created_ms\": %" PRId64 ", \"finished_ms\": %" PRId64
+		    "}\n",
+		    i, now - 5000, now - 1000);
+	e2e_write(e2e_path("%s/.llmc/tasks.jsonl", fleet_root()), tasks.data);
+	e2e_write(e2e_path("%s/.llmc/runs.jsonl", fleet_root()),
+	    e2e_path("{\"run_id\": \"r1\", \"what\": \"begins\", "
+		     "\"at_ms\": %" PRId64 "}\n"
+		     "{\"run_id\": \"r1\", \"what\": \"ends\", "
+		     "\"at_ms\": %" PRId64 "}\n",
+		now - 5000, now));
+}
+
+/* Milliseconds that the daemon itself has computed for, without its children.
+ */
+static double
+daemon_ms(void)
+{
+	return strtod(e2e_sh(NULL,
+			  e2e_path("cut -d' ' -f1 /proc/%d/schedstat",
+			      fleet_daemon_pid()))
+			  ->out,
+		   NULL) /
+	    1e6;
+}
+
+START_TEST(a_report_of_ten_thousand_tasks_is_made_beside_the_loop)
+{
+	cleanup_json struct json_object *report = NULL;
+	const char *body;
+	double before, used;
+	struct e2e_run *run;
+
+	file_tasks(10000);
+	open_page();
+	before = daemon_ms();
+	/* All at once: they get the same one. */
+	run = e2e_sh(unit_scratch(),
+	    e2e_path("for i in 1 2 3 4 5 6 7 8; do curl -s -f --noproxy '*' "
+		     "--max-time 60 %s -o report.$i "
+		     "http://127.0.0.1:%d/report.json & done; wait\n"
+		     "for i in 2 3 4 5 6 7 8; do "
+		     "cmp report.1 report.$i || exit 1; done",
+		bearer(), port));
+	e2e_expect(run, 0, NULL);
+	used = daemon_ms() - before;
+	body = e2e_read(e2e_path("%s/report.1", unit_scratch()));
+	ck_assert_int_eq(
+	    json_parse(body, strlen(body), SIZE_MAX, &report, NULL), 0);
+	ck_assert_str_eq(auto_member(report, "period.run"), "r1");
+	ck_assert_str_eq(auto_member(report, "counts.landed"), "10000");
+	ck_assert_str_eq(auto_member(report, "left_off.landed"), "9500");
+	/* To read the tasks would take it longer. */
+	ck_assert_msg(used < 500, "the daemon computed for %.0f ms", used);
+	/* A head is a whole answer; a path is one path. */
+	expect(200, e2e_path("-I %s", bearer()), "/report.json");
+	expect(404, bearer(), "/report.json?run=r1");
+	expect(405, e2e_path("-X POST %s", bearer()), "/report.json");
+}
+END_TEST
+
+START_TEST(a_report_that_is_being_made_does_not_keep_the_daemon)
+{
+	file_tasks(10000);
+	open_page();
+	e2e_expect(
+	    e2e_sh(unit_scratch(),
+		e2e_path("curl -s --noproxy '*' --max-time 60 %s -o /dev/null "
+			 "http://127.0.0.1:%d/report.json & "
+			 "'%s' --root '%s' down; wait",
+		    bearer(), port, e2e_llmc_path(), fleet_root())),
+	    0, NULL);
+}
+END_TEST
+
 START_TEST(port_and_token_are_the_same_after_a_kill)
 {
 	const char *out, *old_token;
@@ -458,6 +549,8 @@ unit_suite(void)
 		a_browser_gets_the_page_compressed,
 		the_view_comes_first_and_then_what_changes,
 		a_page_hears_that_the_daemon_lives_while_nothing_changes,
+		a_report_of_ten_thousand_tasks_is_made_beside_the_loop,
+		a_report_that_is_being_made_does_not_keep_the_daemon,
 		port_and_token_are_the_same_after_a_kill,
 		a_port_that_is_taken_is_named_and_everything_else_goes_on,
 		the_browser_is_not_told_the_token_in_its_words,

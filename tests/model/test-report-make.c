@@ -166,6 +166,44 @@ START_TEST(sums_equal_the_records_of_the_period)
 }
 END_TEST
 
+START_TEST(a_long_list_is_cut_and_sums_are_of_all)
+{
+	cleanup_json struct json_object *report = NULL;
+	cleanup_buf struct buf text = BUF_INIT, html = BUF_INIT;
+	struct json_object *landed;
+	struct scene s;
+
+	scene_begin(&s);
+	for (int i = 0; i < 10000; i++) {
+		cleanup_free char *id = xasprintf("t%d", i);
+
+		add_task(&s, id, "landed", FROM + i, 1000000, "reported");
+	}
+	report = scene_report(&s);
+	ck_assert_int_eq(number(report, "counts", "landed"), 10000);
+	ck_assert_int_eq(
+	    number(report, "money", "landed_micros"), INT64_C(10000000000));
+	landed = json_object_object_get(report, "landed");
+	ck_assert_uint_eq(json_object_array_length(landed), REPORT_ROWS_MAX);
+	ck_assert_int_eq(
+	    number(report, "left_off", "landed"), 10000 - REPORT_ROWS_MAX);
+	/* The last ones stay. */
+	ck_assert_str_eq(json_string_or(json_object_array_get_idx(
+					    landed, REPORT_ROWS_MAX - 1),
+			     "id", ""),
+	    "t9999");
+	report_print(report, 0, false, &text);
+	ck_assert_ptr_nonnull(strstr(text.data,
+	    "\nLanded (10000)\n  100 of them; more: llmc report --json\n"));
+	ck_assert_ptr_nonnull(strstr(text.data, "\n  t9999 "));
+	ck_assert_ptr_null(strstr(text.data, "\n  t9899 "));
+	report_html(report, &html);
+	ck_assert_ptr_nonnull(strstr(html.data, "Landed (10000)"));
+	ck_assert_ptr_nonnull(strstr(html.data, "The last 500:"));
+	scene_end(&s);
+}
+END_TEST
+
 START_TEST(a_task_in_progress_again_has_not_ended)
 {
 	cleanup_json struct json_object *report = NULL;
@@ -474,6 +512,7 @@ unit_suite(void)
 
 	unit_case(s, "report-make",
 	    (const TTest *const[]){ sums_equal_the_records_of_the_period,
+		a_long_list_is_cut_and_sums_are_of_all,
 		a_task_in_progress_again_has_not_ended,
 		a_night_without_its_daemon_is_not_called_good,
 		the_text_is_for_people,

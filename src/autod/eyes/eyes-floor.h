@@ -13,6 +13,7 @@
  *   eyes-metrics.c   what is measured
  *   eyes-stream.c    the view and its changes for those who follow it
  *   eyes-web.c       the page on 127.0.0.1
+ *   eyes-report-page.c  the report for it
  *   eyes-report.c    reports to people.report_command
  */
 #ifndef EYES_FLOOR_H

@@ -13,6 +13,7 @@
 #include "errtext.h"
 #include "eyes-floor.h"
 #include "eyes-metrics.h"
+#include "eyes-report-page.h"
 #include "eyes-stream.h"
 #include "eyes-web.h"
 #include "http-request.h"
@@ -48,6 +49,7 @@ struct eyes_web {
 	struct http_server *server; /* NULL = it is not open */
 	struct visitors visitors;
 	struct loop_timer *beat; /* while there are visitors */
+	struct eyes_report_page *report;
 	char token[WEB_TOKEN_CHARS + 1];
 	char *reason; /* why it cannot be opened; NULL = nothing is wrong */
 };
@@ -136,21 +138,13 @@ serve_view(struct eyes_web *web, struct http_exchange *exchange)
 
 /* --- everything else ------------------------------------------------- */
 
-/* What programs read: a text made now. NULL = there is none. */
-static void (*const makers[WEB_PATH_COUNT])(
-    struct eyes_floor *eyes, struct buf *out) = {
-	[WEB_METRICS] = eyes_metrics_text,
-	[WEB_REPORT] = NULL,
-};
-
 static void
-serve_made(
-    struct eyes_web *web, struct http_exchange *exchange, enum web_path path)
+serve_metrics(struct eyes_web *web, struct http_exchange *exchange)
 {
 	cleanup_buf struct buf text = BUF_INIT;
-	struct web_content content = { .type = web_path_type(path) };
+	struct web_content content = { .type = web_path_type(WEB_METRICS) };
 
-	makers[path](web->eyes, &text);
+	eyes_metrics_text(web->eyes, &text);
 	content.len = text.len;
 	http_reply(exchange, 200, &content, text.data);
 }
@@ -191,10 +185,10 @@ on_request(
 		http_reply(exchange, 204, &nothing, "");
 	else if (path == WEB_VIEW)
 		serve_view(web, exchange);
-	else if (makers[path] != NULL)
-		serve_made(web, exchange, path);
+	else if (path == WEB_METRICS)
+		serve_metrics(web, exchange);
 	else
-		http_refuse(exchange, 404);
+		eyes_report_page_serve(web->report, exchange);
 }
 
 /* --- open and closed ------------------------------------------------- */
@@ -338,6 +332,7 @@ eyes_web_new(struct eyes_floor *eyes)
 
 	web->eyes = eyes;
 	LIST_INIT(&web->visitors);
+	web->report = eyes_report_page_new(eyes);
 	serve_handle(eyes->core, "web.get", on_get, web);
 	emit_subscribe(eyes->core, on_event, web);
 	return web;
@@ -349,6 +344,7 @@ eyes_web_free(struct eyes_web *web)
 	if (web == NULL)
 		return;
 	emit_unsubscribe(web->eyes->core, on_event, web);
+	eyes_report_page_free(web->report);
 	web_close(web);
 	free(web->reason);
 	free(web);

@@ -64,13 +64,18 @@ add_text(struct buf *out, struct json_object *row, const char *key)
 
 /* False: the list is empty, and nothing is said. */
 static bool
-begin(struct buf *out, struct json_object *list, const char *title)
+begin(struct buf *out, struct json_object *report, const char *list,
+    const char *title)
 {
-	size_t count = json_object_array_length(list);
+	size_t count = json_object_array_length(part(report, list));
+	int64_t all = report_print_count(report, list);
 
-	if (count > 0)
-		buf_addf(out, "<section><h2>%s (%zu)</h2>\n", title, count);
-	return count > 0;
+	if (count == 0)
+		return false;
+	buf_addf(out, "<section><h2>%s (%" PRId64 ")</h2>\n", title, all);
+	if (all > (int64_t)count)
+		buf_addf(out, "<p class=\"dim\">The last %zu:</p>\n", count);
+	return true;
 }
 
 static void
@@ -86,7 +91,7 @@ add_needs(struct json_object *report, struct buf *out)
 {
 	struct json_object *list = part(report, "needs");
 
-	if (!begin(out, list, "Needs you")) {
+	if (!begin(out, report, "needs", "Needs you")) {
 		buf_adds(out, "<p>Nothing needs you.</p>\n");
 		return;
 	}
@@ -138,9 +143,12 @@ add_task(struct buf *out, struct json_object *row)
 }
 
 static void
-add_tasks(struct json_object *list, const char *title, struct buf *out)
+add_tasks(struct json_object *report, const char *key, const char *title,
+    struct buf *out)
 {
-	if (!begin(out, list, title))
+	struct json_object *list = part(report, key);
+
+	if (!begin(out, report, key, title))
 		return;
 	buf_adds(out,
 	    "<div class=\"wide\"><table><tr><th>Task<th>State<th>Title"
@@ -167,10 +175,11 @@ add_not_landed(struct json_object *report, struct buf *out)
 {
 	struct json_object *list = part(report, "not_landed");
 
-	if (!begin(out, list, "Not landed"))
+	if (!begin(out, report, "not_landed", "Not landed"))
 		return;
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		struct json_object *row = json_object_array_get_idx(list, i);
+		int64_t attempts = json_int_or(row, "attempts", 0);
 
 		buf_adds(out, "<p><b>");
 		add_text(out, row, "id");
@@ -178,8 +187,8 @@ add_not_landed(struct json_object *report, struct buf *out)
 		add_text(out, row, "title");
 		buf_adds(out, " <span class=\"dim\">");
 		add_text(out, row, "outcome");
-		buf_addf(out, ", %" PRId64 " attempts, ",
-		    json_int_or(row, "attempts", 0));
+		buf_addf(out, ", %" PRId64 " attempt%s, ", attempts,
+		    attempts == 1 ? "" : "s");
 		report_money_add(out, row);
 		buf_adds(out, "</span></p>\n");
 		add_words(out, "Why", json_string_or(row, "reason", NULL));
@@ -230,11 +239,12 @@ static void
 add_time(struct json_object *report, struct buf *out)
 {
 	struct json_object *time = part(report, "time");
+	int64_t workers = json_int_or(time, "workers", 0);
 
 	if (json_int_or(time, "worker_ms", 0) <= 0)
 		return;
-	buf_addf(out, "<section><h2>Time of %" PRId64 " workers: ",
-	    json_int_or(time, "workers", 0));
+	buf_addf(out, "<section><h2>Time of %" PRId64 " worker%s: ", workers,
+	    workers == 1 ? "" : "s");
 	add_short(out, json_int_or(time, "worker_ms", 0));
 	buf_adds(out, "</h2>\n");
 	report_chart_time(report, out);
@@ -244,9 +254,12 @@ add_time(struct json_object *report, struct buf *out)
 /* --- the rest -------------------------------------------------------- */
 
 static void
-add_moments(struct json_object *list, const char *title, struct buf *out)
+add_moments(struct json_object *report, const char *key, const char *title,
+    struct buf *out)
 {
-	if (!begin(out, list, title))
+	struct json_object *list = part(report, key);
+
+	if (!begin(out, report, key, title))
 		return;
 	buf_adds(out, "<div class=\"wide\"><table>\n");
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
@@ -317,18 +330,17 @@ report_html(struct json_object *report, struct buf *out)
 	add_top(report, out);
 	add_needs(report, out);
 	report_chart_tasks(report, out);
-	add_tasks(part(report, "landed"), "Landed", out);
+	add_tasks(report, "landed", "Landed", out);
 	add_not_landed(report, out);
-	add_tasks(part(report, "open"), "Not ended", out);
+	add_tasks(report, "open", "Not ended", out);
 	add_money(report, out);
 	add_time(report, out);
 	report_print_landing(report, &landing);
 	buf_adds(out, "<section><h2>Landing</h2><p>");
 	report_chart_text(out, landing.data);
 	buf_adds(out, ".</p></section>\n");
-	add_moments(
-	    part(report, "repairs"), "Failures and repairs of llmc", out);
-	add_moments(part(report, "oversight"), "Oversight", out);
+	add_moments(report, "repairs", "Failures and repairs of llmc", out);
+	add_moments(report, "oversight", "Oversight", out);
 	add_notes(report, out);
 	buf_adds(out, "</body></html>\n");
 }

@@ -321,6 +321,30 @@ set_notes(struct making *m)
 	json_set(m->report, "notes", notes);
 }
 
+/* --- its length ------------------------------------------------------ */
+
+/* The last ones of each list stay. */
+static void
+cut_lists(struct json_object *report)
+{
+	static const char *const lists[] = { "landed", "not_landed", "open",
+		"repairs", "oversight" };
+	struct json_object *left_off = json_object_new_object();
+
+	for (size_t i = 0; i < nitems(lists); i++) {
+		struct json_object *list =
+		    json_object_object_get(report, lists[i]);
+		size_t count = json_object_array_length(list);
+		size_t excess =
+		    count > REPORT_ROWS_MAX ? count - REPORT_ROWS_MAX : 0;
+
+		if (excess > 0)
+			json_object_array_del_idx(list, 0, excess);
+		json_set_int(left_off, lists[i], (int64_t)excess);
+	}
+	json_set(report, "left_off", left_off);
+}
+
 /* --- all of it ------------------------------------------------------- */
 
 static void
@@ -377,6 +401,7 @@ report_make(const struct report_inputs *in)
 	set_notes(&m);
 	failure = json_object_object_get(head_of(&m), "failure");
 	report_verdict(m.report, json_string_or(failure, "words", NULL));
+	cut_lists(m.report);
 	json_object_put(m.worked);
 	return m.report;
 }

@@ -4,7 +4,8 @@
  * The report of a run or of a period, as one JSON document: the text
  * (report-print.h) and the page (report-html.h) are made of it alone. Pure.
  *
- * A task is in the report of the period in which it ended.
+ * A task is in the report of the period in which it ended. Sums are of all;
+ * lists have at most REPORT_ROWS_MAX rows, the last ones.
  */
 #ifndef REPORT_MAKE_H
 #define REPORT_MAKE_H
@@ -31,6 +32,8 @@ struct report_inputs {
 	bool goes_on; /* the period is not over */
 	int64_t from_ms, to_ms, now_ms;
 };
+
+#define REPORT_ROWS_MAX 500
 
 /* Names of the events that it wants. */
 #define REPORT_EVENT_OVERSIGHT "oversight"

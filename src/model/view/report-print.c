@@ -30,27 +30,31 @@ part(const struct printing *p, const char *key)
 	return json_object_object_get(p->report, key);
 }
 
-/* Nothing for an empty list. */
-static size_t
-heading(const struct printing *p, const char *title, struct json_object *list)
+int64_t
+report_print_count(struct json_object *report, const char *list)
 {
-	size_t count = json_object_array_length(list);
+	return (int64_t)json_object_array_length(
+		   json_object_object_get(report, list)) +
+	    json_int_or(json_object_object_get(report, "left_off"), list, 0);
+}
+
+/* Nothing for an empty list. Returns the index of the first row to print: of a
+ * long list, its last ones. */
+static size_t
+heading(const struct printing *p, const char *title, const char *list)
+{
+	size_t count = json_object_array_length(part(p, list));
+	int64_t all = report_print_count(p->report, list);
 
 	if (count > 0)
 		buf_addf(p->out,
-		    p->colours ? "\n\033[1m%s (%zu)\033[0m\n" : "\n%s (%zu)\n",
-		    title, count);
-	return count > REPORT_LINES_MAX ? REPORT_LINES_MAX : count;
-}
-
-static void
-add_rest(const struct printing *p, struct json_object *list)
-{
-	size_t count = json_object_array_length(list);
-
-	if (count > REPORT_LINES_MAX)
-		buf_addf(p->out, "  ... and %zu more: llmc report --json\n",
-		    count - REPORT_LINES_MAX);
+		    p->colours ? "\n\033[1m%s (%" PRId64 ")\033[0m\n" :
+				 "\n%s (%" PRId64 ")\n",
+		    title, all);
+	if (all > REPORT_LINES_MAX)
+		buf_addf(p->out, "  %d of them; more: llmc report --json\n",
+		    REPORT_LINES_MAX);
+	return count > REPORT_LINES_MAX ? count - REPORT_LINES_MAX : 0;
 }
 
 static void
@@ -192,13 +196,16 @@ print_needs(const struct printing *p)
 		{ NULL, false, false }, { NULL, false, true },
 		{ NULL, false, false } };
 	struct json_object *list = part(p, "needs");
-	size_t count = heading(p, "Needs you", list);
+	size_t count = json_object_array_length(list);
 	struct table *table;
 
 	if (count == 0) {
 		buf_adds(p->out, "\nNothing needs you.\n");
 		return;
 	}
+	heading(p, "Needs you", "needs");
+	if (count > REPORT_LINES_MAX) /* the most urgent ones */
+		count = REPORT_LINES_MAX;
 	table = table_new(columns, nitems(columns));
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *row = json_object_array_get_idx(list, i);
@@ -210,7 +217,6 @@ print_needs(const struct printing *p)
 		table_colour(table, 1, "1;31");
 	}
 	print_table(p, table);
-	add_rest(p, list);
 }
 
 /* --- tasks ----------------------------------------------------------- */
@@ -250,10 +256,11 @@ static void
 print_landed(const struct printing *p)
 {
 	struct json_object *list = part(p, "landed");
-	size_t count = heading(p, "Landed", list);
+	size_t count = json_object_array_length(list);
+	size_t first = heading(p, "Landed", "landed");
 	struct table *table = task_table("COMMIT");
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = first; i < count; i++) {
 		struct json_object *row = json_object_array_get_idx(list, i);
 		cleanup_buf struct buf commit = BUF_INIT;
 
@@ -264,7 +271,6 @@ print_landed(const struct printing *p)
 		print_table(p, table);
 	else
 		table_free(table);
-	add_rest(p, list);
 }
 
 static void
@@ -284,9 +290,10 @@ static void
 print_not_landed(const struct printing *p)
 {
 	struct json_object *list = part(p, "not_landed");
-	size_t count = heading(p, "Not landed", list);
+	size_t count = json_object_array_length(list);
+	size_t first = heading(p, "Not landed", "not_landed");
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = first; i < count; i++) {
 		struct json_object *row = json_object_array_get_idx(list, i);
 		int64_t attempts = json_int_or(row, "attempts", 0);
 
@@ -302,17 +309,17 @@ print_not_landed(const struct printing *p)
 		add_words(
 		    p, "it said", json_string_or(row, "last_words", NULL));
 	}
-	add_rest(p, list);
 }
 
 static void
 print_open(const struct printing *p)
 {
 	struct json_object *list = part(p, "open");
-	size_t count = heading(p, "Not ended", list);
+	size_t count = json_object_array_length(list);
+	size_t first = heading(p, "Not ended", "open");
 	struct table *table = task_table("STEP");
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = first; i < count; i++) {
 		struct json_object *row = json_object_array_get_idx(list, i);
 
 		add_task(table, row, json_string_or(row, "step", "?"));
@@ -321,7 +328,6 @@ print_open(const struct printing *p)
 		print_table(p, table);
 	else
 		table_free(table);
-	add_rest(p, list);
 }
 
 /* --- money and time -------------------------------------------------- */
@@ -400,9 +406,10 @@ static void
 print_repairs(const struct printing *p)
 {
 	struct json_object *list = part(p, "repairs");
-	size_t count = heading(p, "Failures and repairs of llmc", list);
+	size_t count = json_object_array_length(list);
+	size_t first = heading(p, "Failures and repairs of llmc", "repairs");
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = first; i < count; i++) {
 		struct json_object *row = json_object_array_get_idx(list, i);
 
 		buf_adds(p->out, "  ");
@@ -411,16 +418,16 @@ print_repairs(const struct printing *p)
 		report_print_repair(row, p->out);
 		buf_addc(p->out, '\n');
 	}
-	add_rest(p, list);
 }
 
 static void
 print_oversight(const struct printing *p)
 {
 	struct json_object *list = part(p, "oversight");
-	size_t count = heading(p, "Oversight", list);
+	size_t count = json_object_array_length(list);
+	size_t first = heading(p, "Oversight", "oversight");
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = first; i < count; i++) {
 		struct json_object *row = json_object_array_get_idx(list, i);
 
 		buf_adds(p->out, "  ");
@@ -429,7 +436,6 @@ print_oversight(const struct printing *p)
 		add_visible(p->out, json_string_or(row, "words", ""));
 		buf_addc(p->out, '\n');
 	}
-	add_rest(p, list);
 }
 
 static void

@@ -5,11 +5,15 @@
 #define REPORT_PRINT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct buf;
 struct json_object;
 
-#define REPORT_LINES_MAX 100 /* of each list; the JSON has them all */
+#define REPORT_LINES_MAX 100 /* of each list; the JSON has more */
+
+/* How many there are of a list, with those that are left off. */
+int64_t report_print_count(struct json_object *report, const char *list);
 
 /* Appended. width and colours as for table_print(). */
 void report_print(

@@ -247,6 +247,18 @@ static const struct shape intervention = {
 };
 static const struct shape interventions = LIST_OF(intervention);
 
+static const struct shape left_off = {
+	.fields =
+	    FIELDS{
+		INT("landed", NULL),
+		INT("not_landed", NULL),
+		INT("open", NULL),
+		INT("repairs", NULL),
+		INT("oversight", NULL),
+		END,
+	    },
+};
+
 static const struct shape texts = {
 	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
 };
@@ -272,6 +284,7 @@ static const struct shape report = {
 		LIST("repairs", repairs, "failures of llmc, and repairs"),
 		LIST("oversight", interventions, NULL),
 		LIST("notes", texts, "what is estimated or not known"),
+		OBJECT("left_off", left_off),
 		END,
 	    },
 };
