@@ -132,14 +132,16 @@ account_free(struct account *account)
 
 /* What all of it costs. A report that covers less than was counted (a process
  * that was killed reports nothing of what it used) is completed by an estimate.
- * One that includes the conversation that this is a copy of, or that lacks a
- * price itself, is not used. */
+ * One that includes the conversation that this is a copy of, that lacks a price
+ * itself, or that is empty (of a process that was resumed and asked nothing) is
+ * not used. */
 static struct spent
 account_cost(const struct account *account, const struct price_list *prices)
 {
 	const struct usage_report *report = &account->report;
-	bool use =
-	    report->given && !report->incomplete && account->from_ms == 0;
+	bool use = report->given && !report->incomplete &&
+	    account->from_ms == 0 &&
+	    (report->cost > 0 || report->usage.count > 0);
 	struct usage rest = account->spent.usage;
 	struct price_sum sum;
 

@@ -108,6 +108,23 @@ START_TEST(a_report_that_covers_a_part_is_completed)
 }
 END_TEST
 
+/* Tokens that have a price cost something, whatever a process that resumed the
+ * conversation and ended at once reports. */
+START_TEST(an_empty_report_leaves_the_estimate)
+{
+	const struct usage_report empty = { .given = true };
+	struct account *a = account_new("/t", 0, "auto-1");
+	struct spent change;
+
+	update(a, 460, &no_report, &change);
+	ck_assert(!update(a, 460, &empty, &change));
+	ck_assert_int_eq(a->spent.cost, 1840);
+	ck_assert_int_eq(a->spent.estimated, 1840);
+	ck_assert_int_eq(spent_source(&a->spent), COST_ESTIMATE);
+	account_free(a);
+}
+END_TEST
+
 START_TEST(a_report_about_more_than_this_conversation_is_not_used)
 {
 	struct account *a = account_new("/t", 12345, "auto-1");
@@ -234,6 +251,7 @@ unit_suite(void)
 	    (const TTest *const[]){ a_file_that_is_read_again_adds_nothing,
 		the_reported_cost_replaces_the_estimate,
 		a_report_that_covers_a_part_is_completed,
+		an_empty_report_leaves_the_estimate,
 		a_report_about_more_than_this_conversation_is_not_used,
 		a_cost_without_a_price_is_unknown, accounts_come_back,
 		an_account_without_a_file_is_refused, NULL });

@@ -302,6 +302,8 @@ main(int argc, char **argv)
 	if (fake.cwd != NULL && fake_session_begin(&fake) &&
 	    fake_check(&fake)) {
 		fake_hooks_load(&fake);
+		if (fake.options.resume != NULL)
+			fake_transcript_resume(&fake);
 		fake_memory_load(&fake);
 		status = fake_run(&fake);
 	}

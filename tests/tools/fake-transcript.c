@@ -11,8 +11,9 @@
 #include "mem.h"
 
 /* US dollars, as the real program calculates for its default model. */
-#define USD_INPUT  4e-6
-#define USD_OUTPUT 2e-5
+#define TRANSCRIPT_MAX (64 * 1024 * 1024)
+#define USD_INPUT      4e-6
+#define USD_OUTPUT     2e-5
 
 static void
 fake_transcript_write(struct fake *fake, struct json_object *line)
@@ -341,15 +342,60 @@ fake_transcript_compact(struct fake *fake, const char *trigger)
 void
 fake_transcript_cost(struct fake *fake)
 {
-	struct json_object *line = fake_transcript_plain("cost-state");
+	struct json_object *line, *models, *used;
+	double cost = (double)fake->input_tokens * USD_INPUT +
+	    (double)fake->output_tokens * USD_OUTPUT;
 
-	if (!file_exists(fake->transcript_file)) {
-		json_object_put(line);
+	if (!file_exists(fake->transcript_file))
 		return;
-	}
-	json_set(line, "totalCostUSD",
-	    json_object_new_double((double)fake->input_tokens * USD_INPUT +
-		(double)fake->output_tokens * USD_OUTPUT));
+	line = fake_transcript_plain("cost-state");
+	models = json_object_new_object();
+	used = json_object_new_object();
+	json_set(line, "totalCostUSD", json_object_new_double(cost));
+	json_set_int(line, "totalLinesAdded", 0);
+	json_set_int(line, "totalLinesRemoved", 0);
 	json_set_int(line, "totalDuration", clock_wall_ms() - fake->started_ms);
+	if (fake->output_tokens > 0) {
+		json_set_int(used, "inputTokens", fake->input_tokens);
+		json_set_int(used, "outputTokens", fake->output_tokens);
+		json_set_int(used, "cacheReadInputTokens", 0);
+		json_set_int(used, "cacheCreationInputTokens", 0);
+		json_set(used, "costUSD", json_object_new_double(cost));
+		json_set(models, fake->options.model, json_object_get(used));
+	}
+	json_object_put(used);
+	json_set(line, "modelUsage", models);
+	json_set_bool(line, "hasUnknownModelCost", false);
 	fake_transcript_write(fake, line);
+	/* What comes next is another conversation. */
+	fake->input_tokens = fake->output_tokens = 0;
+}
+
+/* A conversation that is resumed goes on from the last line of this kind; what
+ * a process that was killed has used is in none. */
+void
+fake_transcript_resume(struct fake *fake)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json_object *line, *models = NULL, *used = NULL;
+
+	if (file_read(fake->transcript_file, TRANSCRIPT_MAX, &text, NULL) < 0)
+		return;
+	for (char *at = text.data, *end; (end = strchr(at, '\n')) != NULL;
+	     at = end + 1) {
+		*end = '\0';
+		if (strstr(at, "\"cost-state\"") == NULL)
+			continue;
+		line = json_tokener_parse(at);
+		if (json_get_object(line, "", "modelUsage", &models, NULL) ==
+			0 &&
+		    json_get_object(
+			models, "", fake->options.model, &used, NULL) == 0) {
+			fake->input_tokens =
+			    json_int_or(used, "inputTokens", 0);
+			fake->output_tokens =
+			    json_int_or(used, "outputTokens", 0);
+		}
+		json_object_put(line);
+	}
 }

@@ -148,7 +148,9 @@ void fake_transcript_error(
 void fake_transcript_interrupted(struct fake *fake, bool in_tool);
 void fake_transcript_turn(struct fake *fake, int64_t ms);
 void fake_transcript_compact(struct fake *fake, const char *trigger);
+/* At the end of a conversation, of which it is the sum. */
 void fake_transcript_cost(struct fake *fake);
+void fake_transcript_resume(struct fake *fake);
 
 /* ---- fake-term.c */
 

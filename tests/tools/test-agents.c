@@ -71,6 +71,19 @@ static const char *const prompted[] = { "--", "[task 17] from the command line",
 #define HANGING "fake: run touch \"$HOOK_RECORD/mark\"; tail -f /dev/null"
 #define TOOL    "PreToolUse PostToolUse PostToolBatch"
 
+/* The last cost of each of the two conversations is the sum of all that was
+ * used in it, before and after it was resumed, and of nothing else. */
+#define COSTS                                                                  \
+	"set -e; cd \"$HOME\"/.claude/projects/*; test $(ls *.jsonl | wc -l) " \
+	"= 2; for f in *.jsonl; do "                                           \
+	"used=$(grep '\"type\":\"assistant\"' \"$f\" | sed "                   \
+	"'s/.*\"id\":\"\\(msg_[^\"]*\\)\".*\"output_tokens\":\\([0-9]*\\).*/"  \
+	"\\1 \\2/' | sort -u | awk '{ s += $2 } END { print s }'); "           \
+	"told=$(grep '\"cost-state\"' \"$f\" | tail -n 1 | sed "               \
+	"'s/.*\"outputTokens\":\\([0-9]*\\).*/\\1/'); "                        \
+	"echo \"$f: $used used, $told told\"; test \"$used\" -gt 0; "          \
+	"test \"$used\" = \"$told\"; done"
+
 static const struct scenario scenarios[] = {
 	{ "launch", plain, "SessionStart", { { WAIT, "SessionStart" } } },
 	{ "one line", NULL, "UserPromptSubmit Stop",
@@ -163,8 +176,12 @@ static const struct scenario scenarios[] = {
 	{ "resume", NULL, "SessionStart UserPromptSubmit Stop",
 	    { { RESUME, NULL }, { WAIT, "SessionStart" }, { STATUS, "idle" },
 		TURN("where were we?") } },
+	{ "/clear after resume", NULL,
+	    "SessionEnd SessionStart UserPromptSubmit Stop",
+	    { { PASTE, "/clear" }, { WAIT, "SessionStart" }, TURN("third") } },
 	{ "exit", NULL, "SessionEnd",
-	    { { PASTE, "exit" }, { WAIT, "SessionEnd" }, { EXITS, NULL } } },
+	    { { PASTE, "exit" }, { WAIT, "SessionEnd" }, { EXITS, NULL },
+		{ CHECK, COSTS } } },
 
 	{ "a tool that asks", manual,
 	    "SessionStart UserPromptSubmit PreToolUse PermissionRequest "
