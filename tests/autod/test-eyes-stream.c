@@ -18,12 +18,15 @@
 #include "file.h"
 #include "id.h"
 #include "json.h"
+#include "jsonl.h"
 #include "mem.h"
 #include "outbox-record.h"
 #include "outbox.h"
 #include "persist.h"
 #include "rpc.h"
 #include "source-todo.h"
+#include "task-json.h"
+#include "task-run.h"
 #include "team-world.h"
 #include "unit.h"
 #include "view-doc.h"
@@ -452,17 +455,64 @@ START_TEST(a_slow_reader_is_cut_off_and_begins_again)
 }
 END_TEST
 
+static void
+file_task(const struct task *task)
+{
+	cleanup_free char *file =
+	    workspace_path(&below->workspace, "tasks.jsonl");
+	cleanup_json struct json_object *record = task_to_json(task);
+
+	ck_assert_int_eq(jsonl_append(file, record, 0, 0, NULL), 0);
+}
+
+/* All that is long, in all of them. */
+static void
+make_long(const char *words)
+{
+	struct state *state = &below->core->state;
+
+	for (size_t i = 0; i < state->task_count; i++) {
+		struct task *task = state->tasks[i];
+
+		task->step = i % 4 == 0 ? TASK_PARKED : TASK_WAITING;
+		xstrset(&task->title, words);
+		xstrset(&task->key, words);
+		task->run = task_run_new();
+		task->run->report = json_object_new_object();
+		json_set_string(task->run->report, "summary", words);
+		for (int j = 0; j < 6; j++)
+			task_note(task, "sent back", words, j + 1);
+	}
+	for (size_t i = 0; i < 200; i++)
+		file_task(state->tasks[i]);
+	persist_changed(below->core);
+}
+
 START_TEST(however_many_tasks_there_are_the_view_fits)
 {
-	cleanup_free char *words = long_words(5000);
+	cleanup_free char *words = long_words(1100);
 	struct line line = { .bytes = BUF_INIT };
-	cleanup_json struct json_object *body = NULL;
+	cleanup_json struct json_object *body = NULL, *change = NULL;
+	struct json_object *row;
+	struct floor_call *call;
 
 	begin(NULL);
-	add_tasks(4000, words);
+	add_tasks(3000, words);
+	make_long(words);
 	line.fd = floor_world_send(below, "view.follow", "{}");
 	body = next(&line, "snapshot");
-	ck_assert_ptr_nonnull(body);
+	row = view_row(json_object_object_get(body, "view"), "tasks", "t2");
+	ck_assert_ptr_nonnull(row);
+	ck_assert_ptr_null(json_object_object_get(row, "last_words"));
+	/* All of them at once. */
+	change_tasks(7);
+	change = next(&line, "change");
+	ck_assert_ptr_nonnull(change);
+	ck_assert_int_eq(
+	    json_int_or(change, "seq", 0), json_int_or(body, "seq", 0) + 1);
+	call = floor_world_ask(below, "view.get", "{}");
+	ck_assert_ptr_null(floor_world_answer(below, call));
+	ck_assert_ptr_nonnull(view_row(floor_call_result(call), "tasks", "t2"));
 	close(line.fd);
 	buf_release(&line.bytes);
 	end();

@@ -134,6 +134,24 @@ START_TEST(a_section_that_is_not_known_is_passed_over)
 }
 END_TEST
 
+START_TEST(a_brief_view_has_all_rows_without_their_details)
+{
+	static const char text[] =
+	    "{\"head\": {\"pid\": 1}, \"tasks\": {\"t1\": {\"title\": "
+	    "\"T\", \"history\": [1], \"last_words\": \"x\"}}, \"goals\": "
+	    "{\"g\": {\"nodes\": [1], \"done\": 2}}}";
+	cleanup_json struct json_object *view = json_tokener_parse(text);
+	cleanup_json struct json_object *same = json_tokener_parse(text);
+	cleanup_json struct json_object *brief = view_brief(view);
+	cleanup_json struct json_object *wanted = json_tokener_parse(
+	    "{\"head\": {\"pid\": 1}, \"tasks\": {\"t1\": {\"title\": "
+	    "\"T\"}}, \"goals\": {\"g\": {\"done\": 2}}}");
+
+	ck_assert(json_object_equal(brief, wanted));
+	ck_assert(json_object_equal(view, same));
+}
+END_TEST
+
 START_TEST(what_a_view_lacks_is_added)
 {
 	cleanup_json struct json_object *view = view_complete(
@@ -162,6 +180,7 @@ unit_suite(void)
 		equal_views_have_no_change, only_the_last_events_are_kept,
 		what_is_no_change_is_refused,
 		a_section_that_is_not_known_is_passed_over,
+		a_brief_view_has_all_rows_without_their_details,
 		what_a_view_lacks_is_added, NULL });
 	return s;
 }

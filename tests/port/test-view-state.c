@@ -114,7 +114,28 @@ START_TEST(of_very_many_tasks_most_are_brief_and_the_rest_is_counted)
 	ck_assert_ptr_null(json_object_object_get(
 	    view_row(view, "tasks", "t201"), "last_words"));
 	ck_assert_ptr_nonnull(json_object_object_get(
-	    view_row(view, "tasks", "t2006"), "last_words"));
+	    view_row(view, "tasks", "t1006"), "last_words"));
+	end();
+}
+END_TEST
+
+START_TEST(of_very_many_parked_tasks_the_rest_is_counted)
+{
+	cleanup_json struct json_object *view = NULL;
+
+	begin();
+	for (int i = 0; i < VIEW_PARKED_MAX + 7; i++)
+		add_task(TASK_PARKED);
+	add_task(TASK_WAITING); /* has a place of its own */
+	view = view_now();
+	ck_assert_int_eq(json_object_object_length(view_of(view, "tasks")),
+	    VIEW_PARKED_MAX + 1);
+	ck_assert_int_eq(
+	    json_int_or(view_of(view, "head"), "tasks_more", 0), 7);
+	ck_assert_ptr_nonnull(json_object_object_get(
+	    view_row(view, "tasks", "t508"), "last_words"));
+	ck_assert_ptr_null(json_object_object_get(
+	    view_row(view, "tasks", "t201"), "last_words"));
 	end();
 }
 END_TEST
@@ -213,6 +234,7 @@ unit_suite(void)
 	    (const TTest *const[]){ an_empty_state_is_shown,
 		a_worker_is_shown_with_its_task,
 		of_very_many_tasks_most_are_brief_and_the_rest_is_counted,
+		of_very_many_parked_tasks_the_rest_is_counted,
 		rows_that_are_kept_are_those_that_have_not_changed,
 		a_budget_without_a_limit_is_null,
 		what_a_run_brought_is_counted_however_many_tasks_it_had,

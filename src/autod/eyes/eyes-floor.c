@@ -6,7 +6,6 @@
 #include "clock.h"
 #include "eyes-counters.h"
 #include "eyes-events.h"
-#include "view-files.h"
 #include "eyes-floor.h"
 #include "eyes-metrics.h"
 #include "eyes-report.h"
@@ -17,6 +16,7 @@
 #include "mem.h"
 #include "source-todo.h"
 #include "team-floor.h"
+#include "view-files.h"
 #include "view-state.h"
 
 static void
@@ -93,6 +93,7 @@ eyes_floor_free(struct eyes_floor *eyes)
 	eyes_stream_free(eyes->stream);
 	eyes_spans_free(eyes->spans);
 	eyes_counters_end(eyes);
+	eyes_goals_release(&eyes->goals);
 	view_kept_free(eyes->kept);
 	source_todo_free(eyes->todo);
 	view_files_free(eyes->files);

@@ -20,6 +20,7 @@
 #define EYES_FLOOR_H
 
 #include "core.h"
+#include "eyes-work.h"
 
 struct auto_mode;
 struct eyes_events;
@@ -47,6 +48,7 @@ struct eyes_floor {
 	struct eyes_events *events;
 	struct view_files *files;
 	struct view_kept *kept;
+	struct eyes_goals goals;
 	struct source_todo *todo;
 	struct eyes_spans *spans;
 	struct eyes_stream *stream;

@@ -2,7 +2,6 @@
 
 #include "core.h"
 #include "eyes-events.h"
-#include "view-files.h"
 #include "eyes-floor.h"
 #include "eyes-live.h"
 #include "eyes-snapshot.h"
@@ -10,6 +9,7 @@
 #include "json.h"
 #include "source-todo.h"
 #include "view-doc.h"
+#include "view-files.h"
 #include "view-needs.h"
 #include "view-state.h"
 

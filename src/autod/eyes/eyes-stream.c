@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/queue.h>
 
+#include "buf.h"
 #include "clock.h"
 #include "core.h"
 #include "eyes-floor.h"
@@ -13,6 +15,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "persist.h"
+#include "rpc.h"
 #include "serve.h"
 #include "server.h"
 #include "source-todo.h"
@@ -32,6 +35,7 @@ struct eyes_follower {
 TAILQ_HEAD(eyes_followers, eyes_follower);
 
 #define WATCHES_MAX 8
+#define ANSWER_ROOM 1024 /* of a line, for what is around an answer */
 
 struct eyes_stream {
 	struct eyes_floor *eyes;
@@ -208,14 +212,17 @@ eyes_stream_leave(struct eyes_follower *f)
 
 /* A call of view.follow. */
 struct watcher {
+	struct core *core;
 	struct server_call *call;
 	struct eyes_follower *follower;
+	struct loop_timer *end; /* NULL = it goes on */
 };
 
 static void
 watcher_end(struct watcher *w)
 {
 	eyes_stream_leave(w->follower);
+	loop_timer_free(w->end);
 	server_reply(w->call, NULL);
 	free(w);
 }
@@ -226,17 +233,54 @@ on_gone(void *arg)
 	watcher_end(arg);
 }
 
-/* One that does not read is dropped by the server, and on_gone() follows. */
+static struct json_object *
+brief_change(struct json_object *change)
+{
+	struct json_object *brief = json_object_new_object();
+
+	json_object_object_foreach(change, name, part)
+	{
+		json_set(brief, name,
+		    strcmp(name, "set") == 0 ? view_brief(part) :
+					       json_object_get(part));
+	}
+	return brief;
+}
+
+/* A body without the details that make it too long for a line. */
+static struct json_object *
+brief_body(struct json_object *body)
+{
+	struct json_object *brief = json_object_new_object();
+	struct json_object *view = NULL, *change = NULL;
+
+	json_set_int(brief, "seq", json_int_or(body, "seq", 0));
+	if (json_object_object_get_ex(body, "view", &view))
+		json_set(brief, "view", view_brief(view));
+	if (json_object_object_get_ex(body, "change", &change))
+		json_set(brief, "change", brief_change(change));
+	return brief;
+}
+
+/* One that does not read is dropped by the server, and on_gone() follows. One
+ * that cannot be told a change must not take what it has for the latest: its
+ * call ends, and it may follow again. */
 static int
 on_follow_body(const char *what, struct json_object *body, void *arg)
 {
 	struct watcher *w = arg;
+	int r;
 
 	if (body == NULL) {
 		watcher_end(w);
 		return -EPIPE;
 	}
-	return server_notify(w->call, what, json_object_get(body));
+	r = server_notify(w->call, what, json_object_get(body));
+	if (r == -EMSGSIZE)
+		r = server_notify(w->call, what, brief_body(body));
+	if (r == -EMSGSIZE)
+		w->end = loop_after(w->core->loop, 0, on_gone, w);
+	return r;
 }
 
 static void
@@ -246,6 +290,7 @@ on_follow(void *arg, struct server_call *call, struct json_object *params)
 	struct watcher *w = xcalloc(1, sizeof *w);
 
 	(void)params;
+	w->core = eyes->core;
 	w->call = call;
 	server_on_gone(call, on_gone, w);
 	w->follower = eyes_stream_follow(eyes->stream, on_follow_body, w);
@@ -255,9 +300,17 @@ static void
 on_get(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct eyes_floor *eyes = arg;
+	struct json_object *view = eyes_snapshot(eyes), *brief;
+	cleanup_buf struct buf text = BUF_INIT;
 
 	(void)params;
-	server_reply(call, eyes_snapshot(eyes));
+	json_print(view, false, &text);
+	if (text.len > RPC_LINE_MAX - ANSWER_ROOM) {
+		brief = view_brief(view);
+		json_object_put(view);
+		view = brief;
+	}
+	server_reply(call, view);
 }
 
 struct eyes_stream *

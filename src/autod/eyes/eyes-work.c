@@ -6,16 +6,14 @@
 #include "json.h"
 #include "landing.h"
 #include "mem.h"
-#include "plan-assignment.h"
 #include "plan-floor.h"
 #include "plan-set.h"
-#include "plan-summary.h"
 #include "queue-view.h"
 #include "task-run.h"
 #include "team-book.h"
 #include "team-floor.h"
 #include "view-doc.h"
-#include "view-row.h"
+#include "view-goal.h"
 
 #define EXPECTED_STEP 10 /* seconds: an estimate is not to change by itself */
 
@@ -63,53 +61,19 @@ fill_landing(struct eyes_floor *eyes, struct json_object *view)
 
 /* --- goals ----------------------------------------------------------- */
 
+/* The row of that place, if the goal has not changed. */
 static struct json_object *
-node_row(const struct plan_node *node)
+goal_row(
+    struct eyes_goals *kept, size_t place, const struct plan *plan, size_t room)
 {
-	struct json_object *row = json_object_new_object();
+	uint64_t mark = view_goal_mark(plan, room);
 
-	json_set_string(row, "id", node->id);
-	json_set_string(row, "parent", node->parent_id);
-	json_set_string(row, "kind", node_kind_name(node->kind));
-	view_row_text(row, "title", node->name, VIEW_TITLE_MAX);
-	json_set_string(row, "status", node_status_name(node->status));
-	json_set_string(row, "worker",
-	    node->assignment != NULL ? node->assignment->worker : NULL);
-	view_row_text(row, "reason", node->blocked_reason, VIEW_REASON_MAX);
-	return row;
-}
-
-/* Parents before their children, in the order of the plan. */
-static void
-add_nodes(
-    struct json_object *list, struct plan_node *const *nodes, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (json_object_array_length(list) >= EYES_NODES_MAX)
-			return;
-		json_object_array_add(list, node_row(nodes[i]));
-		add_nodes(list, nodes[i]->children, nodes[i]->child_count);
+	if (kept->marks[place] != mark) {
+		json_object_put(kept->rows[place]);
+		kept->rows[place] = view_goal_row(plan, room);
+		kept->marks[place] = mark;
 	}
-}
-
-static struct json_object *
-goal_row(const struct plan *plan)
-{
-	struct plan_summary s = plan_summary(plan, NULL);
-	struct json_object *row = json_object_new_object();
-	struct json_object *nodes = json_object_new_array();
-
-	json_set_string(row, "id", plan->goal->id);
-	view_row_text(row, "title", plan->goal->title, VIEW_TITLE_MAX);
-	json_set_string(row, "status", goal_status_name(plan->goal->status));
-	json_set_int(row, "done", (int64_t)s.leaves[NODE_DONE]);
-	json_set_int(row, "total", (int64_t)s.total);
-	json_set_int(row, "ready", (int64_t)s.ready);
-	json_set_int(row, "blocked", (int64_t)s.leaves[NODE_BLOCKED]);
-	json_set_int(row, "percent", s.percent);
-	add_nodes(nodes, plan->phases, plan->phase_count);
-	json_set(row, "nodes", nodes);
-	return row;
+	return json_object_get(kept->rows[place]);
 }
 
 static void
@@ -118,6 +82,7 @@ fill_goals(struct eyes_floor *eyes, struct json_object *view)
 	struct json_object *rows = view_of(view, "goals");
 	struct json_object *head = view_of(view, "head");
 	const struct plan_set *set;
+	size_t room = EYES_NODES_MAX, count = 0;
 	int more = 0;
 
 	json_set_string(head, "goals_off",
@@ -127,14 +92,19 @@ fill_goals(struct eyes_floor *eyes, struct json_object *view)
 	set = plan_floor_set(eyes->plan);
 	for (size_t i = 0; i < set->plan_count; i++) {
 		const struct plan *plan = set->plans[i];
+		struct json_object *row;
 
 		if (plan->goal->implicit ||
 		    !goal_status_open(plan->goal->status))
 			continue;
-		if (json_object_object_length(rows) < EYES_GOALS_MAX)
-			json_set(rows, plan->goal->id, goal_row(plan));
-		else
+		if (count == EYES_GOALS_MAX) {
 			more++;
+			continue;
+		}
+		row = goal_row(&eyes->goals, count++, plan, room);
+		room -= json_object_array_length(
+		    json_object_object_get(row, "nodes"));
+		json_set(rows, plan->goal->id, row);
 	}
 	json_set_int(head, "goals_more", more);
 }
@@ -155,6 +125,14 @@ fill_team(struct eyes_floor *eyes, struct json_object *view)
 	    (int64_t)team_book_count(book, STORE_REQUEST, NULL));
 	json_set_int(team, "reservations",
 	    (int64_t)team_book_count(book, STORE_RESERVATION, NULL));
+}
+
+void
+eyes_goals_release(struct eyes_goals *goals)
+{
+	for (size_t i = 0; i < EYES_GOALS_MAX; i++)
+		json_object_put(goals->rows[i]);
+	*goals = (struct eyes_goals){ 0 };
 }
 
 void

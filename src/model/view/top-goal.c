@@ -49,6 +49,7 @@ top_goal_add(struct json_object *row, struct top_lines *lines)
 		      " ready, %" PRId64 " blocked",
 		json_int_or(row, "done", 0), json_int_or(row, "total", 0),
 		json_int_or(row, "ready", 0), json_int_or(row, "blocked", 0));
+	int64_t more = json_int_or(row, "nodes_more", 0);
 	struct strmap depths = { 0 };
 
 	top_lines_field(
@@ -67,4 +68,8 @@ top_goal_add(struct json_object *row, struct top_lines *lines)
 			strmap_add(&depths, id, (void *)(intptr_t)(depth + 1));
 	}
 	strmap_release(&depths);
+	if (more > 0)
+		top_lines_addf(lines, STYLE_DIM,
+		    "%" PRId64 " more: llmc goal show %s", more,
+		    json_string_or(row, "id", ""));
 }

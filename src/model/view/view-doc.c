@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "mem.h"
 #include "view-doc.h"
 
 const struct view_section view_sections[] = {
@@ -67,6 +68,52 @@ struct json_object *
 view_row(struct json_object *view, const char *section, const char *key)
 {
 	return json_object_object_get(view_of(view, section), key);
+}
+
+/* --- for where it would be too long ---------------------------------- */
+
+static struct json_object *
+brief_row(struct json_object *row)
+{
+	static const char *const details[] = { "history", "last_words",
+		"completion", "progress", "nodes" };
+	struct json_object *brief = json_object_new_object();
+
+	json_object_object_foreach(row, key, value)
+	{
+		json_set(brief, key, json_object_get(value));
+	}
+	for (size_t i = 0; i < nitems(details); i++)
+		json_object_object_del(brief, details[i]);
+	return brief;
+}
+
+static struct json_object *
+brief_rows(struct json_object *rows)
+{
+	struct json_object *brief = json_object_new_object();
+
+	json_object_object_foreach(rows, key, row)
+	{
+		json_set(brief, key, brief_row(row));
+	}
+	return brief;
+}
+
+struct json_object *
+view_brief(struct json_object *sections)
+{
+	struct json_object *brief = json_object_new_object();
+
+	json_object_object_foreach(sections, name, rows)
+	{
+		bool details = strcmp(name, "tasks") == 0 ||
+		    strcmp(name, "ended") == 0 || strcmp(name, "goals") == 0;
+
+		json_set(brief, name,
+		    details ? brief_rows(rows) : json_object_get(rows));
+	}
+	return brief;
 }
 
 /* --- what has changed ------------------------------------------------ */

@@ -45,6 +45,11 @@ view_diff(struct json_object *before, struct json_object *after);
  * have been changed in part. */
 int view_apply(struct json_object *view, struct json_object *change);
 
+/* The same sections (of a view, or of the "set" of a change), without what
+ * makes rows of tasks and goals long. The caller owns it; it shares the other
+ * rows. */
+struct json_object *view_brief(struct json_object *sections);
+
 /* A section, never NULL for a document of view_new(). */
 struct json_object *view_of(struct json_object *view, const char *section);
 /* A row of a section; NULL = none. */

@@ -11,6 +11,7 @@
 #include "task-run.h"
 #include "task.h"
 #include "text.h"
+#include "view-mark.h"
 #include "view-row.h"
 #include "worker-json.h"
 #include "worker.h"
@@ -316,42 +317,17 @@ view_row_event(struct json_object *record, int64_t n)
 
 /* --- has it changed? ------------------------------------------------- */
 
-/* FNV-1a */
-#define MARK_BASIS UINT64_C(14695981039346656037)
-#define MARK_PRIME UINT64_C(1099511628211)
-
-static void
-mark_bytes(uint64_t *mark, const void *bytes, size_t len)
-{
-	const unsigned char *at = bytes;
-
-	for (size_t i = 0; i < len; i++)
-		*mark = (*mark ^ at[i]) * MARK_PRIME;
-}
-
-static void
-mark_int(uint64_t *mark, int64_t number)
-{
-	mark_bytes(mark, &number, sizeof number);
-}
-
-static void
-mark_text(uint64_t *mark, const char *text)
-{
-	size_t len = text != NULL ? strnlen(text, VIEW_WORDS_MAX + 4) : 0;
-
-	mark_int(mark, text != NULL ? (int64_t)len : -1);
-	mark_bytes(mark, text != NULL ? text : "", len);
-}
+/* A text is cut between characters, so a few bytes more count. */
+#define MARK_MAX (VIEW_WORDS_MAX + 4)
 
 static void
 mark_spent(uint64_t *mark, const struct spent *spent)
 {
-	mark_int(mark, spent->cost);
-	mark_int(mark, spent->estimated);
-	mark_int(mark, spent->unpriced);
+	view_mark_int(mark, spent->cost);
+	view_mark_int(mark, spent->estimated);
+	view_mark_int(mark, spent->unpriced);
 	for (size_t m = 0; m < spent->usage.count; m++)
-		mark_bytes(mark, spent->usage.models[m].tokens,
+		view_mark_bytes(mark, spent->usage.models[m].tokens,
 		    sizeof spent->usage.models[m].tokens);
 }
 
@@ -363,10 +339,10 @@ mark_history(uint64_t *mark, struct json_object *history)
 	struct json_object *last =
 	    count > 0 ? json_object_array_get_idx(history, count - 1) : NULL;
 
-	mark_int(mark, (int64_t)count);
-	mark_int(mark, json_int_or(last, "at_unix", 0));
-	mark_text(mark, json_string_or(last, "what", NULL));
-	mark_text(mark, json_string_or(last, "detail", NULL));
+	view_mark_int(mark, (int64_t)count);
+	view_mark_int(mark, json_int_or(last, "at_unix", 0));
+	view_mark_text(mark, json_string_or(last, "what", NULL), MARK_MAX);
+	view_mark_text(mark, json_string_or(last, "detail", NULL), MARK_MAX);
 }
 
 uint64_t
@@ -380,15 +356,15 @@ view_row_task_mark(const struct task *task)
 		task->attempts, task->turns, task->turns_before,
 		task->created_ms, task->assigned_ms, task->finished_ms,
 		task->lines_known, task->lines_added, task->lines_removed };
-	uint64_t mark = MARK_BASIS;
+	uint64_t mark = VIEW_MARK_INIT;
 
 	if (task->run != NULL)
 		return 0;
 	for (size_t i = 0; i < nitems(texts); i++)
-		mark_text(&mark, texts[i]);
+		view_mark_text(&mark, texts[i], MARK_MAX);
 	for (size_t i = 0; i < nitems(numbers); i++)
-		mark_int(&mark, numbers[i]);
+		view_mark_int(&mark, numbers[i]);
 	mark_spent(&mark, &task->spent);
 	mark_history(&mark, task->history);
-	return mark != 0 ? mark : 1;
+	return view_mark_end(mark);
 }

@@ -127,24 +127,28 @@ fill_tasks(
 {
 	struct json_object *rows = view_of(view, "tasks");
 	struct view_kept after = { 0 };
-	int waiting = 0;
+	int waiting = 0, parked = 0, more = 0;
 
 	if (kept != NULL)
 		after.rows = xreallocarray(
 		    NULL, state->task_count + 1, sizeof *after.rows);
 	for (size_t i = 0; i < state->task_count; i++) {
 		const struct task *task = state->tasks[i];
-		bool whole = !is_waiting(task) || ++waiting <= VIEW_TASKS_WHOLE;
+		int place = is_waiting(task)  ? ++waiting :
+		    task->step == TASK_PARKED ? ++parked :
+						0;
 
-		if (whole || waiting <= VIEW_TASKS_MAX)
-			json_set(
-			    rows, task->id, row_of(kept, &after, task, whole));
+		if (place > (task->step == TASK_PARKED ? VIEW_PARKED_MAX :
+							 VIEW_TASKS_MAX))
+			more++;
+		else
+			json_set(rows, task->id,
+			    row_of(
+				kept, &after, task, place <= VIEW_TASKS_WHOLE));
 	}
 	if (kept != NULL)
 		keep(kept, &after);
-	fill_steps(state,
-	    waiting > VIEW_TASKS_MAX ? waiting - VIEW_TASKS_MAX : 0,
-	    view_of(view, "head"));
+	fill_steps(state, more, view_of(view, "head"));
 }
 
 /* --- money ----------------------------------------------------------- */

@@ -10,11 +10,12 @@ struct json_object;
 struct settings;
 struct state;
 
-/* Rows of tasks that nobody works on: so many are whole, so many are shown at
- * all (head.tasks_more counts the others), for the view must fit into a line of
- * the socket. head.steps counts all tasks. */
+/* Rows of tasks that wait, and of those that are parked: so many are whole, so
+ * many are shown at all (head.tasks_more counts the others), for the view must
+ * fit into a line of the socket. head.steps counts all tasks. */
 #define VIEW_TASKS_WHOLE 200
-#define VIEW_TASKS_MAX   2000
+#define VIEW_TASKS_MAX   1000
+#define VIEW_PARKED_MAX  500
 
 /* Rows of tasks that were made before, for somebody who fills a view again and
  * again: those of tasks that have not changed are shared by the views, and must
