@@ -103,6 +103,30 @@ has_two_records(void *arg)
 	return filed_task(arg, "t1").records == 2;
 }
 
+/* What metrics say of the costs that are final, whatever the model. */
+static int64_t
+sum_of(struct json_object *models, enum cost_source source)
+{
+	int64_t sum = 0;
+
+	json_object_object_foreach(models, name, of)
+	{
+		ck_assert_str_eq(name, "claude-opus-5-5");
+		sum += json_int_or(of, cost_source_words[source], 0);
+	}
+	return sum;
+}
+
+static int64_t
+counted(const struct state *state, enum cost_source source)
+{
+	struct json_object *models = NULL;
+
+	return json_object_object_get_ex(state->counters, "cost", &models) ?
+	    sum_of(models, source) :
+	    0;
+}
+
 /* --- whose it is ----------------------------------------------------- */
 
 /* The story: the cost of a task comes when its worker has the next one. */
@@ -121,6 +145,7 @@ START_TEST(a_late_cost_belongs_to_the_task_of_its_conversation)
 	land(&world, agent, "a.txt", "task_finished t1 landed; ");
 	auto_world_turn_on(&world, "t2");
 	ck_assert_int_eq(filed_task(&world, "t1").source, COST_ESTIMATE);
+	ck_assert_int_eq(counted(state, COST_ESTIMATE), 0);
 	/* Its last words, and what it cost. */
 	append(path, USED("b", "500") COST("0.0055", "1500"));
 	fake_session_leaves(agent->session);
@@ -135,6 +160,9 @@ START_TEST(a_late_cost_belongs_to_the_task_of_its_conversation)
 	ck_assert_int_eq(state->today.cost, 5500);
 	ck_assert_uint_eq(state->days.count, 1);
 	ck_assert_int_eq(state->days.days[0].spent.cost, 5500);
+	/* The estimate is not counted besides what has replaced it. */
+	ck_assert_int_eq(counted(state, COST_ESTIMATE), 0);
+	ck_assert_int_eq(counted(state, COST_REPORTED), 5500);
 	ck_assert_int_eq(state->days.days[0].attempts, 2);
 	ck_assert_int_eq(state->days.days[0].spent.usage.tool_calls, 2);
 	auto_world_end(&world);
@@ -284,6 +312,28 @@ START_TEST(accounts_do_not_pile_up)
 }
 END_TEST
 
+/* Without a report the cost is an estimate for good. */
+START_TEST(an_estimate_is_counted_when_nothing_can_replace_it)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, NULL);
+	struct state *state = &world.core->state;
+	const char *path = unit_path("unreported.jsonl");
+	struct account *account = account_new(path, 0, "auto-1");
+
+	(void)agent;
+	usage_add(&account->spent.usage, "claude-opus-5-5", USAGE_INPUT, 1000);
+	account->spent.cost = account->spent.estimated = 4000;
+	account->filed = account->spent;
+	state_auto_add_account(state, account);
+	ck_assert_int_eq(counted(state, COST_ESTIMATE), 0);
+	floor_world_wait(&world.floor, is_forgotten, &world);
+	ck_assert_int_eq(counted(state, COST_ESTIMATE), 4000);
+	ck_assert_int_eq(counted(state, COST_REPORTED), 0);
+	auto_world_end(&world);
+}
+END_TEST
+
 /* When there are too many, the oldest go, never the one in use. */
 START_TEST(the_account_of_a_worker_stays)
 {
@@ -399,7 +449,9 @@ unit_suite(void)
 		a_new_daemon_reads_what_the_old_one_did_not,
 		a_daemon_that_died_doubles_nothing,
 		what_a_daemon_without_accounts_booked_is_not_booked_again,
-		accounts_do_not_pile_up, the_account_of_a_worker_stays,
+		accounts_do_not_pile_up,
+		an_estimate_is_counted_when_nothing_can_replace_it,
+		the_account_of_a_worker_stays,
 		a_copied_history_is_not_paid_again, NULL });
 	unit_case(s, "budgets",
 	    (const TTest *const[]){ a_budget_in_dollars_counts_the_estimate,

@@ -82,27 +82,52 @@ START_TEST(durations_of_tasks_go_into_buckets)
 }
 END_TEST
 
-START_TEST(tokens_are_counted_by_model_and_costs_for_the_largest)
+#define OPUS  "claude-opus-5-5" /* $4 for a million tokens of input */
+#define HAIKU "claude-haiku-5-5" /* $0.10 */
+
+START_TEST(tokens_and_final_costs_are_counted_by_model)
+{
+	cleanup_json struct json_object *c = NULL;
+	struct usage usage = { 0 }, none = { 0 };
+	struct json_object *opus;
+
+	usage_add(&usage, OPUS, USAGE_INPUT, 10000);
+	usage_add(&usage, HAIKU, USAGE_INPUT, 1000000);
+	usage_add(&usage, "unpriced", USAGE_INPUT, 7);
+	usage_add(&usage, OPUS, USAGE_CACHE_WRITE_5M, 3);
+	usage_add(&usage, OPUS, USAGE_CACHE_WRITE_1H, 4);
+	counters_tokens(&c, &usage);
+	counters_tokens(&c, &usage);
+	opus = at(c, "tokens", OPUS);
+	ck_assert_int_eq(json_int_or(opus, "input", 0), 20000);
+	ck_assert_int_eq(json_int_or(opus, "cacheCreation", 0), 14);
+	/* As Claude Code calculates it: each model has its own. */
+	counters_cost(&c, &usage, NULL, COST_REPORTED, 40047 + 100000);
+	counters_cost(&c, &usage, NULL, COST_ESTIMATE, 3);
+	counters_cost(&c, &usage, NULL, COST_ESTIMATE, -700); /* only grow */
+	counters_cost(&c, &none, NULL, COST_REPORTED, 9);
+	ck_assert_int_eq(
+	    json_int_or(at(c, "cost", OPUS), "reported", 0), 40047);
+	ck_assert_int_eq(
+	    json_int_or(at(c, "cost", HAIKU), "reported", 0), 100000);
+	ck_assert_int_eq(json_int_or(at(c, "cost", "other"), "reported", 0), 9);
+	ck_assert_ptr_null(at(c, "cost", "unpriced"));
+	/* Nothing is lost to rounding. */
+	ck_assert_int_eq(json_int_or(at(c, "cost", OPUS), "estimate", 0) +
+		json_int_or(at(c, "cost", HAIKU), "estimate", 0),
+	    3);
+}
+END_TEST
+
+START_TEST(a_cost_of_models_without_a_price_is_theirs)
 {
 	cleanup_json struct json_object *c = NULL;
 	struct usage usage = { 0 };
-	struct json_object *opus;
 
-	usage_add(&usage, "opus", USAGE_INPUT, 10);
-	usage_add(&usage, "opus", USAGE_CACHE_WRITE_5M, 3);
-	usage_add(&usage, "opus", USAGE_CACHE_WRITE_1H, 4);
-	usage_add(&usage, "haiku", USAGE_INPUT, 1);
-	counters_spent(&c, &usage, 500, -1);
-	counters_spent(&c, &usage, -700, 200); /* a correction takes nothing
-						* back: counters only grow */
-	opus = at(c, "tokens", "opus");
-	ck_assert_int_eq(json_int_or(opus, "input", 0), 20);
-	ck_assert_int_eq(json_int_or(opus, "cacheCreation", 0), 14);
+	usage_add(&usage, "unpriced", USAGE_INPUT, 7);
+	counters_cost(&c, &usage, NULL, COST_REPORTED, 5);
 	ck_assert_int_eq(
-	    json_int_or(at(c, "cost", "opus"), "estimate", 0), 500);
-	ck_assert_int_eq(
-	    json_int_or(at(c, "cost", "opus"), "reported", 0), 200);
-	ck_assert_ptr_null(at(c, "cost", "haiku"));
+	    json_int_or(at(c, "cost", "unpriced"), "reported", 0), 5);
 }
 END_TEST
 
@@ -158,7 +183,8 @@ unit_suite(void)
 	unit_case(suite, "counting",
 	    (const TTest *const[]){ events_are_counted_by_type,
 		durations_of_tasks_go_into_buckets,
-		tokens_are_counted_by_model_and_costs_for_the_largest,
+		tokens_and_final_costs_are_counted_by_model,
+		a_cost_of_models_without_a_price_is_theirs,
 		tasks_of_a_run_are_counted_from_its_beginning,
 		numbers_do_not_overflow_and_only_grow,
 		what_is_not_ours_in_a_state_is_replaced, NULL });

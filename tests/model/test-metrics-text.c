@@ -90,7 +90,7 @@ START_TEST(what_is_not_known_has_no_sample)
 	ck_assert_ptr_null(strstr(text, "\nllmc_loop_lag"));
 	ck_assert_ptr_null(strstr(text, "\nllmc_budget"));
 	ck_assert_ptr_null(strstr(text, "\nllmc_limit"));
-	ck_assert_ptr_null(strstr(text, "\nllmc_cost"));
+	ck_assert_ptr_null(strstr(text, "\nllmc_cost_usd"));
 	ck_assert_ptr_null(strstr(text, "process_"));
 }
 END_TEST
@@ -105,7 +105,10 @@ START_TEST(figures_are_those_that_were_counted)
 	usage_add(&usage, "model-a", USAGE_OUTPUT, 700);
 	usage_add(&usage, "model-a", USAGE_CACHE_WRITE_5M, 20);
 	usage_add(&usage, "model-a", USAGE_CACHE_WRITE_1H, 3);
-	counters_spent(&counters, &usage, 1250000, 5);
+	counters_tokens(&counters, &usage);
+	counters_cost(&counters, &usage, NULL, COST_ESTIMATE, 1250000);
+	counters_cost(&counters, &usage, NULL, COST_REPORTED, 5);
+	m.cost_open = 70001;
 	counters_task(&counters, "landed", 60000);
 	counters_task(&counters, "landed", 60001);
 	counters_task(&counters, "landed", 90000000);
@@ -123,6 +126,7 @@ START_TEST(figures_are_those_that_were_counted)
 	metrics_lint(text);
 #define EXPECT(series, value) \
 	ck_assert_double_eq_tol(metrics_value(text, series), value, 1e-9)
+	EXPECT("llmc_cost_open_usd", 0.070001);
 	EXPECT("llmc_tokens_total{model=\"model-a\",type=\"output\"}", 700);
 	EXPECT(
 	    "llmc_tokens_total{model=\"model-a\",type=\"cacheCreation\"}", 23);
@@ -194,7 +198,7 @@ START_TEST(any_name_of_a_model_is_one_label)
 	cleanup_free char *text = NULL;
 
 	usage_add(&usage, "a\"} 1\nllmc_tasks 7\\", USAGE_INPUT, 1);
-	counters_spent(&counters, &usage, 1, 0);
+	counters_tokens(&counters, &usage);
 	m.counters = counters;
 	text = text_of(&m);
 	metrics_lint(text);
@@ -219,7 +223,9 @@ START_TEST(the_number_of_series_has_a_limit)
 		cleanup_free char *model = xasprintf("model-%d", i);
 
 		usage_add(&usage, model, USAGE_INPUT, 1);
-		counters_spent(&counters, &usage, 1, 1);
+		counters_tokens(&counters, &usage);
+		counters_cost(&counters, &usage, NULL, COST_ESTIMATE, 1);
+		counters_cost(&counters, &usage, NULL, COST_REPORTED, 1);
 		counters_task(&counters, i % 2 ? "landed" : "failed", i * 1000);
 		counters_attempt_failed(&counters, model);
 		if (i == 1000) {

@@ -151,7 +151,9 @@ book(struct ledger *ledger, struct account *account, struct spent *change)
 	int64_t tokens = take_known(
 	    &account->known_tokens, usage_budget_tokens(&change->usage));
 
-	counters_spent(&state->counters, &change->usage, change->estimated,
+	counters_tokens(&state->counters, &change->usage);
+	counters_cost(&state->counters, &account->report.usage,
+	    settings_prices(ledger->mode->core->settings), COST_REPORTED,
 	    change->cost - change->estimated);
 	if (!usage_is_empty(&change->usage) || account->day == 0)
 		account->day = today();
@@ -173,6 +175,8 @@ ledger_planned(struct ledger *ledger, int64_t cost)
 
 	if (cost <= 0)
 		return;
+	counters_cost(
+	    &state->counters, &change.usage, NULL, COST_REPORTED, cost);
 	spent_add(&daybook_day(&state->days, today())->spent, &change);
 	budget_spend(&state->today, today(), 0, cost);
 	save_soon(ledger);
@@ -351,6 +355,20 @@ is_needed(const struct ledger *ledger, const struct account *account)
 	    is_followed(ledger, account) || spent_is_change(&change);
 }
 
+/* What is still an estimate stays one. */
+static void
+forget(struct ledger *ledger, struct account *account)
+{
+	struct state *state = &ledger->mode->core->state;
+	struct usage rest =
+	    usage_beyond(&account->spent.usage, &account->report.usage);
+
+	counters_cost(&state->counters, &rest,
+	    settings_prices(ledger->mode->core->settings), COST_ESTIMATE,
+	    account->spent.estimated);
+	state_auto_remove_account(state, account);
+}
+
 /* Without a bound, corrections that cannot be written would pile up. The
  * account of a conversation that goes on must stay: without it, all of it would
  * be booked again. */
@@ -362,11 +380,11 @@ forget_accounts(struct ledger *ledger)
 
 	for (size_t i = state->account_count; i-- > 0;)
 		if (!is_needed(ledger, state->accounts[i]))
-			state_auto_remove_account(state, state->accounts[i]);
+			forget(ledger, state->accounts[i]);
 	for (size_t i = 0;
 	     i < state->account_count && state->account_count > ACCOUNTS_MAX;)
 		if (current_worker(state, state->accounts[i]) == NULL)
-			state_auto_remove_account(state, state->accounts[i]);
+			forget(ledger, state->accounts[i]);
 		else
 			i++;
 	if (state->account_count != before)

@@ -2,9 +2,11 @@
 
 #include <string.h>
 
+#include "account.h"
 #include "counters.h"
 #include "json.h"
 #include "mem.h"
+#include "price.h"
 #include "usage.h"
 
 const int64_t counters_bounds[COUNTERS_BUCKETS] = { 60, 300, 600, 1800, 3600,
@@ -155,31 +157,56 @@ model_part(struct json_object *models, const char *name)
 }
 
 void
-counters_spent(struct json_object **counters, const struct usage *usage,
-    int64_t estimated, int64_t reported)
+counters_tokens(struct json_object **counters, const struct usage *usage)
 {
-	const char *model = USAGE_OTHERS;
-	int64_t most = 0;
-	struct json_object *cost;
-
 	for (size_t m = 0; m < usage->count; m++) {
 		const struct usage_model *used = &usage->models[m];
 		struct json_object *tokens =
 		    model_part(family(counters, "tokens"), used->name);
-		int64_t sum = 0;
 
-		for (int k = 0; k < USAGE_KINDS; k++) {
+		for (int k = 0; k < USAGE_KINDS; k++)
 			add(tokens, types[k], used->tokens[k]);
-			sum += used->tokens[k];
-		}
-		if (sum > most) {
-			most = sum;
-			model = used->name;
-		}
 	}
-	if (estimated <= 0 && reported <= 0)
+}
+
+/* What a model has cost by the prices, or nearly nothing if it has none. */
+static double
+weight_of(const struct usage_model *used, const struct price_list *prices)
+{
+	const struct usage alone = { .models = { *used }, .count = 1 };
+	struct price_sum sum = price_of(prices, &alone);
+
+	return (double)sum.cost + (double)sum.unpriced * 1e-9;
+}
+
+void
+counters_cost(struct json_object **counters, const struct usage *usage,
+    const struct price_list *prices, enum cost_source source, int64_t cost)
+{
+	const char *word = cost_source_words[source];
+	struct json_object *models;
+	double all = 0;
+	int64_t left = cost;
+
+	if (cost <= 0)
 		return;
-	cost = model_part(family(counters, "cost"), model);
-	add(cost, "estimate", estimated);
-	add(cost, "reported", reported);
+	models = family(counters, "cost");
+	for (size_t m = 0; m < usage->count; m++)
+		all += weight_of(&usage->models[m], prices);
+	for (size_t m = 0; m < usage->count && all > 0; m++) {
+		const struct usage_model *used = &usage->models[m];
+		double part = (double)cost * weight_of(used, prices) / all;
+		/* The last one has what rounding leaves. */
+		int64_t take = m + 1 < usage->count && part < (double)left ?
+		    (int64_t)(part + 0.5) :
+		    left;
+
+		if (take > left)
+			take = left;
+		if (take > 0)
+			add(model_part(models, used->name), word, take);
+		left -= take;
+	}
+	if (left > 0)
+		add(model_part(models, USAGE_OTHERS), word, left);
 }

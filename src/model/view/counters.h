@@ -10,7 +10,10 @@
 
 #include <stdint.h>
 
+#include "account.h"
+
 struct json_object;
+struct price_list;
 struct usage;
 
 /* Upper bounds of the buckets of a task's duration, in seconds; a last one has
@@ -32,10 +35,13 @@ void counters_work(struct json_object **counters, const char *use, int64_t ms);
 /* A run of auto mode begins: from now on "run" has how many of its tasks ended
  * in which way, for what is shown. */
 void counters_run_begins(struct json_object **counters);
-/* Tokens that were used. Costs that were estimated or reported, in millionths
- * of a dollar, of the model that has most of them; below zero is nothing. */
-void counters_spent(struct json_object **counters, const struct usage *usage,
-    int64_t estimated, int64_t reported);
+void counters_tokens(struct json_object **counters, const struct usage *usage);
+/* A cost that is final, in millionths of a dollar: what the agent has reported,
+ * or an estimate that no report replaces any more. It is divided among the
+ * models of this usage by what they cost by the prices. Counters only grow: an
+ * estimate that a report may still replace is not counted. */
+void counters_cost(struct json_object **counters, const struct usage *usage,
+    const struct price_list *prices, enum cost_source source, int64_t cost);
 
 /* The word of counters_reasons for a reason, which may be NULL. */
 const char *counters_reason(const char *reason);

@@ -222,10 +222,23 @@ add_spent(struct json_object *counters, struct buf *out)
 		add_models(models, &tokens, out);
 	models = part(counters, "cost");
 	begin(out, cost.name, "counter",
-	    "Cost in US dollars, as far as it is known: estimated from "
-	    "prices, or reported by the agent.");
+	    "Cost in US dollars, once it is final: reported by the agent at "
+	    "the end of a conversation, or estimated from prices.");
 	if (models != NULL)
 		add_models(models, &cost, out);
+}
+
+/* With this, the total is what all days have cost. */
+static void
+add_open(const struct metrics *m, struct buf *out)
+{
+	const char *name = "llmc_cost_open_usd";
+
+	begin(out, name, "gauge",
+	    "Estimated cost in US dollars of conversations whose cost is not "
+	    "final.");
+	buf_addf(out, "%s ", name);
+	add_parts(out, m->cost_open > 0 ? m->cost_open : 0, 1000000, 6);
 }
 
 static void
@@ -382,6 +395,7 @@ metrics_text(const struct metrics *m, struct buf *out)
 	add_failed(m->counters, out);
 	add_durations(m->counters, out);
 	add_spent(m->counters, out);
+	add_open(m, out);
 	add_uses(m, out);
 	add_events(m->counters, out);
 	add_limits(m, out);

@@ -40,6 +40,7 @@ struct metrics {
 	/* Of today; limit 0 = none. Costs are in millionths of a dollar. */
 	int64_t day_cost, day_cost_limit;
 	int64_t day_tokens, day_tokens_limit;
+	int64_t cost_open; /* estimates that a report may still replace */
 	struct json_object *counters; /* counters.h; borrowed, may be NULL */
 	int64_t uses[WORK_USE_COUNT]; /* of spans that go on, in ms */
 	/* What only a daemon has: */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "account.h"
 #include "metrics-state.h"
 #include "metrics-text.h"
 #include "settings.h"
@@ -55,6 +56,8 @@ metrics_state_fill(const struct state *state, const struct settings *settings,
 		count_worker(state->workers[i], m);
 	for (size_t i = 0; i < state->task_count; i++)
 		m->tasks[state->tasks[i]->step]++;
+	for (size_t i = 0; i < state->account_count; i++)
+		m->cost_open += state->accounts[i]->spent.estimated;
 	fill_day(&state->today, settings, now_ms, m);
 	m->counters = state->counters;
 }
