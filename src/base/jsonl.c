@@ -114,30 +114,19 @@ jsonl_whole_lines(struct buf *text, bool from_start)
 		buf_consume(text, (size_t)(first + 1 - text->data));
 }
 
-/* A descriptor of a regular file. */
-static int
-jsonl_open(const char *path, struct stat *ret_st)
-{
-	cleanup_fd int fd =
-	    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd == -1 || fstat(fd, ret_st) == -1)
-		return -errno;
-	if (!S_ISREG(ret_st->st_mode))
-		return S_ISDIR(ret_st->st_mode) ? -EISDIR : -EINVAL;
-	return take_fd(&fd);
-}
-
 static int
 jsonl_read_part(const char *path, struct jsonl_part *part)
 {
+	cleanup_fd int fd =
+	    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
-	cleanup_fd int fd = jsonl_open(path, &st);
 	off_t from = 0;
 	int r;
 
-	if (fd < 0)
-		return fd;
+	if (fd == -1 || fstat(fd, &st) == -1)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
 	part->dev = st.st_dev;
 	part->ino = st.st_ino;
 	if (st.st_size > (off_t)JSONL_LOOK_MAX)
@@ -261,49 +250,6 @@ jsonl_last(
 	}
 	free(parts.at);
 	return r;
-}
-
-int64_t
-jsonl_end(const char *path)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-	struct stat st;
-	cleanup_fd int fd = jsonl_open(path, &st);
-	const char *last = NULL;
-	off_t from = 0;
-
-	if (fd < 0)
-		return 0;
-	if (st.st_size > (off_t)JSONL_LINE_MAX)
-		from = st.st_size - (off_t)JSONL_LINE_MAX;
-	if (jsonl_pread(fd, from, (size_t)(st.st_size - from), &text) == 0)
-		last = memrchr(text.data, '\n', text.len);
-	return last != NULL ? from + (last + 1 - text.data) : 0;
-}
-
-int
-jsonl_after(
-    const char *path, int64_t *offset, jsonl_fn *fn, void *arg, struct err *err)
-{
-	struct jsonl_part part = { .text = BUF_INIT };
-	struct stat st = { 0 };
-	cleanup_fd int fd = jsonl_open(path, &st);
-	int64_t more = st.st_size - *offset;
-	int r = fd < 0 ? fd : 0;
-
-	if (r == 0 && (more < 0 || more > (int64_t)JSONL_LOOK_MAX))
-		r = -ESTALE;
-	if (r == 0)
-		r = jsonl_pread(fd, *offset, (size_t)more, &part.text);
-	if (r < 0) {
-		buf_release(&part.text);
-		return err_errno(err, r, "cannot read %s", path);
-	}
-	jsonl_whole_lines(&part.text, true);
-	*offset += (int64_t)part.text.len;
-	jsonl_forth(&part, fn, arg);
-	buf_release(&part.text);
-	return 0;
 }
 
 void

@@ -31,15 +31,6 @@ typedef bool jsonl_fn(struct json_object *record, void *arg);
 int jsonl_last(
     const char *path, size_t count, jsonl_fn *fn, void *arg, struct err *err);
 
-/* Where the last complete line of the file itself ends; 0 = it has none, or
- * cannot be read. */
-int64_t jsonl_end(const char *path);
-/* The records behind *offset of the file itself, oldest first; *offset is moved
- * behind the last complete line. -ESTALE: the file is shorter, or more than
- * JSONL_LOOK_MAX bytes are behind: begin again with jsonl_last(). */
-int jsonl_after(const char *path, int64_t *offset, jsonl_fn *fn, void *arg,
-    struct err *err);
-
 /* Remove path, path.1, ... path.<keep>. */
 void jsonl_remove(const char *path, int keep);
 

@@ -111,18 +111,6 @@ START_TEST(the_chosen_row_stays_chosen_when_others_come_and_go)
 }
 END_TEST
 
-START_TEST(numbers_in_names_are_compared_as_numbers)
-{
-	ck_assert_int_lt(top_natural_compare("auto-2", "auto-10"), 0);
-	ck_assert_int_gt(top_natural_compare("auto-10", "auto-9"), 0);
-	ck_assert_int_lt(top_natural_compare("a", "b"), 0);
-	ck_assert_int_lt(top_natural_compare("auto", "auto-1"), 0);
-	ck_assert_int_eq(top_natural_compare("t1", "t1"), 0);
-	ck_assert_int_ne(top_natural_compare("t01", "t1"), 0);
-	ck_assert_int_lt(top_natural_compare("t1a2", "t1a11"), 0);
-}
-END_TEST
-
 /* --- what is shown --------------------------------------------------- */
 
 static const struct {
@@ -360,7 +348,6 @@ unit_suite(void)
 	Suite *suite = suite_create("top-ui");
 	const TTest *const tests[] = {
 		the_chosen_row_stays_chosen_when_others_come_and_go,
-		numbers_in_names_are_compared_as_numbers,
 		q_leaves_a_page_and_then_the_program,
 		a_page_scrolls_within_its_lines,
 		the_filter_is_typed_and_cleared,

@@ -368,65 +368,6 @@ START_TEST(what_is_no_file_is_an_error)
 }
 END_TEST
 
-static void
-expect_after(const char *path, int64_t *offset, const char *numbers)
-{
-	struct seen seen = { .text = BUF_INIT };
-
-	ck_assert_int_eq(jsonl_after(path, offset, see, &seen, NULL), 0);
-	ck_assert_str_eq(seen.text.data, numbers);
-	buf_release(&seen.text);
-}
-
-START_TEST(what_was_appended_is_read_once)
-{
-	const char *path = fresh_path();
-	int64_t offset;
-
-	append(path, 1, 0, 0);
-	offset = jsonl_end(path);
-	expect_after(path, &offset, "");
-	append(path, 2, 0, 0);
-	append(path, 3, 0, 0);
-	expect_after(path, &offset, "2 3 ");
-	expect_after(path, &offset, "");
-	offset = 0;
-	expect_after(path, &offset, "1 2 3 ");
-}
-END_TEST
-
-START_TEST(a_torn_line_is_read_when_it_is_whole)
-{
-	const char *path = fresh_path();
-	int64_t offset;
-
-	ck_assert_int_eq(jsonl_end(path), 0);
-	write_text(path, "{\"n\":1}\n{\"n\":");
-	offset = jsonl_end(path);
-	ck_assert_int_eq(offset, 8);
-	expect_after(path, &offset, "");
-	ck_assert_int_eq(file_append(path, "2}\n", 3, 0600, false, NULL), 0);
-	expect_after(path, &offset, "");
-	append(path, 3, 0, 0);
-	expect_after(path, &offset, "3 ");
-}
-END_TEST
-
-START_TEST(a_file_that_shrank_is_told)
-{
-	const char *path = fresh_path();
-	struct seen seen = { .text = BUF_INIT };
-	int64_t offset = 100;
-
-	append(path, 1, 0, 0);
-	ck_assert_int_eq(jsonl_after(path, &offset, see, &seen, NULL), -ESTALE);
-	ck_assert_int_eq(offset, 100);
-	unlink(path);
-	ck_assert_int_eq(jsonl_after(path, &offset, see, &seen, NULL), -ENOENT);
-	ck_assert_str_eq(seen.text.data, "");
-}
-END_TEST
-
 Suite *
 unit_suite(void)
 {
@@ -445,10 +386,7 @@ unit_suite(void)
 		a_line_above_the_bound_is_left_out,
 		only_the_end_of_a_long_file_is_looked_at, the_reader_can_stop,
 		a_file_rotated_under_the_reader_comes_once,
-		what_was_appended_is_read_once,
-		a_torn_line_is_read_when_it_is_whole,
-		a_file_that_shrank_is_told, all_files_are_removed,
-		what_is_no_file_is_an_error, NULL };
+		all_files_are_removed, what_is_no_file_is_an_error, NULL };
 
 	unit_case(s, "writing", writing);
 	unit_case(s, "reading", reading);

@@ -6,6 +6,7 @@
 
 #include "json.h"
 #include "mem.h"
+#include "natural.h"
 #include "report-make.h"
 #include "report-money.h"
 #include "report-time.h"
@@ -199,7 +200,8 @@ set_series(struct making *m)
 static int
 by_name(const void *a, const void *b)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
+	return natural_compare(
+	    *(const char *const *)a, *(const char *const *)b);
 }
 
 static void

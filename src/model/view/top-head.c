@@ -8,6 +8,7 @@
 #include "grid.h"
 #include "json.h"
 #include "mem.h"
+#include "natural.h"
 #include "text.h"
 #include "top-frame.h"
 #include "top-head.h"
@@ -266,7 +267,7 @@ compare_needs(const void *a, const void *b)
 {
 	const struct need *na = a, *nb = b;
 
-	return top_natural_compare(na->key, nb->key);
+	return natural_compare(na->key, nb->key);
 }
 
 /* The most urgent first. The caller frees them. */

@@ -6,59 +6,12 @@
 
 #include "json.h"
 #include "mem.h"
+#include "natural.h"
 #include "strmap.h"
 #include "top-rows.h"
 #include "view-doc.h"
 
 /* --- the order ------------------------------------------------------- */
-
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-/* Two numbers, of which leading zeros do not count. */
-static int
-compare_numbers(const char **a, const char **b)
-{
-	size_t an, bn;
-	int r;
-
-	*a += strspn(*a, "0");
-	*b += strspn(*b, "0");
-	an = strspn(*a, "0123456789");
-	bn = strspn(*b, "0123456789");
-	if (an != bn)
-		return an < bn ? -1 : 1;
-	r = strncmp(*a, *b, an);
-	*a += an;
-	*b += bn;
-	return r;
-}
-
-int
-top_natural_compare(const char *a, const char *b)
-{
-	const char *from_a = a, *from_b = b;
-	int r;
-
-	while (*a != '\0' && *b != '\0') {
-		if (is_digit(*a) && is_digit(*b)) {
-			r = compare_numbers(&a, &b);
-			if (r != 0)
-				return r;
-		} else if (*a != *b) {
-			break;
-		} else {
-			a++;
-			b++;
-		}
-	}
-	if (*a != *b)
-		return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-	return strcmp(from_a, from_b);
-}
 
 /* How the rows of a section are ordered by default. */
 enum order {
@@ -140,8 +93,8 @@ compare_rows(const void *a, const void *b, void *arg)
 		r = compare_ints(json_int_or(rb->row, moment, 0),
 		    json_int_or(ra->row, moment, 0));
 	if (r == 0 && s->part->order == ORDER_NEWEST)
-		return top_natural_compare(rb->key, ra->key);
-	return r != 0 ? r : top_natural_compare(ra->key, rb->key);
+		return natural_compare(rb->key, ra->key);
+	return r != 0 ? r : natural_compare(ra->key, rb->key);
 }
 
 /* --- which of them --------------------------------------------------- */

@@ -37,7 +37,4 @@ void top_rows_release(struct top_rows *rows);
 /* The index of the row that is chosen, 0 if it is gone or none was. */
 size_t top_rows_chosen(const struct top_rows *rows, const struct top_ui *ui);
 
-/* Below 0, 0 or above as a comes before b. */
-int top_natural_compare(const char *a, const char *b);
-
 #endif

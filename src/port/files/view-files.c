@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "history.h"
 #include "json.h"
+#include "jsonl-cursor.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "moment.h"
@@ -22,19 +23,20 @@
 #include "workspace.h"
 
 #define DOCUMENT_MAX ((size_t)256 * 1024)
+#define MORE_MAX     (1024 * 1024) /* bytes: beyond, the last rows are faster */
 
 /* What was read, and of which file. */
 struct kept {
 	struct json_object *(*read)(const struct workspace *workspace);
-	/* Reads what was appended. False: read it again. NULL = do so. */
-	bool (*more)(const struct workspace *workspace, struct kept *kept);
+	/* For a record that was appended; NULL = read it all again. */
+	jsonl_fn *more;
 	const char *section; /* that it is, */
 	const char *member; /* or the member of head */
 	struct json_object *value;
 	struct timespec changed;
 	uint64_t ino;
 	int64_t size;
-	int64_t offset; /* of what was not read yet, for `more` */
+	struct jsonl_cursor cursor; /* behind what was read; for `more` */
 	bool known;
 };
 
@@ -84,15 +86,6 @@ read_ended(const struct workspace *workspace)
 
 	jsonl_last(file, VIEW_ENDED_MAX, on_task, rows, NULL);
 	return rows;
-}
-
-static bool
-more_ended(const struct workspace *workspace, struct kept *kept)
-{
-	cleanup_free char *file = workspace_path(workspace, "tasks.jsonl");
-
-	return jsonl_after(file, &kept->offset, on_task, kept->value, NULL) ==
-	    0;
 }
 
 /* --- repairs --------------------------------------------------------- */
@@ -281,7 +274,7 @@ view_files_events(const struct workspace *workspace)
 
 /* In the order of view_files_names. */
 static const struct kept kinds[KEPT_MAX] = {
-	{ .read = read_ended, .more = more_ended, .section = "ended" },
+	{ .read = read_ended, .more = on_task, .section = "ended" },
 	{ .read = read_repairs, .section = "repairs" },
 	{ .read = read_told, .section = "people" },
 	{ .read = read_waiting, .section = "people" },
@@ -308,8 +301,11 @@ view_files_free(struct view_files *files)
 {
 	if (files == NULL)
 		return;
-	for (size_t i = 0; i < KEPT_MAX; i++)
+	for (size_t i = 0; i < KEPT_MAX; i++) {
 		json_object_put(files->kept[i].value);
+		if (files->kept[i].cursor.path != NULL)
+			jsonl_cursor_release(&files->kept[i].cursor);
+	}
 	free(files);
 }
 
@@ -335,9 +331,33 @@ read_again(const struct view_files *files, struct kept *k, const char *file)
 	json_object_put(take_ptr(&k->value));
 	if (k->ino == 0)
 		return;
-	/* Before: what is appended meanwhile may be read twice. */
-	k->offset = k->more != NULL ? jsonl_end(file) : 0;
+	if (k->more != NULL) {
+		if (k->cursor.path != NULL)
+			jsonl_cursor_release(&k->cursor);
+		/* Before it: what is appended meanwhile may be read twice. */
+		jsonl_cursor_init(&k->cursor, file);
+		jsonl_cursor_seek_end(&k->cursor);
+	}
 	k->value = k->read(files->workspace);
+}
+
+static void
+read_more(struct kept *k)
+{
+	struct json_object *record;
+
+	while ((record = jsonl_cursor_next(&k->cursor)) != NULL) {
+		k->more(record, k->value);
+		json_object_put(record);
+	}
+}
+
+/* Has it grown, by not too much? */
+static bool
+grows(const struct kept *k, const struct stat *st)
+{
+	return k->more != NULL && k->value != NULL && k->ino == st->st_ino &&
+	    st->st_size >= k->size && st->st_size - k->size <= MORE_MAX;
 }
 
 /* A missing file has inode 0. */
@@ -346,7 +366,7 @@ refresh(const struct view_files *files, struct kept *k, const char *name)
 {
 	cleanup_free char *file = workspace_path(files->workspace, name);
 	struct stat st = { 0 };
-	bool grows;
+	bool more;
 
 	if (stat(file, &st) < 0)
 		st = (struct stat){ 0 };
@@ -354,12 +374,14 @@ refresh(const struct view_files *files, struct kept *k, const char *name)
 	    k->changed.tv_sec == st.st_mtim.tv_sec &&
 	    k->changed.tv_nsec == st.st_mtim.tv_nsec)
 		return;
-	grows = k->more != NULL && k->value != NULL && k->ino == st.st_ino;
+	more = grows(k, &st);
 	k->known = is_settled(&st);
 	k->ino = st.st_ino;
 	k->size = st.st_size;
 	k->changed = st.st_mtim;
-	if (!grows || !k->more(files->workspace, k))
+	if (more)
+		read_more(k);
+	else
 		read_again(files, k, file);
 }
 

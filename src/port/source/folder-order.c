@@ -11,6 +11,7 @@
 #include "folder-order.h"
 #include "folder.h"
 #include "mem.h"
+#include "natural.h"
 #include "source-base.h"
 #include "task-head.h"
 
@@ -47,7 +48,7 @@ recall(const struct folder_order *order, const char *name,
 	int compared = -1;
 
 	while (*at < order->count &&
-	    (compared = folder_compare_names(order->at[*at].name, name)) < 0)
+	    (compared = natural_compare(order->at[*at].name, name)) < 0)
 		(*at)++;
 	if (*at == order->count || compared != 0)
 		return NULL;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +18,7 @@
 #include "id.h"
 #include "json.h"
 #include "mem.h"
+#include "natural.h"
 #include "prompt.h"
 #include "source-base.h"
 #include "task-head.h"
@@ -103,49 +103,6 @@ folder_is_task(const char *name)
 	return true;
 }
 
-/* Compare the numbers at the beginning of a and b, of any length, and move past
- * them. */
-static int
-compare_numbers(const char **a, const char **b)
-{
-	size_t len_a, len_b;
-	int order;
-
-	*a += strspn(*a, "0");
-	*b += strspn(*b, "0");
-	len_a = strspn(*a, "0123456789");
-	len_b = strspn(*b, "0123456789");
-	if (len_a != len_b)
-		return len_a < len_b ? -1 : 1;
-	order = strncmp(*a, *b, len_a);
-	*a += len_a;
-	*b += len_b;
-	return order;
-}
-
-int
-folder_compare_names(const char *a, const char *b)
-{
-	const char *whole_a = a, *whole_b = b;
-	int order;
-
-	while (*a != '\0' && *b != '\0') {
-		if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
-			order = compare_numbers(&a, &b);
-			if (order != 0)
-				return order;
-		} else if (*a != *b) {
-			break;
-		} else {
-			a++;
-			b++;
-		}
-	}
-	if (*a != *b)
-		return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-	return strcmp(whole_a, whole_b); /* 01 and 1 */
-}
-
 struct arrival {
 	char *name;
 	struct timespec at; /* 0 if the order does not depend on it */
@@ -160,7 +117,7 @@ compare_arrivals(const void *one, const void *other)
 		return a->at.tv_sec > b->at.tv_sec ? -1 : 1;
 	if (a->at.tv_nsec != b->at.tv_nsec)
 		return a->at.tv_nsec > b->at.tv_nsec ? -1 : 1;
-	return folder_compare_names(a->name, b->name);
+	return natural_compare(a->name, b->name);
 }
 
 static void

@@ -56,9 +56,6 @@ int folder_names(const char *where, enum folder_place place, bool newest_first,
 void folder_names_release(struct folder_names *names);
 #define cleanup_folder_names __attribute__((cleanup(folder_names_release)))
 
-/* For sorting by name: 2 comes before 10. */
-int folder_compare_names(const char *a, const char *b);
-
 /* The head of the task, and its prompt, cleaned and appended to text. */
 enum folder_reading {
 	FOLDER_READ,
