@@ -266,6 +266,24 @@ text_add_visible(struct buf *out, const char *s, size_t len, bool keep_newlines)
 }
 
 void
+text_add_line(struct buf *out, const char *s, size_t len)
+{
+	bool gap = false, begun = false;
+
+	for (size_t i = 0; i < len; i++) {
+		if (memchr(" \t\n\v\f\r", s[i], 6) != NULL) {
+			gap = begun;
+			continue;
+		}
+		if (gap)
+			buf_addc(out, ' ');
+		buf_addc(out, s[i]);
+		gap = false;
+		begun = true;
+	}
+}
+
+void
 text_add_quoted(struct buf *out, const char *s, size_t len)
 {
 	cleanup_buf struct buf visible = BUF_INIT;

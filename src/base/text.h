@@ -62,6 +62,10 @@ void text_add_json_escaped(struct buf *out, const char *s, size_t len);
 void text_add_visible(
     struct buf *out, const char *s, size_t len, bool keep_newlines);
 
+/* On one line: each run of blanks, tabs and line breaks as one blank, none at
+ * the ends. */
+void text_add_line(struct buf *out, const char *s, size_t len);
+
 /* What somebody else wrote, made visible, with "| " before each line, so that
  * none of them can pass for a line of ours. Every line ends with a newline. */
 void text_add_quoted(struct buf *out, const char *s, size_t len);

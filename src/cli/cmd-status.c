@@ -198,7 +198,7 @@ show_remarks(struct status *s, bool is_auto)
 {
 	for (size_t i = 0; i < s->state.count; i++) {
 		const struct worker *w = s->state.workers[i];
-		cleanup_buf struct buf remark = BUF_INIT;
+		cleanup_buf struct buf remark = BUF_INIT, line = BUF_INIT;
 
 		if (worker_is_auto(w->name) != is_auto)
 			continue;
@@ -206,7 +206,8 @@ show_remarks(struct status *s, bool is_auto)
 		if (remark.len == 0)
 			continue;
 		buf_addf(&s->cli->text, "%s: ", w->name);
-		text_add_visible(&s->cli->text, remark.data, remark.len, false);
+		text_add_line(&line, remark.data, remark.len);
+		text_add_visible(&s->cli->text, line.data, line.len, false);
 		buf_addc(&s->cli->text, '\n');
 	}
 }

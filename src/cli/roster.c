@@ -107,20 +107,11 @@ void
 roster_excerpt(const struct worker *worker, struct buf *out)
 {
 	cleanup_buf struct buf line = BUF_INIT;
-	const char *p = worker->prompt;
-	size_t len, cut;
+	const char *prompt = worker->prompt;
+	size_t cut;
 
-	/* Every run of blanks becomes one. */
-	for (; p != NULL && *p != '\0'; p += len) {
-		p += strspn(p, " \t\r\n");
-		len = strcspn(p, " \t\r\n");
-		if (len > 0 && line.len > 0)
-			buf_addc(&line, ' ');
-		buf_add(&line, p, len);
-		/* Enough for any width, and bounded. */
-		if (line.len > EXCERPT_WIDTH * 8)
-			break;
-	}
+	if (prompt != NULL)
+		text_add_line(&line, prompt, strlen(prompt));
 	cut = text_width_cut(line.data, line.len, EXCERPT_WIDTH);
 	if (cut < line.len) {
 		size_t word = cut;

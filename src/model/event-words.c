@@ -12,19 +12,13 @@
 
 #define SHA_LEN 7
 
-/* On one line, each run of blanks as one. */
 static void
 add_value(const char *text, struct buf *out)
 {
-	size_t before = out->len, len;
+	cleanup_buf struct buf line = BUF_INIT;
 
-	for (; *text != '\0'; text += len) {
-		text += strspn(text, " \t\r\n");
-		len = strcspn(text, " \t\r\n");
-		if (len > 0 && out->len > before)
-			buf_addc(out, ' ');
-		text_add_visible(out, text, len, false);
-	}
+	text_add_line(&line, text, strlen(text));
+	text_add_visible(out, line.data, line.len, false);
 }
 
 /* The member that "member:way" names; false if it is missing. */

@@ -68,6 +68,9 @@ static const struct {
 	    "{\"workers\": {" WORKER(
 		"auto-1", "error", ", \"reason\": \"R\"") "}}",
 	    "auto-1: R (llmc logs --worker auto-1)\n" },
+	{ "words on one line",
+	    "{\"head\": {\"paused\": \"the first\\n\\tand the next\"}}",
+	    "everything: the first and the next (llmc resume)\n" },
 	{ "work of a hand-driven worker waits for a review",
 	    "{\"workers\": {\"eve\": {\"mode\": \"hand\", \"status\": "
 	    "\"needs_review\", \"title\": \"T\"}}}",

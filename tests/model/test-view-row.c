@@ -75,14 +75,17 @@ START_TEST(the_mode_follows_from_the_name)
 }
 END_TEST
 
-START_TEST(a_worker_by_hand_shows_the_first_line_of_its_prompt)
+START_TEST(a_worker_by_hand_shows_its_prompt_and_reason_on_a_line)
 {
 	struct worker *w = worker_new("adam", NOW);
 	cleanup_json struct json_object *row = NULL;
 
 	xstrset(&w->prompt, "Add a flag\n\nMore about it");
+	xstrset(&w->reason, "it failed:\n\tno space\n");
 	row = view_row_worker(w, NULL);
-	ck_assert_str_eq(text_of(row, "title"), "Add a flag");
+	ck_assert_str_eq(text_of(row, "title"), "Add a flag More about it");
+	ck_assert_str_eq(text_of(row, "reason"), "it failed: no space");
+	ck_assert_str_eq(text_of(row, "remark"), "it failed: no space");
 	ck_assert(!json_object_object_get_ex(row, "attempt", NULL));
 	ck_assert_str_eq(text_of(row, "status"), "offline");
 	ck_assert_int_eq(json_int_or(row, "since_unix", 0), NOW / 1000);
@@ -371,7 +374,7 @@ unit_suite(void)
 	unit_rows(suite, the_mode_follows_from_the_name, nitems(modes));
 	unit_case(suite, "workers",
 	    (const TTest *const[]){
-		a_worker_by_hand_shows_the_first_line_of_its_prompt,
+		a_worker_by_hand_shows_its_prompt_and_reason_on_a_line,
 		a_worker_with_a_task_shows_what_it_cost,
 		a_remark_tells_what_to_do, NULL });
 	unit_case(suite, "tasks",

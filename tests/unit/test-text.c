@@ -431,6 +431,21 @@ START_TEST(visible_shows_controls_and_invalid_bytes)
 }
 END_TEST
 
+START_TEST(a_line_has_single_blanks_and_none_at_its_ends)
+{
+	const char s[] = " \n a\r\n\tb \v\f c\0d \n";
+	cleanup_buf struct buf b = BUF_INIT;
+
+	text_add_line(&b, s, sizeof s - 1);
+	ck_assert_uint_eq(b.len, strlen("a b c") + 2);
+	ck_assert_mem_eq(b.data, "a b c\0d", b.len);
+	buf_clear(&b);
+	buf_adds(&b, "x");
+	text_add_line(&b, " \n", 2);
+	ck_assert_str_eq(b.data, "x");
+}
+END_TEST
+
 START_TEST(visible_shows_what_nobody_sees)
 {
 	static const uint32_t hidden[] = { 0xad, 0x61c, 0x180e, 0x200b, 0x200c,
@@ -605,6 +620,7 @@ unit_suite(void)
 	    (const TTest *[]){ shell_words_are_quoted_where_needed,
 		json_escapes_what_a_terminal_would_act_on,
 		visible_shows_controls_and_invalid_bytes,
+		a_line_has_single_blanks_and_none_at_its_ends,
 		visible_shows_what_nobody_sees,
 		a_terminal_gets_lines_and_colours_only,
 		nearest_finds_the_word_that_was_meant,

@@ -22,10 +22,10 @@ node_row(const struct plan_node *node)
 	json_set_string(row, "id", node->id);
 	json_set_string(row, "parent", node->parent_id);
 	json_set_string(row, "kind", node_kind_name(node->kind));
-	view_row_text(row, "title", node->name, VIEW_TITLE_MAX);
+	view_row_line(row, "title", node->name, VIEW_TITLE_MAX);
 	json_set_string(row, "status", node_status_name(node->status));
 	json_set_string(row, "worker", worker_of(node));
-	view_row_text(row, "reason", node->blocked_reason, VIEW_TITLE_MAX);
+	view_row_line(row, "reason", node->blocked_reason, VIEW_TITLE_MAX);
 	return row;
 }
 
@@ -50,7 +50,7 @@ view_goal_row(const struct plan *plan, size_t room)
 	struct json_object *nodes = json_object_new_array();
 
 	json_set_string(row, "id", plan->goal->id);
-	view_row_text(row, "title", plan->goal->title, VIEW_TITLE_MAX);
+	view_row_line(row, "title", plan->goal->title, VIEW_TITLE_MAX);
 	json_set_string(row, "status", goal_status_name(plan->goal->status));
 	json_set_int(row, "done", (int64_t)s.leaves[NODE_DONE]);
 	json_set_int(row, "total", (int64_t)s.total);

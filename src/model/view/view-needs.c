@@ -7,6 +7,7 @@
 #include "mem.h"
 #include "view-doc.h"
 #include "view-needs.h"
+#include "view-row.h"
 
 /* Keys order the needs: by rank, then by who. */
 struct making {
@@ -23,7 +24,8 @@ add_need(const struct making *m, char rank, const char *what, const char *who,
 
 	json_set_string(row, "what", what);
 	json_set_string(row, "who", who);
-	json_set_string(row, "words", words != NULL ? words : what);
+	view_row_line(
+	    row, "words", words != NULL ? words : what, VIEW_REASON_MAX);
 	json_set_string(row, "command", command);
 	json_set(m->needs, key, row);
 }

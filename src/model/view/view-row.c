@@ -29,6 +29,17 @@ view_row_text(
 }
 
 void
+view_row_line(
+    struct json_object *row, const char *key, const char *text, size_t max)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+
+	if (text != NULL)
+		text_add_line(&line, text, strlen(text));
+	view_row_text(row, key, text != NULL ? line.data : NULL, max);
+}
+
+void
 view_row_moment(struct json_object *row, const char *key, int64_t at_ms)
 {
 	json_set(
@@ -112,18 +123,15 @@ mode_of(const char *name)
 	return worker_is_auto(name) ? "auto" : "hand";
 }
 
-/* Of its task, or the first line of what it was told. */
+/* Of its task, or what it was told. */
 static void
 set_title(
     struct json_object *row, const struct worker *w, const struct task *task)
 {
-	cleanup_free char *line = NULL;
+	const char *title = task != NULL ? task->title : NULL;
 
-	if (task != NULL && task->title != NULL)
-		line = xstrdup(task->title);
-	else if (w->prompt != NULL)
-		line = xstrndup(w->prompt, strcspn(w->prompt, "\n"));
-	view_row_text(row, "title", line, VIEW_TITLE_MAX);
+	view_row_line(
+	    row, "title", title != NULL ? title : w->prompt, VIEW_TITLE_MAX);
 }
 
 struct json_object *
@@ -139,9 +147,9 @@ view_row_worker(const struct worker *w, const struct task *task)
 	json_set_string(row, "branch", w->branch);
 	json_set_string(row, "task", w->task);
 	set_title(row, w, task);
-	view_row_text(row, "reason", w->reason, VIEW_REASON_MAX);
+	view_row_line(row, "reason", w->reason, VIEW_REASON_MAX);
 	view_row_remark(w, &remark);
-	view_row_text(row, "remark", remark.len > 0 ? remark.data : NULL,
+	view_row_line(row, "remark", remark.len > 0 ? remark.data : NULL,
 	    VIEW_REASON_MAX);
 	json_set(row, "paused_for", worker_holds_to_json(worker_holds(w)));
 	json_set_bool(row, "on_hold", w->on_hold);
@@ -183,7 +191,7 @@ set_history(struct json_object *row, const struct task *task)
 		json_set_int(entry, "at_unix", json_int_or(from, "at_unix", 0));
 		json_set_string(
 		    entry, "what", json_string_or(from, "what", NULL));
-		view_row_text(entry, "detail",
+		view_row_line(entry, "detail",
 		    json_string_or(from, "detail", NULL), VIEW_TITLE_MAX);
 		json_object_array_add(list, entry);
 	}
@@ -253,9 +261,9 @@ view_row_task_brief(const struct task *task)
 	struct json_object *row = json_object_new_object();
 
 	json_set_string(row, "id", task->id);
-	view_row_text(row, "title", task->title, VIEW_TITLE_MAX);
+	view_row_line(row, "title", task->title, VIEW_TITLE_MAX);
 	json_set_string(row, "source", task->source);
-	view_row_text(row, "key", task->key, VIEW_TITLE_MAX);
+	view_row_line(row, "key", task->key, VIEW_TITLE_MAX);
 	json_set_string(row, "label", task->label);
 	json_set_string(row, "priority", priority_name(task->priority));
 	json_set_string(row, "step", task_step_name(task->step));
@@ -264,7 +272,7 @@ view_row_task_brief(const struct task *task)
 	json_set_int(row, "turns", task->turns_before + task->turns);
 	view_row_moment(row, "created_unix", task->created_ms);
 	view_row_moment(row, "assigned_unix", task->assigned_ms);
-	view_row_text(row, "reason", task->reason, VIEW_REASON_MAX);
+	view_row_line(row, "reason", task->reason, VIEW_REASON_MAX);
 	json_set_string(row, "goal", task->goal);
 	json_set_string(row, "run_id", task->run_id);
 	set_spent(row, task);

@@ -39,6 +39,9 @@ uint64_t view_row_task_mark(const struct task *task);
 /* A text that is cut at max bytes, between characters; NULL is null. */
 void view_row_text(
     struct json_object *row, const char *key, const char *text, size_t max);
+/* The same on one line (text_add_line()): whatever stands in a list. */
+void view_row_line(
+    struct json_object *row, const char *key, const char *text, size_t max);
 /* A moment in milliseconds as seconds; 0 is null. */
 void view_row_moment(struct json_object *row, const char *key, int64_t at_ms);
 

@@ -107,7 +107,7 @@ on_event(struct json_object *record, void *arg)
 	    row, "worker", json_string_or(event, "worker_name", NULL));
 	json_set_string(row, "task", json_string_or(event, "task", NULL));
 	json_set_string(row, "result", json_string_or(event, "result", NULL));
-	view_row_text(row, "words", words.data, VIEW_REASON_MAX);
+	view_row_line(row, "words", words.data, VIEW_REASON_MAX);
 	json_object_array_add(files->events, row);
 	return true;
 }
@@ -128,7 +128,7 @@ read_repairs(const struct workspace *workspace, struct report_files *files)
 		json_set_int(row, "at_ms", event->at_ms);
 		json_set_string(row, "kind", spiral_kind_name(event->kind));
 		json_set_string(row, "class", event->class);
-		view_row_text(row, "words", event->words, VIEW_REASON_MAX);
+		view_row_line(row, "words", event->words, VIEW_REASON_MAX);
 		json_set_string(row, "outcome", event->outcome);
 		json_set_int(row, "took_ms", event->took_ms);
 		json_object_array_add(files->repairs, row);

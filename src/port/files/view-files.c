@@ -98,7 +98,7 @@ repair_row(const struct spiral_event *event)
 	view_row_moment(row, "at_unix", event->at_ms);
 	json_set_string(row, "kind", spiral_kind_name(event->kind));
 	json_set_string(row, "class", event->class);
-	view_row_text(row, "words", event->words, VIEW_REASON_MAX);
+	view_row_line(row, "words", event->words, VIEW_REASON_MAX);
 	json_set_string(row, "outcome", event->outcome);
 	json_set_int(row, "took_ms", event->took_ms);
 	return row;
@@ -148,7 +148,7 @@ told_row(const struct outbox_record *record)
 
 	json_set_string(row, "id", record->id);
 	json_set_string(row, "level", escalation_level_words[record->level]);
-	view_row_text(row, "title", record->title, VIEW_TITLE_MAX);
+	view_row_line(row, "title", record->title, VIEW_TITLE_MAX);
 	view_row_text(row, "text", record->text, VIEW_WORDS_MAX);
 	json_set_string(row, "worker", record->worker);
 	json_set_string(row, "task", record->task);
