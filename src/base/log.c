@@ -39,6 +39,7 @@ static struct {
 	int fd;
 	bool torn; /* the last write stopped inside a record */
 	bool dying;
+	void (*on_fatal)(void); /* NULL = none */
 } log_state = {
 	.options = { .terminal = true, .level = LOG_LEVEL_WARN },
 	.component = "llmc",
@@ -339,6 +340,12 @@ log_errorx(const char *fmt, ...)
 	va_end(ap);
 }
 
+void
+log_on_fatal(void (*fn)(void))
+{
+	log_state.on_fatal = fn;
+}
+
 /* Does not allocate, since memory may have run out. If logging itself fails,
  * only the plain line is printed. */
 __attribute__((format(printf, 2, 0))) static void
@@ -359,6 +366,8 @@ log_die(bool words, const char *fmt, va_list ap)
 		_exit(FATAL_STATUS);
 	}
 	log_state.dying = true;
+	if (log_state.on_fatal != NULL)
+		log_state.on_fatal();
 	log_state.options.terminal = true;
 	log_pairs(LOG_LEVEL_ERROR, text, fields);
 	exit(FATAL_STATUS);

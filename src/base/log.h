@@ -70,5 +70,8 @@ void
 fatal(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void
 fatalx(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
+/* Call this before fatal() prints something; it must not allocate. NULL: no
+ * more. */
+void log_on_fatal(void (*fn)(void));
 
 #endif

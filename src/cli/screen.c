@@ -16,6 +16,7 @@
 #include "grid-draw.h"
 #include "grid.h"
 #include "key-input.h"
+#include "log.h"
 #include "loop.h"
 #include "mem.h"
 #include "screen.h"
@@ -131,7 +132,8 @@ watch_crashes(void)
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < nitems(crashes); i++)
 		sigaction(crashes[i], &action, &crash_actions[i]);
-	atexit(give_back); /* fatal() */
+	atexit(give_back);
+	log_on_fatal(give_back); /* what it says is to be read */
 }
 
 /* --- output ---------------------------------------------------------- */
