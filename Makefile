@@ -32,7 +32,7 @@ bench: all
 		tests/bench/bench-overseer tests/bench/bench-queue \
 		tests/bench/bench-plan tests/bench/bench-store \
 		tests/bench/bench-tick tests/bench/bench-oversight \
-		tests/bench/bench-eyes \
+		tests/bench/bench-eyes tests/bench/bench-top \
 		tests/tools/beacon.so
 	@$(BUILD)/tests/bench/bench $(BUILD)
 	@$(BUILD)/tests/bench/bench-fleet $(BUILD)
@@ -43,6 +43,7 @@ bench: all
 	@$(BUILD)/tests/bench/bench-tick
 	@$(BUILD)/tests/bench/bench-oversight
 	@$(BUILD)/tests/bench/bench-eyes $(BUILD)
+	@$(BUILD)/tests/bench/bench-top $(BUILD)
 	@$(BUILD)/tests/bench/bench-store $(BUILD)
 	@$(BUILD)/tests/bench/bench-queue $(BUILD)
 	@$(BUILD)/tests/bench/bench-overseer $(BUILD)

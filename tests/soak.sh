@@ -10,7 +10,7 @@
 # SOAK_OVERSEER_KILLS (1,000) times;
 # ends a landing at each of its points, by a kill and by a power cut; kills the
 # daemon at each of the first SOAK_QUEUE_STEPS (600) steps of a batch, and of an
-# abort and a pause;
+# abort and a pause; resizes llmc top while 100 workers run;
 # lands SOAK_LANDINGS (1,000) times beside a user in the same checkout;
 # runs each fuzz target for SOAK_FUZZ (300) seconds and the full chaos run with
 # SOAK_SEEDS (5) seeds; measures the cost of 1,000 tasks. Prints what it did.
@@ -116,6 +116,9 @@ part "ends at each of 60 steps of an abort and of a pause" \
 part "ends at each of 40 steps of a contract that is not met" \
 	env CONTRACT_KILLS=40 meson test -C "$build" \
 	--print-errorlogs --timeout-multiplier 10 --logbase soak e2e-contracts
+part "llmc top with 100 workers that run" \
+	env TOP_WORKERS=100 meson test -C "$build" --print-errorlogs \
+	--timeout-multiplier 4 --logbase soak-top e2e-top
 part "$landings landings beside a user in the same checkout" \
 	env RACE_LANDINGS="$landings" RACE_SEED="$(($(date +%s) % 100000 + 1))" \
 	meson test -C "$build" --print-errorlogs --verbose \

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "api.h"
 #include "buf.h"
 #include "cli.h"
 #include "client-stream.h"
@@ -180,6 +181,19 @@ say_unsent(struct top_act *act, int r, const struct err *err)
 		act->on_words(err->msg, act->arg);
 }
 
+/* As for the commands of the same name. */
+static bool
+is_refused(struct top_act *act, enum top_do what)
+{
+	if ((api_find(acts[what].method)->callers & API_WORKER) != 0 ||
+	    !cli_is_barred(act->cli, false))
+		return false;
+	act->on_words("Nothing was done: agents may not do that, and this is "
+		      "the session of one.",
+	    act->arg);
+	return true;
+}
+
 void
 top_act_send(
     struct top_act *act, const struct top_action *action, const char *commit)
@@ -188,10 +202,13 @@ top_act_send(
 	cleanup_free char *socket = remote_socket(act->cli);
 	cleanup_json struct json_object *params = params_of(action, commit);
 	cleanup_buf struct buf words = BUF_INIT;
-	struct sent *sent = xcalloc(1, sizeof *sent);
+	struct sent *sent;
 	struct err err = { 0, "" };
 	int r;
 
+	if (is_refused(act, action->what))
+		return;
+	sent = xcalloc(1, sizeof *sent);
 	sent->act = act;
 	sent->what = action->what;
 	sent->target = xstrdup(action->target);

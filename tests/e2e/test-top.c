@@ -21,6 +21,7 @@
 #include "toprun.h"
 
 #define MANY    100 /* workers */
+#define LIVE    8 /* of them that run; TOP_WORKERS: others */
 #define RESIZES 50
 #define TRIES   3
 #define WAIT_MS 40000
@@ -321,6 +322,52 @@ START_TEST(no_size_leaves_a_stale_cell)
 }
 END_TEST
 
+/* Workers that run, some of them at work on tasks with wide titles. */
+static void
+begin_running(void)
+{
+	const char *wanted = getenv("TOP_WORKERS");
+	int count = wanted != NULL ? (int)strtol(wanted, NULL, 10) : LIVE;
+
+	begin();
+	fleet_up();
+	for (int i = 1; i <= count; i++)
+		fleet_do("add", e2e_path("w%03d", i), NULL);
+	for (int i = 1; i <= count; i++)
+		fleet_wait(e2e_path("w%03d", i), "idle");
+	for (int i = 1; i <= count; i += 4)
+		fleet_start(e2e_path("w%03d", i),
+		    "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e e\xcc\x81 wide\n"
+		    "fake: commit a.txt a");
+	for (int i = 1; i <= count; i += 4)
+		fleet_wait(e2e_path("w%03d", i), "needs_review");
+	top_shell(80, 24);
+}
+
+/* With each one a worker changes, too. */
+START_TEST(no_size_leaves_a_stale_cell_while_workers_run)
+{
+	static const struct {
+		int columns, rows;
+	} sizes[] = { { 40, 10 }, { 80, 24 }, { 160, 50 }, { 20, 5 } };
+
+	top_type("");
+	top_wait("[live]");
+	for (int i = 0; i < RESIZES; i++) {
+		int columns = sizes[i % (int)nitems(sizes)].columns;
+		int rows = sizes[i % (int)nitems(sizes)].rows;
+
+		fleet_do(i % 2 == 0 ? "pause" : "resume", "w002", NULL);
+		top_resize(columns, rows);
+		top_wait_same(columns, rows);
+	}
+	top_resize(80, 24);
+	top_wait("[live]");
+	top_keys("q");
+	top_wait_end(0);
+}
+END_TEST
+
 START_TEST(escapes_in_texts_do_nothing)
 {
 	top_type("");
@@ -424,7 +471,7 @@ add(Suite *suite, SFun start, const TTest *test)
 	TCase *tc = tcase_create(test->name);
 
 	tcase_add_checked_fixture(tc, start, finish);
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, getenv("TOP_WORKERS") != NULL ? 900 : 120);
 	tcase_add_test(tc, test);
 	suite_add_tcase(suite, tc);
 }
@@ -450,5 +497,6 @@ unit_suite(void)
 		add(s, begin_live, live[i]);
 	for (size_t i = 0; i < nitems(many); i++)
 		add(s, begin_many, many[i]);
+	add(s, begin_running, no_size_leaves_a_stale_cell_while_workers_run);
 	return s;
 }

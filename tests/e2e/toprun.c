@@ -88,6 +88,12 @@ top_screen(void)
 }
 
 const char *
+top_colours(void)
+{
+	return shell(TMUX "capture-pane -ep");
+}
+
+const char *
 top_ask(const char *format)
 {
 	const char *out = shell(e2e_path(TMUX "display -p '%s'", format));

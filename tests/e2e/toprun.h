@@ -26,6 +26,8 @@ void top_resize(int columns, int rows);
 
 /* What the terminal shows. */
 const char *top_screen(void);
+/* The same, with the sequences of its colours. */
+const char *top_colours(void);
 /* Wait until it shows the words, or no longer. */
 void top_wait(const char *words);
 void top_wait_without(const char *words);

@@ -26,6 +26,30 @@ static const struct {
 	{ NOW + 1, "-", -1 },
 };
 
+static const struct {
+	int64_t ms, from_ms; /* from_ms: before now */
+	const char *words;
+	int64_t lasts_ms;
+} running[] = {
+	{ 0, 0, "0s", 1000 }, { 500, 300, "1s", 1000 },
+	{ 500, 500, "1s", 1000 }, { 58000, 999, "59s", 1000 },
+	{ 59000, 1000, "1m", 60000 }, { 3600000, 90000, "1h1m", 30000 },
+	{ INT64_C(172800000), 0, "2d0h", 3600000 },
+	{ 0, -5000, "0s", 6000 }, /* in the future */
+};
+
+START_TEST(what_goes_on_is_added_to_what_has_ended)
+{
+	struct top_clock clock = { NOW * 1000, 0, INT64_MAX };
+	cleanup_buf struct buf out = BUF_INIT;
+
+	top_add_running(
+	    &clock, running[_i].ms, NOW * 1000 - running[_i].from_ms, &out);
+	ck_assert_str_eq(out.data, running[_i].words);
+	ck_assert_int_eq(clock.next_ms, NOW * 1000 + running[_i].lasts_ms);
+}
+END_TEST
+
 START_TEST(an_age_has_one_unit_and_says_how_long_it_is_true)
 {
 	struct top_clock clock = { NOW * 1000 + 500, 0, INT64_MAX };
@@ -166,6 +190,8 @@ unit_suite(void)
 	unit_case(suite, "text", tests);
 	unit_rows(suite, an_age_has_one_unit_and_says_how_long_it_is_true,
 	    nitems(ages));
+	unit_rows(
+	    suite, what_goes_on_is_added_to_what_has_ended, nitems(running));
 	unit_rows(
 	    suite, a_moment_is_a_time_of_today_or_a_date, nitems(moments));
 	unit_rows(suite, a_day_is_a_date, nitems(days));

@@ -2,13 +2,21 @@
 
 #include <string.h>
 
+#include "buf.h"
 #include "json.h"
+#include "landing-view.h"
 #include "mem.h"
+#include "task.h"
+#include "top-lines.h"
+#include "top-pages.h"
 #include "top-rows.h"
 #include "top-scene.h"
+#include "top-text.h"
 #include "top-ui.h"
 #include "unit.h"
 #include "view-doc.h"
+#include "view-needs.h"
+#include "worker-status.h"
 
 static struct top_ui ui;
 static struct json_object *view;
@@ -332,6 +340,74 @@ START_TEST(other_keys_do_nothing)
 }
 END_TEST
 
+/* Words of the help, each with a blank before and after it. */
+static void
+read_help(struct buf *out)
+{
+	struct top_clock clock = { .next_ms = INT64_MAX };
+	struct top_lines lines;
+
+	top_lines_init(&lines, 80, &clock);
+	top_help_add(&lines);
+	for (size_t i = 0; i < lines.count; i++)
+		buf_addf(out, " %s ", lines.lines[i].text);
+	top_lines_release(&lines);
+	for (char *c = out->data; *c != '\0'; c++)
+		if (strchr(".,;:", *c) != NULL)
+			*c = ' ';
+}
+
+static void
+assert_explained(const struct buf *help, const char *word)
+{
+	cleanup_free char *spaced = xasprintf(" %s ", word);
+
+	ck_assert_msg(
+	    strstr(help->data, spaced) != NULL, "no help for \"%s\"", word);
+}
+
+START_TEST(help_explains_every_key_and_word)
+{
+	cleanup_buf struct buf help = BUF_INIT;
+
+	read_help(&help);
+	for (char key = '!'; key <= '~'; key++) {
+		const char word[] = { key, '\0' };
+
+		if (press((uint32_t)key).what != TOP_NOTHING)
+			assert_explained(&help, word);
+		top_ui_release(&ui);
+	}
+	for (int i = 0; i < WORKER_STATUS_COUNT; i++)
+		assert_explained(&help, worker_status_words[i]);
+	for (int i = 0; i < TASK_STEP_COUNT; i++)
+		assert_explained(&help, task_step_words[i]);
+	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++)
+		assert_explained(
+		    &help, task_outcome_name((enum task_outcome)i));
+	for (int i = 0; i < LANDING_STATE_COUNT; i++)
+		assert_explained(
+		    &help, landing_state_name((enum landing_state)i));
+}
+END_TEST
+
+START_TEST(a_need_leads_to_its_worker_or_task)
+{
+	type("4");
+	ck_assert_str_eq(chosen(), "d-auto-4");
+	assert_action(press('a'), TOP_ATTACH, "auto-4", NULL);
+	json_set_string(view_row(view, "tasks", "t94"), "step", "parked");
+	view_needs(view);
+	type("4");
+	for (int i = 0; i < 10 && strcmp(chosen(), "f-t94") != 0; i++)
+		press('j');
+	assert_action(press('a'), TOP_REDRAW, NULL, NULL);
+	ck_assert_str_eq(ui.notice, "this row has no worker now");
+	press('R');
+	assert_action(press('y'), TOP_RESUME, "t94", NULL);
+}
+END_TEST
+
 static void
 add_rows(Suite *suite, const TTest *test, int count)
 {
@@ -360,6 +436,8 @@ unit_suite(void)
 		only_finished_work_is_accepted_or_rejected,
 		a_message_is_typed_and_sent_with_enter,
 		other_keys_do_nothing,
+		help_explains_every_key_and_word,
+		a_need_leads_to_its_worker_or_task,
 		NULL,
 	};
 

@@ -100,7 +100,9 @@ add_workers(struct json_object *view)
 	add_worker(view, "auto-1", "working", 240, "t93",
 	    "'attempt':1,'turns':2,'cost_micros':410000,'cost_source':"
 	    "'estimate','title':'Add a --version flag','tool':'Bash',"
-	    "'tool_since_unix':1768546668");
+	    "'tool_since_unix':1768546668,'times':{'working':3600000,"
+	    "'limited':720000,'idle_queue':9000},'time_use':'working',"
+	    "'time_from_ms':1768546440500");
 	add_worker(view, "auto-10", "idle", 90000, "",
 	    "'title':null,'cost_source':null");
 	add_worker(view, "auto-2", "accepting", 12, "t90",

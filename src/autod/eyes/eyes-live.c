@@ -9,6 +9,7 @@
 #include "core.h"
 #include "eyes-floor.h"
 #include "eyes-live.h"
+#include "eyes-spans.h"
 #include "fleet.h"
 #include "json.h"
 #include "loop.h"
@@ -100,8 +101,10 @@ eyes_live_fill(struct eyes_floor *eyes, struct json_object *view)
 		struct json_object *row =
 		    view_row(view, "workers", agent->worker->name);
 
-		if (row != NULL)
-			fill_worker(agent, row);
+		if (row == NULL)
+			continue;
+		fill_worker(agent, row);
+		eyes_spans_fill(eyes->spans, agent->worker->name, row);
 	}
 	fill_head(eyes, view_of(view, "head"));
 }

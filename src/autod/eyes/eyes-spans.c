@@ -12,16 +12,25 @@
 #include "eyes-floor.h"
 #include "eyes-spans.h"
 #include "fleet.h"
+#include "json.h"
 #include "log.h"
 #include "mem.h"
 #include "span-files.h"
 #include "task.h"
 #include "worker.h"
 
+/* A worker's spans that have ended since the daemon began. */
+struct ended {
+	char *worker; /* owned */
+	int64_t ms[WORK_USE_COUNT];
+};
+
 struct eyes_spans {
 	struct eyes_floor *eyes;
 	struct work_span *open; /* owned; one for each worker */
 	size_t count;
+	struct ended *ended; /* owned; of workers that exist */
+	size_t ended_count;
 	bool begun;
 	int64_t tidied_ms;
 };
@@ -48,12 +57,47 @@ find(struct eyes_spans *s, const char *worker)
 	return NULL;
 }
 
+static struct ended *
+find_ended(const struct eyes_spans *s, const char *worker)
+{
+	for (size_t i = 0; i < s->ended_count; i++)
+		if (strcmp(s->ended[i].worker, worker) == 0)
+			return &s->ended[i];
+	return NULL;
+}
+
+static void
+add_ended(struct eyes_spans *s, const struct work_span *span)
+{
+	struct ended *ended = find_ended(s, span->worker);
+
+	if (ended == NULL) {
+		s->ended = xreallocarray(
+		    s->ended, s->ended_count + 1, sizeof *s->ended);
+		ended = &s->ended[s->ended_count++];
+		*ended = (struct ended){ .worker = xstrdup(span->worker) };
+	}
+	ended->ms[span->use] += span->to_ms - span->from_ms;
+}
+
+static void
+forget_ended(struct eyes_spans *s, const char *worker)
+{
+	struct ended *ended = find_ended(s, worker);
+
+	if (ended == NULL)
+		return;
+	free(ended->worker);
+	*ended = s->ended[--s->ended_count];
+}
+
 static void
 end(struct eyes_spans *s, struct work_span *span, int64_t now_ms)
 {
 	if (now_ms > span->from_ms) {
 		span->to_ms = now_ms;
 		record(span, s);
+		add_ended(s, span);
 	}
 	work_span_release(span);
 	*span = s->open[--s->count];
@@ -133,6 +177,7 @@ on_event(const struct event *event, void *arg)
 		span = find(s, event->worker);
 		if (span != NULL)
 			end(s, span, clock_wall_ms());
+		forget_ended(s, event->worker);
 		break;
 	default:
 		break;
@@ -164,6 +209,9 @@ eyes_spans_free(struct eyes_spans *s)
 	while (s->count > 0)
 		work_span_release(&s->open[--s->count]);
 	free(s->open);
+	while (s->ended_count > 0)
+		free(s->ended[--s->ended_count].worker);
+	free(s->ended);
 	free(s);
 }
 
@@ -206,4 +254,22 @@ eyes_spans_sum(const struct eyes_spans *s, int64_t now_ms, int64_t *uses)
 	for (size_t i = 0; i < s->count; i++)
 		if (now_ms > s->open[i].from_ms)
 			uses[s->open[i].use] += now_ms - s->open[i].from_ms;
+}
+
+void
+eyes_spans_fill(
+    struct eyes_spans *s, const char *worker, struct json_object *row)
+{
+	const struct work_span *span = find(s, worker);
+	const struct ended *ended = find_ended(s, worker);
+	struct json_object *times = json_object_new_object();
+
+	for (int i = 0; i < WORK_USE_COUNT; i++)
+		if (ended != NULL && ended->ms[i] > 0)
+			json_set_int(times, work_use_words[i], ended->ms[i]);
+	json_set(row, "times", times);
+	json_set_string(
+	    row, "time_use", span != NULL ? work_use_words[span->use] : NULL);
+	json_set(row, "time_from_ms",
+	    span != NULL ? json_object_new_int64(span->from_ms) : NULL);
 }

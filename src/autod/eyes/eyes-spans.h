@@ -10,6 +10,7 @@
 #include "work-span.h"
 
 struct eyes_floor;
+struct json_object;
 struct eyes_spans;
 
 /* Call it before anything has changed: what a daemon that was killed did not
@@ -25,5 +26,11 @@ void eyes_spans_close(struct eyes_spans *spans);
 /* Milliseconds of the spans that go on, added to uses[WORK_USE_COUNT]. */
 void
 eyes_spans_sum(const struct eyes_spans *spans, int64_t now_ms, int64_t *uses);
+
+/* How a worker has spent its time since the daemon began, in its row of the
+ * view: times {use: ms} of what has ended; time_use, time_from_ms of what goes
+ * on, so that the row stays the same meanwhile. */
+void eyes_spans_fill(
+    struct eyes_spans *spans, const char *worker, struct json_object *row);
 
 #endif

@@ -15,6 +15,7 @@
 #include "top-rows.h"
 #include "top-text.h"
 #include "view-doc.h"
+#include "work-span.h"
 
 struct detail {
 	struct json_object *view;
@@ -211,15 +212,48 @@ add_tool(const struct detail *d, struct json_object *row)
 	top_lines_field(d->lines, "tool", STYLE_PLAIN, text.data);
 }
 
-static void
-add_times(const struct detail *d, struct json_object *times)
-{
-	json_object_object_foreach(times, status, ms)
-	{
-		cleanup_buf struct buf text = BUF_INIT;
+static const char *const use_titles[WORK_USE_COUNT] = {
+	[WORK_WORKING] = "working",
+	[WORK_LANDING] = "landing",
+	[WORK_CONFLICT] = "resolving conflicts",
+	[WORK_WAITING] = "waiting for agents it spawned",
+	[WORK_LIMITED] = "usage limit",
+	[WORK_OUTAGE] = "service unavailable",
+	[WORK_PAUSED] = "paused",
+	[WORK_PERSON] = "waiting for a person",
+	[WORK_ERROR] = "in error",
+	[WORK_OFFLINE] = "offline",
+	[WORK_IDLE_QUEUE] = "idle, with tasks waiting",
+	[WORK_IDLE] = "idle, without tasks",
+};
 
-		top_add_length(json_object_get_int64(ms), &text);
-		top_lines_field(d->lines, status, STYLE_PLAIN, text.data);
+/* What has ended, and what goes on. */
+static void
+add_times(const struct detail *d, struct json_object *row)
+{
+	struct json_object *times = json_object_object_get(row, "times");
+	const char *now = json_string_or(row, "time_use", "");
+	int64_t started =
+	    json_int_or(view_of(d->view, "head"), "started_unix", 0);
+	cleanup_buf struct buf title = BUF_INIT;
+
+	if (!json_object_is_type(times, json_type_object))
+		return;
+	buf_adds(&title, "TIME BY STATUS since ");
+	top_add_moment(d->clock, started, &title);
+	top_lines_head(d->lines, title.data);
+	for (int i = 0; i < WORK_USE_COUNT; i++) {
+		int64_t ms = json_int_or(times, work_use_words[i], 0);
+		cleanup_buf struct buf length = BUF_INIT;
+
+		if (strcmp(work_use_words[i], now) == 0)
+			top_add_running(d->clock, ms,
+			    json_int_or(row, "time_from_ms", 0), &length);
+		else if (ms >= 1000)
+			top_add_length(ms, &length);
+		if (length.len > 0)
+			top_lines_field(
+			    d->lines, length.data, STYLE_PLAIN, use_titles[i]);
 	}
 }
 
@@ -256,7 +290,6 @@ static void
 add_worker_row(const struct detail *d, const struct top_row *at)
 {
 	struct json_object *row = at->row;
-	struct json_object *times = json_object_object_get(row, "times");
 	const char *id = json_string_or(row, "task", NULL);
 	struct json_object *task =
 	    id != NULL ? view_row(d->view, "tasks", id) : NULL;
@@ -283,10 +316,7 @@ add_worker_row(const struct detail *d, const struct top_row *at)
 		add_task(d, task);
 	else
 		field(d, row, "title", "title");
-	if (json_object_is_type(times, json_type_object)) {
-		top_lines_head(d->lines, "TIME BY STATUS");
-		add_times(d, times);
-	}
+	add_times(d, row);
 	add_landing_queue(d);
 }
 
@@ -319,6 +349,16 @@ add_landing_row(const struct detail *d, const struct top_row *at)
 	else
 		field(d, row, "title", "title");
 	add_landing_queue(d);
+}
+
+static void
+add_need_row(const struct detail *d, const struct top_row *at)
+{
+	add_headline(d, json_string_or(at->row, "who", "?"),
+	    json_string_or(at->row, "what", ""), 0);
+	field(d, at->row, "why", "words");
+	top_lines_field(d->lines, "you can", STYLE_BOLD,
+	    json_string_or(at->row, "command", NULL));
 }
 
 static void
@@ -411,6 +451,7 @@ top_detail_add(struct json_object *view, const struct top_row *at,
 		{ "ended", add_task_row },
 		{ "landing", add_landing_row },
 		{ "goals", add_goal_row },
+		{ "needs", add_need_row },
 		{ "people", add_person_row },
 		{ "repairs", add_repair_row },
 		{ VIEW_EVENTS, add_event_row },

@@ -54,7 +54,7 @@ draw_page(struct frame *f, struct top_region region)
 	struct top_ui *ui = f->ui;
 	struct top_lines lines;
 
-	top_lines_init(&lines, region.columns - 2);
+	top_lines_init(&lines, region.columns - 2, &f->clock);
 	add_page(f, &lines);
 	ui->page_rows = region.rows > 0 ? region.rows : 0;
 	ui->page_lines = (int)lines.count;
@@ -116,7 +116,7 @@ draw_wide(struct frame *f, struct top_region region)
 	right.columns = region.columns - right.column;
 	if (f->rows.count == 0)
 		return;
-	top_lines_init(&lines, right.columns);
+	top_lines_init(&lines, right.columns, &f->clock);
 	top_detail_add(f->view, &f->rows.rows[top_rows_chosen(&f->rows, f->ui)],
 	    &f->clock, &lines);
 	top_lines_draw(&lines, 0, f->grid, right.row, right.column, right.rows);
@@ -130,11 +130,15 @@ draw_list(struct frame *f, struct top_region region)
 	    region.columns >= WIDE_COLUMNS && region.rows >= EVENTS_FROM + 2;
 	bool titles = region.rows >= 3;
 	int lines = 1 + top_list_lines(&f->rows, f->ui);
+	int known =
+	    (int)json_object_array_length(view_of(f->view, VIEW_EVENTS));
 	int events = 0;
 	struct top_region below = region;
 
 	if (f->ui->screen != TOP_EVENTS && region.rows >= EVENTS_FROM)
 		events = wide ? region.rows / 4 : region.rows / 3;
+	if (events > 1 + known) /* the list may need the room */
+		events = 1 + known;
 	if (!wide && events > 0 && lines < region.rows - events)
 		events = region.rows - lines;
 	region.rows -= events;

@@ -12,6 +12,7 @@
 #include "text.h"
 #include "top-frame.h"
 #include "top-head.h"
+#include "top-lines.h"
 #include "top-rows.h"
 #include "top-text.h"
 #include "top-ui.h"
@@ -53,23 +54,33 @@ add_overseer(struct json_object *head, struct buf *out)
 		    json_string_or(overseer, "state", "starting"));
 }
 
+/* room: columns that are seen. */
 static void
-add_daemon(const struct head *h, struct json_object *head, struct buf *out)
+add_daemon(
+    const struct head *h, struct json_object *head, int room, struct buf *out)
 {
+	int64_t next_ms = h->clock->next_ms;
+
 	if (!h->facts->live) {
 		buf_adds(out,
 		    h->facts->lost_ms > 0 ? "  autod does not answer" :
 					    "  autod is not running");
 		return;
 	}
-	buf_adds(out, "  autod up ");
+	buf_adds(out, h->grid->columns < NARROW ? "  up " : "  autod up ");
+	room -= grid_text_width(out->data);
 	top_add_uptime(h->clock, json_int_or(head, "started_unix", 0), out);
-	buf_addf(out, " lag %" PRId64 "ms", json_int_or(head, "lag_ms", 0));
+	if (room <= 0)
+		h->clock->next_ms = next_ms;
+	if (h->grid->columns >= NARROW)
+		buf_addf(
+		    out, " lag %" PRId64 "ms", json_int_or(head, "lag_ms", 0));
 	if (json_bool_or(head, "stopping", false))
 		buf_adds(out, " stopping");
 	else if (json_string_or(head, "paused", NULL) != NULL)
 		buf_adds(out, " paused");
-	add_overseer(head, out);
+	if (h->grid->columns >= NARROW)
+		add_overseer(head, out);
 }
 
 static enum grid_style
@@ -113,7 +124,7 @@ draw_daemon(const struct head *h)
 		buf_adds(&left, "llmc top  ");
 	buf_addf(&left, "%s@%s", json_string_or(head, "project", "?"),
 	    json_string_or(head, "branch", "?"));
-	add_daemon(h, head, &left);
+	add_daemon(h, head, end - 1, &left);
 	grid_text(h->grid, 0, 0, end - 1, left.data, STYLE_TITLE);
 }
 
@@ -161,7 +172,7 @@ add_bar(struct json_object *budget, struct buf *out)
 /* The budget's day is the local one, those of the book are UTC's: the last of
  * them says how the figure is known. */
 static void
-add_money(struct json_object *budget, struct buf *out)
+add_money(struct json_object *budget, bool narrow, struct buf *out)
 {
 	struct json_object *day = last_day(budget);
 	int64_t limit = json_int_or(budget, "day_cost_micros", 0);
@@ -185,6 +196,8 @@ add_money(struct json_object *budget, struct buf *out)
 		else
 			top_add_dollars(limit, out);
 	}
+	if (narrow)
+		return;
 	add_bar(budget, out);
 	buf_adds(out, "  ");
 	top_add_count(json_int_or(budget, "tokens", 0), out);
@@ -240,7 +253,7 @@ draw_budget(const struct head *h, int row)
 	int landing = json_object_object_length(view_of(h->view, "landing"));
 	cleanup_buf struct buf text = BUF_INIT;
 
-	add_money(view_of(h->view, "budget"), &text);
+	add_money(view_of(h->view, "budget"), h->grid->columns < NARROW, &text);
 	buf_addf(&text, "  landed %d failed %d", count_ended(h->view, "landed"),
 	    count_ended(h->view, "failed") +
 		count_ended(h->view, "dead-letter"));
@@ -447,7 +460,12 @@ draw_screens(const struct top_ui *ui, struct grid *grid, int row)
 	    grid_text(
 		grid, row, column + 1, grid->columns, more.data, STYLE_WARN);
 	grid_text(grid, row, column, grid->columns,
-	    narrow ? "Tab ? q" : "/filter p problems Enter a attach ? q",
+	    narrow ? "Tab ? q" :
+		grid->columns < ROOMY ?
+		     "/filter p problems Enter a attach ? q" :
+		     "/filter p problems s sort Enter a "
+		     "attach l logs $ cost Space freeze "
+		     "P R A X M act ? q",
 	    STYLE_PLAIN);
 }
 
@@ -459,10 +477,28 @@ draw_page_foot(const struct top_ui *ui, struct grid *grid, int row)
 
 	buf_adds(&text, " Esc back  ? help");
 	if (ui->page_lines > ui->page_rows)
-		buf_addf(&text, "  lines %d-%d of %d", ui->scroll + 1,
+		buf_addf(&text, "  %d-%d of %d lines", ui->scroll + 1,
 		    last < ui->page_lines ? last : ui->page_lines,
 		    ui->page_lines);
 	grid_text(grid, row, 0, grid->columns, text.data, STYLE_PLAIN);
+}
+
+/* On as many lines as it needs, upwards from the last one: an answer that says
+ * what to do is to be read whole. */
+static void
+draw_notice(const struct top_ui *ui, struct grid *grid, int row)
+{
+	struct top_clock never = { .next_ms = INT64_MAX };
+	struct top_lines lines;
+	int count;
+
+	top_lines_init(&lines, grid->columns, &never);
+	top_lines_add(&lines, 0, STYLE_BOLD, ui->notice);
+	count = (int)lines.count < row ? (int)lines.count : row;
+	for (int i = 0; i < count; i++)
+		grid_fill(grid, row - i, 0, grid->columns, ' ', STYLE_PLAIN);
+	top_lines_draw(&lines, 0, grid, row - count + 1, 0, count);
+	top_lines_release(&lines);
 }
 
 void
@@ -473,7 +509,7 @@ top_foot_draw(const struct top_ui *ui, struct grid *grid, int row)
 	else if (ui->typing)
 		draw_typed(grid, row, "/", &ui->filter);
 	else if (ui->notice != NULL)
-		grid_text(grid, row, 0, grid->columns, ui->notice, STYLE_BOLD);
+		draw_notice(ui, grid, row);
 	else if (ui->page != TOP_PAGE_NONE)
 		draw_page_foot(ui, grid, row);
 	else

@@ -15,7 +15,7 @@ struct top_ui;
 int top_head_draw(struct json_object *view, const struct top_ui *ui,
     const struct top_facts *facts, struct top_clock *clock, struct grid *grid);
 
-/* Draw the last line, at this row. */
+/* Draw the last line, at this row; a long notice covers rows above it. */
 void top_foot_draw(const struct top_ui *ui, struct grid *grid, int row);
 
 #endif

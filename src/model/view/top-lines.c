@@ -9,13 +9,19 @@
 #include "text-width.h"
 #include "text.h"
 #include "top-lines.h"
+#include "top-text.h"
 
-#define LABEL_COLUMNS 11
+#define LABEL_COLUMNS 13
 
 void
-top_lines_init(struct top_lines *lines, int width)
+top_lines_init(struct top_lines *lines, int width, struct top_clock *clock)
 {
-	*lines = (struct top_lines){ .width = width > 1 ? width : 1 };
+	*lines = (struct top_lines){
+		.width = width > 1 ? width : 1,
+		.clock = clock,
+		.next_ms = clock->next_ms,
+	};
+	clock->next_ms = INT64_MAX;
 }
 
 void
@@ -24,6 +30,7 @@ top_lines_release(struct top_lines *lines)
 	for (size_t i = 0; i < lines->count; i++)
 		free(lines->lines[i].text);
 	free(lines->lines);
+	lines->clock->next_ms = lines->next_ms;
 	*lines = (struct top_lines){ 0 };
 }
 
@@ -36,7 +43,15 @@ push(struct top_lines *lines, char *text, enum grid_style style, int label)
 		lines->lines = xreallocarray(
 		    lines->lines, lines->cap, sizeof *lines->lines);
 	}
-	lines->lines[lines->count++] = (struct top_line){ text, style, label };
+	lines->lines[lines->count++] =
+	    (struct top_line){ text, style, label, lines->clock->next_ms };
+}
+
+/* What was added is complete: the next text has a time of its own. */
+static void
+finish(struct top_lines *lines)
+{
+	lines->clock->next_ms = INT64_MAX;
 }
 
 /* How many bytes go on a line of so many columns: at least a character. */
@@ -108,6 +123,7 @@ top_lines_add(struct top_lines *lines, int indent, enum grid_style style,
     const char *text)
 {
 	add_text(lines, NULL, indent, style, text);
+	finish(lines);
 }
 
 void
@@ -135,6 +151,7 @@ top_lines_field(struct top_lines *lines, const char *label,
 	} else {
 		add_text(lines, label, LABEL_COLUMNS, style, text);
 	}
+	finish(lines);
 }
 
 void
@@ -143,11 +160,12 @@ top_lines_head(struct top_lines *lines, const char *words)
 	if (lines->count > 0)
 		push(lines, xstrdup(""), STYLE_PLAIN, 0);
 	push(lines, xstrdup(words), STYLE_BOLD, 0);
+	finish(lines);
 }
 
 void
-top_lines_draw(const struct top_lines *lines, int first, struct grid *grid,
-    int row, int column, int rows)
+top_lines_draw(struct top_lines *lines, int first, struct grid *grid, int row,
+    int column, int rows)
 {
 	for (int i = 0;
 	     i < rows && first >= 0 && (size_t)first + (size_t)i < lines->count;
@@ -157,5 +175,7 @@ top_lines_draw(const struct top_lines *lines, int first, struct grid *grid,
 		grid_text(grid, row + i, column, lines->width, line->text,
 		    line->style);
 		grid_restyle(grid, row + i, column, line->label, STYLE_DIM);
+		if (line->next_ms < lines->next_ms)
+			lines->next_ms = line->next_ms;
 	}
 }

@@ -6,6 +6,7 @@
 #define TOP_LINES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "grid.h"
 
@@ -13,15 +14,23 @@ struct top_line {
 	char *text;
 	enum grid_style style;
 	int label; /* columns at its beginning that are a label */
+	int64_t next_ms; /* when it is different */
 };
+
+struct top_clock;
 
 struct top_lines {
 	int width;
 	struct top_line *lines;
 	size_t count, cap;
+	struct top_clock *clock;
+	int64_t next_ms; /* of the clock, with the lines that were drawn */
 };
 
-void top_lines_init(struct top_lines *lines, int width);
+/* clock: that the texts are made with; only the lines that are drawn count for
+ * its next_ms, which is right again after the release. */
+void
+top_lines_init(struct top_lines *lines, int width, struct top_clock *clock);
 void top_lines_release(struct top_lines *lines);
 
 /* Wrapped, with `indent` columns before each line. A text that is NULL or empty
@@ -37,7 +46,7 @@ void top_lines_field(struct top_lines *lines, const char *label,
 void top_lines_head(struct top_lines *lines, const char *words);
 
 /* Lines from `first` on, as many as fit. */
-void top_lines_draw(const struct top_lines *lines, int first, struct grid *grid,
+void top_lines_draw(struct top_lines *lines, int first, struct grid *grid,
     int row, int column, int rows);
 
 #endif

@@ -91,8 +91,10 @@ add_state(struct top_clock *clock, const struct top_row *at, struct buf *out)
 		"step", "level", NULL };
 
 	(void)clock;
-	if (is_of(at, "repairs")) {
-		buf_adds(out, json_string_or(at->row, "kind", "-"));
+	if (is_of(at, "repairs") || is_of(at, "needs")) {
+		buf_adds(out,
+		    json_string_or(
+			at->row, is_of(at, "needs") ? "what" : "kind", "-"));
 		return;
 	}
 	for (const char *const *m = members; *m != NULL; m++)
@@ -122,6 +124,8 @@ add_when(struct top_clock *clock, const struct top_row *at, struct buf *out)
 {
 	int64_t at_unix = json_int_or(at->row, "at_ms", 0) / 1000;
 
+	if (is_of(at, "needs"))
+		return;
 	if (at_unix == 0)
 		at_unix = json_int_or(at->row, "at_unix",
 		    json_int_or(at->row, "finished_unix", 0));
@@ -147,8 +151,9 @@ add_who(struct top_clock *clock, const struct top_row *at, struct buf *out)
 {
 	(void)clock;
 	buf_adds(out,
-	    is_of(at, "repairs") ? json_string_or(at->row, "class", "") :
-				   at->key);
+	    is_of(at, "repairs")   ? json_string_or(at->row, "class", "") :
+		is_of(at, "needs") ? json_string_or(at->row, "who", "") :
+				     at->key);
 }
 
 static void
@@ -357,18 +362,21 @@ draw_text(const struct table *t, int line, int column, int width, bool right,
 		grid_text(t->grid, line, column, width, text, style);
 }
 
-/* The tool that runs, at the end of the line. */
+/* At the end of the line: the tool that runs; what a person would type. */
 static int
-draw_tool(const struct table *t, const struct top_row *at, int line, int column,
-    int width)
+draw_aside(const struct table *t, const struct top_row *at, int line,
+    int column, int width)
 {
-	const char *tool = json_string_or(at->row, "tool", NULL);
+	const char *aside = is_of(at, "workers") ?
+	    json_string_or(at->row, "tool", NULL) :
+	    is_of(at, "needs") ? json_string_or(at->row, "command", NULL) :
+				 NULL;
 	cleanup_free char *words = NULL;
 	int needed;
 
-	if (tool == NULL || !is_of(at, "workers"))
+	if (aside == NULL)
 		return width;
-	words = xasprintf("[%s]", tool);
+	words = xasprintf("[%s]", aside);
 	needed = grid_text_width(words);
 	if (needed + WHAT_LEAST > width)
 		return width;
@@ -396,7 +404,7 @@ draw_row(const struct table *t, const struct top_row *at, int line)
 		if (c->add == add_state)
 			style = top_word_style(text.data);
 		if (is_what(c))
-			width = draw_tool(t, at, line, column, width);
+			width = draw_aside(t, at, line, column, width);
 		draw_text(t, line, column, width, c->right, text.data, style);
 		column += t->widths[i] + c->gap;
 	}
@@ -454,6 +462,7 @@ draw_headline(
 		{ "tasks", "tasks" },
 		{ "todo", "not taken yet" },
 		{ "ended", "ended" },
+		{ "needs", "needs you" },
 		{ "people", "questions and escalations" },
 		{ "repairs", "failures and repairs" },
 	};

@@ -120,51 +120,101 @@ top_cost_add(struct json_object *view, struct top_lines *lines)
 
 /* --- help ------------------------------------------------------------ */
 
-static const struct {
-	const char *keys, *words;
-} keys[] = {
-	{ "1 2 3 4", "workers, tasks, events, failures; Tab is the next" },
-	{ "arrows", "choose a row; also j k, PgUp PgDn, g G" },
-	{ "Enter", "all about the chosen row; Esc goes back" },
+struct meaning {
+	const char *word, *words; /* NULL, and a headline */
+};
+
+static const struct meaning meanings[] = {
+	{ NULL, "KEYS" },
+	{ "1 2 3 4", "workers, tasks, events, failures" },
+	{ "Tab", "the next of these; Shift-Tab the one before" },
+	{ "arrows", "choose a row; also j k, PgUp PgDn, g G, Home End" },
+	{ "Enter", "all about the chosen row, and back" },
 	{ "/", "show only rows with some words; Esc shows all" },
-	{ "p", "show only rows that need somebody, marked with !" },
+	{ "p", "problems: show only rows marked with !" },
 	{ "s", "sort by name, age, cost" },
-	{ "Space", "freeze what is shown, and go on" },
+	{ "Space", "freeze what is shown; again: go on" },
 	{ "$", "what it costs" },
 	{ "a", "attach to the worker's terminal" },
 	{ "l", "logs of the worker" },
+	{ "? F1", "this help" },
+	{ "Esc", "back; also q on a page" },
+	{ "q F10", "quit; also Ctrl-C. Ctrl-Z stops, Ctrl-L draws anew" },
+	{ NULL, "KEYS THAT ACT, AND ASK FIRST" },
 	{ "P R", "pause, resume the worker; R also a parked task" },
 	{ "A X", "accept, reject finished work" },
 	{ "M", "message to the worker" },
-	{ "? F1", "this help" },
-	{ "q F10", "quit" },
-};
-
-static const struct {
-	const char *word, *words;
-} meanings[] = {
-	{ "FOR", "how long it has its status" },
-	{ "TRY", "attempts at the task" },
-	{ "TURN", "turns of Claude Code in this attempt" },
-	{ "COST", "in dollars; ~ is an estimate, ? is unknown" },
+	{ NULL, "THE FIRST LINES" },
+	{ "up", "how long autod, the daemon of llmc, has been running" },
+	{ "lag", "how late it was at most in doing what was due" },
+	{ "overseer", "restarts autod if it ends, and has it repaired" },
 	{ "[live]", "autod sends every change" },
 	{ "[lost]", "autod does not answer: this is what it said last" },
 	{ "[frozen]", "Space was pressed: changes are not shown" },
+	{ "today", "money and tokens (tok) since midnight, of a limit" },
+	{ "est.", "an estimate, by tokens and prices; +? has no price" },
+	{ "landed", "tasks of this run whose work is on the branch" },
+	{ "failed", "tasks of this run that were given up" },
+	{ "queue", "tasks that no worker has" },
+	{ "landing", "finished work on its way to the branch" },
+	{ "limits", "workers that wait for a usage limit to end" },
+	{ "NEEDS YOU",
+	    "the most urgent first; 4 shows all, Enter what to type" },
+	{ NULL, "COLUMNS AND MARKS" },
+	{ ">", "the chosen row" },
+	{ "!", "this row needs somebody" },
+	{ "FOR", "how long it is so; since it ended" },
+	{ "TRY", "attempts at the task" },
+	{ "TURN", "turns of Claude Code; of a worker: in this attempt" },
+	{ "COST", "in dollars; ~ is an estimate, ? is unknown" },
+	{ "[Bash]", "the tool that Claude Code is running" },
+	{ NULL, "STATUS OF A WORKER" },
+	{ "idle", "ready, without a task" },
+	{ "starting", "it is given its task" },
+	{ "working", "it works on its task" },
+	{ "needs_review", "finished: decide with A or X" },
+	{ "reviewing", "it reviews its own work" },
+	{ "rejected", "it works again, after a rejection" },
+	{ "rebasing", "it resolves conflicts with the branch" },
+	{ "no_changes", "finished without a change" },
+	{ "accepting", "its work is landing" },
+	{ "paused", "it waits for a person, or for a budget" },
+	{ "limited", "it waits for a usage limit or an outage to end" },
+	{ "waiting", "it waits for agents that it has spawned" },
+	{ "error", "it cannot go on; WHAT says why" },
+	{ "offline", "it has no session" },
+	{ NULL, "STATE OF A TASK" },
+	{ "todo", "in its source; nobody has taken it" },
+	{ "offered", "not yet taken from its source" },
+	{ "waiting", "for a worker" },
+	{ "assigned", "a worker has it" },
+	{ "queued", "its work waits in the landing queue" },
+	{ "parked", "over its budget; R lets it go on" },
+	{ "settling", "ended; its source is being told" },
+	{ "landed", "its work is on the branch" },
+	{ "no_changes", "ended without a change" },
+	{ "failed", "given up" },
+	{ "dead-letter", "failed too often, and put aside" },
+	{ "aborted", "ended because it went wrong" },
+	{ NULL, "STATE IN THE LANDING QUEUE" },
+	{ "queued", "others are before it" },
+	{ "built", "rebased; no check covers it yet" },
+	{ "covered", "a check that is running covers it" },
+	{ "green", "passed; it lands next" },
+	{ "landing", "the branch is being moved" },
+	{ "deferred", "conflicts with one before it" },
+	{ "suspect", "failed; it is checked once more" },
+	{ "held", "waits for a person, or for a clean checkout" },
+	{ "red", "the branch itself fails its check" },
 };
 
 void
 top_help_add(struct top_lines *lines)
 {
-	top_lines_add(lines, 0, STYLE_TITLE, "KEYS");
-	for (size_t i = 0; i < nitems(keys); i++)
-		top_lines_field(
-		    lines, keys[i].keys, STYLE_PLAIN, keys[i].words);
-	top_lines_head(lines, "WORDS");
 	for (size_t i = 0; i < nitems(meanings); i++)
-		top_lines_field(
-		    lines, meanings[i].word, STYLE_PLAIN, meanings[i].words);
-	top_lines_head(lines, "ACTIONS ASK FIRST");
-	top_lines_add(lines, 0, STYLE_PLAIN,
-	    "They do what the commands of the same name do: llmc pause, "
-	    "resume, accept, reject, message.");
+		if (meanings[i].word == NULL)
+			top_lines_head(lines, meanings[i].words);
+		else
+			top_lines_field(lines, meanings[i].word, STYLE_PLAIN,
+			    meanings[i].words);
 }

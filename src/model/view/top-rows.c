@@ -53,6 +53,7 @@ static const struct part parts[] = {
 	{ TOP_TASKS, "tasks", ORDER_NAME, "created_unix", NULL },
 	{ TOP_TASKS, "todo", ORDER_RANK, NULL, NULL },
 	{ TOP_TASKS, "ended", ORDER_NEWEST, "finished_unix", NULL },
+	{ TOP_FAILURES, "needs", ORDER_NAME, NULL, NULL },
 	{ TOP_FAILURES, "people", ORDER_NEWEST, "at_unix", is_open },
 	{ TOP_FAILURES, "ended", ORDER_NEWEST, "finished_unix", has_failed },
 	{ TOP_FAILURES, "repairs", ORDER_NEWEST, "at_unix", NULL },
@@ -155,6 +156,8 @@ needs_somebody(const struct making *m, const char *section, const char *key,
 			"WARN", "ERROR", "warn", "error", NULL });
 	if (strcmp(section, "goals") == 0)
 		return json_int_or(row, "blocked", 0) > 0;
+	if (strcmp(section, "needs") == 0)
+		return true;
 	if (strcmp(section, "repairs") == 0)
 		return false;
 	return strmap_get(&m->needs, key) != NULL ||

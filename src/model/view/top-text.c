@@ -179,6 +179,24 @@ top_add_length(int64_t ms, struct buf *out)
 		    out, "%" PRId64 "d%" PRId64 "h", s / DAY, s % DAY / HOUR);
 }
 
+void
+top_add_running(
+    struct top_clock *clock, int64_t ms, int64_t from_ms, struct buf *out)
+{
+	/* A whole second, as all that is shown: they change at once. */
+	int64_t since = from_ms > ms ? (from_ms - ms) / 1000 * 1000 : 0;
+	int64_t passed = clock->now_ms > since ? clock->now_ms - since : 0;
+	int64_t unit = 1000 *
+	    (passed < MINUTE * 1000                  ? 1 :
+		    passed < 2 * (int64_t)DAY * 1000 ? MINUTE :
+						       HOUR);
+	int64_t next = since + (passed / unit + 1) * unit;
+
+	top_add_length(passed, out);
+	if (next < clock->next_ms)
+		clock->next_ms = next;
+}
+
 /* --- numbers --------------------------------------------------------- */
 
 void

@@ -34,6 +34,10 @@ void top_add_day(int64_t days, struct buf *out);
 /* "7s", "12m", "3h20m", for a length of time. */
 void top_add_length(int64_t ms, struct buf *out);
 
+/* The same for one that goes on: so much, and the time since a moment. */
+void top_add_running(
+    struct top_clock *clock, int64_t ms, int64_t from_ms, struct buf *out);
+
 /* "999", "4.1k", "4.1M", "12G". */
 void top_add_count(int64_t count, struct buf *out);
 

@@ -208,14 +208,16 @@ static const char *
 target_of(struct top_ui *ui, struct json_object *view, const struct top_row *at,
     enum top_do what)
 {
-	const char *worker = strcmp(at->section, "workers") == 0 ?
-	    at->key :
+	bool need = strcmp(at->section, "needs") == 0;
+	const char *key = need ? json_string_or(at->row, "who", "") : at->key;
+	const char *worker = need || strcmp(at->section, "workers") == 0 ?
+	    key :
 	    json_string_or(at->row, "worker", NULL);
 	struct json_object *row;
 
-	if (what == TOP_RESUME && strcmp(at->section, "tasks") == 0 &&
-	    is(at->row, "step", "parked"))
-		return at->key;
+	if (what == TOP_RESUME && (need || strcmp(at->section, "tasks") == 0) &&
+	    is(view_row(view, "tasks", key), "step", "parked"))
+		return key;
 	row = worker != NULL ? view_row(view, "workers", worker) : NULL;
 	if (row == NULL) {
 		top_ui_notice(ui, "this row has no worker now");

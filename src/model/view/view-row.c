@@ -319,7 +319,7 @@ view_row_event(struct json_object *record, int64_t n)
 	json_set_string(
 	    row, "worker", json_string_or(event, "worker_name", NULL));
 	json_set_string(row, "task", json_string_or(event, "task", NULL));
-	view_row_text(row, "words", words.data, VIEW_REASON_MAX);
+	view_row_line(row, "words", words.data, VIEW_REASON_MAX);
 	return row;
 }
 

@@ -222,7 +222,7 @@ read_document(const struct workspace *workspace, const char *name,
 		    json_object_object_get(json, *members);
 
 		if (json_object_is_type(value, json_type_string))
-			view_row_text(row, *members,
+			view_row_line(row, *members,
 			    json_object_get_string(value), VIEW_REASON_MAX);
 		else if (json_object_is_type(value, json_type_int))
 			json_set(row, *members, json_object_get(value));

@@ -124,7 +124,8 @@ stream_writable(int fd, unsigned what, void *arg)
 const char *
 client_stream_error(const struct client_stream *stream, int *ret_code)
 {
-	*ret_code = stream->error->code;
+	if (ret_code != NULL)
+		*ret_code = stream->error->code;
 	return stream->error->message;
 }
 

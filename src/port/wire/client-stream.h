@@ -35,7 +35,7 @@ int client_stream_new(struct loop *loop, const char *socket, const char *method,
     struct client_stream **ret_stream, struct err *err);
 
 /* Inside on_end with -EPROTO: the whole message of the error, which err may
- * have cut, and its code. */
+ * have cut, and its code; ret_code may be NULL. */
 const char *
 client_stream_error(const struct client_stream *stream, int *ret_code);
 

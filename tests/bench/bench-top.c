@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What llmc top does on a terminal, compared with its targets: bench-top BUILD.
+ * A daemon with 100 sessions of the fake agent, and llmc top on a terminal of
+ * our own that counts what comes.
+ *
+ * A wake-up is a voluntary context switch; a visible change is what arrives at
+ * once.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "buf.h"
+#include "client.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "table.h"
+#include "workspace.h"
+
+#define WORKERS   100
+#define EVENTS    40
+#define IDLE_MS   20000
+#define QUIET_MS  20 /* between two changes */
+#define WAIT_MS   60000
+#define STATE_MAX (16 * 1024 * 1024)
+
+#define TARGET_WAKES  0
+#define TARGET_SCREEN 100
+
+struct top {
+	char *llmc, *scratch, *repo;
+	struct workspace workspace;
+	int terminal;
+	pid_t pid;
+	struct table *table;
+};
+
+static void
+report(struct top *t, const char *what, double value, double target,
+    const char *unit, const char *more)
+{
+	cleanup_free char *figure = xasprintf("%.2f %s", value, unit);
+	cleanup_free char *wanted = xasprintf("<= %g %s", target, unit);
+
+	table_row(t->table,
+	    (const char *[]){ what, wanted, figure, more,
+		value <= target ? "reached" : "missed" });
+}
+
+/* --- the daemon ------------------------------------------------------- */
+
+static void
+config(struct top *t, const char *key, const char *value)
+{
+	bench_run(t->repo,
+	    (const char *[]){ t->llmc, "config", "set", key, value, NULL });
+}
+
+/* What the daemon answers; the caller frees. */
+static struct json_object *
+ask(struct top *t, const char *method, const char *worker)
+{
+	cleanup_free char *socket = client_socket_path(&t->workspace);
+	cleanup_json struct json_object *params = json_object_new_object();
+	struct json_object *result = NULL;
+	struct err err = { 0 };
+
+	if (worker != NULL)
+		json_set_string(params, "worker", worker);
+	bench_must(client_call(socket, method, params, WAIT_MS, true, &result,
+		       NULL, &err),
+	    method, &err);
+	return result;
+}
+
+static int
+count_idle(struct top *t)
+{
+	cleanup_json struct json_object *view = ask(t, "view.get", NULL);
+	int count = 0;
+
+	json_object_object_foreach(
+	    json_object_object_get(view, "workers"), name, row)
+	{
+		(void)name;
+		count += strcmp(json_string_or(row, "status", ""), "idle") == 0;
+	}
+	return count;
+}
+
+static void
+grow(struct top *t)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+
+	for (int i = 1; i <= WORKERS; i++) {
+		cleanup_free char *name = xasprintf("w%03d", i);
+
+		bench_run(
+		    t->repo, (const char *[]){ t->llmc, "add", name, NULL });
+	}
+	while (count_idle(t) < WORKERS) {
+		bench_must(clock_mono_ms() > end ? -ETIMEDOUT : 0, "workers",
+		    &(struct err){ 0 });
+		poll(NULL, 0, 50); /* other programs */
+	}
+}
+
+/* --- the terminal ----------------------------------------------------- */
+
+static void
+start_top(struct top *t)
+{
+	const char *argv[] = { t->llmc, "--root", t->repo, "top", NULL };
+	struct winsize size = { .ws_row = 50, .ws_col = 160 };
+	posix_spawn_file_actions_t files;
+	int slave;
+
+	t->terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	bench_must(t->terminal < 0 || grantpt(t->terminal) < 0 ||
+		    unlockpt(t->terminal) < 0 ?
+		-errno :
+		0,
+	    "terminal", &(struct err){ 0 });
+	slave = open(ptsname(t->terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	bench_must(
+	    slave < 0 || ioctl(slave, TIOCSWINSZ, &size) < 0 ? -errno : 0,
+	    "terminal", &(struct err){ 0 });
+	posix_spawn_file_actions_init(&files);
+	for (int fd = 0; fd <= 2; fd++)
+		posix_spawn_file_actions_adddup2(&files, slave, fd);
+	bench_must(-posix_spawn(&t->pid, argv[0], &files, NULL,
+		       (char *const *)(uintptr_t)argv, environ),
+	    "llmc top", &(struct err){ 0 });
+	posix_spawn_file_actions_destroy(&files);
+	close(slave);
+}
+
+/* What comes within a time is added; false: nothing did. */
+static bool
+read_some(struct top *t, int64_t ms, struct buf *out)
+{
+	struct pollfd ready = { .fd = t->terminal, .events = POLLIN };
+	char bytes[65536];
+	ssize_t n;
+
+	if (poll(&ready, 1, (int)ms) != 1)
+		return false;
+	n = read(t->terminal, bytes, sizeof bytes);
+	bench_must(n > 0 ? 0 : -EIO, "llmc top has ended", &(struct err){ 0 });
+	buf_add(out, bytes, (size_t)n);
+	return true;
+}
+
+static void
+wait_words(struct top *t, const char *words)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+	cleanup_buf struct buf shown = BUF_INIT;
+
+	while (memmem(shown.data, shown.len, words, strlen(words)) == NULL) {
+		bench_must(clock_mono_ms() > end ? -ETIMEDOUT : 0, words,
+		    &(struct err){ 0 });
+		read_some(t, 1000, &shown);
+	}
+}
+
+/* --- measurements ----------------------------------------------------- */
+
+static double
+wakes_of(pid_t pid)
+{
+	static const char key[] = "\nvoluntary_ctxt_switches:";
+	cleanup_free char *path = xasprintf("/proc/%d/status", (int)pid);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = { 0 };
+	const char *at;
+
+	bench_must(file_read(path, STATE_MAX, &text, &err), path, &err);
+	at = strstr(text.data, key);
+	return at != NULL ? strtod(at + sizeof key - 1, NULL) : 0;
+}
+
+static void
+measure_wakes(struct top *t)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+	cleanup_free char *more = NULL;
+	int64_t end;
+	double wakes;
+	int changes = 0;
+
+	while (read_some(t, 500, &out)) /* until it is drawn */
+		;
+	wakes = wakes_of(t->pid);
+	end = clock_mono_ms() + IDLE_MS;
+	for (int64_t left; (left = end - clock_mono_ms()) > 0;) {
+		if (!read_some(t, left, &out))
+			break;
+		changes++;
+		while (read_some(t, QUIET_MS, &out))
+			;
+	}
+	wakes = wakes_of(t->pid) - wakes;
+	more = xasprintf("%.0f wake-ups for %d visible changes in %d s", wakes,
+	    changes, IDLE_MS / 1000);
+	report(t, "llmc top: wake-ups between visible changes",
+	    wakes > changes ? wakes - changes : 0, TARGET_WAKES, "", more);
+}
+
+/* From the call that makes the daemon do something to the terminal: more than
+ * the time from its event. */
+static void
+measure_screen(struct top *t)
+{
+	cleanup_free char *more = NULL;
+	double times[EVENTS];
+
+	for (int i = 0; i < EVENTS; i++) {
+		int64_t start = clock_mono_us();
+
+		json_object_put(ask(
+		    t, i % 2 == 0 ? "worker.pause" : "auto.resume", "w002"));
+		wait_words(t, i % 2 == 0 ? "paused" : "idle");
+		times[i] = (double)(clock_mono_us() - start) / 1000;
+		for (cleanup_buf struct buf rest = BUF_INIT;
+		     read_some(t, 200, &rest);)
+			;
+	}
+	bench_sort(times, EVENTS);
+	more = xasprintf("median %.2f ms", times[EVENTS / 2]);
+	report(t, "an event of 100 workers until it is on the screen",
+	    times[EVENTS - 1], TARGET_SCREEN, "ms", more);
+}
+
+/* --- setting up ------------------------------------------------------- */
+
+static void
+begin(struct top *t, const char *build)
+{
+	cleanup_free char *agent = file_join(build, "tests/tools/fake-claude");
+	cleanup_free char *home = file_join(t->scratch, "home");
+	struct err err = { 0 };
+
+	setenv("HOME", home, 1);
+	setenv("TMUX_TMPDIR", t->scratch, 1);
+	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+	setenv("TERM", "xterm-256color", 1);
+	unsetenv("TMUX");
+	unsetenv("LLMC_ROOT");
+	unsetenv("LLMC_AGENT");
+	bench_run(NULL, (const char *[]){ "mkdir", "-p", home, NULL });
+	bench_run(NULL,
+	    (const char *[]){
+		"git", "init", "-q", "-b", "main", t->repo, NULL });
+	bench_run(t->repo,
+	    (const char *[]){ "git", "-c", "user.name=b", "-c", "user.email=b",
+		"commit", "-q", "--allow-empty", "-m", "first", NULL });
+	bench_run(t->repo, (const char *[]){ t->llmc, "init", NULL });
+	config(t, "defaults.agent_command", agent);
+	config(t, "defaults.allow_root", "true");
+	bench_must(workspace_at(t->repo, &t->workspace, &err), t->repo, &err);
+	bench_run(t->repo, (const char *[]){ t->llmc, "up", "--detach", NULL });
+	grow(t);
+}
+
+static void
+end(struct top *t)
+{
+	kill(t->pid, SIGTERM);
+	waitpid(t->pid, NULL, 0);
+	close(t->terminal);
+	bench_run(t->repo, (const char *[]){ t->llmc, "down", NULL });
+	bench_run("/", (const char *[]){ "rm", "-rf", "--", t->scratch, NULL });
+	workspace_release(&t->workspace);
+	free(t->llmc);
+	free(t->repo);
+	free(t->scratch);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct table_column columns[] = { { .title = "WHAT" },
+		{ .title = "TARGET", .right = true },
+		{ .title = "MEASURED", .right = true }, { .title = "" },
+		{ .title = "" } };
+	const char *tmp = getenv("TMPDIR");
+	cleanup_free char *build = realpath(argc > 1 ? argv[1] : ".", NULL);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct top t = { 0 };
+
+	t.scratch =
+	    xasprintf("%s/bench-top-XXXXXX", tmp != NULL ? tmp : "/tmp");
+	bench_must(build == NULL || mkdtemp(t.scratch) == NULL ? -errno : 0,
+	    "mkdtemp", &(struct err){ 0 });
+	t.llmc = file_join(build, "src/cli/llmc");
+	t.repo = file_join(t.scratch, "repo");
+	t.table = table_new(columns, nitems(columns));
+	begin(&t, build);
+	start_top(&t);
+	wait_words(&t, "[live]");
+	measure_screen(&t);
+	measure_wakes(&t);
+	table_print(t.table, 0, false, &text);
+	fputs(text.data, stdout);
+	table_free(t.table);
+	end(&t);
+	return 0;
+}
