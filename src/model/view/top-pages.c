@@ -32,8 +32,8 @@ add_limits(struct json_object *budget, struct top_lines *lines)
 		top_add_count(tokens, &text);
 		buf_adds(&text, " tokens");
 	}
-	top_lines_field(lines, "limit", STYLE_PLAIN,
-	    text.len > 0 ? text.data : "none a day");
+	buf_adds(&text, text.len > 0 ? " a day, for auto mode" : "none");
+	top_lines_field(lines, "limit", STYLE_PLAIN, text.data);
 }
 
 static void
@@ -44,7 +44,7 @@ add_days(struct json_object *budget, struct top_lines *lines)
 	    json_object_array_length(days) :
 	    0;
 
-	top_lines_head(lines, "DAYS");
+	top_lines_head(lines, "DAYS, WITH WORK BY HAND");
 	if (count == 0)
 		top_lines_add(lines, 0, STYLE_DIM, "nothing was spent yet");
 	for (size_t i = count; i-- > 0;) {
@@ -151,7 +151,8 @@ static const struct meaning meanings[] = {
 	{ "[live]", "autod sends every change" },
 	{ "[lost]", "autod does not answer: this is what it said last" },
 	{ "[frozen]", "Space was pressed: changes are not shown" },
-	{ "today", "money and tokens (tok) since midnight, of a limit" },
+	{ "today",
+	    "of auto mode since midnight: money of its limit, tokens (tok)" },
 	{ "est.", "an estimate, by tokens and prices; +? has no price" },
 	{ "landed", "tasks of this run whose work is on the branch" },
 	{ "failed", "tasks of this run that were given up" },

@@ -230,6 +230,11 @@ top_add_dollars(int64_t micros, struct buf *out)
 		buf_addc(out, '?');
 		return;
 	}
+	if (micros > 0 && micros < 9500) { /* not nothing */
+		micros = micros < 1000 ? 1000 : micros;
+		buf_addf(out, "0.00%" PRId64, (micros + 500) / 1000);
+		return;
+	}
 	cents = (micros + 5000) / 10000;
 	buf_addf(out, "%" PRId64 ".%02" PRId64, cents / 100, cents % 100);
 }
