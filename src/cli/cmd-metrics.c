@@ -52,9 +52,11 @@ from_files(struct cli *cli, struct buf *out)
 	status = roster_load(cli, &state);
 	if (status == CLI_OK) {
 		metrics_state_fill(&state, settings, now, &m);
-		if (state.daemon_running)
+		if (state.daemon_running) { /* it was killed */
 			span_files_open(
 			    &cli->workspace, &state, false, now, on_span, &m);
+			m.beat_s = span_files_beat_ms(&cli->workspace) / 1000;
+		}
 		metrics_text(&m, out);
 		state_release(&state);
 	}
@@ -123,8 +125,8 @@ const struct cli_command cmd_metrics = {
 	    "Prometheus can read it from the page (GET /metrics, see: llmc web "
 	    "--help), or from\na file that --output writes, by node_exporter's "
 	    "textfile collector. Counters go on\nfor as long as the workspace "
-	    "exists. Without a daemon there is no heartbeat in it,\nand "
-	    "nothing about its process.\n",
+	    "exists. A daemon that was stopped has no heartbeat in\nit, "
+	    "one that was killed has its last one.\n",
 	.flags = metrics_flags,
 	.max_args = 0,
 	.method = "metrics.get",

@@ -118,7 +118,9 @@ equal(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* What the worker does now is another span, or the same. */
+/* What the worker does now is another span, or the same. One that began before
+ * its status ends here, too: whoever reads the state knows of no more of it
+ * (span_files_open()). */
 static void
 look_at(struct eyes_spans *s, const struct worker *w, bool queue, int64_t now)
 {
@@ -131,7 +133,8 @@ look_at(struct eyes_spans *s, const struct worker *w, bool queue, int64_t now)
 	struct work_span *span = find(s, w->name);
 
 	if (span != NULL && span->use == use && span->attempt == attempt &&
-	    equal(span->task, w->task))
+	    equal(span->task, w->task) &&
+	    (w->since_ms <= span->from_ms || w->since_ms > now))
 		return;
 	if (span != NULL)
 		end(s, span, now);

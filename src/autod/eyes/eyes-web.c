@@ -22,6 +22,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "page-assets.h"
+#include "persist.h"
 #include "serve.h"
 #include "server.h"
 #include "settings.h"
@@ -33,6 +34,7 @@
 #define PORT_FIRST 20000
 #define PORT_COUNT 10000
 #define TRIES      20
+#define SAVE_MS    2000
 
 /* A page that follows the view. */
 struct visitor {
@@ -43,11 +45,13 @@ struct visitor {
 };
 
 LIST_HEAD(visitors, visitor);
+LIST_HEAD(scrapes, scrape);
 
 struct eyes_web {
 	struct eyes_floor *eyes;
 	struct http_server *server; /* NULL = it is not open */
 	struct visitors visitors;
+	struct scrapes scrapes;
 	struct loop_timer *beat; /* while there are visitors */
 	struct eyes_report_page *report;
 	char token[WEB_TOKEN_CHARS + 1];
@@ -138,15 +142,48 @@ serve_view(struct eyes_web *web, struct http_exchange *exchange)
 
 /* --- everything else ------------------------------------------------- */
 
+/* Metrics that are sent when they are saved: a counter would go back if the
+ * daemon were killed before. Not for long: who watches is told also if nothing
+ * can be saved. */
+struct scrape {
+	LIST_ENTRY(scrape) entry;
+	struct eyes_web *web;
+	struct http_exchange *exchange;
+	struct loop_timer *timer;
+	struct buf text;
+};
+
+static void
+on_saved(void *arg)
+{
+	struct scrape *scrape = arg;
+	const struct web_content content = { .type = web_path_type(WEB_METRICS),
+		.len = scrape->text.len };
+
+	http_reply(scrape->exchange, 200, &content, scrape->text.data);
+	persist_forget(scrape->web->eyes->core, scrape);
+	loop_timer_free(scrape->timer);
+	buf_release(&scrape->text);
+	LIST_REMOVE(scrape, entry);
+	free(scrape);
+}
+
 static void
 serve_metrics(struct eyes_web *web, struct http_exchange *exchange)
 {
-	cleanup_buf struct buf text = BUF_INIT;
-	struct web_content content = { .type = web_path_type(WEB_METRICS) };
+	struct core *core = web->eyes->core;
+	struct scrape *scrape = xcalloc(1, sizeof *scrape);
 
-	eyes_metrics_text(web->eyes, &text);
-	content.len = text.len;
-	http_reply(exchange, 200, &content, text.data);
+	scrape->web = web;
+	scrape->exchange = exchange;
+	eyes_metrics_text(web->eyes, &scrape->text);
+	LIST_INSERT_HEAD(&web->scrapes, scrape, entry);
+	if (persist_is_idle(core)) {
+		on_saved(scrape);
+		return;
+	}
+	scrape->timer = loop_after(core->loop, SAVE_MS, on_saved, scrape);
+	persist_then(core, scrape, on_saved, scrape);
 }
 
 static void
@@ -332,6 +369,7 @@ eyes_web_new(struct eyes_floor *eyes)
 
 	web->eyes = eyes;
 	LIST_INIT(&web->visitors);
+	LIST_INIT(&web->scrapes);
 	web->report = eyes_report_page_new(eyes);
 	serve_handle(eyes->core, "web.get", on_get, web);
 	emit_subscribe(eyes->core, on_event, web);
@@ -344,6 +382,8 @@ eyes_web_free(struct eyes_web *web)
 	if (web == NULL)
 		return;
 	emit_unsubscribe(web->eyes->core, on_event, web);
+	while (!LIST_EMPTY(&web->scrapes))
+		on_saved(LIST_FIRST(&web->scrapes));
 	eyes_report_page_free(web->report);
 	web_close(web);
 	free(web->reason);

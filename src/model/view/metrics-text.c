@@ -341,8 +341,8 @@ static void
 add_daemon(const struct metrics *m, struct buf *out)
 {
 	begin(out, "llmc_heartbeat_timestamp_seconds", "gauge",
-	    "The last heartbeat of the daemon; absent if there is none.");
-	if (m->live && m->beat_s > 0) {
+	    "The last heartbeat of the daemon; absent if it was stopped.");
+	if (m->beat_s > 0) {
 		buf_adds(out, "llmc_heartbeat_timestamp_seconds ");
 		add_int(out, m->beat_s);
 	}

@@ -43,9 +43,10 @@ struct metrics {
 	int64_t cost_open; /* estimates that a report may still replace */
 	struct json_object *counters; /* counters.h; borrowed, may be NULL */
 	int64_t uses[WORK_USE_COUNT]; /* of spans that go on, in ms */
+	int64_t beat_s; /* the daemon's last heartbeat, also if it was killed;
+			 * 0 = it writes none, or was stopped */
 	/* What only a daemon has: */
 	bool live;
-	int64_t beat_s; /* its last heartbeat; 0 = it writes none */
 	int64_t lag_ms;
 	struct metrics_process process;
 };

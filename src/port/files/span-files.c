@@ -119,12 +119,18 @@ member_of(const struct workspace *workspace, const char *name, const char *key)
 	return json_int_or(json, key, 0) * 1000;
 }
 
+int64_t
+span_files_beat_ms(const struct workspace *workspace)
+{
+	return member_of(workspace, "auto.heartbeat", "timestamp_unix");
+}
+
 /* When the daemon was last alive: its heartbeat, or the state that it wrote. */
 static int64_t
 alive_until(const struct workspace *workspace)
 {
 	cleanup_free char *file = workspace_path(workspace, "state.json");
-	int64_t beat = member_of(workspace, "auto.heartbeat", "timestamp_unix");
+	int64_t beat = span_files_beat_ms(workspace);
 	int64_t saved = 0;
 	struct stat st;
 

@@ -35,6 +35,9 @@ void
 span_files_open(const struct workspace *workspace, const struct state *state,
     bool alive, int64_t now_ms, span_files_fn *fn, void *arg);
 
+/* The last heartbeat of a daemon; 0 = there is none. */
+int64_t span_files_beat_ms(const struct workspace *workspace);
+
 /* Remove files that are kept no longer. */
 void span_files_tidy(const struct workspace *workspace, int64_t now_ms);
 

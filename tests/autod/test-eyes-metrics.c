@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: ISC */
+
+/* /metrics of the page: nothing that is not saved. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "emit.h"
+#include "eyes-floor.h"
+#include "eyes-web.h"
+#include "mem.h"
+#include "persist.h"
+#include "team-world.h"
+#include "unit.h"
+#include "web-files.h"
+#include "web-rules.h"
+
+static struct team_world w;
+static struct eyes_floor *eyes;
+static struct floor_world *const below = &w.world.floor;
+
+static void
+begin(void)
+{
+	team_world_begin(&w, "[web]\nenabled = true\n");
+	eyes = eyes_floor_new(w.team);
+	auto_world_live(&w.world);
+	floor_world_settle(below);
+	ck_assert_uint_gt(eyes_web_port(eyes->web), 0);
+}
+
+static void
+end(void)
+{
+	eyes_floor_free(take_ptr(&eyes));
+	team_world_end(&w);
+}
+
+/* Ask for them; returns the connection. */
+static int
+ask(void)
+{
+	const struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_port = htons((uint16_t)eyes_web_port(eyes->web)),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	char token[WEB_TOKEN_CHARS + 1];
+	cleanup_free char *request = NULL;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_eq(
+	    web_files_make_token(&below->workspace, token, NULL), 0);
+	request = xasprintf("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
+			    "Authorization: Bearer %s\r\n\r\n",
+	    eyes_web_port(eyes->web), token);
+	ck_assert_int_eq(
+	    connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
+	ck_assert_int_eq(send(fd, request, strlen(request), MSG_NOSIGNAL),
+	    (ssize_t)strlen(request));
+	return fd;
+}
+
+static bool
+has_answer(void *arg)
+{
+	char byte;
+
+	return recv(*(int *)arg, &byte, 1, MSG_DONTWAIT | MSG_PEEK) > 0;
+}
+
+static bool
+is_waiting(void *arg)
+{
+	(void)arg;
+	return floor_world_store_waits(below);
+}
+
+START_TEST(what_is_not_saved_is_not_told)
+{
+	int fd;
+
+	begin();
+	below->store_held = true;
+	emit(below->core,
+	    &(struct event){ .kind = EVENT_FLEET_RESUMED, .worker = "eve" });
+	persist_changed(below->core);
+	fd = ask();
+	floor_world_wait(below, is_waiting, NULL);
+	ck_assert(!has_answer(&fd));
+	floor_world_store_answer(below);
+	floor_world_wait(below, has_answer, &fd);
+	close(fd);
+	end();
+}
+END_TEST
+
+START_TEST(they_are_told_after_a_while_if_nothing_can_be_saved)
+{
+	int64_t begun = clock_mono_ms();
+	int fd, gone;
+
+	begin();
+	below->store_fails = true;
+	persist_changed(below->core);
+	fd = ask();
+	gone = ask(); /* who asks may go away */
+	close(gone);
+	floor_world_wait(below, has_answer, &fd);
+	ck_assert_int_ge(clock_mono_ms() - begun, 1000);
+	close(fd);
+	fd = ask(); /* and the daemon may end */
+	persist_changed(below->core);
+	below->store_fails = false;
+	end();
+	close(fd);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("eyes-metrics");
+
+	unit_case(s, "metrics",
+	    (const TTest *const[]){ what_is_not_saved_is_not_told,
+		they_are_told_after_a_while_if_nothing_can_be_saved, NULL });
+	return s;
+}
