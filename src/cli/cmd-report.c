@@ -12,6 +12,7 @@
 #include "json.h"
 #include "mem.h"
 #include "overseer-files.h"
+#include "progress.h"
 #include "report-files.h"
 #include "report-html.h"
 #include "report-make.h"
@@ -92,8 +93,9 @@ choose(struct making *m, const char *since, const char *run)
 	if (run != NULL && m->run.id == NULL)
 		return m->run.last != NULL ?
 		    cli_fail(m->cli, "unknown_run",
-			"there is no run %s; the last one is %s", run,
-			m->run.last) :
+			"there is no run %s; the last one: llmc report --run "
+			"%s",
+			run, m->run.last) :
 		    cli_fail(m->cli, "unknown_run",
 			"there is no run %s; a run begins with: llmc up --auto",
 			run);
@@ -160,11 +162,14 @@ make(struct making *m, const struct cli_args *args)
 	int status = choose(m, args->flags[FLAG_SINCE], args->flags[FLAG_RUN]);
 	struct json_object *report;
 
-	if (status == CLI_OK)
-		status = read_all(m);
+	if (status != CLI_OK)
+		return status;
+	progress_begin(m->cli, "reading the records");
+	status = read_all(m);
 	if (status != CLI_OK)
 		return status;
 	report = report_make(&m->in);
+	progress_end();
 	report_files_release(&m->files);
 	m->cli->result = report;
 	if (html != NULL)

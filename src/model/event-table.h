@@ -25,6 +25,7 @@ enum event_kind {
 	EVENT_SOCKET_GONE, /* path, reason: what follows */
 	EVENT_WEB_OPEN, /* text: the port */
 	EVENT_WEB_FAILED, /* reason */
+	EVENT_REPORT_FAILED, /* text: of what, reason, receipt */
 	EVENT_FAILURE, /* class, scope, worker, task, reason */
 	/* A worker. */
 	EVENT_WORKER_MOVED, /* worker, from, to, reason */

@@ -101,6 +101,7 @@ write_registration(const struct overseer *o, struct err *err)
 	json_set_int(json, "start_time_unix", o->started_unix);
 	json_set_string(json, "instance_id", o->instance);
 	json_set_string(json, "state", state_words[o->state]);
+	json_set_bool(json, "stopping", o->stopping);
 	json_set_int(json, "attempt", o->attempt);
 	json_set_string(json, "failure", o->words);
 	json_set_string(json, "verdict",

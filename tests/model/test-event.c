@@ -265,6 +265,7 @@ START_TEST(records_have_the_members_that_programs_know)
 		{ EVENT_HOST_REFUSED, "host_refused", "worker_name text" },
 		{ EVENT_WEB_OPEN, "web_open", "text" },
 		{ EVENT_WEB_FAILED, "web_failed", "reason" },
+		{ EVENT_REPORT_FAILED, "report_failed", "text reason" },
 		{ EVENT_SENT_BACK, "sent_back", "worker_name task reason" },
 		{ EVENT_WAITING, "waiting", "worker_name reason until_unix" },
 		{ EVENT_STALL, "stall", "worker_name task action" },

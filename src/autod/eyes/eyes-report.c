@@ -10,40 +10,35 @@
 #include <unistd.h>
 
 #include "auto.h"
-#include "child.h"
+#include "buf.h"
 #include "clock.h"
 #include "core.h"
+#include "emit.h"
+#include "errand.h"
 #include "errtext.h"
 #include "eyes-floor.h"
 #include "eyes-report.h"
+#include "file.h"
 #include "json.h"
-#include "kept.h"
 #include "life.h"
 #include "log.h"
 #include "mem.h"
 #include "settings.h"
-#include "strv.h"
+#include "text.h"
 #include "workspace.h"
 #include "zone.h"
 
-#define OWED_MAX   ((size_t)64 * 1024)
-#define DAY_MS     (24 * 3600 * (int64_t)1000)
-#define DAY_LEN    10 /* "2026-01-31" */
-#define OUTPUT_MAX 4096
-
-/* $1 llmc, $2 root, $3 and $4 the period, $5 the files without their endings,
- * $6 the command. */
-static const char script[] =
-    "exec >\"$5.log\" 2>&1\n"
-    "\"$1\" --root \"$2\" report --json \"$3\" \"$4\" --html \"$5.html\" "
-    ">\"$5.json\" || exit\n"
-    "LLMC_REPORT_HTML=$5.html\n"
-    "export LLMC_REPORT_HTML\n"
-    "exec /bin/sh -c \"$6\" <\"$5.json\"\n";
+#define OWED_MAX     ((size_t)64 * 1024)
+#define DOCUMENT_MAX ((size_t)256 * 1024)
+#define DAY_MS       (24 * 3600 * (int64_t)1000)
+#define DAY_LEN      10 /* "2026-01-31" */
+#define LOG_MODE     0600
+#define SAID_MAX     200 /* bytes of what a command said, in a sentence */
 
 struct sending {
 	struct eyes_report *report;
-	struct child *child;
+	char *name;
+	struct errand *errand;
 	LIST_ENTRY(sending) entry;
 };
 
@@ -84,8 +79,7 @@ load(struct eyes_report *r)
 	r->next_ms = json_int_or(json, "next_ms", 0);
 }
 
-/* False: it cannot be written, and nothing may be sent that would be sent
- * again. */
+/* False: it cannot be written. */
 static bool
 save(const struct eyes_report *r)
 {
@@ -105,19 +99,85 @@ save(const struct eyes_report *r)
 
 /* --- sending --------------------------------------------------------- */
 
+static char *
+folder(const struct eyes_report *r)
+{
+	return workspace_path(core_of(r)->workspace, "reports");
+}
+
+static char *
+errands(const struct eyes_report *r)
+{
+	return workspace_path(core_of(r)->workspace, "reports/sending");
+}
+
 static void
-on_sent(const struct child_result *result, void *arg)
+sending_free(struct sending *sending)
+{
+	LIST_REMOVE(sending, entry);
+	errand_free(sending->errand);
+	free(sending->name);
+	free(sending);
+}
+
+static void
+tell_failure(const struct eyes_report *r, const char *name, const char *words)
+{
+	cleanup_free char *receipt = xasprintf("report-%s", name);
+	cleanup_free char *reason = xasprintf(
+	    "%s; the report is in .llmc/reports/%s.html", words, name);
+
+	emit(r->eyes->core,
+	    &(struct event){ .kind = EVENT_REPORT_FAILED,
+		.text = name,
+		.reason = reason,
+		.receipt = receipt });
+}
+
+/* Why it failed, with the end of what it said. */
+static void
+describe(const struct errand_result *result, struct buf *out)
+{
+	const struct buf *said =
+	    result->err.len > 0 ? &result->err : &result->out;
+	size_t len = said->len, from;
+
+	buf_adds(out, "people.report_command ");
+	if (result->timed_out)
+		buf_adds(out, "took longer than 5 minutes");
+	else if (result->lost)
+		buf_adds(out, "was killed");
+	else
+		buf_addf(out, "exited with status %d", result->status);
+	while (len > 0 && said->data[len - 1] == '\n')
+		len--;
+	from = len > SAID_MAX ? len - SAID_MAX : 0;
+	if (len == 0)
+		return;
+	buf_adds(out, ": ");
+	text_add_visible(out, said->data + from, len - from, false);
+}
+
+static void
+on_sent(const struct errand_result *result, void *arg)
 {
 	struct sending *sending = arg;
-	cleanup_buf struct buf how = BUF_INIT;
+	struct eyes_report *r = sending->report;
+	cleanup_free char *dir = folder(r), *running = errands(r);
+	cleanup_free char *log = xasprintf("%s/%s.log", dir, sending->name);
+	cleanup_buf struct buf words = BUF_INIT, said = BUF_INIT;
 
-	if (!child_succeeded(result)) {
-		child_result_describe(result, &how);
-		log_info(
-		    "people.report_command %s; see .llmc/reports", how.data);
+	buf_add(&said, result->out.data, result->out.len);
+	buf_add(&said, result->err.data, result->err.len);
+	file_replace(log, said.data, said.len, LOG_MODE, NULL);
+	if (result->status != 0) {
+		describe(result, &words);
+		tell_failure(r, sending->name, words.data);
 	}
-	LIST_REMOVE(sending, entry);
-	free(sending);
+	/* Its files say that it was sent, until report.json does. */
+	if (save(r))
+		errand_forget(running, sending->name, NULL);
+	sending_free(sending);
 }
 
 static void
@@ -139,41 +199,109 @@ tidy(const char *dir)
 	closedir(d);
 }
 
+static void
+add_word(struct buf *out, const char *before, const char *word)
+{
+	buf_adds(out, before);
+	text_add_shell(out, word);
+}
+
+/* Makes the report and runs the command with it. The daemon ends it at its
+ * deadline; timeout(1) does so a minute later if the daemon is gone. */
+static void
+add_script(struct eyes_report *r, const char *name, const char *option,
+    const char *value, struct buf *out)
+{
+	const struct core *core = core_of(r);
+	cleanup_free char *dir = folder(r);
+	cleanup_free char *html = xasprintf("%s/%s.html", dir, name);
+	cleanup_free char *json = xasprintf("%s/%s.json", dir, name);
+
+	add_word(out, "", core->llmc);
+	add_word(out, " --root ", core->workspace->root);
+	add_word(out, " report --json ", option);
+	add_word(out, " ", value);
+	add_word(out, " --html ", html);
+	add_word(out, " >", json);
+	add_word(out, " || exit\nLLMC_REPORT_HTML=", html);
+	add_word(out,
+	    "\nexport LLMC_REPORT_HTML\n"
+	    "exec timeout -k 5 360 /bin/sh -c ",
+	    setting(r, "people.report_command"));
+	add_word(out, " <", json);
+}
+
+/* Begin one, or go on with what an earlier daemon began (command NULL). */
+static int
+send_by(struct eyes_report *r, const char *name, const char *command,
+    struct err *err)
+{
+	const struct core *core = core_of(r);
+	cleanup_free char *dir = errands(r);
+	const struct errand_spec spec = {
+		.dir = dir,
+		.name = name,
+		.command = command,
+		.cwd = core->workspace->root,
+		.deadline_ms = EYES_REPORT_DEADLINE_MS,
+	};
+	struct sending *sending = xcalloc(1, sizeof *sending);
+	int code;
+
+	sending->report = r;
+	code = command != NULL ? errand_start(core->loop, &spec, on_sent,
+				     sending, &sending->errand, err) :
+				 errand_adopt(core->loop, &spec, on_sent,
+				     sending, &sending->errand, err);
+	if (code < 0) {
+		free(sending);
+		return code;
+	}
+	sending->name = xstrdup(name);
+	LIST_INSERT_HEAD(&r->sendings, sending, entry);
+	return 0;
+}
+
 /* name: of its files; option and value: of llmc report. */
 static void
 send(struct eyes_report *r, const char *name, const char *option,
     const char *value)
 {
-	const struct core *core = core_of(r);
-	cleanup_free char *dir = workspace_path(core->workspace, "reports");
-	cleanup_free char *files = xasprintf("%s/%s", dir, name);
-	const char *const shell[] = { "/bin/sh", "-c", script, "llmc-report",
-		core->llmc, core->workspace->root, option, value, files,
-		setting(r, "people.report_command"), NULL };
-	cleanup_strv char **argv = kept_argv(shell, KEPT_ALONE);
-	const struct child_spec spec = {
-		.argv = strv_const(argv),
-		.cwd = core->workspace->root,
-		.deadline_ms = EYES_REPORT_DEADLINE_MS,
-		.output_max = OUTPUT_MAX,
-	};
-	struct sending *sending;
+	cleanup_free char *dir = folder(r), *running = errands(r);
+	cleanup_buf struct buf command = BUF_INIT;
 	struct err err = { 0 };
+	int code = file_mkdirs(running, 0700, &err);
 
-	if (mkdir(dir, 0700) < 0 && errno != EEXIST) {
-		log_info("%s: %s", dir, strerror(errno));
-		return;
-	}
 	tidy(dir);
-	sending = xcalloc(1, sizeof *sending);
-	sending->report = r;
-	if (child_spawn(core->loop, &spec, on_sent, sending, &sending->child,
-		&err) < 0) {
-		log_info("people.report_command: %s", err.msg);
-		free(sending);
+	add_script(r, name, option, value, &command);
+	if (code == 0)
+		code = send_by(r, name, command.data, &err);
+	if (code < 0 && code != -EEXIST) /* an earlier daemon has begun it */
+		tell_failure(r, name, err.msg);
+}
+
+/* What an earlier daemon began and did not see end. */
+static void
+adopt_all(struct eyes_report *r)
+{
+	cleanup_free char *running = errands(r);
+	DIR *d = opendir(running);
+	struct dirent *entry;
+
+	if (d == NULL)
 		return;
+	while ((entry = readdir(d)) != NULL) {
+		size_t len = strlen(entry->d_name), end = strlen(".json");
+		cleanup_free char *name = NULL;
+
+		if (len <= end ||
+		    strcmp(entry->d_name + len - end, ".json") != 0)
+			continue;
+		name = xstrndup(entry->d_name, len - end);
+		if (send_by(r, name, NULL, NULL) < 0)
+			errand_forget(running, name, NULL);
 	}
-	LIST_INSERT_HEAD(&r->sendings, sending, entry);
+	closedir(d);
 }
 
 static bool
@@ -188,8 +316,9 @@ send_run(struct eyes_report *r)
 {
 	cleanup_free char *run = take_ptr(&r->run);
 
-	if (save(r) && is_wanted(r))
+	if (is_wanted(r))
 		send(r, run, "--run", run);
+	save(r);
 }
 
 /* --- at a time of day ------------------------------------------------ */
@@ -235,8 +364,8 @@ eyes_report_patrol(struct eyes_report *r)
 		save(r);
 	} else if (due > 0 && now >= due) {
 		plan_next(r, at, now);
-		if (save(r))
-			send_day(r, due, now);
+		send_day(r, due, now);
+		save(r);
 	}
 }
 
@@ -260,11 +389,8 @@ eyes_report_free(struct eyes_report *r)
 
 	if (r == NULL)
 		return;
-	while ((sending = LIST_FIRST(&r->sendings)) != NULL) {
-		child_release(sending->child);
-		LIST_REMOVE(sending, entry);
-		free(sending);
-	}
+	while ((sending = LIST_FIRST(&r->sendings)) != NULL)
+		sending_free(sending);
 	free(r->run);
 	free(r->at);
 	free(r);
@@ -279,6 +405,7 @@ eyes_report_begin(struct eyes_report *r)
 	if (core->options->oneshot)
 		return;
 	load(r);
+	adopt_all(r);
 	if (run != NULL && r->run != NULL && strcmp(r->run, run) != 0)
 		send_run(r); /* it was killed */
 	if (run != NULL && r->run == NULL && is_wanted(r)) {
@@ -289,15 +416,27 @@ eyes_report_begin(struct eyes_report *r)
 	eyes_report_patrol(r);
 }
 
-/* An overseer goes on with the run, unless it is complete. */
+/* An overseer goes on with the run, unless it is complete or the overseer was
+ * told to stop. */
+static bool
+is_over(const struct core *core)
+{
+	cleanup_free char *file =
+	    workspace_path(core->workspace, "overseer.json");
+	cleanup_json struct json_object *overseer = NULL;
+
+	return !core->state.overseer_active || life_is_complete(core) ||
+	    (json_load(file, DOCUMENT_MAX, &overseer, NULL) == 0 &&
+		json_bool_or(overseer, "stopping", false));
+}
+
 void
 eyes_report_close(struct eyes_report *r)
 {
 	const struct core *core = core_of(r);
 
 	if (r->begun && r->run != NULL && core->state.run_id != NULL &&
-	    strcmp(r->run, core->state.run_id) == 0 &&
-	    (!core->state.overseer_active || life_is_complete(core)))
+	    strcmp(r->run, core->state.run_id) == 0 && is_over(core))
 		send_run(r);
 	r->begun = false;
 }

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: ISC */
+
+/* people.report_command: once for each run and day, whatever happens to the
+ * daemon; and what a person is told if it fails. */
+#include "autorun.h"
+#include "mem.h"
+#include "overrun.h"
+
+static const char *
+file_of(const char *name)
+{
+	return e2e_path("%s/%s", unit_scratch(), name);
+}
+
+static void
+begin(void)
+{
+	over_begin();
+	auto_set("daemon.patrol_interval", "100ms");
+	auto_set("people.notify_command",
+	    e2e_path("cat >'%s'.$$; cat '%s'.$$ >>'%s'", file_of("told"),
+		file_of("told"), file_of("told")));
+	e2e_write(file_of("sent"), "");
+}
+
+/* A line of "sent" for each report: whose it is; then the command. */
+static void
+send_with(const char *command)
+{
+	auto_set("people.report_command",
+	    e2e_path("grep -o '\"run\": [^,]*' >>'%s'; %s", file_of("sent"),
+		command));
+}
+
+static void
+wait_sent(const char *run)
+{
+	auto_wait_shell(e2e_path("grep -q '%s' '%s'", run, file_of("sent")));
+}
+
+static void
+expect_sent(const char *lines)
+{
+	ck_assert_str_eq(e2e_read(file_of("sent")), lines);
+}
+
+/* A person was told this, once. */
+static void
+expect_told_once(const char *words)
+{
+	auto_wait_shell(
+	    e2e_path("grep '\"class\":\"settings\"' '%s' | grep -qF '%s'",
+		file_of("told"), words));
+	ck_assert_str_eq(
+	    e2e_sh(NULL,
+		e2e_path("grep -c 'report_command' '%s'", file_of("told")))
+		->out,
+	    "1\n");
+}
+
+/* The report of a day is owed when the next daemon begins. */
+static void
+owe_a_day(void)
+{
+	auto_set("people.report_at", "07:00");
+	e2e_write(e2e_path("%s/.llmc/report.json", fleet_root()),
+	    "{\"run\": null, \"at\": \"07:00\", \"next_ms\": 1000}");
+}
+
+/* --- once ------------------------------------------------------------ */
+
+START_TEST(a_run_under_an_overseer_is_reported_once_at_its_end)
+{
+	int daemon;
+
+	send_with("true");
+	over_remedy(0, "fake: run true");
+	auto_task("a.md", "A\nfake: commit a.txt x\n");
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_finished("landed", 1);
+	fleet_kill(daemon);
+	over_daemon(daemon);
+	auto_task("b.md", "B\nfake: commit b.txt x\n");
+	auto_wait_finished("landed", 2);
+	expect_sent("");
+	over_stop();
+	wait_sent("r1");
+	auto_wait_shell("ls .llmc/reports/sending/r1.status");
+	over_start();
+	auto_wait_shell("grep -q r2 .llmc/report.json");
+	over_stop();
+	wait_sent("r2");
+	expect_sent("\"run\": \"r1\"\n\"run\": \"r2\"\n");
+}
+END_TEST
+
+START_TEST(a_day_is_reported_once_if_the_daemon_is_killed_meanwhile)
+{
+	send_with(auto_gate("mail"));
+	owe_a_day();
+	auto_up(NULL);
+	auto_wait_gate("mail");
+	auto_kill9_daemon();
+	auto_up(NULL);
+	auto_open_gate("mail");
+	wait_sent("r1"); /* which was killed */
+	auto_wait_shell("! ls .llmc/reports/sending/*.json");
+	expect_sent("\"run\": null\n\"run\": \"r1\"\n");
+	auto_set("people.report_command", "");
+	auto_drain();
+}
+END_TEST
+
+START_TEST(a_command_goes_on_when_its_daemon_has_ended_with_the_run)
+{
+	send_with(e2e_path(
+	    "%s; echo after >>'%s'", auto_gate("mail"), file_of("sent")));
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	auto_wait_gate("mail");
+	auto_open_gate("mail");
+	wait_sent("after");
+	auto_set("people.report_command", "");
+	auto_up(NULL);
+	auto_wait_shell("! ls .llmc/reports/sending/*.json");
+	auto_drain();
+	expect_sent("\"run\": \"r1\"\nafter\n");
+	ck_assert(!e2e_exists(file_of("told")));
+}
+END_TEST
+
+/* --- what fails ------------------------------------------------------ */
+
+START_TEST(a_person_is_told_once_that_a_report_was_not_sent)
+{
+	send_with("echo no such host >&2; exit 3");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	auto_wait_shell("ls .llmc/reports/sending/r1.status");
+	auto_set("people.report_command", "");
+	auto_up(NULL); /* the daemon of the run has ended */
+	expect_told_once("exited with status 3: no such host; the report is "
+			 "in .llmc/reports/r1.html");
+	ck_assert_int_eq(auto_events("report_failed", "r1"), 1);
+	auto_drain();
+	auto_up(NULL);
+	auto_drain();
+	expect_told_once("no such host");
+	expect_sent("\"run\": \"r1\"\n");
+}
+END_TEST
+
+START_TEST(what_a_command_prints_is_kept_within_bounds)
+{
+	send_with("yes | head -c 20000000; exit 3");
+	owe_a_day();
+	auto_up(NULL);
+	expect_told_once("exited with status 3");
+	auto_wait_shell("! ls .llmc/reports/sending/*.json");
+	e2e_expect(e2e_sh(fleet_root(),
+		       "find .llmc/reports -size +2000k | grep -q . && exit 1; "
+		       "ls .llmc/reports/*.log"),
+	    0, NULL);
+	auto_set("people.report_command", "");
+	auto_drain();
+}
+END_TEST
+
+START_TEST(a_command_that_hangs_is_ended_and_told)
+{
+	send_with(auto_gate("mail"));
+	owe_a_day();
+	auto_up(NULL);
+	auto_wait_gate("mail");
+	auto_kill9_daemon();
+	/* It began long ago. */
+	e2e_expect(e2e_sh(fleet_root(),
+		       "sed -i 's/\"started_unix_ms\": *[0-9]*/"
+		       "\"started_unix_ms\": 1000/' "
+		       ".llmc/reports/sending/*.json"),
+	    0, NULL);
+	auto_set("people.report_command", "");
+	auto_up(NULL);
+	expect_told_once("took longer than 5 minutes");
+	auto_wait_shell("! ls .llmc/reports/sending/*.json");
+	auto_drain();
+	expect_sent("\"run\": null\n");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("report-sent");
+	TCase *tc = tcase_create("sent");
+	const TTest *const tests[] = {
+		a_run_under_an_overseer_is_reported_once_at_its_end,
+		a_day_is_reported_once_if_the_daemon_is_killed_meanwhile,
+		a_command_goes_on_when_its_daemon_has_ended_with_the_run,
+		a_person_is_told_once_that_a_report_was_not_sent,
+		what_a_command_prints_is_kept_within_bounds,
+		a_command_that_hangs_is_ended_and_told,
+	};
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, begin, over_end);
+	for (size_t i = 0; i < nitems(tests); i++)
+		tcase_add_test(tc, tests[i]);
+	suite_add_tcase(s, tc);
+	return s;
+}
