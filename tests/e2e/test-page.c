@@ -255,18 +255,19 @@ END_TEST
 START_TEST(the_keyboard_reaches_everything)
 {
 	static const char *const sections[] = { "needs", "budget", "workers",
-		"queue", "goals", "ended", "events", "failures", "delegation" };
+		"queue", "goals", "ended", "events", "failures", "delegation",
+		"report" };
 
 	open_at_work();
 	browser_value(browser,
 	    "window.seen = []; addEventListener('focusin', e => "
 	    "seen.push(e.target.getAttribute('href') || e.target.id || "
 	    "e.target.tagName)); 0");
-	for (int i = 0; i < 14; i++)
+	for (int i = 0; i < 15; i++)
 		browser_press(browser, "Tab");
 	e2e_has(browser_value(browser, "seen.join(' ')"),
 	    "#needs #needs #budget #workers #queue #goals #ended #events "
-	    "#failures #delegation filter SUMMARY SUMMARY");
+	    "#failures #delegation #report filter SUMMARY SUMMARY");
 	for (size_t i = 0; i < nitems(sections); i++) {
 		browser_value(browser,
 		    e2e_path("document.querySelector('nav [href=\"#%s\"]')"

@@ -3,23 +3,27 @@
 
 /*
  * The live page. It reads the view (model/view/view-doc.h) as a stream and
- * draws it: rows keep their elements, and only what differs is written, so that
- * the focus, a selection and what was opened stay. Texts of others are only
- * ever set as text.
+ * draws it. What is shown is a table of sections, which consist of blocks:
+ * lists, tables, trees and terms. They are filled with parts: texts, and the
+ * few kinds of elements that NODES makes. Rows keep their elements, and only
+ * what differs is written, so that the focus, a selection and what was opened
+ * stay. Texts of others are only ever set as text.
  */
 (() => {
 const PAGE_ROWS = 200;
 const EVENTS_MAX = 200;
+const REPORT_MS = 60000; /* it is not asked for more often by itself */
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
-const MAPS = ["needs", "workers", "tasks", "ended", "landing", "goals",
+const MAPS = ["needs", "workers", "tasks", "todo", "ended", "landing", "goals",
 	"people", "repairs"];
 
 const byId = (id) => document.getElementById(id);
 const now = () => Date.now() / 1000;
 const natural = new Intl.Collator("en", { numeric: true }).compare;
+const given = (parts) => [parts].flat(Infinity)
+	.filter((p) => p != null && p !== "" && p !== false);
 
-const view = { head: {}, team: {}, budget: {}, events: [] };
-const changed = new Set();
+const view = { head: {}, team: {}, budget: {}, events: [], report: {} };
 let filter = "";
 
 /* --- words ------------------------------------------------------------ */
@@ -38,15 +42,18 @@ function duration(seconds) {
 	return two(Math.floor(s / 86400), "d", Math.floor(s / 3600) % 24, "h");
 }
 
+const took = (ms) => ms == null ? "" : duration(ms / 1000);
+
+const CLOCK = new Intl.DateTimeFormat("en-GB",
+	{ hour: "2-digit", minute: "2-digit" });
+const DAY = new Intl.DateTimeFormat("en-GB",
+	{ day: "numeric", month: "short" });
+
 function clock(unix) {
 	const at = new Date(unix * 1000);
-	const time = at.toLocaleTimeString("en-GB",
-		{ hour: "2-digit", minute: "2-digit" });
 
-	if (at.toDateString() === new Date().toDateString())
-		return time;
-	return at.toLocaleDateString("en-GB",
-		{ day: "numeric", month: "short" }) + " " + time;
+	return (at.toDateString() === new Date().toDateString() ? "" :
+		DAY.format(at) + " ") + CLOCK.format(at);
 }
 
 function count(n) {
@@ -59,6 +66,8 @@ function count(n) {
 }
 
 function dollars(micros) {
+	if (micros == null)
+		return "";
 	return micros > 0 && micros < 10000 ? "<$0.01" :
 		"$" + (micros / 1e6).toFixed(2);
 }
@@ -72,32 +81,30 @@ function money(row) {
 }
 
 function tokens(t) {
-	if (t == null)
-		return null;
-	if (typeof t === "number")
+	if (t == null || typeof t === "number")
 		return count(t);
 	return `${count(t.input)} in, ${count(t.output)} out, ` +
 		`${count(t.cacheRead)} from the cache, ` +
 		`${count(t.cacheCreation)} to the cache`;
 }
 
-const BAD = ["error", "failed", "dead-letter", "offline", "ejected", "red",
-	"aborted", "critical", "emergency"];
-const WARN = ["paused", "limited", "needs_review", "no_changes",
-	"rejected", "parked", "blocked", "deferred", "suspect", "held",
-	"stalled", "warning", "warn"];
-const GOOD = ["working", "landed", "done", "accepting", "green", "landing",
-	"running"];
+const CLASSES = {
+	bad: ["error", "failed", "dead-letter", "offline", "ejected", "red",
+		"aborted", "critical", "emergency"],
+	warn: ["paused", "limited", "needs_review", "no_changes", "rejected",
+		"parked", "blocked", "deferred", "suspect", "held", "stalled",
+		"warning", "warn"],
+	good: ["working", "landed", "done", "accepting", "green", "landing",
+		"running"],
+};
+const CLASS_OF = new Map(Object.entries(CLASSES)
+	.flatMap(([c, words]) => words.map((w) => [w, c])));
 
 /* A word with its colour and, where it is bad, a mark. */
 function word(text) {
-	if (!text)
-		return "";
-	if (BAD.includes(text))
-		return { c: "bad", s: "! " + text };
-	if (WARN.includes(text))
-		return { c: "warn", s: text };
-	return GOOD.includes(text) ? { c: "good", s: text } : text;
+	const c = CLASS_OF.get(text);
+
+	return c ? { c, s: (c === "bad" ? "! " : "") + text } : text;
 }
 
 /* An object of others in one line. */
@@ -110,7 +117,7 @@ function plain(value) {
 			k.replace(/_/g, " ") + ": " + plain(v)).join("; ");
 }
 
-/* --- elements --------------------------------------------------------- */
+/* --- parts ------------------------------------------------------------ */
 
 function make(name, attributes, ...children) {
 	const e = document.createElement(name);
@@ -135,35 +142,71 @@ function tick(time) {
 		time.textContent = text;
 }
 
-/* A moment: {at, how}. */
 const age = (at) => at ? { at, how: "age" } : "";
 const moment = (at) => at ? { at, how: "clock" } : "";
 const until = (at) => at ? { at, how: "until" } : "";
+const why = (text) => text ? { c: "why", s: text } : "";
+const tag = (text) => text ? [" ", { c: "tag", s: text }] : "";
+const short = (commit) => commit ? { c: "mono", s: commit.slice(0, 10) } : "";
 
-/* Parts are texts, {s, c} (in a class), {code} and moments. */
+/* Parts with a text between them. */
+function joined(parts, between) {
+	return parts.map(given).filter((p) => p.length > 0)
+		.flatMap((p, i) => i > 0 ? [between, p] : [p]);
+}
+
+function copier(command) {
+	const button = make("button",
+		{ type: "button", "aria-label": `Copy ${command}` }, "Copy");
+	const say = (text) => {
+		button.textContent = text;
+		setTimeout(() => { button.textContent = "Copy"; }, 2000);
+	};
+	const select = () => {
+		getSelection().selectAllChildren(button.previousElementSibling);
+		say("Selected");
+	};
+
+	button.addEventListener("click", () => navigator.clipboard ?
+		navigator.clipboard.writeText(command)
+			.then(() => say("Copied"), select) : select());
+	return button;
+}
+
+/* By the member that a part of the kind has. */
+const NODES = {
+	s: (p) => make("span", { class: p.c }, String(p.s)),
+	code: (p) => make("code", null, p.code),
+	copy: (p) => make("span", { class: "copy" },
+		make("code", null, p.copy), " ", copier(p.copy)),
+	box: (p) => make("div", null, ...given(p.box).map(node)),
+	meter: (p) => make("meter", { "aria-label": p.meter, value: p.value,
+		max: p.max, high: p.max * 0.9 }),
+	at: (p) => {
+		const date = new Date(p.at * 1000);
+		const time = make("time", { "data-at": p.at, "data-how": p.how,
+			datetime: date.toISOString(),
+			title: date.toLocaleString() });
+
+		tick(time);
+		return time;
+	},
+};
+
 function node(part) {
 	if (typeof part !== "object")
 		return String(part);
-	if (part.code)
-		return make("code", null, part.code);
-	if (part.c)
-		return make("span", { class: part.c }, String(part.s));
-	const date = new Date(part.at * 1000);
-	const time = make("time", { "data-at": part.at, "data-how": part.how,
-		datetime: date.toISOString(), title: date.toLocaleString() });
-
-	tick(time);
-	return time;
+	return NODES[Object.keys(NODES).find((kind) => kind in part)](part);
 }
 
 function write(element, ...parts) {
-	const given = parts.flat(Infinity).filter((p) => p != null && p !== "");
-	const now = JSON.stringify(given);
+	const all = given(parts);
+	const now = JSON.stringify(all);
 
 	if (element.written === now)
 		return;
 	element.written = now;
-	element.replaceChildren(...given.map(node));
+	element.replaceChildren(...all.map(node));
 }
 
 /* Have one child for each item, in their order: those that are there stay. */
@@ -194,141 +237,129 @@ function keep(parent, items, key, create, fill) {
 	parent.kept = kept;
 }
 
-/* A list of [term, parts]; those without are left out. */
-function terms(dl, list) {
-	const given = list.map(([term, ...parts]) => [term,
-		parts.flat(Infinity).filter((p) => p != null && p !== "")])
+const matches = (row) => filter === "" ||
+	JSON.stringify(row).toLowerCase().includes(filter);
+
+/* --- blocks ----------------------------------------------------------- */
+
+/* A block is {elements, draw}. */
+
+/* Items: {key, parts}. */
+function list(attributes, items, none) {
+	const ul = make("ul", attributes);
+	const nothing = make("p", { class: "none" });
+
+	return { elements: [ul, nothing], draw() {
+		const all = items();
+
+		keep(ul, all, (i) => i.key, () => make("li"),
+			(li, i) => write(li, i.parts));
+		write(nothing, all.length === 0 ? none : "");
+	} };
+}
+
+/* Fill a dl with [term, ...parts]; those without parts are left out. */
+function fillTerms(dl, terms) {
+	const all = terms.map(([term, ...parts]) => [term, given(parts)])
 		.filter(([, parts]) => parts.length > 0);
 
-	keep(dl, given.flatMap(([t, p]) => [["dt", t, [t]], ["dd", t, p]]),
+	keep(dl, all.flatMap(([t, p]) => [["dt", t, [t]], ["dd", t, p]]),
 		([kind, t]) => kind + t, ([kind]) => make(kind),
 		(e, [, , parts]) => write(e, parts));
 }
 
-/* Something that opens; what is in it is made when it is seen. */
-function opens(fill) {
-	const summary = make("summary");
-	const details = make("details", null, summary);
-	const body = make("dl");
+function terms(of) {
+	const dl = make("dl");
 
-	details.append(body);
-	details.draw = () => {
-		if (details.open)
-			terms(body, fill(details.row));
-	};
+	return { elements: [dl], draw: () => fillTerms(dl, of()) };
+}
+
+/* Something that opens; what is in it is made when it is seen. */
+function opens(detail) {
+	const body = make("dl");
+	const details = make("details", null, make("summary"), body);
+
+	details.draw = () => details.open && fillTerms(body, detail(details.row));
 	details.addEventListener("toggle", details.draw);
 	return details;
 }
 
-function copier() {
-	const button = make("button", { type: "button" }, "Copy");
-	const say = (text) => {
-		button.textContent = text;
-		setTimeout(() => { button.textContent = "Copy"; }, 2000);
-	};
-
-	button.addEventListener("click", () => {
-		const code = button.previousElementSibling;
-		const select = () => {
-			getSelection().selectAllChildren(code);
-			say("Selected");
-		};
-
-		if (navigator.clipboard)
-			navigator.clipboard.writeText(button.command)
-				.then(() => say("Copied"), select);
-		else
-			select();
-	});
-	return button;
-}
-
-/* --- tables and trees ------------------------------------------------- */
-
 /*
- * Columns: [heading, class, row => parts]. The last one is what it is about; it
- * opens where `detail` (row => terms) is given.
+ * Columns: [heading, class, row => parts]. The last one is what the row is
+ * about; it opens where `detail` (row => terms) is given. Rows that are the
+ * same object are not filled again.
  */
-class Table {
-	constructor(section, caption, columns, detail, none) {
-		this.columns = columns;
-		this.detail = detail;
-		this.shown = PAGE_ROWS;
-		this.none = make("p", { class: "none" }, none);
-		this.body = make("tbody", { role: "rowgroup" });
-		this.table = make("table", { role: "table" });
-		if (caption)
-			this.table.append(make("caption", null, caption));
-		else
-			this.table.setAttribute("aria-labelledby",
-				section + "-h");
-		this.table.append(make("thead", { role: "rowgroup" },
-			make("tr", { role: "row" }, ...columns.map(([h, c]) =>
-				make("th", { scope: "col", class: c,
-					role: "columnheader" }, h)))), this.body);
-		this.more = make("button", { type: "button" });
-		this.more.addEventListener("click", () => {
-			this.shown += PAGE_ROWS;
-			this.draw(this.rows, this.key);
-		});
-		byId(section).append(this.table, this.none, this.more);
-	}
+function table({ section, caption, columns, detail, rows, key, none, kind }) {
+	const row = (tr, cells) => make(tr, { role: "row" }, ...cells);
+	const body = make("tbody", { role: "rowgroup" });
+	const element = make("table", caption ? { role: "table" } :
+		{ role: "table", "aria-labelledby": section + "-h" });
+	const nothing = make("p", { class: "none" });
+	const left = make("span");
+	const button = make("button", { type: "button" }, "Show more");
+	const more = make("p", null, left, " ", button);
+	let shown = PAGE_ROWS;
 
-	row() {
-		const tr = make("tr", { role: "row" });
-
-		this.columns.forEach(([heading, c], i) => {
-			const last = i === this.columns.length - 1;
+	function create() {
+		return row("tr", columns.map(([heading, c], i) => {
 			const cell = i === 0 ?
-				make("th", { scope: "row", role: "rowheader",
-					class: c }) :
-				make("td", { role: "cell", class: c });
+				make("th", { scope: "row", role: "rowheader" }) :
+				make("td", { role: "cell" });
 
+			cell.className = c;
 			if (i > 0 && c !== "wide")
 				cell.setAttribute("data-label", heading);
-			if (last && this.detail)
-				cell.append(opens(this.detail));
-			tr.append(cell);
-		});
-		return tr;
+			if (i === columns.length - 1 && detail)
+				cell.append(opens(detail));
+			return cell;
+		}));
 	}
 
-	fill(tr, row) {
-		this.columns.forEach(([, , parts], i) => {
+	function fill(tr, r) {
+		if (tr.row === r)
+			return;
+		tr.row = r;
+		columns.forEach(([, , parts], i) => {
 			const cell = tr.children[i];
-			const details = cell.querySelector("details");
+			const details = detail && i === columns.length - 1 &&
+				cell.firstChild;
 
-			if (!details) {
-				write(cell, parts(row));
-				return;
+			write(details ? details.firstChild : cell, parts(r));
+			if (details) {
+				details.row = r;
+				details.draw();
 			}
-			details.row = row;
-			write(details.firstChild, parts(row));
-			details.draw();
 		});
 	}
 
-	draw(rows, key) {
-		const found = rows.filter(matches);
-		const left = found.length - this.shown;
+	function draw() {
+		const all = rows();
+		const found = all.filter(matches);
 
-		this.rows = rows;
-		this.key = key;
-		keep(this.body, found.slice(0, this.shown), key,
-			() => this.row(), (tr, row) => this.fill(tr, row));
-		this.table.hidden = found.length === 0;
-		this.none.hidden = found.length > 0 || rows.length > 0;
-		this.more.hidden = left <= 0;
-		this.more.textContent = `Show more (${left} left)`;
+		keep(body, found.slice(0, shown), key, create, fill);
+		element.hidden = found.length === 0;
+		write(nothing, found.length > 0 ? "" : all.length === 0 ? none :
+			`${caption || "Here"}: nothing matches the filter.`);
+		more.hidden = found.length <= shown;
+		left.textContent = `${found.length - shown} more.`;
 	}
-}
 
-function matches(row) {
-	return filter === "" || JSON.stringify(row).toLowerCase().includes(filter);
+	button.addEventListener("click", () => {
+		shown += PAGE_ROWS;
+		draw();
+	});
+	if (kind)
+		element.classList.add(kind);
+	if (caption)
+		element.append(make("caption", null, caption));
+	element.append(make("thead", { role: "rowgroup" },
+		row("tr", columns.map(([heading, c]) => make("th", { scope: "col",
+			class: c, role: "columnheader" }, heading)))), body);
+	return { elements: [element, nothing, more], draw };
 }
 
 /* Items: {key, parts, kids}. */
-function tree(ul, items, depth) {
+function fillTree(ul, items, depth) {
 	keep(ul, items, (i) => i.key + (i.kids.length > 0), (item) => {
 		if (item.kids.length === 0)
 			return make("li");
@@ -342,8 +373,14 @@ function tree(ul, items, depth) {
 			return;
 		}
 		write(li.firstChild.firstChild, item.parts);
-		tree(li.firstChild.lastChild, item.kids, depth + 1);
+		fillTree(li.firstChild.lastChild, item.kids, depth + 1);
 	});
+}
+
+function tree(items) {
+	const ul = make("ul", { class: "tree" });
+
+	return { elements: [ul], draw: () => fillTree(ul, items(), 0) };
 }
 
 /* Rows with `parent` as items; those whose parent is unknown are roots. */
@@ -358,30 +395,31 @@ function nest(rows, parts) {
 	return roots;
 }
 
-/* Parts with a text between them. */
-function joined(parts, between) {
-	return parts.filter((p) => p != null && p !== "" && p.length !== 0)
-		.flatMap((p, i) => i > 0 ? [between, p] : [p]).flat();
+function line(parts) {
+	const p = make("p");
+
+	return { elements: [p], draw: () => write(p, parts()) };
 }
 
 /* --- what is shown of a row ------------------------------------------- */
 
-const why = (text) => text ? { c: "why", s: text } : "";
-const tag = (text) => text ? [" ", { c: "tag", s: text }] : "";
-const short = (commit) => commit ? { c: "mono", s: commit.slice(0, 10) } : "";
+/* The rows of a map: by a member that grows, or (-1) with the last first. */
+function sorted(section, member, way) {
+	return [...view[section].values()].sort((a, b) =>
+		(way || 1) * natural(a[member], b[member]) || natural(a.id, b.id));
+}
+
+/* Rows of a map that do not say their key. */
+const keyed = (section) => [...view[section]]
+	.map(([key, r]) => ({ key, ...r }));
+
 const lines = (r) => r.lines_added == null ? "" :
 	`+${r.lines_added} -${r.lines_removed}`;
-
-function overseen(r) {
-	if (r.oversight)
-		return plain(r.oversight);
-	return r.health && r.health !== "healthy" ? r.health : "";
-}
-
-function spent(r) {
-	return [["Cost", money(r)], ["Tokens", tokens(r.tokens)],
-		["Lines", lines(r)]];
-}
+const overseen = (r) => r.oversight ? plain(r.oversight) :
+	r.health && r.health !== "healthy" ? r.health : "";
+const spawned = (r) => joined([r.parent, r.role && `as ${r.role}`], " ");
+const spent = (r) => [["Cost", money(r)], ["Tokens", tokens(r.tokens)],
+	["Lines", lines(r)]];
 
 const ofWorker = (r) => [
 	["Title", r.title],
@@ -394,9 +432,9 @@ const ofWorker = (r) => [
 	["Until", until(r.until_unix)],
 	["Conflicts", r.conflicts || ""],
 	["Commit", short(r.commit)],
-	["Spawned by", joined([r.parent, r.role && `as ${r.role}`], " ")],
+	["Spawned by", spawned(r)],
 	["Session", r.session],
-	["Look", { code: `llmc attach ${r.name}` }],
+	["Look", { copy: `llmc attach ${r.name}` }],
 ];
 
 const ofTask = (r) => [
@@ -407,7 +445,7 @@ const ofTask = (r) => [
 	["Given", moment(r.assigned_unix)],
 	["Ended", moment(r.finished_unix)],
 	["Goal", r.goal],
-	["Spawned by", joined([r.parent, r.role && `as ${r.role}`], " ")],
+	["Spawned by", spawned(r)],
 	["Run", r.run_id],
 	...spent(r),
 	["Commit", short(r.commit)],
@@ -415,124 +453,403 @@ const ofTask = (r) => [
 	["Report", plain(r.completion)],
 	["Verification", r.verification],
 	["Last words", r.last_words],
-	["History", ...(r.history || []).flatMap((h, i) => [i > 0 ? "\n" : "",
+	["History", (r.history || []).map((h, i) => [i > 0 ? "\n" : "",
 		moment(h.at_unix), " ", h.what, h.detail ? `: ${h.detail}` : ""])],
-	["Look", { code: `llmc task show ${r.id}` }],
+	["Look", { copy: `llmc task show ${r.id}` }],
 ];
+
+const NO_TITLE = "(no title)";
+
+/* Columns of several tables. */
+const COLUMN = {
+	task: ["Task", "short", (r) => r.id],
+	tries: ["Tries", "short num", (r) => r.attempts],
+	cost: ["Cost", "short num", money],
+	commit: ["Commit", "short", (r) => short(r.commit)],
+	ended: ["Outcome", "short", (r) => word(r.outcome)],
+	took: ["Took", "short num", (r) => took(r.wall_ms)],
+	lines: ["Lines", "short num", lines],
+	title: ["Title", "wide", (r) => [r.title || NO_TITLE, why(r.reason)]],
+};
+
+/* --- items of lists ---------------------------------------------------- */
+
+const needs = () => [...view.needs].filter(([, need]) => matches(need))
+	.sort((a, b) => natural(a[0], b[0])).map(([key, need]) => ({ key, parts: [
+		{ box: [{ c: "bad", s: `${need.who}: ${need.what}` },
+			need.words !== need.what ? why(need.words) : ""] },
+		need.command ? { copy: need.command } : ""] }));
+
+function limits() {
+	const b = view.budget;
+	const day = (b.days || []).find((d) => d.day === b.day) || b;
+	const today = (name, text, value, max, words) => ({ key: name,
+		parts: ["Today ", text, max == null ? ", no limit" :
+			[` of ${words(max)} `, { meter: `${name} of today`,
+				value: value || 0, max }]] });
+
+	return [
+		today("Cost", money(day) || "?", b.cost_micros,
+			b.day_cost_micros, dollars),
+		today("Tokens", `${count(b.tokens || 0)} tokens`, b.tokens,
+			b.day_tokens, count),
+		(b.day_cost_micros ?? b.day_tokens) != null && { key: "reset",
+			parts: ["The day ends at ", until((b.day + 1) * 86400)] },
+		...sorted("workers", "name").filter((w) =>
+			w.until_unix > now() || w.status === "limited")
+			.map((w) => ({ key: w.name, parts: [w.name, " ",
+				word(w.status), " until ",
+				w.until_unix ? until(w.until_unix) : "?",
+				w.reason ? `: ${w.reason}` : ""] })),
+		view.head.outage_since_unix && { key: "outage", parts: [
+			{ c: "bad", s: "! the service does not answer" },
+			" since ", moment(view.head.outage_since_unix)] },
+	].filter((item) => item);
+}
+
+const events = () => view.events.filter(matches).reverse().map((e) => ({
+	key: e.n,
+	parts: [moment(e.at_ms / 1000), /^(warn|error)/i.test(e.level) ?
+		{ c: "bad", s: `${e.level} ` } : "", e.words],
+}));
+
+function goals() {
+	const part = (n) => [n.title || n.id, " - ", word(n.status),
+		n.worker ? ` (${n.worker})` : "", why(n.reason)];
+
+	return sorted("goals", "id").filter(matches).map((g) => ({
+		key: g.id,
+		parts: [g.title || g.id, " - ", word(g.status),
+			`, ${g.done} of ${g.total} done`,
+			g.ready ? `, ${g.ready} ready` : "",
+			g.blocked ? `, ${g.blocked} blocked` : ""],
+		kids: nest(g.nodes || [], part),
+	}));
+}
+
+function family() {
+	const rows = [...sorted("tasks", "id"), ...sorted("ended", "id")];
+	const parents = new Set(rows.map((r) => r.parent).filter((p) => p));
+
+	return nest(rows.filter((r) => r.parent || parents.has(r.id)), (r) =>
+		[joined([r.id, r.role, r.worker && `(${r.worker})`,
+			word(r.outcome || r.step)], " "), ": ", r.title]);
+}
+
+function team() {
+	const t = view.team;
+
+	return [`${t.mail_open || 0} messages unread`,
+		t.mail_person ? ` (${t.mail_person} to you: llmc mail)` : "",
+		`, ${t.questions || 0} open questions, ` +
+		`${t.reservations || 0} reserved files` +
+		(family().length > 0 ? "" : "; no task was delegated") + "."];
+}
+
+/* --- the report ------------------------------------------------------- */
+
+const report = {
+	words: "", /* why there is none */
+	asked: 0, /* when, in ms */
+	of: "", /* what it was about */
+	timer: 0,
+};
+
+/* A report is old when another task has ended, or another run has begun. */
+const subject = () => JSON.stringify([view.head.run_id, view.head.outcomes]);
+
+async function askReport() {
+	clearTimeout(report.timer);
+	report.timer = 0;
+	report.asked = Date.now();
+	report.of = subject();
+	try {
+		const response = await ask("report.json");
+		const text = await response.text();
+
+		report.words = response.ok ? "" : text.trim();
+		if (response.ok)
+			view.report = JSON.parse(text);
+	} catch (e) {
+		report.words = "The daemon does not answer.";
+	}
+	drawSoon(["report"]);
+}
+
+/* Once it is shown, it is kept up to date, but not made all the time. */
+function renewReport() {
+	if (report.asked && !report.timer && report.of !== subject())
+		report.timer = setTimeout(askReport,
+			Math.max(0, report.asked + REPORT_MS - Date.now()));
+}
+
+function reportHead() {
+	const button = make("button", { type: "button" }, "Make the report");
+	const words = make("div", { role: "status" });
+
+	button.addEventListener("click", askReport);
+	return { elements: [button, words], draw() {
+		const r = view.report;
+		const period = r.period || {};
+
+		write(words, report.words ? [{ c: "bad", s: report.words },
+			" In a terminal: ", { code: "llmc report" }] : "",
+		r.verdict ? [{ box: [{ c: r.verdict.level === "good" ?
+			"good" : "warn", s: r.verdict.words }] },
+		{ box: [period.run ? `Run ${period.run}, ` : "",
+			moment(period.from_ms / 1000), " to ",
+			moment(period.to_ms / 1000),
+			period.goes_on ? " (it goes on)" : "",
+			`, ${took(period.to_ms - period.from_ms)}`] }] : "");
+		button.textContent = r.verdict ? "Make it again" :
+			"Make the report";
+		renewReport();
+	} };
+}
+
+function reportMoney() {
+	const m = view.report.money;
+
+	return !m ? [] : [
+		["All tasks of this report", dollars(m.total_micros)],
+		["For each that landed", dollars(m.per_landed_micros) || "-"],
+		["Spent without landing", dollars(m.not_landed_micros)],
+		["On what has not ended", dollars(m.open_micros)],
+		["Of all that, estimated", dollars(m.estimated_micros)],
+		["Not known", m.unknown ? `? (tasks: ${m.unknown})` : ""],
+		["Checks", plain((view.report.landing || {}).checks)],
+		["Notes", (view.report.notes || []).join("\n")],
+	];
+}
+
+function reportTime() {
+	const time = view.report.time || { rows: {} };
+
+	return [...Object.entries(time.rows), ["all", time.worker_ms]]
+		.filter(([, ms]) => ms > 0).map(([use, ms]) => ({ use, ms,
+			share: ms / time.worker_ms }));
+}
+
+const reportTable = (member, caption, columns, detail) => table({
+	caption, columns, detail, key: (r) => r.id || r.at_ms,
+	rows: () => view.report[member] || [], none: "",
+});
 
 /* --- sections --------------------------------------------------------- */
 
-function titled(section, text, n) {
-	write(byId(section + "-h"), text, n ? ` (${n})` : "");
+const SECTIONS = [{
+	id: "needs", title: "Needs you", uses: ["needs"],
+	count: () => view.needs.size,
+	blocks: [list({ class: "needs", "aria-live": "polite" }, needs,
+		"Nothing needs you.")],
+}, {
+	id: "budget", title: "Budget and limits",
+	uses: ["budget", "workers", "head"],
+	blocks: [list({ class: "list" }, limits), table({
+		caption: "The last days (UTC)", kind: "narrow",
+		rows: () => (view.budget.days || []).slice(-7).reverse(),
+		key: (r) => r.day, none: "",
+		columns: [
+			["Day", "short", (r) =>
+				new Date(r.day * 864e5).toISOString().slice(0, 10)],
+			["Cost", "short num", (r) => [money(r), r.unpriced &&
+				r.cost_source !== "unknown" ? " + ?" : ""]],
+			["Tokens", "short num", (r) => count(r.tokens)],
+			["Attempts", "short num", (r) => r.attempts],
+		],
+	})],
+}, {
+	id: "workers", title: "Workers", uses: ["workers"],
+	count: () => view.workers.size,
+	blocks: [table({
+		section: "workers", rows: () => sorted("workers", "name"),
+		key: (r) => r.name, detail: ofWorker,
+		none: "There are no workers. Start some: llmc up --auto",
+		columns: [
+			["Worker", "short", (r) => r.name],
+			["Status", "short", (r) => word(r.status)],
+			["For", "short num", (r) => age(r.since_unix)],
+			["Task", "short", (r) => r.task],
+			["Try", "short num", (r) => r.attempt],
+			["Turn", "short num", (r) => r.turns],
+			COLUMN.cost,
+			["What", "wide", (r) => [r.title || "no task", tag(r.tool),
+				tag(overseen(r) && "oversight: " +
+					(r.health || "see below")),
+				why([r.until_unix > now() && "until " +
+					clock(r.until_unix), r.remark || r.reason]
+					.filter((t) => t).join(": "))]],
+		],
+	})],
+}, {
+	id: "queue", title: "Queue", uses: ["tasks", "todo", "landing", "head"],
+	count: () => view.tasks.size + (view.head.tasks_more || 0) +
+		(view.head.todo || 0),
+	blocks: [table({
+		caption: "Tasks in work", rows: () => sorted("tasks", "id"),
+		key: (r) => r.id, detail: ofTask, none: "No task is in work.",
+		columns: [
+			COLUMN.task,
+			["Step", "short", (r) => word(r.step)],
+			["Since", "short num", (r) => age(r.assigned_unix ||
+				r.created_unix)],
+			["Worker", "short", (r) => r.worker],
+			COLUMN.tries,
+			["Turns", "short num", (r) => r.turns],
+			COLUMN.cost,
+			COLUMN.title,
+		],
+	}), line(() => view.head.tasks_more ?
+		`${view.head.tasks_more} more wait: llmc task list` : ""),
+	table({
+		caption: "Not taken yet", key: (r) => r.key, none: "",
+		rows: () => [...view.todo.values()].sort((a, b) =>
+			a.rank - b.rank || natural(a.key, b.key)),
+		columns: [
+			["Name", "", (r) => r.key],
+			["Priority", "short", (r) => r.priority],
+			["Label", "", (r) => r.label],
+			["Title", "wide", (r) => [r.title || NO_TITLE,
+				why(r.problem)]],
+		],
+	}), line(() => view.head.todo > view.todo.size ?
+		`${view.head.todo - view.todo.size} more: llmc task list` : ""),
+	table({
+		caption: "Landing queue", key: (r) => r.id,
+		none: "Nothing waits to land.",
+		rows: () => [...view.landing.values()].sort((a, b) =>
+			(a.position ?? -1) - (b.position ?? -1) ||
+			natural(a.id, b.id)),
+		columns: [
+			["Place", "short", (r) => String(r.position ?? "-")],
+			["State", "short", (r) => word(r.state)],
+			["Worker", "short", (r) => r.worker],
+			["Task", "short", (r) => r.task],
+			["Waits", "short num", (r) => age(r.queued_unix)],
+			["Expected", "short", (r) => until(r.expected_unix)],
+			["Title", "wide", (r) => [r.title || NO_TITLE,
+				why(r.why)]],
+		],
+	})],
+}, {
+	id: "goals", title: "Goals", uses: ["goals", "head"],
+	count: () => view.goals.size,
+	blocks: [tree(goals), line(() => view.head.goals_off ||
+		(view.head.goals_more ?
+			`${view.head.goals_more} more: llmc goal list` :
+			view.goals.size === 0 ? "No goal is open." : ""))],
+}, {
+	id: "ended", title: "Ended", uses: ["ended"],
+	count: () => view.ended.size,
+	blocks: [table({
+		section: "ended", rows: () => sorted("ended", "finished_unix", -1),
+		key: (r) => r.id, detail: ofTask, none: "No task has ended yet.",
+		columns: [
+			COLUMN.task,
+			COLUMN.ended,
+			["Ended", "short", (r) => moment(r.finished_unix)],
+			COLUMN.took,
+			COLUMN.tries,
+			COLUMN.cost,
+			COLUMN.commit,
+			COLUMN.title,
+		],
+	})],
+}, {
+	id: "events", title: "Events", uses: ["events"],
+	blocks: [list({ class: "list log" }, events, "Nothing has happened yet.")],
+}, {
+	id: "failures", title: "Failures and repairs", uses: ["repairs", "people"],
+	blocks: [table({
+		caption: "Failures and repairs of llmc", key: (r) => r.key,
+		rows: () => keyed("repairs").sort((a, b) =>
+			b.at_unix - a.at_unix || natural(b.key, a.key)),
+		none: "Nothing has failed.",
+		columns: [
+			["When", "short", (r) => moment(r.at_unix)],
+			["Kind", "short", (r) => r.kind],
+			["Class", "", (r) => r.class],
+			["Took", "short num", (r) => took(r.took_ms || null)],
+			["What", "wide", (r) => [r.words || "-",
+				why(r.outcome || r.result)]],
+		],
+	}), table({
+		caption: "Told to people", none: "Nobody was told anything.",
+		rows: () => sorted("people", "at_unix", -1), key: (r) => r.id,
+		detail: (r) => [["Text", r.text],
+			["Options", (r.options || []).join(", ")]],
+		columns: [
+			["Id", "short", (r) => r.id],
+			["Level", "short", (r) => word(r.level)],
+			["When", "short", (r) => moment(r.at_unix)],
+			["About", "", (r) => joined([r.worker, r.task, r.goal],
+				" ")],
+			["State", "", (r) => r.answer ? `answered: ${r.answer}` :
+				r.acked ? "read" : "open"],
+			["What", "wide", (r) => r.title || NO_TITLE],
+		],
+	})],
+}, {
+	id: "delegation", title: "Delegation", uses: ["tasks", "ended", "team"],
+	blocks: [line(team), tree(family)],
+}, {
+	id: "report", title: "Report", uses: ["report", "head"],
+	blocks: [reportHead(),
+		terms(reportMoney),
+		reportTable("landed", "Landed", [COLUMN.task, COLUMN.commit,
+			COLUMN.took, COLUMN.tries, COLUMN.lines, COLUMN.cost,
+			["Title", "wide", (r) => r.title || NO_TITLE]]),
+		reportTable("not_landed", "Not landed", [COLUMN.task, COLUMN.ended,
+			COLUMN.took, COLUMN.tries, COLUMN.cost, COLUMN.title],
+		(r) => [["It said", r.last_words]]),
+		reportTable("open", "Not ended", [COLUMN.task,
+			["Step", "short", (r) => word(r.step)],
+			COLUMN.tries, COLUMN.cost, COLUMN.title]),
+		table({
+			caption: "Time of the workers", kind: "narrow",
+			rows: reportTime, key: (r) => r.use, none: "",
+			columns: [
+				["What", "short", (r) => r.use.replace(/_/g, " ")],
+				["Time", "short num", (r) => took(r.ms)],
+				["Share", "short num", (r) =>
+					(100 * r.share).toFixed(1) + " %"],
+			],
+		}),
+		reportTable("oversight", "Oversight", [
+			["When", "short", (r) => moment(r.at_ms / 1000)],
+			["Worker", "short", (r) => r.worker],
+			["Task", "short", (r) => r.task],
+			["What", "wide", (r) => r.words]])],
+}];
+
+for (const s of SECTIONS) {
+	s.heading = make("h2", { id: s.id + "-h" }, s.title);
+	byId("sections").append(make("li", null,
+		make("a", { href: "#" + s.id }, s.title)));
+	byId("main").append(make("section", { id: s.id, tabindex: "-1",
+		"aria-labelledby": s.id + "-h" }, s.heading,
+	...s.blocks.flatMap((b) => b.elements)));
 }
-
-function sorted(section, key) {
-	return [...view[section].values()].sort((a, b) =>
-		natural(a[key], b[key]));
-}
-
-const COST = ["Cost", "short num", money];
-const WHAT = [["Title", "wide", (r) => [r.title || "-",
-	why(r.reason)]]];
-
-const tables = {
-	workers: new Table("workers", "", [
-		["Worker", "short", (r) => r.name],
-		["Status", "short", (r) => word(r.status)],
-		["For", "short num", (r) => age(r.since_unix)],
-		["Task", "short", (r) => r.task],
-		["Try", "short num", (r) => r.attempt],
-		["Turn", "short num", (r) => r.turns],
-		COST,
-		["What", "wide", (r) => [r.title || "-", tag(r.tool),
-			tag(overseen(r) && "oversight: " +
-				(r.health || "see below")),
-			why([r.until_unix > now() && "until " +
-				clock(r.until_unix), r.remark || r.reason]
-				.filter((t) => t).join(": "))]],
-	], ofWorker, "There are no workers. Start some: llmc up --auto"),
-	tasks: new Table("queue", "Tasks in work", [
-		["Task", "short", (r) => r.id],
-		["Step", "short", (r) => word(r.step)],
-		["Since", "short num", (r) => age(r.assigned_unix ||
-			r.created_unix)],
-		["Worker", "short", (r) => r.worker],
-		["Try", "short num", (r) => r.attempts],
-		["Turns", "short num", (r) => r.turns],
-		COST,
-		...WHAT,
-	], ofTask, "No task is in work."),
-	landing: new Table("queue", "Landing queue", [
-		["Place", "short", (r) => r.position != null ?
-			String(r.position) : "-"],
-		["State", "short", (r) => word(r.state)],
-		["Worker", "short", (r) => r.worker],
-		["Task", "short", (r) => r.task],
-		["Waits", "short num", (r) => age(r.queued_unix)],
-		["Expected", "short", (r) => until(r.expected_unix)],
-		["Title", "wide", (r) => [r.title || "-", why(r.why)]],
-	], null, "Nothing waits to land."),
-	ended: new Table("ended", "", [
-		["Task", "short", (r) => r.id],
-		["Outcome", "short", (r) => word(r.outcome)],
-		["Ended", "short", (r) => moment(r.finished_unix)],
-		["Took", "short num", (r) => r.wall_ms == null ? "" :
-			duration(r.wall_ms / 1000)],
-		["Try", "short num", (r) => r.attempts],
-		COST,
-		["Commit", "short", (r) => short(r.commit)],
-		...WHAT,
-	], ofTask, "No task has ended yet."),
-	repairs: new Table("failures", "Failures and repairs", [
-		["When", "short", (r) => moment(r.at_unix)],
-		["Kind", "short", (r) => r.kind],
-		["Class", "", (r) => r.class],
-		["Took", "short num", (r) => r.took_ms ?
-			duration(r.took_ms / 1000) : ""],
-		["What", "wide", (r) => [r.words || "-",
-			why(r.outcome || r.result)]],
-	], null, "Nothing has failed."),
-	people: new Table("failures", "Told to people", [
-		["Id", "short", (r) => r.id],
-		["Level", "short", (r) => word(r.level)],
-		["When", "short", (r) => moment(r.at_unix)],
-		["About", "", (r) => joined([r.worker, r.task, r.goal], " ")],
-		["State", "", (r) => r.answer ? `answered: ${r.answer}` :
-			r.acked ? "read" : "open"],
-		["What", "wide", (r) => r.title || "-"],
-	], (r) => [["Text", r.text], ["Options", (r.options || []).join(", ")]],
-	"Nobody was told anything."),
-	days: new Table("budget", "The last days (UTC)", [
-		["Day", "short", (r) =>
-			new Date(r.day * 864e5).toISOString().slice(0, 10)],
-		["Cost", "short num", (r) => [money(r), r.unpriced &&
-			r.cost_source !== "unknown" ? " + ?" : ""]],
-		["Tokens", "short num", (r) => count(r.tokens)],
-		["Attempts", "short num", (r) => r.attempts],
-	], null, ""),
-};
-tables.days.table.classList.add("narrow");
 
 function drawHead() {
 	const h = view.head;
-	const ended = Object.entries(h.outcomes || {});
 	const facts = [
-		[h.version && `llmc ${h.version}`],
+		h.version && `llmc ${h.version}`,
 		["autod up ", age(h.started_unix)],
-		[h.lag_ms != null && `lag ${h.lag_ms} ms`],
-		[h.overseen ? "overseer " + ((h.overseer || {}).state || "there") :
-			{ c: "soft", s: "no overseer" }],
-		[h.auto ? `auto, ${h.concurrency} at once` +
-			(h.until_empty ? ", until empty" : "") : "by hand"],
-		[h.run_id && `run ${h.run_id} for `, age(h.run_id && h.run_unix)],
-		[h.todo != null && `${h.todo} to do`],
-		...ended.map(([name, n]) => [n > 0 &&
-			word(name), n > 0 && ` ${n}`]),
-		[h.stopping && { c: "warn", s: "stopping" }],
-		[h.paused && { c: "warn", s: `paused: ${h.paused}` }],
-		[h.red && { c: "bad", s: `! ${h.branch} fails its check` }],
-		[h.hold && { c: "warn", s: `landing held: ${h.hold}` }],
-	].map((parts) => parts.filter((p) => p)).filter((p) => p.length > 0);
+		h.lag_ms != null && `lag ${h.lag_ms} ms`,
+		h.overseen ? "overseer " + ((h.overseer || {}).state || "there") :
+			{ c: "soft", s: "no overseer" },
+		h.auto ? `auto, ${h.concurrency} at once` +
+			(h.until_empty ? ", until empty" : "") : "by hand",
+		h.run_id && [`run ${h.run_id} for `, age(h.run_unix)],
+		h.todo != null && `${h.todo} to do`,
+		...Object.entries(h.outcomes || {})
+			.map(([name, n]) => n > 0 && [word(name), ` ${n}`]),
+		h.stopping && { c: "warn", s: "stopping" },
+		h.paused && { c: "warn", s: `paused: ${h.paused}` },
+		h.red && { c: "bad", s: `! ${h.branch} fails its check` },
+		h.hold && { c: "warn", s: `landing held: ${h.hold}` },
+	].map(given).filter((p) => p.length > 0);
 	const name = (h.project || "llmc") + (h.branch ? `@${h.branch}` : "");
 
 	write(byId("name"), name);
@@ -542,190 +859,30 @@ function drawHead() {
 		name + " - llmc";
 }
 
-function drawNeeds() {
-	const list = byId("needs-list");
-	const items = [...view.needs].sort((a, b) => natural(a[0], b[0]));
+/* --- drawing ---------------------------------------------------------- */
 
-	titled("needs", "Needs you", items.length);
-	if (items.length === 0)
-		items.push(["", null]);
-	keep(list, items, ([key]) => key, ([, need]) => {
-		if (!need)
-			return make("p", { class: "none" }, "Nothing.");
-		return make("div", { class: "need" }, make("div"),
-			make("div", null, make("code"), " ", copier()));
-	}, (e, [, need]) => {
-		if (!need)
-			return;
-		const [words, act] = e.children;
-		const button = act.lastChild;
-
-		write(words, { c: "bad", s: `${need.who}: ${need.what}` },
-			need.words !== need.what ? why(need.words) : "");
-		act.hidden = !need.command;
-		write(act.firstChild, need.command || "");
-		button.command = need.command;
-		button.setAttribute("aria-label", `Copy ${need.command}`);
-	});
-}
-
-const facts = make("ul", { class: "list" });
-byId("budget-h").after(facts);
-
-function gauge(name, used, limit) {
-	return { key: name, meter: limit ? [used, limit] : null };
-}
-
-function drawBudget() {
-	const b = view.budget;
-	const days = (b.days || []).slice(-7).reverse();
-	const today = days.find((d) => d.day === b.day) ||
-		{ cost_micros: b.cost_micros, cost_source: b.cost_source };
-	const limit = (n, f) => n != null ? ` of ${f(n)}` : ", no limit";
-	const items = [
-		{ ...gauge("cost", b.cost_micros, b.day_cost_micros), parts: [
-			"Today ", money(today), limit(b.day_cost_micros, dollars)] },
-		{ ...gauge("tokens", b.tokens, b.day_tokens), parts: ["Today ",
-			count(b.tokens || 0), " tokens",
-			limit(b.day_tokens, count)] },
-	];
-
-	if (b.day_cost_micros != null || b.day_tokens != null)
-		items.push({ key: "reset", parts: ["The day ends at ",
-			until((b.day + 1) * 86400)] });
-	for (const w of sorted("workers", "name"))
-		if (w.until_unix > now() || w.status === "limited")
-			items.push({ key: w.name, parts: [w.name, " ",
-				word(w.status), " until ",
-				w.until_unix ? until(w.until_unix) : "?",
-				w.reason ? `: ${w.reason}` : ""] });
-	if (view.head.outage_since_unix)
-		items.push({ key: "outage", parts: [{ c: "bad",
-			s: "! the service does not answer" }, " since ",
-		moment(view.head.outage_since_unix)] });
-	keep(facts, items, (i) => i.key,
-		(i) => make("li", null, make("span"), " ",
-			make("meter", { "aria-label": i.key + " of today" })),
-		(li, i) => {
-			const meter = li.lastChild;
-
-			write(li.firstChild, i.parts);
-			meter.hidden = !i.meter;
-			if (!i.meter)
-				return;
-			meter.max = i.meter[1];
-			meter.high = i.meter[1] * 0.9;
-			meter.value = i.meter[0];
-		});
-	tables.days.draw(days, (d) => d.day);
-}
-
-function drawWorkers() {
-	titled("workers", "Workers", view.workers.size);
-	tables.workers.draw(sorted("workers", "name"), (r) => r.name);
-}
-
-function drawQueue() {
-	const place = (r) => r.position == null ? -1 : r.position;
-
-	titled("queue", "Queue", view.tasks.size);
-	tables.tasks.draw(sorted("tasks", "id"), (r) => r.id);
-	tables.landing.draw([...view.landing.values()].sort((a, b) =>
-		place(a) - place(b) || natural(a.id, b.id)), (r) => r.id);
-}
-
-function drawEnded() {
-	tables.ended.draw([...view.ended.values()].sort((a, b) =>
-		b.finished_unix - a.finished_unix || natural(b.id, a.id)),
-	(r) => r.id);
-}
-
-function drawFailures() {
-	const at = (r) => -(r.at_unix || 0);
-
-	tables.repairs.draw([...view.repairs].map(([key, r]) => ({ key, ...r }))
-		.sort((a, b) => at(a) - at(b) || natural(b.key, a.key)),
-	(r) => r.key);
-	tables.people.draw([...view.people.values()].sort((a, b) =>
-		at(a) - at(b) || natural(b.id, a.id)), (r) => r.id);
-}
-
-const goals = make("ul", { class: "tree" });
-const noGoals = make("p", { class: "none" });
-byId("goals").append(goals, noGoals);
-
-function drawGoals() {
-	const parts = (n) => [n.title || n.id, " - ", word(n.status),
-		n.worker ? ` (${n.worker})` : "", why(n.reason)];
-
-	tree(goals, sorted("goals", "id").filter(matches).map((g) => ({
-		key: g.id,
-		parts: [g.title || g.id, " - ", word(g.status),
-			`, ${g.done} of ${g.total} done`,
-			g.ready ? `, ${g.ready} ready` : "",
-			g.blocked ? `, ${g.blocked} blocked` : "",
-			g.stalled ? [", ", word("stalled")] : ""],
-		kids: nest(g.nodes || [], parts),
-	})), 0);
-	write(noGoals, view.head.goals_off || (view.head.goals_more ?
-		`${view.head.goals_more} more: llmc goal list` :
-		view.goals.size === 0 ? "No goal is open." : ""));
-}
-
-const team = make("p");
-const family = make("ul", { class: "tree" });
-byId("delegation").append(team, family);
-
-function drawDelegation() {
-	const t = view.team;
-	const rows = [...sorted("tasks", "id"), ...sorted("ended", "id")];
-	const parents = new Set(rows.map((r) => r.parent).filter((p) => p));
-	const parts = (r) => [joined([r.id, r.role, r.worker &&
-		`(${r.worker})`, word(r.outcome || r.step)], " "), ": ", r.title];
-
-	tree(family, nest(rows.filter((r) => r.parent || parents.has(r.id)),
-		parts), 0);
-	write(team, `${t.mail_open || 0} letters unread` +
-		(t.mail_person ? ` (${t.mail_person} to you: llmc mail)` : "") +
-		`, ${t.questions || 0} open questions, ` +
-		`${t.reservations || 0} reservations` +
-		(parents.size > 0 ? "" : "; no task was delegated") + ".");
-}
-
-const events = make("ol", { class: "list log" });
-byId("events").append(events);
-
-function drawEvents() {
-	keep(events, view.events.filter(matches).reverse(), (e) => e.n,
-		() => make("li"), (li, e) => write(li, moment(e.at_ms / 1000),
-			/^(warn|error)/i.test(e.level) ?
-				{ c: "bad", s: `${e.level} ` } : "", e.words));
-}
-
-/* Who draws what. */
-const drawers = [
-	[drawHead, "head", "needs"],
-	[drawNeeds, "needs"],
-	[drawBudget, "budget", "workers", "head"],
-	[drawWorkers, "workers"],
-	[drawQueue, "tasks", "landing"],
-	[drawGoals, "goals", "head"],
-	[drawEnded, "ended"],
-	[drawEvents, "events"],
-	[drawFailures, "repairs", "people"],
-	[drawDelegation, "tasks", "ended", "team"],
-];
+const changed = new Set();
 let frame = 0;
+
+function drawBlock(draw) {
+	try {
+		draw();
+	} catch (e) { /* the others are drawn */
+		reportError(e);
+	}
+}
 
 function draw() {
 	frame = 0;
-	for (const [fn, ...sections] of drawers)
-		if (sections.some((s) => changed.has(s)))
-			try {
-				fn();
-			} catch (e) { /* the other sections are drawn */
-				reportError(e);
-			}
+	if (changed.has("head") || changed.has("needs"))
+		drawBlock(drawHead);
+	for (const s of SECTIONS) {
+		if (!s.uses.some((name) => changed.has(name)))
+			continue;
+		if (s.count)
+			write(s.heading, s.title, s.count() ? ` (${s.count()})` : "");
+		s.blocks.forEach((b) => drawBlock(b.draw));
+	}
 	changed.clear();
 }
 
@@ -741,13 +898,13 @@ function drawSoon(sections) {
 
 /* --- the view --------------------------------------------------------- */
 
-function reset(given) {
+function reset(whole) {
 	for (const name of ["head", "team", "budget"])
-		view[name] = given[name] || {};
+		view[name] = whole[name] || {};
 	for (const name of MAPS)
-		view[name] = new Map(Object.entries(given[name] || {}));
-	view.events = given.events || [];
-	drawSoon([...MAPS, "head", "team", "budget", "events"]);
+		view[name] = new Map(Object.entries(whole[name] || {}));
+	view.events = whole.events || [];
+	drawSoon(Object.keys(view));
 }
 
 function apply(change) {
@@ -755,16 +912,16 @@ function apply(change) {
 
 	for (const [name, value] of Object.entries(change.set || {})) {
 		touched.add(name);
-		if (!MAPS.includes(name))
-			view[name] = value;
-		else
+		if (view[name] instanceof Map)
 			for (const [key, row] of Object.entries(value))
 				view[name].set(key, row);
+		else
+			view[name] = value;
 	}
 	for (const [name, keys] of Object.entries(change.unset || {})) {
 		touched.add(name);
-		for (const key of keys)
-			view[name].delete(key);
+		if (view[name] instanceof Map) /* others are not ours */
+			keys.forEach((key) => view[name].delete(key));
 	}
 	if (change.events) {
 		touched.add("events");
@@ -887,6 +1044,10 @@ async function read(response) {
 	}
 }
 
+/* The token goes nowhere else. */
+const ask = (path, signal) => fetch(path, { cache: "no-store", signal,
+	headers: { Authorization: `Bearer ${token}` } });
+
 async function follow() {
 	const mine = new AbortController();
 
@@ -896,9 +1057,7 @@ async function follow() {
 	link = mine;
 	heard();
 	try {
-		const response = await fetch("view", { cache: "no-store",
-			headers: { Authorization: `Bearer ${token}` },
-			signal: mine.signal });
+		const response = await ask("view", mine.signal);
 
 		if (response.status === 401) {
 			refused("The token of this page is not the one of the " +
@@ -960,7 +1119,7 @@ document.addEventListener("visibilitychange", seen);
 addEventListener("hashchange", takeToken);
 byId("filter").addEventListener("input", (e) => {
 	filter = e.target.value.trim().toLowerCase();
-	drawSoon(["workers", "tasks", "ended", "goals", "repairs", "events"]);
+	drawSoon(Object.keys(view));
 });
 for (const name of MAPS)
 	view[name] = new Map();

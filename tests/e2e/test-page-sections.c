@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Every section of the live page in a real browser (browser.h), with the view
+ * and the report of page-view.json instead of the daemon's: each text in it has
+ * an image that would run a script. How the page and the daemon go together:
+ * test-page.c. Skipped where there is no Chromium. With UNIT_SHOTS=FOLDER,
+ * pictures are left there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "autorun.h"
+#include "browser.h"
+#include "json.h"
+#include "mem.h"
+#include "scenarios.h"
+
+#define SECTION_WORDS_MAX 7
+
+/* What each of them shows, among others. */
+static const struct {
+	const char *id, *words[SECTION_WORDS_MAX];
+} sections[] = {
+	{ "needs",
+	    { "Needs you (3)", "t88: failed", "auto-4: question", "Which one?",
+		"llmc task show t88" } },
+	{ "budget",
+	    { "Today $18.40 est. of $20.00", "Today 4.1M tokens of 5.0M",
+		"auto-2 limited until", "the service does not answer",
+		"$18.40 est. + ?" } },
+	{ "workers",
+	    { "Workers (4)", "auto-10", "! error", "$0.41 est.",
+		"resume it: llmc resume auto-10" } },
+	{ "queue",
+	    { "Queue (25)", "parked", "7 more wait", "12 more", "Landing queue",
+		"checking", "held" } },
+	{ "goals",
+	    { "Goals (2)", "1 of 4 done, 1 ready, 1 blocked",
+		"Leaf 3 - blocked", "waits for", "3 more: llmc goal list" } },
+	{ "ended", { "Ended (2)", "! dead-letter", "0123456789" } },
+	{ "events", { "t90 of auto-2 has landed", "warn auto-3 failed" } },
+	{ "failures",
+	    { "repaired", "fixed", "1m", "! critical", "answered: yes",
+		"open" } },
+	{ "delegation",
+	    { "3 messages unread (1 to you: llmc mail), 2 open questions",
+		"t2 tester (auto-10) working", "e1 helper (auto-1) landed" } },
+	{ "report",
+	    { "1 task landed, 1 did not", "Run r7", "t81", "! failed",
+		"For each that landed", "working landed" } },
+};
+
+static struct browser *browser;
+
+static const char *
+value(const char *expression)
+{
+	return browser_value(browser, expression);
+}
+
+static void
+expect(const char *expression, const char *wanted)
+{
+	const char *found = value(expression);
+
+	ck_assert_msg(strcmp(found, wanted) == 0, "%s is %s, expected %s",
+	    expression, e2e_shown(found), wanted);
+}
+
+static void
+save(const char *name)
+{
+	const char *folder = getenv("UNIT_SHOTS");
+
+	if (folder != NULL)
+		browser_save(browser, e2e_path("%s/%s.png", folder, name));
+}
+
+/* The page of a daemon, with the fixture as its answers. */
+static void
+begin(void)
+{
+	cleanup_json struct json_object *web = NULL;
+
+	fleet_begin();
+	auto_set("web.enabled", "true");
+	fleet_up();
+	web = e2e_json(e2e_llmc(fleet_root(), "web", "--json", NULL), 0);
+	browser = browser_new();
+	browser_set_size(browser, 1100, 900);
+	browser_prepare(browser,
+	    e2e_path("window.fixture = JSON.parse(JSON.stringify(%s)"
+		     ".replaceAll('@IMAGE', `<img src=x "
+		     "onerror='window.hurt=1'>`).replaceAll('@LONG', "
+		     "'a-word-without-an-end-'.repeat(5)));",
+		e2e_read(e2e_source("tests/e2e/page-view.json"))));
+	browser_prepare(browser,
+	    "window.reports = 0;"
+	    "window.tell = (name, body) => window.stream.enqueue("
+	    "new TextEncoder().encode(`event: ${name}\\ndata: "
+	    "${JSON.stringify(body)}\\n\\n`));"
+	    "window.fetch = async (path) => {"
+	    "if (path === 'report.json') { reports++; return new "
+	    "Response(JSON.stringify(fixture.report)); }"
+	    "return new Response(new ReadableStream({ start(c) {"
+	    "window.stream = c; tell('snapshot', { seq: 1, view: "
+	    "fixture.view }); } })); };");
+	browser_open(browser, json_string_or(web, "url", ""));
+	browser_wait(browser,
+	    "document.getElementById('state').textContent == 'live' && "
+	    "document.title.startsWith('(3) project@main')");
+	expect("reports", "0");
+	value("document.querySelector('#report button').click()");
+	browser_wait(browser,
+	    "document.querySelectorAll('#report tbody tr').length > 8");
+}
+
+static void
+open_details(void)
+{
+	value("document.querySelectorAll('details').forEach(d => d.open = "
+	      "true); new Promise(r => requestAnimationFrame(() => "
+	      "setTimeout(r)))");
+}
+
+static void
+end(void)
+{
+	expect("document.images.length + String(window.hurt)", "0undefined");
+	ck_assert_str_eq(browser_console(browser), "");
+	browser_free(browser);
+}
+
+START_TEST(every_section_shows_what_it_is_for_and_words_of_others_are_words)
+{
+	open_details();
+	for (size_t i = 0; i < nitems(sections); i++) {
+		const char *text =
+		    value(e2e_path("document.getElementById('%s').textContent",
+			sections[i].id));
+
+		for (size_t j = 0;
+		     j < SECTION_WORDS_MAX && sections[i].words[j] != NULL; j++)
+			e2e_has(text, sections[i].words[j]);
+		e2e_has(text, "<img src=x onerror=");
+	}
+	expect("document.querySelectorAll('[style], [onerror]').length", "0");
+	end();
+}
+END_TEST
+
+START_TEST(a_report_is_made_when_asked_for_and_not_all_the_time)
+{
+	expect("reports", "1");
+	/* More has ended: not at once. */
+	value("fixture.view.head.outcomes.landed++; tell('change', { seq: 2, "
+	      "change: { set: { head: fixture.view.head } } })");
+	browser_wait(browser,
+	    "document.getElementById('facts').textContent"
+	    ".includes('landed 32')");
+	expect("reports", "1");
+	value("document.querySelector('#report button').click()");
+	browser_wait(browser, "reports == 2");
+	end();
+}
+END_TEST
+
+START_TEST(nothing_is_wider_than_a_narrow_window)
+{
+	browser_set_size(browser, 320, 700);
+	browser_wait(browser, "innerWidth == 320");
+	open_details();
+	expect("JSON.stringify([...document.querySelectorAll('body *')]"
+	       ".filter(e => e.getBoundingClientRect().right > 321)"
+	       ".map(e => e.outerHTML.slice(0, 80)))",
+	    "[]");
+	expect("document.documentElement.scrollWidth", "320");
+	save("sections-narrow");
+	end();
+}
+END_TEST
+
+/* By Tab alone, each with an outline. */
+START_TEST(the_keyboard_reaches_every_control_and_shows_where_it_is)
+{
+	int controls;
+
+	open_details();
+	value("window.controls = new Set([...document.querySelectorAll("
+	      "'a[href], button, input, summary')].filter(e => "
+	      "e.checkVisibility())); window.hidden = []; "
+	      "addEventListener('focusin', e => { controls.delete(e.target); "
+	      "if (parseFloat(getComputedStyle(e.target).outlineWidth) < 2) "
+	      "hidden.push(e.target.outerHTML); }); 0");
+	controls = (int)strtol(value("controls.size"), NULL, 10);
+	ck_assert_int_gt(controls, 40);
+	for (int i = 0; i < controls; i++)
+		browser_press(browser, "Tab");
+	expect("JSON.stringify([...controls].map(e => e.outerHTML))", "[]");
+	expect("JSON.stringify(hidden)", "[]");
+	end();
+}
+END_TEST
+
+/* WCAG 2, level AA: 4.5 for text. */
+static void
+expect_contrast(void)
+{
+	value("window.rgb = (text) => text.match(/[\\d.]+/g).map(Number);"
+	      "window.light = (c) => c.slice(0, 3).map(v => v / 255).map(v => "
+	      "v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)"
+	      ".reduce((s, v, i) => s + v * [.2126, .7152, .0722][i], 0);"
+	      "window.back = (e) => { for (; e; e = e.parentElement) { const c "
+	      "= rgb(getComputedStyle(e).backgroundColor); if (c.length < 4 || "
+	      "c[3] > 0) return c; } return [255, 255, 255]; };"
+	      "window.ratio = (e) => { const a = light(rgb(getComputedStyle(e)"
+	      ".color)), b = light(back(e)); return (Math.max(a, b) + .05) / "
+	      "(Math.min(a, b) + .05); }; 0");
+	expect("JSON.stringify([...document.querySelectorAll('body *')].filter("
+	       "e => e.checkVisibility() && [...e.childNodes].some(n => "
+	       "n.nodeType == 3 && n.data.trim()) && ratio(e) < 4.5).map(e => "
+	       "[ratio(e), e.outerHTML.slice(0, 80)]))",
+	    "[]");
+	expect("ratio(document.body) > 10", "true");
+}
+
+START_TEST(text_can_be_read_in_light_and_in_dark)
+{
+	static const char light[] = "light(back(document.body)) > 0.5";
+
+	open_details();
+	expect_contrast();
+	expect(light, "true");
+	save("sections-light");
+	browser_set_dark(browser, true);
+	browser_wait(browser, e2e_path("!(%s)", light));
+	expect_contrast();
+	save("sections-dark");
+	end();
+}
+END_TEST
+
+START_TEST(on_paper_is_all_that_the_page_says)
+{
+	browser_set_print(browser, true);
+	expect("[...document.querySelectorAll('nav, button, meter, input')]"
+	       ".filter(e => e.checkVisibility()).length",
+	    "0");
+	for (size_t i = 0; i < nitems(sections); i++)
+		for (size_t j = 0;
+		     j < SECTION_WORDS_MAX && sections[i].words[j] != NULL; j++)
+			e2e_has(value(e2e_path(
+				    "document.getElementById('%s').innerText",
+				    sections[i].id)),
+			    sections[i].words[j]);
+	expect("getComputedStyle(document.documentElement).backgroundColor",
+	    "rgb(255, 255, 255)");
+	save("sections-print");
+	ck_assert_int_ge(browser_sheets(browser), 3);
+	/* What is left out because of a filter is told. */
+	value("document.getElementById('filter').value = 't88'; 0");
+	expect("document.getElementById('filter').checkVisibility()", "true");
+	end();
+}
+END_TEST
+
+/* Lines of what is read aloud that begin with the role; those without a name
+ * fail. */
+static int
+named(const char *text, const char *role)
+{
+	size_t len = strlen(role);
+	int count = 0;
+
+	for (; *text != '\0'; text = strchr(text, '\n') + 1) {
+		if (strncmp(text, role, len) != 0 || text[len] != ' ')
+			continue;
+		count++;
+		ck_assert_msg(strcspn(text, "\n") > len + 3,
+		    "%s number %d has no name", role, count);
+	}
+	return count;
+}
+
+START_TEST(a_screen_reader_finds_its_way)
+{
+	static const char *const once[] = { "\nbanner 0 ", "\nmain 0 ",
+		"\ncontentinfo 0 ", "\nsearch 0 ", "\nnavigation 0 Sections\n",
+		"\nheading 1 project@main\n", "\nsearchbox 0 Filter\n" };
+	const char *text = browser_read_aloud(browser);
+
+	for (size_t i = 0; i < nitems(once); i++) {
+		e2e_has(text, once[i]);
+		e2e_lacks(strstr(text, once[i]) + 1, once[i]);
+	}
+	e2e_lacks(text, "\nheading 3");
+	ck_assert_int_eq(named(text, "heading"), (int)nitems(sections) + 1);
+	ck_assert_int_eq(named(text, "region"), (int)nitems(sections));
+	ck_assert_int_ge(named(text, "link"), (int)nitems(sections) + 1);
+	ck_assert_int_ge(named(text, "button"), 3);
+	ck_assert_int_ge(named(text, "DisclosureTriangle"), 10);
+	ck_assert_int_eq(named(text, "meter"), 2);
+	ck_assert_int_ge(named(text, "table"), 10);
+	ck_assert_int_ge(named(text, "columnheader"), 40);
+	ck_assert_int_ge(named(text, "rowheader"), 20);
+	expect("document.querySelectorAll('th:not([scope])').length", "0");
+	/* Also where a table is drawn as something else. */
+	browser_set_size(browser, 320, 700);
+	browser_wait(browser, "innerWidth == 320");
+	text = browser_read_aloud(browser);
+	ck_assert_int_ge(named(text, "table"), 10);
+	ck_assert_int_ge(named(text, "rowheader"), 20);
+	end();
+}
+END_TEST
+
+START_TEST(what_is_read_aloud_by_itself_is_news)
+{
+	value("window.said = []; document.querySelectorAll('[aria-live], "
+	      "[role=status]').forEach(e => new MutationObserver(l => "
+	      "said.push(e.textContent)).observe(e, { subtree: true, "
+	      "childList: true, characterData: true, attributes: true })); 0");
+	expect("document.querySelectorAll('[aria-live]:not([aria-live=polite])"
+	       ", [role=alert]').length",
+	    "0");
+	/* Time passes, and what goes on by itself. */
+	value("window.was = document.getElementById('age').textContent;"
+	      "fixture.view.workers['auto-1'].turns = 17; tell('change', { "
+	      "seq: 2, change: { set: { workers: { 'auto-1': "
+	      "fixture.view.workers['auto-1'] } }, events: [{ n: 3, at_ms: "
+	      "1, level: 'info', words: 'something' }] } })");
+	browser_wait(browser,
+	    "document.getElementById('age').textContent != was && "
+	    "document.getElementById('events').textContent"
+	    ".includes('something')");
+	expect("JSON.stringify(said)", "[]");
+	value("tell('change', { seq: 3, change: { set: { needs: { 'd-t5': { "
+	      "who: 't5', what: 'failed', words: 'Look', command: 'llmc task "
+	      "show t5' } } } } })");
+	browser_wait(browser, "said.length > 0");
+	end();
+}
+END_TEST
+
+START_TEST(a_command_is_copied_by_its_button)
+{
+	browser_allow_clipboard(browser);
+	value("document.querySelector('#needs button').focus()");
+	browser_press(browser, "Enter");
+	browser_wait(browser,
+	    "document.querySelector('#needs button').textContent == "
+	    "'Copied'");
+	expect("navigator.clipboard.readText()", "llmc task show t88");
+	browser_wait(browser,
+	    "document.querySelector('#needs button').textContent == 'Copy'");
+	/* Where it may not be copied, it is selected. */
+	value("navigator.clipboard.writeText = () => Promise.reject(); "
+	      "document.querySelector('#needs button').click()");
+	browser_wait(browser, "String(getSelection()) == 'llmc task show t88'");
+	end();
+}
+END_TEST
+
+START_TEST(a_filter_leaves_what_matches_and_says_where_nothing_does)
+{
+	value("document.getElementById('filter').value = 'Leaf 3'; "
+	      "document.getElementById('filter').dispatchEvent(new "
+	      "Event('input'))");
+	browser_wait(browser,
+	    "document.querySelectorAll('#workers tbody tr').length == 0");
+	e2e_has(value("document.getElementById('workers').innerText"),
+	    "nothing matches the filter");
+	e2e_has(value("document.getElementById('goals').innerText"), "Leaf 3");
+	e2e_lacks(
+	    value("document.getElementById('goals').innerText"), "Small goal");
+	end();
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("page-sections");
+	const TTest *const all[] = {
+		every_section_shows_what_it_is_for_and_words_of_others_are_words,
+		a_report_is_made_when_asked_for_and_not_all_the_time,
+		nothing_is_wider_than_a_narrow_window,
+		the_keyboard_reaches_every_control_and_shows_where_it_is,
+		text_can_be_read_in_light_and_in_dark,
+		on_paper_is_all_that_the_page_says,
+		a_screen_reader_finds_its_way,
+		what_is_read_aloud_by_itself_is_news,
+		a_command_is_copied_by_its_button,
+		a_filter_leaves_what_matches_and_says_where_nothing_does
+	};
+
+	if (browser_program() == NULL)
+		unit_skip_all("there is no chromium (contrib/deps.sh lint)");
+	for (size_t i = 0; i < nitems(all); i++)
+		scenarios_add_test(s, begin, all[i]);
+	return s;
+}
