@@ -29,11 +29,9 @@ static const char watch_paint[] =
     "return new Response(answer.body.pipeThrough(new TransformStream({"
     "transform(bytes, out) { window.first = window.first || performance.now();"
     "out.enqueue(bytes); } })), answer); })(fetch);"
-    "addEventListener('DOMContentLoaded', () => new MutationObserver((l, o) => "
-    "{ if (!document.querySelector('#queue h2').textContent.includes('('))"
-    "return; o.disconnect(); requestAnimationFrame(() => setTimeout(() => "
-    "window.painted = performance.now() - first)); })"
-    ".observe(document.body, { subtree: true, childList: true }));";
+    "new PerformanceObserver(l => { window.painted = "
+    "l.getEntries().at(-1).startTime - window.first; })"
+    ".observe({ type: 'largest-contentful-paint' });";
 
 static struct browser *browser;
 static const char *url;
@@ -166,6 +164,10 @@ START_TEST(the_page_shows_work_as_it_goes_on_in_rows_that_stay)
 	wait_text("ended", "landed");
 	wait_text("workers", "idle");
 	wait_text("queue", "No task is in work.");
+	browser_value(
+	    browser, "document.querySelector('#report button').click()");
+	wait_text("report", "Run r1");
+	wait_text("report", "For each that landed");
 	expect("row.isConnected && row.querySelector('details').open && "
 	       "document.activeElement === sum",
 	    "true");
@@ -376,8 +378,8 @@ START_TEST(a_thousand_tasks_are_a_small_and_quick_page)
 	auto_up("--concurrency", "1", NULL);
 	open_page();
 	wait_text("queue-h", "(1000)");
-	expect(
-	    "document.querySelectorAll('#queue tbody')[0].rows.length", "200");
+	browser_wait(browser,
+	    "document.querySelectorAll('#queue tbody')[0].rows.length == 200");
 	browser_wait(browser,
 	    "[...document.querySelectorAll('#queue button')].filter(b => "
 	    "!b.hidden).forEach(b => b.click()), "

@@ -11,6 +11,7 @@
  */
 (() => {
 const PAGE_ROWS = 200;
+const FIRST_ROWS = 30; /* the others come after the first picture */
 const EVENTS_MAX = 200;
 const REPORT_MS = 60000; /* it is not asked for more often by itself */
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
@@ -274,16 +275,6 @@ function terms(of) {
 	return { elements: [dl], draw: () => fillTerms(dl, of()) };
 }
 
-/* Something that opens; what is in it is made when it is seen. */
-function opens(detail) {
-	const body = make("dl");
-	const details = make("details", null, make("summary"), body);
-
-	details.draw = () => details.open && fillTerms(body, detail(details.row));
-	details.addEventListener("toggle", details.draw);
-	return details;
-}
-
 /*
  * Columns: [heading, class, row => parts]. The last one is what the row is
  * about; it opens where `detail` (row => terms) is given. Rows that are the
@@ -298,21 +289,26 @@ function table({ section, caption, columns, detail, rows, key, none, kind }) {
 	const left = make("span");
 	const button = make("button", { type: "button" }, "Show more");
 	const more = make("p", null, left, " ", button);
+	const last = columns.length - 1;
+	const pattern = row("tr", columns.map(([heading, c], i) => {
+		const cell = make(i === 0 ? "th" : "td", { class: c,
+			role: i === 0 ? "rowheader" : "cell" });
+
+		if (i === 0)
+			cell.scope = "row";
+		else if (c !== "wide")
+			cell.setAttribute("data-label", heading);
+		if (i === last && detail)
+			cell.append(make("details", null, make("summary"),
+				make("dl")));
+		return cell;
+	}));
 	let shown = PAGE_ROWS;
 
-	function create() {
-		return row("tr", columns.map(([heading, c], i) => {
-			const cell = i === 0 ?
-				make("th", { scope: "row", role: "rowheader" }) :
-				make("td", { role: "cell" });
-
-			cell.className = c;
-			if (i > 0 && c !== "wide")
-				cell.setAttribute("data-label", heading);
-			if (i === columns.length - 1 && detail)
-				cell.append(opens(detail));
-			return cell;
-		}));
+	/* What is in one that opens is made when it is seen. */
+	function fillDetails(details, r) {
+		if (details.open)
+			fillTerms(details.lastChild, detail(r));
 	}
 
 	function fill(tr, r) {
@@ -320,23 +316,25 @@ function table({ section, caption, columns, detail, rows, key, none, kind }) {
 			return;
 		tr.row = r;
 		columns.forEach(([, , parts], i) => {
-			const cell = tr.children[i];
-			const details = detail && i === columns.length - 1 &&
-				cell.firstChild;
+			const details = i === last && detail &&
+				tr.children[i].firstChild;
 
-			write(details ? details.firstChild : cell, parts(r));
-			if (details) {
-				details.row = r;
-				details.draw();
-			}
+			write(details ? details.firstChild : tr.children[i],
+				parts(r));
+			if (details)
+				fillDetails(details, r);
 		});
 	}
 
 	function draw() {
 		const all = rows();
 		const found = all.filter(matches);
+		const first = !body.kept && found.length > FIRST_ROWS;
 
-		keep(body, found.slice(0, shown), key, create, fill);
+		if (first)
+			setTimeout(draw);
+		keep(body, found.slice(0, first ? FIRST_ROWS : shown), key,
+			() => pattern.cloneNode(true), fill);
 		element.hidden = found.length === 0;
 		write(nothing, found.length > 0 ? "" : all.length === 0 ? none :
 			`${caption || "Here"}: nothing matches the filter.`);
@@ -344,6 +342,8 @@ function table({ section, caption, columns, detail, rows, key, none, kind }) {
 		left.textContent = `${found.length - shown} more.`;
 	}
 
+	body.addEventListener("toggle", (e) =>
+		fillDetails(e.target, e.target.closest("tr").row), true);
 	button.addEventListener("click", () => {
 		shown += PAGE_ROWS;
 		draw();
@@ -556,7 +556,8 @@ const report = {
 };
 
 /* A report is old when another task has ended, or another run has begun. */
-const subject = () => JSON.stringify([view.head.run_id, view.head.outcomes]);
+const subject = () => JSON.stringify([view.head.run_id,
+	view.head.outcomes]);
 
 async function askReport() {
 	clearTimeout(report.timer);
@@ -843,7 +844,7 @@ function drawHead() {
 			(h.until_empty ? ", until empty" : "") : "by hand",
 		h.run_id && [`run ${h.run_id} for `, age(h.run_unix)],
 		h.todo != null && `${h.todo} to do`,
-		...Object.entries(h.outcomes || {})
+		...Object.entries(h.run_outcomes || h.outcomes || {})
 			.map(([name, n]) => n > 0 && [word(name), ` ${n}`]),
 		h.stopping && { c: "warn", s: "stopping" },
 		h.paused && { c: "warn", s: `paused: ${h.paused}` },
