@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,9 +24,11 @@
 #include "top-frame.h"
 #include "top-ui.h"
 #include "view-source.h"
+#include "workspace.h"
 
 #define ROWS        24 /* of a frame that is printed */
 #define COLUMNS     80
+#define WAIT_MAX_MS 60000
 #define SNAPSHOT_MS 200 /* to wait for the daemon before the first frame */
 #define SIGNALLED   128 /* plus the signal: exit status of a shell */
 
@@ -62,6 +65,17 @@ facts_now(bool live, int64_t lost_ms)
 	return facts;
 }
 
+/* A daemon that hangs sends nothing, and one where nothing happens neither. */
+static int64_t
+last_beat_ms(const struct cli *cli)
+{
+	cleanup_free char *file =
+	    workspace_path(&cli->workspace, "auto.heartbeat");
+	struct stat st;
+
+	return stat(file, &st) == 0 ? clock_file_ms(&st.st_mtim) : 0;
+}
+
 static void
 on_due(void *arg)
 {
@@ -74,11 +88,13 @@ on_due(void *arg)
 static void
 wait_for_change(struct top *top, int64_t now_ms)
 {
-	int64_t next = top_next_change_ms(&top->ui);
+	int64_t wait = top_next_change_ms(&top->ui) - now_ms;
 
+	/* The time of day changes every minute, also when it is set. */
+	if (wait > WAIT_MAX_MS)
+		wait = WAIT_MAX_MS;
 	loop_timer_free(take_ptr(&top->timer));
-	if (next != INT64_MAX)
-		top->timer = loop_after(top->loop, next - now_ms, on_due, top);
+	top->timer = loop_after(top->loop, wait, on_due, top);
 }
 
 static void
@@ -90,6 +106,7 @@ on_draw(void *arg)
 	struct grid *frame;
 	int rows, columns;
 
+	facts.beat_ms = last_beat_ms(top->cli);
 	screen_size(top->screen, &rows, &columns);
 	frame = grid_new(rows, columns);
 	top_frame(view_source_view(top->source), &top->ui, &facts, frame);
@@ -332,6 +349,7 @@ print_once(struct cli *cli)
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == -1)
 		size.ws_row = size.ws_col = 0;
 	facts = facts_now(live, 0);
+	facts.beat_ms = last_beat_ms(cli);
 	frame = grid_new(size_from("LINES", size.ws_row, ROWS),
 	    size_from("COLUMNS", size.ws_col, COLUMNS));
 	top_ui_init(&ui);

@@ -130,6 +130,31 @@ START_TEST(a_daemon_that_is_away_is_lost_for_some_time)
 }
 END_TEST
 
+START_TEST(a_daemon_that_lives_but_does_nothing_hangs)
+{
+	static const struct {
+		int64_t beat_ms;
+		const char *words;
+	} rows[] = {
+		{ 0, "[live]" }, /* without auto mode */
+		{ SCENE_NOW_MS - 29999, "[live]" },
+		{ SCENE_NOW_MS - 30000, "[hangs 30s]" },
+		{ SCENE_NOW_MS - 40000000, "[live]" }, /* of an earlier one */
+	};
+	cleanup_json struct json_object *view = scene_night();
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		struct top_facts facts = live;
+		cleanup_buf struct buf frame = BUF_INIT;
+
+		facts.beat_ms = rows[i].beat_ms;
+		print_frame(view, "", &facts, 80, 24, &frame);
+		ck_assert_msg(strstr(frame.data, rows[i].words) != NULL,
+		    "row %zu: %s", i, frame.data);
+	}
+}
+END_TEST
+
 START_TEST(a_hundred_workers_are_in_their_natural_order)
 {
 	cleanup_json struct json_object *view = scene_fleet(100);
@@ -321,6 +346,7 @@ unit_suite(void)
 	const TTest *const tests[] = {
 		an_empty_view_is_shown,
 		a_daemon_that_is_away_is_lost_for_some_time,
+		a_daemon_that_lives_but_does_nothing_hangs,
 		a_hundred_workers_are_in_their_natural_order,
 		titles_of_all_scripts_keep_the_columns,
 		any_view_at_any_size_fits_its_grid,

@@ -17,6 +17,7 @@ struct top_ui;
 struct top_facts {
 	bool live; /* the daemon sends its changes */
 	int64_t lost_ms; /* since when it does not; 0 = it never did */
+	int64_t beat_ms; /* when it last wrote its heartbeat; 0 = unknown */
 	int64_t now_ms; /* wall clock */
 	int utc_offset_s; /* of the local time */
 };

@@ -18,6 +18,7 @@
 #include "top-ui.h"
 #include "view-doc.h"
 
+#define HANGS_MS    30000 /* without a heartbeat, which comes every 5 s */
 #define BAR_COLUMNS 10
 #define ROOMY       100 /* columns for less important words */
 #define NARROW      60 /* columns below which only a few words fit */
@@ -83,12 +84,33 @@ add_daemon(
 		add_overseer(head, out);
 }
 
+/* Since when a daemon that is there has done nothing; 0 = it does. One without
+ * auto mode writes no heartbeat, but an earlier one may have. */
+static int64_t
+hangs_since_unix(const struct head *h)
+{
+	int64_t started_unix =
+	    json_int_or(view_of(h->view, "head"), "started_unix", 0);
+	int64_t beat_unix = h->facts->beat_ms / 1000;
+
+	return beat_unix >= started_unix && beat_unix > 0 &&
+		h->facts->now_ms - h->facts->beat_ms >= HANGS_MS ?
+	    beat_unix :
+	    0;
+}
+
 static enum grid_style
 add_live(const struct head *h, struct buf *out)
 {
 	if (h->ui->frozen != NULL) {
 		buf_adds(out, "[frozen]");
 		return STYLE_WARN;
+	}
+	if (h->facts->live && hangs_since_unix(h) > 0) {
+		buf_adds(out, "[hangs ");
+		top_add_age(h->clock, hangs_since_unix(h), out);
+		buf_addc(out, ']');
+		return STYLE_BAD;
 	}
 	if (h->facts->live) {
 		buf_adds(out, "[live]");

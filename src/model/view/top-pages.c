@@ -150,6 +150,7 @@ static const struct meaning meanings[] = {
 	{ "overseer", "restarts autod if it ends, and has it repaired" },
 	{ "[live]", "autod sends every change" },
 	{ "[lost]", "autod does not answer: this is what it said last" },
+	{ "[hangs]", "autod is there and does nothing: llmc status" },
 	{ "[frozen]", "Space was pressed: changes are not shown" },
 	{ "today",
 	    "of auto mode since midnight: money of its limit, tokens (tok)" },
