@@ -32,7 +32,7 @@ floors_build(struct floors *floors, struct loop *loop,
 	floors->plan = plan_floor_new(floors->auto_mode);
 	floors->oversight = oversight_floor_new(floors->auto_mode);
 	floors->team = team_floor_new(floors->plan);
-	floors->eyes = eyes_floor_new(floors->team);
+	floors->eyes = eyes_floor_new(floors->team, floors->oversight);
 	return 0;
 }
 

@@ -25,6 +25,7 @@
 
 #define ANSWER_MS 5000 /* for one answer */
 #define AGAIN_MS  1000 /* between attempts, if the socket cannot be watched */
+#define FILES_MS  200 /* between views from the files */
 
 /* --- from the files -------------------------------------------------- */
 
@@ -90,6 +91,7 @@ view_source_once(struct cli *cli, struct json_object **ret_view, bool *ret_live)
 /* --- as it changes --------------------------------------------------- */
 
 struct view_source {
+	struct cli *cli;
 	struct loop *loop;
 	char *socket;
 	void (*fn)(void *arg);
@@ -100,9 +102,45 @@ struct view_source {
 	struct client_stream *stream; /* NULL = no daemon answers */
 	struct watch *watch; /* of the socket; NULL = it cannot be watched */
 	struct loop_timer *timer; /* the next attempt */
+	struct watch *state; /* of state.json, until a daemon was live */
+	struct loop_timer *changed; /* since it has */
 };
 
 static void dial_later(struct view_source *source);
+
+/* --- while there is no daemon, or one that is too old ----------------- */
+
+static void
+on_files(void *arg)
+{
+	struct view_source *s = arg;
+	struct json_object *view = NULL;
+
+	loop_timer_free(take_ptr(&s->changed));
+	if (from_files(s->cli, &view) != CLI_OK)
+		return;
+	json_object_put(s->view);
+	s->view = view;
+	s->fn(s->arg);
+}
+
+static void
+on_state(void *arg)
+{
+	struct view_source *s = arg;
+
+	if (s->changed == NULL)
+		s->changed = loop_after(s->loop, FILES_MS, on_files, s);
+}
+
+static void
+forget_files(struct view_source *s)
+{
+	watch_free(take_ptr(&s->state));
+	loop_timer_free(take_ptr(&s->changed));
+}
+
+/* --- from a daemon ---------------------------------------------------- */
 
 static void
 lose(struct view_source *s)
@@ -127,6 +165,7 @@ take(struct view_source *s, const char *method, struct json_object *params)
 		json_object_put(s->view);
 		s->view = view_complete(json_object_get(body));
 		s->live = true;
+		forget_files(s);
 	} else if (strcmp(method, "change") == 0) {
 		if (!s->live || seq != s->seq + 1 ||
 		    json_get_object(params, "", "change", &body, NULL) < 0 ||
@@ -194,6 +233,8 @@ int
 view_source_new(struct cli *cli, struct loop *loop, void (*fn)(void *arg),
     void *arg, struct view_source **ret_source)
 {
+	cleanup_free char *state =
+	    workspace_path(&cli->workspace, "state.json");
 	struct json_object *view = NULL;
 	struct view_source *s;
 	int status = from_files(cli, &view);
@@ -201,12 +242,14 @@ view_source_new(struct cli *cli, struct loop *loop, void (*fn)(void *arg),
 	if (status != CLI_OK)
 		return status;
 	s = xcalloc(1, sizeof *s);
+	s->cli = cli;
 	s->loop = loop;
 	s->socket = client_socket_path(&cli->workspace);
 	s->fn = fn;
 	s->arg = arg;
 	s->view = view;
 	watch_new(loop, s->socket, on_dial, s, &s->watch, NULL);
+	watch_new(loop, state, on_state, s, &s->state, NULL);
 	on_dial(s);
 	*ret_source = s;
 	return CLI_OK;
@@ -219,6 +262,7 @@ view_source_free(struct view_source *s)
 		return;
 	client_stream_free(s->stream);
 	watch_free(s->watch);
+	forget_files(s);
 	loop_timer_free(s->timer);
 	json_object_put(s->view);
 	free(s->socket);

@@ -2,8 +2,8 @@
 
 /*
  * The view (view-doc.h) for commands that show it: from the daemon, and as it
- * changes; from the files while none runs. What was shown last stays while the
- * daemon is away.
+ * changes; from the files while none runs, or one that knows no view. What a
+ * daemon showed last stays while it is away.
  */
 #ifndef VIEW_SOURCE_H
 #define VIEW_SOURCE_H
@@ -23,7 +23,7 @@ int view_source_once(
 
 /* Follow it: fn is called from the loop whenever the view, or whether it is
  * live, has changed. Begins with what the files say. CLI_OK, or the failure is
- * reported. Free it before the loop. */
+ * reported. Free it before the loop; the cli must live as long. */
 int view_source_new(struct cli *cli, struct loop *loop, void (*fn)(void *arg),
     void *arg, struct view_source **ret_source);
 void view_source_free(struct view_source *source);

@@ -58,7 +58,7 @@ delivery_next(const struct session_record *record, bool open, int64_t now_ms,
 		return DELIVERY_WAIT;
 	if (record->step == PROMPT_PARKED)
 		return send_next(record);
-	/* If the clock was set back, act as if the time had passed. */
+	/* Below 0, the clock was wrong then: act as if the time had passed. */
 	if (waited >= 0 && waited < patience) {
 		*ret_wait_ms = patience - waited;
 		return DELIVERY_WAIT;

@@ -103,7 +103,7 @@ skip_cleared(const struct spiral_event **history, size_t *count)
 	}
 }
 
-/* If at_ms is in the future, the clock was set back: it counts as now. */
+/* What is still to come counts as now. */
 static bool
 is_within(int64_t at_ms, int64_t window_ms, int64_t now_ms)
 {

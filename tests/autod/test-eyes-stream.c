@@ -30,6 +30,8 @@
 #include "team-world.h"
 #include "unit.h"
 #include "view-doc.h"
+#include "view-files.h"
+#include "view-state.h"
 
 /* How often a view was made (the linker puts this in between). */
 static int made;
@@ -63,7 +65,7 @@ static void
 begin(const char *settings)
 {
 	team_world_begin(&w, settings);
-	eyes = eyes_floor_new(w.team);
+	eyes = eyes_floor_new(w.team, NULL);
 	auto_world_live(&w.world);
 	floor_world_settle(below);
 	made = 0;
@@ -465,7 +467,17 @@ file_task(const struct task *task)
 	ck_assert_int_eq(jsonl_append(file, record, 0, 0, NULL), 0);
 }
 
-/* All that is long, in all of them. */
+static void
+add_details(struct task *task, const char *words)
+{
+	task->run = task_run_new();
+	task->run->report = json_object_new_object();
+	json_set_string(task->run->report, "summary", words);
+	for (int i = 0; i < 6; i++)
+		task_note(task, "sent back", words, i + 1);
+}
+
+/* All that is long; details where they are shown. */
 static void
 make_long(const char *words)
 {
@@ -474,16 +486,13 @@ make_long(const char *words)
 	for (size_t i = 0; i < state->task_count; i++) {
 		struct task *task = state->tasks[i];
 
-		task->step = i % 4 == 0 ? TASK_PARKED : TASK_WAITING;
+		task->step = i % 3 == 0 ? TASK_PARKED : TASK_WAITING;
 		xstrset(&task->title, words);
 		xstrset(&task->key, words);
-		task->run = task_run_new();
-		task->run->report = json_object_new_object();
-		json_set_string(task->run->report, "summary", words);
-		for (int j = 0; j < 6; j++)
-			task_note(task, "sent back", words, j + 1);
+		if (i < 3 * VIEW_TASKS_WHOLE)
+			add_details(task, words);
 	}
-	for (size_t i = 0; i < 200; i++)
+	for (size_t i = 0; i < VIEW_ENDED_MAX; i++)
 		file_task(state->tasks[i]);
 	persist_changed(below->core);
 }
@@ -497,7 +506,7 @@ START_TEST(however_many_tasks_there_are_the_view_fits)
 	struct floor_call *call;
 
 	begin(NULL);
-	add_tasks(3000, words);
+	add_tasks(VIEW_TASKS_MAX + VIEW_PARKED_MAX, words);
 	make_long(words);
 	line.fd = floor_world_send(below, "view.follow", "{}");
 	body = next(&line, "snapshot");

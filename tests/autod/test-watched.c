@@ -154,6 +154,21 @@ START_TEST(a_file_that_is_cut_anywhere_is_read)
 }
 END_TEST
 
+START_TEST(the_worst_is_told_in_words)
+{
+	struct watched *w = open_task();
+	struct detection d;
+
+	ck_assert(!watched_worst(w, &d));
+	get_stuck(w, 5);
+	ck_assert(watched_worst(w, &d));
+	ck_assert_int_eq(d.type, DETECTION_STUCK);
+	ck_assert_str_ne(d.message, "");
+	detection_release(&d);
+	watched_free(w);
+}
+END_TEST
+
 START_TEST(garbage_in_the_file_is_read_over)
 {
 	struct watched *w = open_task();
@@ -346,6 +361,7 @@ unit_suite(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, a_file_that_is_cut_anywhere_is_read);
+	tcase_add_test(tc, the_worst_is_told_in_words);
 	tcase_add_test(tc, garbage_in_the_file_is_read_over);
 	tcase_add_test(tc, records_after_a_torn_one_count);
 	tcase_add_test(tc, an_abort_that_was_not_done_is_due_again);

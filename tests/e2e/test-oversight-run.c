@@ -73,12 +73,19 @@ lands(void)
 
 START_TEST(a_stuck_worker_is_redirected_paused_and_helped)
 {
+	struct json_object *view;
 	const char *text;
 	int at;
 
 	begin_task("fake: run ls ./missing.c");
 	die_after(3);
 	watchlog_paused("auto-1", "Stuck");
+	view = e2e_json(fleet_do("--json", "top", NULL), 0);
+	ck_assert_str_eq(
+	    auto_member(view, "workers.auto-1.oversight.detection"), "stuck");
+	ck_assert_str_eq(
+	    auto_member(view, "workers.auto-1.oversight.intervention"),
+	    "pause");
 	watchlog_last("t1", "failureClass", "missing.c");
 	watchlog_last("t1", "treeHash", "");
 	watchlog_last("t1", "testsPassing", "false");

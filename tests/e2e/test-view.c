@@ -10,9 +10,12 @@
 #include "json.h"
 #include "mem.h"
 #include "scenarios.h"
+#include "view-doc.h"
+#include "view-needs.h"
 #include "workspace.h"
 
 #define ANSWER_MS 20000
+#define CLI_USAGE 2 /* called wrongly */
 
 static void
 begin(void)
@@ -80,11 +83,64 @@ START_TEST(time_is_recorded_whatever_ends_the_daemon)
 }
 END_TEST
 
+/* Something of everything that needs a person. */
+static const char needing[] =
+    "{\"head\": {\"failure\": {\"class\": \"C\"}, \"paused\": \"P\", "
+    "\"red\": true, \"run_id\": \"r1\", \"push\": {\"error\": \"E\"}}, "
+    "\"team\": {\"mail_person\": 1}, \"tasks\": {\"t1\": {\"step\": "
+    "\"parked\"}}, \"ended\": {\"t2\": {\"outcome\": \"failed\", "
+    "\"run_id\": \"r1\"}}, \"workers\": {\"auto-1\": {\"status\": "
+    "\"error\"}, \"auto-2\": {\"status\": \"paused\", \"paused_for\": "
+    "[\"oversight\"]}, \"auto-3\": {\"status\": \"paused\", "
+    "\"paused_for\": [\"trust\"]}, \"adam\": {\"status\": "
+    "\"needs_review\", \"mode\": \"hand\"}, \"eve\": {\"status\": "
+    "\"no_changes\", \"mode\": \"hand\"}}, \"people\": {\"m1\": "
+    "{\"level\": \"critical\"}, \"m2\": {\"level\": \"critical\", "
+    "\"options\": [\"yes\"]}}}";
+
+static void
+try_command(const char *command)
+{
+	cleanup_free char *script = NULL;
+	struct e2e_run *run;
+
+	ck_assert_msg(strncmp(command, "llmc ", 5) == 0, "%s", command);
+	script = xasprintf("echo text | \"$LLMC\" %s", command + 5);
+	run = e2e_sh(fleet_root(), script);
+	ck_assert_msg(
+	    run->status != CLI_USAGE, "%s: %s%s", command, run->out, run->err);
+}
+
+static int
+try_commands(struct json_object *needs)
+{
+	int count = 0;
+
+	json_object_object_foreach(needs, key, need)
+	{
+		(void)key;
+		try_command(json_string_or(need, "command", ""));
+		count++;
+	}
+	return count;
+}
+
+START_TEST(what_needs_a_person_says_what_can_be_typed)
+{
+	cleanup_json struct json_object *view =
+	    view_complete(json_tokener_parse(needing));
+
+	view_needs(view);
+	ck_assert_int_eq(try_commands(view_of(view, "needs")), 14);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
 	Suite *s = suite_create("view");
 	const TTest *const all[] = { a_view_shows_what_goes_on,
+		what_needs_a_person_says_what_can_be_typed,
 		time_is_recorded_whatever_ends_the_daemon };
 
 	for (size_t i = 0; i < nitems(all); i++)

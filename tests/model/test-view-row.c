@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "detection.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
@@ -148,6 +149,23 @@ START_TEST(a_remark_tells_what_to_do)
 	ck_assert_msg(strncmp(remark.data, "R (paused for: ", 15) == 0, "%s",
 	    remark.data);
 	worker_free(w);
+}
+END_TEST
+
+START_TEST(what_oversight_found_is_shown_in_words)
+{
+	cleanup_json struct json_object *row = NULL;
+	struct detection d;
+
+	detection_init(&d, DETECTION_STUCK, SEVERITY_HIGH);
+	xstrset(&d.message, "the same error three times");
+	row = view_row_oversight(&d, "warn", 7);
+	ck_assert_str_eq(text_of(row, "detection"), "stuck");
+	ck_assert_str_eq(text_of(row, "severity"), "high");
+	ck_assert_str_eq(text_of(row, "message"), "the same error three times");
+	ck_assert_str_eq(text_of(row, "intervention"), "warn");
+	ck_assert_int_eq(json_int_or(row, "iteration", 0), 7);
+	detection_release(&d);
 }
 END_TEST
 
@@ -376,7 +394,8 @@ unit_suite(void)
 	    (const TTest *const[]){
 		a_worker_by_hand_shows_its_prompt_and_reason_on_a_line,
 		a_worker_with_a_task_shows_what_it_cost,
-		a_remark_tells_what_to_do, NULL });
+		a_remark_tells_what_to_do,
+		what_oversight_found_is_shown_in_words, NULL });
 	unit_case(suite, "tasks",
 	    (const TTest *const[]){ a_task_shows_the_end_of_its_history,
 		a_task_that_has_ended_tells_how,

@@ -34,12 +34,14 @@ cli_fail_err(struct cli *cli, const char *code, const struct err *err)
 	return CLI_FAILED;
 }
 
+static const char *in_file = "fromfile"; /* the worker there */
+
 int
 roster_load(struct cli *cli, struct state *ret_state)
 {
 	(void)cli;
 	state_init(ret_state);
-	state_add(ret_state, worker_new("fromfile", 1000));
+	state_add(ret_state, worker_new(in_file, 1000));
 	return CLI_OK;
 }
 
@@ -196,6 +198,8 @@ begin(bool daemon)
 	ck_assert_int_eq(mkdir(logs, 0700), 0);
 	ck_assert_int_eq(
 	    file_replace(log, event, strlen(event), 0600, NULL), 0);
+	told = 0;
+	in_file = "fromfile";
 	loop = loop_new();
 	path = client_socket_path(&cli.workspace);
 	if (daemon)
@@ -230,6 +234,60 @@ START_TEST(without_a_daemon_the_files_are_shown)
 	ck_assert_uint_eq(json_object_array_length(
 			      view_of(view_source_view(source), VIEW_EVENTS)),
 	    1);
+	end();
+}
+END_TEST
+
+static void
+write_state(const char *worker)
+{
+	cleanup_free char *file = workspace_path(&cli.workspace, "state.json");
+
+	in_file = worker;
+	ck_assert_int_eq(
+	    file_replace(file, worker, strlen(worker), 0600, NULL), 0);
+}
+
+START_TEST(without_a_daemon_the_files_are_followed)
+{
+	begin(false);
+	write_state("other");
+	wait_for(is_lost, "other");
+	ck_assert(!shows("fromfile"));
+	ck_assert_int_eq(told, 1);
+	end();
+}
+END_TEST
+
+START_TEST(a_daemon_that_knows_no_view_leaves_the_files)
+{
+	begin(true);
+	wait_for(is_followed, "a call");
+	server_fail(take_ptr(&follower), -32601, "unknown method", NULL);
+	write_state("other");
+	wait_for(is_lost, "other");
+	wait_for(is_followed, "another call"); /* it may be replaced */
+	end();
+}
+END_TEST
+
+START_TEST(files_do_not_matter_once_a_daemon_was_there)
+{
+	begin(true);
+	wait_for(is_followed, "a call");
+	send_snapshot(7, "a");
+	wait_for(is_live, "a");
+	write_state("other");
+	send_worker(8, "b");
+	wait_for(is_live, "b");
+	stop_daemon();
+	write_state("another");
+	start_daemon();
+	wait_for(is_followed, "another call");
+	ck_assert(is_lost("b"));
+	send_snapshot(1, "c");
+	wait_for(is_live, "c");
+	ck_assert(!shows("other") && !shows("another"));
 	end();
 }
 END_TEST
@@ -325,6 +383,9 @@ unit_suite(void)
 
 	unit_case(suite, "following",
 	    (const TTest *const[]){ without_a_daemon_the_files_are_shown,
+		without_a_daemon_the_files_are_followed,
+		a_daemon_that_knows_no_view_leaves_the_files,
+		files_do_not_matter_once_a_daemon_was_there,
 		it_is_live_lost_and_live_again,
 		a_daemon_that_comes_later_is_found,
 		a_gap_leads_to_a_new_snapshot,

@@ -52,7 +52,7 @@ floor_close(void *self, bool now)
 }
 
 struct eyes_floor *
-eyes_floor_new(struct team_floor *team)
+eyes_floor_new(struct team_floor *team, struct oversight_floor *oversight)
 {
 	struct eyes_floor *eyes = xcalloc(1, sizeof *eyes);
 
@@ -62,6 +62,7 @@ eyes_floor_new(struct team_floor *team)
 	eyes->mode = team->mode;
 	eyes->plan = team->plan;
 	eyes->team = team;
+	eyes->oversight = oversight;
 	eyes->floor = (struct core_floor){
 		.self = eyes,
 		.begin = floor_begin,

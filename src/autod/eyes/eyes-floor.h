@@ -32,6 +32,7 @@ struct eyes_stream;
 struct eyes_web;
 struct fleet;
 struct landings;
+struct oversight_floor;
 struct plan_floor;
 struct source_todo;
 struct team_floor;
@@ -42,6 +43,7 @@ struct eyes_floor {
 	struct landings *landings;
 	struct auto_mode *mode;
 	struct plan_floor *plan;
+	struct oversight_floor *oversight; /* NULL = nobody watches */
 	struct team_floor *team;
 	struct core_floor floor;
 	int64_t started_ms; /* wall clock */
@@ -56,8 +58,9 @@ struct eyes_floor {
 	struct eyes_report *report;
 };
 
-/* Registers itself as a floor, and its methods. */
-struct eyes_floor *eyes_floor_new(struct team_floor *team);
+/* Registers itself as a floor, and its methods. oversight may be NULL. */
+struct eyes_floor *
+eyes_floor_new(struct team_floor *team, struct oversight_floor *oversight);
 /* Call before the floors below are freed. */
 void eyes_floor_free(struct eyes_floor *eyes);
 

@@ -11,9 +11,11 @@
 #include "eyes-live.h"
 #include "eyes-spans.h"
 #include "fleet.h"
+#include "hand-task.h"
 #include "json.h"
 #include "loop.h"
 #include "mem.h"
+#include "oversight-floor.h"
 #include "settings.h"
 #include "view-doc.h"
 #include "view-row.h"
@@ -46,8 +48,30 @@ model_of(const struct state *state, const struct worker *w)
 	return best;
 }
 
+/* NULL = nothing was found, or nobody watches. */
+static struct json_object *
+oversight_of(const struct eyes_floor *eyes, const struct worker *w)
+{
+	cleanup_free char *task =
+	    w->task != NULL ? xstrdup(w->task) : hand_task_name(w->name);
+	const struct watched *watched = eyes->oversight != NULL ?
+	    oversight_floor_known(eyes->oversight, task) :
+	    NULL;
+	struct json_object *row;
+	struct detection d;
+
+	if (watched == NULL || !watched_worst(watched, &d))
+		return NULL;
+	row = view_row_oversight(&d,
+	    intervention_words[watched->intervene.tracks[d.type].level],
+	    watched->count);
+	detection_release(&d);
+	return row;
+}
+
 static void
-fill_worker(const struct agent *agent, struct json_object *row)
+fill_worker(const struct eyes_floor *eyes, const struct agent *agent,
+    struct json_object *row)
 {
 	const struct worker *w = agent->worker;
 	bool open = w->session.busy && w->session.open_tools > 0;
@@ -56,6 +80,7 @@ fill_worker(const struct agent *agent, struct json_object *row)
 	view_row_moment(row, "tool_since_unix",
 	    open && agent->tool != NULL ? agent->tool_ms : 0);
 	json_set_string(row, "model", model_of(&agent->core->state, w));
+	json_set(row, "oversight", oversight_of(eyes, w));
 }
 
 /* --- the daemon ------------------------------------------------------ */
@@ -103,7 +128,7 @@ eyes_live_fill(struct eyes_floor *eyes, struct json_object *view)
 
 		if (row == NULL)
 			continue;
-		fill_worker(agent, row);
+		fill_worker(eyes, agent, row);
 		eyes_spans_fill(eyes->spans, agent->worker->name, row);
 	}
 	fill_head(eyes, view_of(view, "head"));

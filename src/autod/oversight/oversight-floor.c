@@ -52,6 +52,12 @@ load(struct oversight_floor *floor, const char *task)
 	return w;
 }
 
+const struct watched *
+oversight_floor_known(const struct oversight_floor *floor, const char *task)
+{
+	return find(floor, task);
+}
+
 struct watched *
 oversight_floor_find(struct oversight_floor *floor, const char *task)
 {

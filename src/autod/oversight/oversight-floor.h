@@ -76,6 +76,9 @@ oversight_floor_task(struct oversight_floor *floor, const struct task *task);
 /* By its name, with what its file has if it is not in memory. */
 struct watched *
 oversight_floor_find(struct oversight_floor *floor, const char *task);
+/* The same if it is in memory, else NULL: nothing is read. */
+const struct watched *
+oversight_floor_known(const struct oversight_floor *floor, const char *task);
 struct turn_clock *
 oversight_floor_clock(struct oversight_floor *floor, const char *worker);
 /* The next iteration of the worker's task is there, and the one before is

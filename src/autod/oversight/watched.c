@@ -475,6 +475,21 @@ watched_is_vain(const struct watched *w, enum detection_type type)
 	return false;
 }
 
+bool
+watched_worst(const struct watched *w, struct detection *ret_detection)
+{
+	enum detection_type worst = DETECTION_STUCK;
+
+	for (int i = 0; i < DETECTION_TYPES; i++)
+		if (behaviour_severity(w->behaviour, (enum detection_type)i) >
+		    behaviour_severity(w->behaviour, worst))
+			worst = (enum detection_type)i;
+	if (behaviour_severity(w->behaviour, worst) == SEVERITY_NONE)
+		return false;
+	behaviour_describe(w->behaviour, worst, ret_detection);
+	return true;
+}
+
 enum intervention
 watched_due(const struct watched *w, enum detection_type *ret_type)
 {

@@ -121,6 +121,11 @@ void watched_end(struct watched *watched, bool landed);
  * iteration, which was the last one. */
 bool watched_is_vain(const struct watched *watched, enum detection_type type);
 
+/* The worst that the last iteration showed, in words; release it. False: it
+ * showed nothing. */
+bool
+watched_worst(const struct watched *watched, struct detection *ret_detection);
+
 /* The highest that is due and not being delivered; its type if it is not NONE.
  */
 enum intervention

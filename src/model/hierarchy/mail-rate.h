@@ -20,7 +20,7 @@ struct mail_rate {
 void mail_rate_release(struct mail_rate *rate);
 
 /* Mail of this sender was made then. What is too old at now_ms, or newer than
- * it (the clock was set back), is forgotten. */
+ * it, is forgotten. */
 void mail_rate_add(
     struct mail_rate *rate, const char *from, int64_t ms, int64_t now_ms);
 size_t

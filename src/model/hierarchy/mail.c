@@ -234,7 +234,7 @@ mail_is_new(const struct mail *mail)
 	return mail->state == MAIL_OPEN && mail->delivered == 0;
 }
 
-/* If the clock was set back, it must not be held up for long. */
+/* A moment that is still to come is long ago: the clock was wrong then. */
 static bool
 has_passed(int64_t since_ms, int64_t wait_ms, int64_t now_ms)
 {

@@ -38,8 +38,8 @@ enum progress_rate {
 };
 
 /* May a run that has sent `count` reports, the last one at last_ms, send
- * another? *ret_wait_ms: how long until it may, if it is too soon. It need not
- * wait because the clock was set back. */
+ * another? *ret_wait_ms: how long until it may, if it is too soon. A last_ms
+ * that is still to come does not make it wait. */
 enum progress_rate progress_report_rate(
     int count, int64_t last_ms, int64_t now_ms, int64_t *ret_wait_ms);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "detection.h"
 #include "event-words.h"
 #include "json.h"
 #include "mem.h"
@@ -170,6 +171,20 @@ view_row_worker(const struct worker *w, const struct task *task)
 		json_set_string(row, "role", task->run->role);
 		json_set_int(row, "depth", task->run->depth);
 	}
+	return row;
+}
+
+struct json_object *
+view_row_oversight(
+    const struct detection *d, const char *intervention, int64_t iteration)
+{
+	struct json_object *row = json_object_new_object();
+
+	json_set_string(row, "detection", detection_type_words[d->type]);
+	json_set_string(row, "severity", severity_words[d->severity]);
+	view_row_text(row, "message", d->message, VIEW_REASON_MAX);
+	json_set_string(row, "intervention", intervention);
+	json_set_int(row, "iteration", iteration);
 	return row;
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct buf;
+struct detection;
 struct json_object;
 struct task;
 struct worker;
@@ -22,6 +23,11 @@ struct worker;
 /* task: that it has in auto mode, NULL = none. */
 struct json_object *
 view_row_worker(const struct worker *worker, const struct task *task);
+
+/* What oversight found, of a worker's row: {detection, severity, message,
+ * intervention, iteration}. intervention: its word. */
+struct json_object *view_row_oversight(const struct detection *detection,
+    const char *intervention, int64_t iteration);
 
 /* Of a task without an outcome, or with one. */
 struct json_object *view_row_task(const struct task *task);
