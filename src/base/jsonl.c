@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "buf.h"
+#include "clock.h"
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
@@ -249,6 +250,102 @@ jsonl_last(
 		buf_release(&parts.at[i].text);
 	}
 	free(parts.at);
+	return r;
+}
+
+/* --- all of them ----------------------------------------------------- */
+
+/* Files that stay what they are when they are rotated. */
+struct jsonl_files {
+	struct jsonl_file {
+		FILE *file;
+		struct stat st;
+	} * at; /* newest first */
+	size_t count;
+};
+
+/* 1 = added, 0 = it was there under another name, or is too old. */
+static int
+jsonl_open(const char *path, int64_t since_ms, struct jsonl_files *files)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const struct stat *last = NULL;
+	struct stat st;
+	int r = 0;
+
+	if (fd == -1)
+		return -errno;
+	if (files->count > 0)
+		last = &files->at[files->count - 1].st;
+	if (fstat(fd, &st) == -1)
+		r = -errno;
+	else if (!S_ISREG(st.st_mode))
+		r = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	else if (clock_file_ms(&st.st_mtim) >= since_ms &&
+	    (last == NULL || last->st_ino != st.st_ino ||
+		last->st_dev != st.st_dev))
+		r = 1;
+	if (r != 1) {
+		close(fd);
+		return r;
+	}
+	files->at =
+	    xreallocarray(files->at, files->count + 1, sizeof *files->at);
+	files->at[files->count].file = fdopen(fd, "r");
+	files->at[files->count++].st = st;
+	return 1;
+}
+
+static int
+jsonl_open_all(const char *path, int64_t since_ms, struct jsonl_files *files,
+    struct err *err)
+{
+	int missing = 0, r;
+
+	for (int i = 0; missing < 2; i++) {
+		cleanup_free char *name = jsonl_name(path, i);
+
+		r = jsonl_open(name, since_ms, files);
+		if (r < 0 && r != -ENOENT)
+			return err_errno(err, r, "cannot read %s", name);
+		missing = r == -ENOENT ? missing + 1 : 0;
+	}
+	return 0;
+}
+
+static bool
+jsonl_read_file(FILE *file, jsonl_fn *fn, void *arg)
+{
+	cleanup_free char *line = NULL;
+	size_t size = 0;
+	bool more = true;
+	ssize_t len;
+
+	while (more && (len = getline(&line, &size, file)) > 0) {
+		struct json_object *record = NULL;
+
+		if (line[len - 1] == '\n')
+			record = jsonl_parse(line, (size_t)len - 1);
+		if (record != NULL)
+			more = fn(record, arg);
+		json_object_put(record);
+	}
+	return more;
+}
+
+int
+jsonl_since(const char *path, int64_t since_ms, jsonl_fn *fn, void *arg,
+    struct err *err)
+{
+	struct jsonl_files files = { 0 };
+	int r = jsonl_open_all(path, since_ms, &files, err);
+	bool more = r == 0;
+
+	for (size_t i = files.count; i-- > 0;) {
+		more = more && jsonl_read_file(files.at[i].file, fn, arg);
+		fclose(files.at[i].file);
+	}
+	free(files.at);
 	return r;
 }
 

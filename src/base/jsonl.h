@@ -31,6 +31,11 @@ typedef bool jsonl_fn(struct json_object *record, void *arg);
 int jsonl_last(
     const char *path, size_t count, jsonl_fn *fn, void *arg, struct err *err);
 
+/* All records of the files that were written to at since_ms (wall clock) or
+ * later, oldest first, however long they are; otherwise as jsonl_last(). */
+int jsonl_since(const char *path, int64_t since_ms, jsonl_fn *fn, void *arg,
+    struct err *err);
+
 /* Remove path, path.1, ... path.<keep>. */
 void jsonl_remove(const char *path, int keep);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,6 +314,47 @@ START_TEST(only_the_end_of_a_long_file_is_looked_at)
 }
 END_TEST
 
+START_TEST(all_of_a_long_file_is_read_when_all_is_wanted)
+{
+	const char *path = fresh_path();
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *older = xasprintf("%s.1", path);
+	struct seen seen = { .text = BUF_INIT };
+
+	buf_adds(&text, "{\"n\":2}\nno record\n{\"n\":3,\"fill\":\"");
+	while (text.len < JSONL_LINE_MAX / 2)
+		buf_adds(&text, "0123456789abcdef");
+	buf_adds(&text, "\"}\n");
+	while (text.len <= JSONL_LOOK_MAX)
+		buf_adds(&text,
+		    "                                                 \n");
+	buf_adds(&text, "{\"n\":4}\n{\"n\":5");
+	write_text(path, text.data);
+	write_text(older, "{\"n\":1}\n");
+	ck_assert_int_eq(jsonl_since(path, 0, see, &seen, NULL), 0);
+	ck_assert_str_eq(seen.text.data, "1 2 3 4 ");
+	buf_release(&seen.text);
+}
+END_TEST
+
+START_TEST(files_from_before_a_moment_are_left_out)
+{
+	const char *path = fresh_path();
+	cleanup_free char *older = xasprintf("%s.1", path);
+	struct timespec times[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+	struct seen seen = { .text = BUF_INIT };
+
+	write_text(path, "{\"n\":2}\n");
+	write_text(older, "{\"n\":1}\n");
+	ck_assert_int_eq(utimensat(AT_FDCWD, older, times, 0), 0);
+	ck_assert_int_eq(jsonl_since(path, 1000001, see, &seen, NULL), 0);
+	ck_assert_str_eq(seen.text.data, "2 ");
+	ck_assert_int_eq(jsonl_since(path, 1000000, see, &seen, NULL), 0);
+	ck_assert_str_eq(seen.text.data, "2 1 2 ");
+	buf_release(&seen.text);
+}
+END_TEST
+
 START_TEST(the_reader_can_stop)
 {
 	const char *path = fresh_path();
@@ -384,7 +426,9 @@ unit_suite(void)
 		what_is_no_record_is_left_out_and_not_counted,
 		a_file_of_one_torn_line_has_none,
 		a_line_above_the_bound_is_left_out,
-		only_the_end_of_a_long_file_is_looked_at, the_reader_can_stop,
+		only_the_end_of_a_long_file_is_looked_at,
+		all_of_a_long_file_is_read_when_all_is_wanted,
+		files_from_before_a_moment_are_left_out, the_reader_can_stop,
 		a_file_rotated_under_the_reader_comes_once,
 		all_files_are_removed, what_is_no_file_is_an_error, NULL };
 

@@ -155,8 +155,8 @@ report_files_load(const struct workspace *workspace, const struct state *state,
 	if (alive || state->daemon_running)
 		span_files_open(
 		    workspace, state, alive, now_ms, on_span, &files);
-	jsonl_last(tasks, 0, on_task, &files, NULL);
-	jsonl_last(log, 0, on_event, &files, NULL);
+	jsonl_since(tasks, from_ms, on_task, &files, NULL);
+	jsonl_since(log, from_ms, on_event, &files, NULL);
 	read_repairs(workspace, &files);
 	*ret_files = files;
 }
