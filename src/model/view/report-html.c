@@ -6,6 +6,7 @@
 #include "budget.h"
 #include "buf.h"
 #include "json.h"
+#include "mem.h"
 #include "moment.h"
 #include "report-chart.h"
 #include "report-html.h"
@@ -22,6 +23,7 @@ static const char style[] =
     "--paper:#14181e;--line:#2e3742;--good:#4cc38a;--bad:#ff7a70;"
     "--money:#74b0f4;--rest:#6f7b89}}\n"
     "body{margin:2em auto;max-width:62em;padding:0 1em;color:var(--ink);"
+    "overflow-wrap:anywhere;"
     "background:var(--paper);font:15px/1.5 system-ui,sans-serif}\n"
     "h1{font-size:1.3em;margin:0}h2{font-size:1.1em;margin:2em 0 .4em}\n"
     ".verdict{font-size:1.15em;border-left:.35em solid var(--rest);"
@@ -96,7 +98,8 @@ add_needs(struct json_object *report, struct buf *out)
 		return;
 	}
 	buf_adds(out,
-	    "<div class=\"wide\"><table><tr><th>Who<th>Why<th>Type this\n");
+	    "<div class=\"wide\"><table><tr><th scope=\"col\">Who"
+	    "<th scope=\"col\">Why<th scope=\"col\">Type this\n");
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		struct json_object *row = json_object_array_get_idx(list, i);
 
@@ -146,14 +149,17 @@ static void
 add_tasks(struct json_object *report, const char *key, const char *title,
     struct buf *out)
 {
+	static const char *const columns[] = { "Task", "State", "Title",
+		"Lines", "Cost", "Wall", "Worked", "Tries" };
 	struct json_object *list = part(report, key);
 
 	if (!begin(out, report, key, title))
 		return;
-	buf_adds(out,
-	    "<div class=\"wide\"><table><tr><th>Task<th>State<th>Title"
-	    "<th class=\"n\">Lines<th class=\"n\">Cost<th class=\"n\">Wall"
-	    "<th class=\"n\">Worked<th class=\"n\">Tries\n");
+	buf_adds(out, "<div class=\"wide\"><table><tr>");
+	for (size_t i = 0; i < nitems(columns); i++)
+		buf_addf(out, "<th scope=\"col\"%s>%s",
+		    i < 3 ? "" : " class=\"n\"", columns[i]);
+	buf_addc(out, '\n');
 	for (size_t i = 0; i < json_object_array_length(list); i++)
 		add_task(out, json_object_array_get_idx(list, i));
 	buf_adds(out, "</table></div></section>\n");
@@ -308,8 +314,8 @@ add_top(struct json_object *report, struct buf *out)
 	    "<meta name=\"viewport\" content=\"width=device-width, "
 	    "initial-scale=1\">\n<title>llmc report: ");
 	report_chart_text(out, period.data);
-	buf_addf(
-	    out, "</title>\n<style>\n%s</style></head>\n<body><h1>", style);
+	buf_addf(out, "</title>\n<style>\n%s</style></head>\n<body><main><h1>",
+	    style);
 	add_text(out, report, "project");
 	if (json_string_or(report, "project", NULL) != NULL)
 		buf_adds(out, ": ");
@@ -342,5 +348,5 @@ report_html(struct json_object *report, struct buf *out)
 	add_moments(report, "repairs", "Failures and repairs of llmc", out);
 	add_moments(report, "oversight", "Oversight", out);
 	add_notes(report, out);
-	buf_adds(out, "</body></html>\n");
+	buf_adds(out, "</main></body></html>\n");
 }

@@ -619,6 +619,8 @@ function reportMoney() {
 		["Of all that, estimated", dollars(m.estimated_micros)],
 		["Not known", m.unknown ? `? (tasks: ${m.unknown})` : ""],
 		["Checks", plain((view.report.landing || {}).checks)],
+		["Not listed", plain(Object.fromEntries(Object.entries(
+			view.report.left_off || {}).filter(([, n]) => n > 0)))],
 		["Notes", (view.report.notes || []).join("\n")],
 	];
 }
