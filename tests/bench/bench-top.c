@@ -37,6 +37,7 @@
 #define IDLE_MS   20000
 #define QUIET_MS  20 /* between two changes */
 #define WAIT_MS   60000
+#define GROW_MS   300000
 #define STATE_MAX (16 * 1024 * 1024)
 
 #define TARGET_WAKES  0
@@ -106,7 +107,7 @@ count_idle(struct top *t)
 static void
 grow(struct top *t)
 {
-	int64_t end = clock_mono_ms() + WAIT_MS;
+	int64_t end;
 
 	for (int i = 1; i <= WORKERS; i++) {
 		cleanup_free char *name = xasprintf("w%03d", i);
@@ -114,6 +115,7 @@ grow(struct top *t)
 		bench_run(
 		    t->repo, (const char *[]){ t->llmc, "add", name, NULL });
 	}
+	end = clock_mono_ms() + GROW_MS;
 	while (count_idle(t) < WORKERS) {
 		bench_must(clock_mono_ms() > end ? -ETIMEDOUT : 0, "workers",
 		    &(struct err){ 0 });
