@@ -79,6 +79,17 @@ begin(void)
 	browser_open(browser, e2e_path("file://%s", file));
 }
 
+/* Words that are short are not broken. */
+static void
+expect_whole_words(void)
+{
+	expect("JSON.stringify([...document.querySelectorAll('th, td.s')]"
+	       ".filter(e => { const r = document.createRange(); "
+	       "r.selectNodeContents(e.querySelector('code') || e); return "
+	       "r.getClientRects().length > 1; }).map(e => e.textContent))",
+	    "[]");
+}
+
 static void
 end(void)
 {
@@ -114,6 +125,7 @@ START_TEST(a_report_has_its_charts_and_runs_nothing)
 	       "(s.querySelector('title') || s.getAttribute('aria-label')))"
 	       ".length",
 	    "3");
+	expect_whole_words();
 	save("report");
 	end();
 }
@@ -125,6 +137,7 @@ START_TEST(a_report_fits_into_a_narrow_window)
 	browser_set_size(browser, 320, 700);
 	browser_wait(browser, "innerWidth == 320");
 	expect("document.documentElement.scrollWidth", "320");
+	expect_whole_words();
 	save("report-narrow");
 	end();
 }

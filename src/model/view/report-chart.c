@@ -129,7 +129,7 @@ report_chart_tasks(struct json_object *report, struct buf *out)
 	unit = (HEIGHT - BASE) / (double)most;
 	begin(out,
 	    "Tasks that ended, over time: landed, and on top of them "
-	    "those that did not land (hatched)",
+	    "those that did not land (dashed)",
 	    HEIGHT + BASE);
 	for (size_t i = 0; i < count; i++) {
 		double x = width * (double)i, gap = width * 0.1;

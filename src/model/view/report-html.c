@@ -37,11 +37,13 @@ static const char style[] =
     "th,td{text-align:left;vertical-align:top;padding:.25em .8em .25em 0;"
     "border-bottom:1px solid var(--line)}"
     "th{font-weight:600;color:var(--dim)}"
-    "td.n,th.n{text-align:right;white-space:nowrap}\n"
+    "td.n,th.n{text-align:right}"
+    "td.n,td.s,th{overflow-wrap:normal;white-space:nowrap}"
+    ".wide td:not(.n,.s){min-width:9em}\n"
     "code,.words{font-family:ui-monospace,monospace;font-size:.92em}\n"
     ".words{white-space:pre-wrap;overflow-wrap:anywhere;margin:.2em 0}"
     "td{overflow-wrap:anywhere}\n"
-    "svg{width:100%;height:auto;display:block}"
+    "svg{width:100%;max-width:46em;height:auto;display:block}"
     "svg text{fill:var(--dim);font-size:12px;font-family:system-ui,"
     "sans-serif}\n"
     ".good{fill:var(--good)}.money{fill:var(--money)}.rest{fill:var(--rest)}"
@@ -122,9 +124,9 @@ add_task(struct buf *out, struct json_object *row)
 	cleanup_buf struct buf commit = BUF_INIT, rest = BUF_INIT;
 
 	report_print_commit(row, &commit);
-	buf_adds(out, "<tr><td>");
+	buf_adds(out, "<tr><td class=\"s\">");
 	add_text(out, row, "id");
-	buf_adds(out, "<td><code>");
+	buf_adds(out, "<td class=\"s\"><code>");
 	report_chart_text(out,
 	    json_string_or(row, "outcome", NULL) != NULL ?
 		commit.data :
@@ -274,7 +276,7 @@ add_moments(struct json_object *report, const char *key, const char *title,
 
 		if (json_string_or(row, "type", NULL) == NULL)
 			report_print_repair(row, &words);
-		buf_adds(out, "<tr><td>");
+		buf_adds(out, "<tr><td class=\"s\">");
 		moment_add(out, json_int_or(row, "at_ms", 0));
 		buf_adds(out, "<td>");
 		report_chart_text(out,
