@@ -150,7 +150,10 @@ write_html(struct cli *cli, const char *file, struct json_object *report)
 
 	report_html(report, &html);
 	if (file_replace(file, html.data, html.len, HTML_MODE, &err) < 0)
-		return cli_fail_err(cli, "io", &err);
+		return cli_fail(cli, "io",
+		    "%s; name a file that can be written, such as: llmc report "
+		    "--html report.html",
+		    err.msg);
 	buf_addf(&cli->text, "The report is in %s\n", file);
 	return CLI_OK;
 }

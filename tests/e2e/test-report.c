@@ -133,6 +133,9 @@ START_TEST(a_report_adds_up_to_the_records)
 	expect_number(report_of("--run", "r1"), "counts.landed", "1");
 	expect_number(report_of("--run", "r2"), "counts.dead_letter", "1");
 	expect_number(report_of("--run", "r2"), "period.goes_on", "false");
+	e2e_json_error(
+	    e2e_llmc(fleet_root(), "report", "--json", "--run", "r9", NULL), 1,
+	    "unknown_run", "llmc report --run r2");
 }
 END_TEST
 
@@ -171,7 +174,7 @@ START_TEST(a_report_of_what_never_was_says_so)
 	    2, "give one of them");
 	e2e_expect(
 	    e2e_llmc(fleet_root(), "report", "--html", "/no/folder/x", NULL), 1,
-	    "/no/folder");
+	    "such as: llmc report --html report.html");
 	e2e_expect(e2e_llmc(fleet_root(), "report", NULL), 0, NULL);
 	expect_number(report_of(NULL, NULL), "verdict.level", "nothing");
 }

@@ -243,7 +243,8 @@ static const struct {
 	    "Nothing landed: none of the 2 tasks that ended succeeded, for "
 	    "$0.002." },
 	{ { "failed" }, "bad",
-	    "Nothing landed: the one task that ended failed, for $0.001." },
+	    "Nothing landed: the one task that ended did not succeed, for "
+	    "$0.001." },
 	{ { NULL }, "nothing", "Nothing was worked on." },
 };
 
@@ -262,6 +263,119 @@ START_TEST(a_verdict_says_how_it_went)
 	report = scene_report(&s);
 	ck_assert_str_eq(verdict(report, "level"), verdicts[_i].level);
 	ck_assert_str_eq(verdict(report, "words"), verdicts[_i].words);
+	scene_end(&s);
+}
+END_TEST
+
+/* Nights in which little was done: why. */
+static const struct {
+	enum work_use use;
+	const char *level, *words;
+} nights[] = {
+	{ WORK_IDLE, "good", "The one task that ended succeeded, for $0.001." },
+	{ WORK_OUTAGE, "mixed",
+	    "The one task that ended succeeded, for $0.001; the service was "
+	    "away for 100 % of the workers' time." },
+	{ WORK_LIMITED, "mixed",
+	    "The one task that ended succeeded, for $0.001; usage limits took "
+	    "100 % of the workers' time." },
+	{ WORK_PAUSED, "mixed",
+	    "The one task that ended succeeded, for $0.001; workers were "
+	    "paused for 100 % of the workers' time." },
+	{ WORK_ERROR, "mixed",
+	    "The one task that ended succeeded, for $0.001; workers were in "
+	    "error for 100 % of the workers' time." },
+	{ WORK_IDLE_QUEUE, "mixed",
+	    "The one task that ended succeeded, for $0.001; tasks waited while "
+	    "workers were idle for 100 % of the workers' time." },
+};
+
+START_TEST(a_verdict_says_what_took_the_time)
+{
+	const struct work_span span = { .worker = (char[]){ "a" },
+		.use = nights[_i].use,
+		.from_ms = FROM,
+		.to_ms = FROM + 8 * HOUR };
+	cleanup_json struct json_object *report = NULL;
+	struct work_span spans[] = { span };
+	struct scene s;
+
+	scene_begin(&s);
+	s.spans = spans;
+	s.span_count = 1;
+	add_task(&s, "t1", "landed", FROM + HOUR, 1000, "reported");
+	report = scene_report(&s);
+	ck_assert_str_eq(verdict(report, "level"), nights[_i].level);
+	ck_assert_str_eq(verdict(report, "words"), nights[_i].words);
+	scene_end(&s);
+}
+END_TEST
+
+START_TEST(a_failure_of_another_time_is_not_told)
+{
+	static const struct {
+		int64_t at_ms;
+		bool told;
+	} rows[] = { { FROM - HOUR, false }, { FROM + HOUR, true },
+		{ FROM + 8 * HOUR + 5000, true }, { FROM + 20 * HOUR, false } };
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_json struct json_object *report = NULL;
+		struct json_object *failure = json_object_new_object();
+		struct scene s;
+
+		scene_begin(&s);
+		json_set_string(failure, "words", "disk full");
+		json_set_int(failure, "at_unix", rows[i].at_ms / 1000);
+		json_set(view_of(s.view, "head"), "failure", failure);
+		report = scene_report(&s);
+		ck_assert(rows[i].told ==
+		    (strstr(verdict(report, "words"), "disk full") != NULL));
+		scene_end(&s);
+	}
+}
+END_TEST
+
+START_TEST(an_empty_night_is_told_in_a_few_lines)
+{
+	cleanup_json struct json_object *report = NULL;
+	cleanup_buf struct buf out = BUF_INIT;
+	struct scene s;
+
+	scene_begin(&s);
+	report = scene_report(&s);
+	report_print(report, 0, false, &out);
+	ck_assert_str_eq(out.data,
+	    "Report of run r1, 2026-01-31 08:00:00 to 2026-01-31 16:00:00 "
+	    "(8h)\nNothing was worked on.\n\nNothing needs you.\n\n"
+	    "Landing: nothing waits to land.\n");
+	scene_end(&s);
+}
+END_TEST
+
+START_TEST(the_landing_queue_and_its_flaky_check_are_told)
+{
+	cleanup_json struct json_object *report = NULL;
+	cleanup_buf struct buf text = BUF_INIT, html = BUF_INIT;
+	static const char words[] =
+	    "1 waits to land; its check has contradicted itself on 3 of 50 "
+	    "trees, which is too often: make it reliable; the branch itself "
+	    "fails its check.";
+	struct json_object *head;
+	struct scene s;
+
+	scene_begin(&s);
+	head = view_of(s.view, "head");
+	json_set(head, "check",
+	    json_tokener_parse("{\"command\": \"make check\", \"trees\": 50, "
+			       "\"flaky_trees\": 3, \"flaky_alarm\": true}"));
+	json_set_bool(head, "red", true);
+	json_set(view_of(s.view, "landing"), "1", json_object_new_object());
+	report = scene_report(&s);
+	report_print(report, 0, false, &text);
+	report_html(report, &html);
+	ck_assert_ptr_nonnull(strstr(text.data, words));
+	ck_assert_ptr_nonnull(strstr(html.data, words));
 	scene_end(&s);
 }
 END_TEST
@@ -352,6 +466,8 @@ fill(struct scene *s, const char *text)
 	json_set_string(row, "worker", NULL);
 	json_set_string(row, "task", NULL);
 	json_set_string(row, "result", NULL);
+	json_set_string(row, "class", "stuck");
+	json_set_string(row, "action", "pause");
 	json_set_string(row, "words", text);
 	json_object_array_add(s->events, row);
 	row = json_object_new_object();
@@ -403,6 +519,7 @@ static const char golden[] =
     "  2026-01-31 09:00:00  failure, Fix it\n"
     "\n"
     "Oversight (1)\n"
+    "  1 detection, 1 intervention\n"
     "  2026-01-31 09:00:00  Fix it\n"
     "\n"
     "Costs marked est. are tokens times the prices of the settings; Claude "
@@ -515,10 +632,14 @@ unit_suite(void)
 		a_long_list_is_cut_and_sums_are_of_all,
 		a_task_in_progress_again_has_not_ended,
 		a_night_without_its_daemon_is_not_called_good,
+		a_failure_of_another_time_is_not_told,
+		an_empty_night_is_told_in_a_few_lines,
+		the_landing_queue_and_its_flaky_check_are_told,
 		the_text_is_for_people,
 		the_text_keeps_escapes_of_others_from_the_terminal,
 		the_page_escapes_every_text,
 		the_page_needs_nothing_from_elsewhere, NULL });
 	unit_rows(s, a_verdict_says_how_it_went, nitems(verdicts));
+	unit_rows(s, a_verdict_says_what_took_the_time, nitems(nights));
 	return s;
 }

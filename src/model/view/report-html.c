@@ -333,7 +333,7 @@ add_top(struct json_object *report, struct buf *out)
 void
 report_html(struct json_object *report, struct buf *out)
 {
-	cleanup_buf struct buf landing = BUF_INIT;
+	cleanup_buf struct buf landing = BUF_INIT, oversight = BUF_INIT;
 
 	add_top(report, out);
 	add_needs(report, out);
@@ -348,7 +348,9 @@ report_html(struct json_object *report, struct buf *out)
 	report_chart_text(out, landing.data);
 	buf_adds(out, ".</p></section>\n");
 	add_moments(report, "repairs", "Failures and repairs of llmc", out);
-	add_moments(report, "oversight", "Oversight", out);
+	buf_adds(&oversight, "Oversight: ");
+	report_print_oversight(report, &oversight);
+	add_moments(report, "oversight", oversight.data, out);
 	add_notes(report, out);
 	buf_adds(out, "</main></body></html>\n");
 }

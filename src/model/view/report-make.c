@@ -15,6 +15,8 @@
 #include "view-doc.h"
 #include "view-row.h"
 
+#define FAILURE_LATE_MS 60000
+
 struct making {
 	const struct report_inputs *in;
 	struct json_object *report, *worked;
@@ -285,6 +287,28 @@ chosen(const struct making *m, struct json_object *from, const char *type)
 	return list;
 }
 
+/* What oversight found, and where it did something about it. */
+static void
+set_oversight(struct making *m)
+{
+	struct json_object *list =
+	    chosen(m, m->in->events, REPORT_EVENT_OVERSIGHT);
+	struct json_object *counts = json_object_new_object();
+	size_t count = json_object_array_length(list);
+	int64_t acted = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *action = json_string_or(
+		    json_object_array_get_idx(list, i), "action", NULL);
+
+		acted += action != NULL && strcmp(action, "log") != 0;
+	}
+	json_set(m->report, "oversight", list);
+	json_set_int(counts, "detections", (int64_t)count);
+	json_set_int(counts, "interventions", acted);
+	json_set(m->report, "oversight_counts", counts);
+}
+
 /* --- what is not exact ----------------------------------------------- */
 
 static void
@@ -321,6 +345,22 @@ set_notes(struct making *m)
 		    "After a crash, the time since the daemon last wrote a "
 		    "sign of life counts as down.");
 	json_set(m->report, "notes", notes);
+}
+
+/* What ended the daemon, if that was in the period; it is written a moment
+ * after the run has ended. */
+static const char *
+failure_of(const struct making *m)
+{
+	struct json_object *failure =
+	    json_object_object_get(head_of(m), "failure");
+	int64_t at = json_int_or(failure, "at_unix", 0) * 1000;
+
+	if (at > 0 &&
+	    (at < m->in->from_ms - 999 ||
+		(!m->in->goes_on && at > m->in->to_ms + FAILURE_LATE_MS)))
+		return NULL;
+	return json_string_or(failure, "words", NULL);
 }
 
 /* --- its length ------------------------------------------------------ */
@@ -385,7 +425,7 @@ report_make(const struct report_inputs *in)
 		.open = view_of(in->view, "tasks"),
 		.workers = view_of(in->view, "workers"),
 	};
-	struct json_object *time = report_time(&time_in, &m.worked), *failure;
+	struct json_object *time = report_time(&time_in, &m.worked);
 
 	set_head(&m);
 	json_set(m.report, "verdict", NULL); /* stands on top, known last */
@@ -398,11 +438,9 @@ report_make(const struct report_inputs *in)
 	set_series(&m);
 	set_landing(&m);
 	json_set(m.report, "repairs", chosen(&m, in->repairs, NULL));
-	json_set(m.report, "oversight",
-	    chosen(&m, in->events, REPORT_EVENT_OVERSIGHT));
+	set_oversight(&m);
 	set_notes(&m);
-	failure = json_object_object_get(head_of(&m), "failure");
-	report_verdict(m.report, json_string_or(failure, "words", NULL));
+	report_verdict(m.report, failure_of(&m));
 	cut_lists(m.report);
 	json_object_put(m.worked);
 	return m.report;

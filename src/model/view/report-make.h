@@ -25,7 +25,8 @@ struct report_inputs {
 				    * id, with finished_ms */
 	struct json_object *repairs; /* list: rows as in the view, with at_ms */
 	struct json_object *events; /* list: oversight and checks, with at_ms,
-				     * type, worker, task, words, result */
+				     * type, worker, task, words, result, class,
+				     * action */
 	const struct work_span *spans; /* of the period and around it */
 	size_t span_count;
 	const char *run; /* whose period it is; NULL = of none */

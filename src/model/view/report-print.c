@@ -170,6 +170,18 @@ report_print_landing(struct json_object *report, struct buf *out)
 }
 
 void
+report_print_oversight(struct json_object *report, struct buf *out)
+{
+	struct json_object *counts =
+	    json_object_object_get(report, "oversight_counts");
+	int64_t found = json_int_or(counts, "detections", 0);
+	int64_t acted = json_int_or(counts, "interventions", 0);
+
+	buf_addf(out, "%" PRId64 " detection%s, %" PRId64 " intervention%s",
+	    found, found == 1 ? "" : "s", acted, acted == 1 ? "" : "s");
+}
+
+void
 report_print_repair(struct json_object *row, struct buf *out)
 {
 	static const char *const members[] = { "kind", "class", "words",
@@ -352,6 +364,8 @@ print_money(const struct printing *p)
 	struct json_object *money = part(p, "money");
 	int64_t unknown = json_int_or(money, "unknown", 0);
 
+	if (json_int_or(money, "total_micros", 0) == 0 && unknown == 0)
+		return;
 	buf_adds(p->out, p->colours ? "\n\033[1mMoney\033[0m\n" : "\nMoney\n");
 	add_amount(p, money, "all tasks of this report", "total_micros");
 	add_amount(p, money, "for each that landed", "per_landed_micros");
@@ -427,6 +441,11 @@ print_oversight(const struct printing *p)
 	size_t count = json_object_array_length(list);
 	size_t first = heading(p, "Oversight", "oversight");
 
+	if (count > 0) {
+		buf_adds(p->out, "  ");
+		report_print_oversight(p->report, p->out);
+		buf_addc(p->out, '\n');
+	}
 	for (size_t i = first; i < count; i++) {
 		struct json_object *row = json_object_array_get_idx(list, i);
 

@@ -29,6 +29,9 @@ void report_print_lines(struct json_object *task, struct buf *out);
 /* "50 trees checked, 3 of them flaky (6 %)", and so on; appended. */
 void report_print_landing(struct json_object *report, struct buf *out);
 
+/* "3 detections, 1 intervention"; appended. */
+void report_print_oversight(struct json_object *report, struct buf *out);
+
 /* A line of the repairs: "failure of class: words"; appended. */
 void report_print_repair(struct json_object *row, struct buf *out);
 

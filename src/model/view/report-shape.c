@@ -241,7 +241,17 @@ static const struct shape intervention = {
 		NULLABLE("worker", SHAPE_STRING, NULL),
 		NULLABLE("task", SHAPE_STRING, NULL),
 		NULLABLE("result", SHAPE_STRING, NULL),
+		NULLABLE("class", SHAPE_STRING, "what was found"),
+		NULLABLE("action", SHAPE_STRING, "what was done; log: nothing"),
 		NULLABLE("words", SHAPE_STRING, NULL),
+		END,
+	    },
+};
+static const struct shape oversight_counts = {
+	.fields =
+	    FIELDS{
+		INT("detections", NULL),
+		INT("interventions", "those with an action"),
 		END,
 	    },
 };
@@ -283,6 +293,7 @@ static const struct shape report = {
 		OBJECT("landing", landing),
 		LIST("repairs", repairs, "failures of llmc, and repairs"),
 		LIST("oversight", interventions, NULL),
+		OBJECT("oversight_counts", oversight_counts),
 		LIST("notes", texts, "what is estimated or not known"),
 		OBJECT("left_off", left_off),
 		END,

@@ -58,7 +58,8 @@ judge_tasks(struct judging *j)
 		j->level = BAD;
 		buf_addf(&j->words,
 		    all == 1 ?
-			"Nothing landed: the one task that ended failed" :
+			"Nothing landed: the one task that ended did not "
+			"succeed" :
 			"Nothing landed: none of the %" PRId64
 			" tasks that ended succeeded",
 		    all);
@@ -138,6 +139,10 @@ report_verdict(struct json_object *report, const char *failure)
 	add_lost(&j, "limited", 25, "usage limits took");
 	add_lost(&j, "outage", 10, "the service was away for");
 	add_lost(&j, "working_failed", 50, "failed attempts took");
+	add_lost(&j, "paused", 25, "workers were paused for");
+	add_lost(&j, "error", 25, "workers were in error for");
+	add_lost(
+	    &j, "idle_queue", 25, "tasks waited while workers were idle for");
 	if (failure != NULL) {
 		j.level = BAD;
 		buf_adds(&j.words, "; llmc itself failed: ");

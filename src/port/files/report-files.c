@@ -107,6 +107,8 @@ on_event(struct json_object *record, void *arg)
 	    row, "worker", json_string_or(event, "worker_name", NULL));
 	json_set_string(row, "task", json_string_or(event, "task", NULL));
 	json_set_string(row, "result", json_string_or(event, "result", NULL));
+	json_set_string(row, "class", json_string_or(event, "class", NULL));
+	json_set_string(row, "action", json_string_or(event, "action", NULL));
 	view_row_line(row, "words", words.data, VIEW_REASON_MAX);
 	json_object_array_add(files->events, row);
 	return true;
