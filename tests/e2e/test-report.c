@@ -215,6 +215,17 @@ START_TEST(each_run_is_reported_once_when_it_ends)
 }
 END_TEST
 
+START_TEST(a_run_is_reported_to_a_command_that_was_set_meanwhile)
+{
+	auto_up(NULL);
+	tell();
+	auto_wait_shell("grep -q r1 .llmc/report.json");
+	auto_drain();
+	auto_wait_shell("grep -q r1 told.txt");
+	expect_told("\"run\": \"r1\" page\n");
+}
+END_TEST
+
 START_TEST(a_run_that_was_killed_is_reported_by_the_next_daemon)
 {
 	tell();
@@ -254,6 +265,7 @@ unit_suite(void)
 	const TTest *const all[] = { a_report_adds_up_to_the_records,
 		a_report_is_a_page_too, a_report_of_what_never_was_says_so,
 		each_run_is_reported_once_when_it_ends,
+		a_run_is_reported_to_a_command_that_was_set_meanwhile,
 		a_run_that_was_killed_is_reported_by_the_next_daemon,
 		a_day_is_reported_at_its_time_also_if_that_has_passed };
 

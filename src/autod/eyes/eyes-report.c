@@ -351,6 +351,19 @@ send_day(struct eyes_report *r, int64_t due_ms, int64_t now_ms)
 	send(r, day, "--since", since);
 }
 
+/* At the end of this run, also if that is wanted only now. */
+static void
+owe_run(struct eyes_report *r)
+{
+	const char *run = core_of(r)->state.run_id;
+
+	if (!r->eyes->mode->active || run == NULL || r->run != NULL ||
+	    !is_wanted(r))
+		return;
+	xstrset(&r->run, run);
+	save(r);
+}
+
 void
 eyes_report_patrol(struct eyes_report *r)
 {
@@ -359,6 +372,7 @@ eyes_report_patrol(struct eyes_report *r)
 
 	if (!r->begun)
 		return;
+	owe_run(r);
 	if (strcmp(at, r->at) != 0) {
 		plan_next(r, at, now);
 		save(r);
@@ -408,10 +422,6 @@ eyes_report_begin(struct eyes_report *r)
 	adopt_all(r);
 	if (run != NULL && r->run != NULL && strcmp(r->run, run) != 0)
 		send_run(r); /* it was killed */
-	if (run != NULL && r->run == NULL && is_wanted(r)) {
-		xstrset(&r->run, run);
-		save(r);
-	}
 	r->begun = true;
 	eyes_report_patrol(r);
 }
