@@ -28,7 +28,7 @@ static void
 begin(void)
 {
 	team_world_begin(&w, "[web]\nenabled = true\n");
-	eyes = eyes_floor_new(w.team);
+	eyes = eyes_floor_new(w.team, NULL);
 	auto_world_live(&w.world);
 	floor_world_settle(below);
 	ck_assert_uint_gt(eyes_web_port(eyes->web), 0);

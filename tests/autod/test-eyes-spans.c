@@ -46,7 +46,7 @@ static void
 begin(void)
 {
 	team_world_begin(&w, "concurrency = 1\n");
-	eyes = eyes_floor_new(w.team);
+	eyes = eyes_floor_new(w.team, NULL);
 	auto_world_live(&w.world);
 	floor_world_settle(below);
 	floor_world_sh(below, "rm -rf .llmc/spans");
