@@ -94,7 +94,8 @@ wait_for_change(struct top *top, int64_t now_ms)
 	if (wait > WAIT_MAX_MS)
 		wait = WAIT_MAX_MS;
 	loop_timer_free(take_ptr(&top->timer));
-	top->timer = loop_after(top->loop, wait, on_due, top);
+	if (top->ui.frozen == NULL)
+		top->timer = loop_after(top->loop, wait, on_due, top);
 }
 
 static void
