@@ -189,7 +189,6 @@ START_TEST(a_task_shows_the_end_of_its_history)
 	cleanup_json struct json_object *row = NULL;
 	struct json_object *list;
 
-	task->history = json_object_new_array();
 	for (int i = 1; i <= 10; i++)
 		json_object_array_add(task->history, entry(i));
 	task->turns_before = 4;
@@ -368,7 +367,6 @@ START_TEST(tokens_and_history_change_a_mark)
 	    task_new("t1", "folder", "a.md", "A title", "text", NOW);
 	uint64_t first, second;
 
-	task->history = json_object_new_array();
 	first = view_row_task_mark(task);
 	ck_assert_uint_ne(first, 0);
 	ck_assert_uint_eq(view_row_task_mark(task), first);
