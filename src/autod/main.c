@@ -13,6 +13,7 @@
 #include "core.h"
 #include "emit.h"
 #include "errtext.h"
+#include "fd-channel.h"
 #include "floors.h"
 #include "identity.h"
 #include "life.h"
@@ -163,6 +164,7 @@ main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	options.core.overseer = fd_channel_inherited();
 	/* Started from a console: what we start is not that session's. */
 	unsetenv("LLMC_KEEPER");
 	if ((options.root != NULL ?

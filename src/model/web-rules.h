@@ -23,6 +23,11 @@ struct http_head;
 #define WEB_TOKEN_BYTES 32
 #define WEB_TOKEN_CHARS (2 * WEB_TOKEN_BYTES) /* hexadecimal, lower case */
 
+/* What the daemon tells the overseer: keep the listener that comes with this,
+ * and with the token behind it; close what you have. */
+#define WEB_KEEP "web.keep "
+#define WEB_DROP "web.drop"
+
 enum web_path {
 	WEB_INDEX,
 	WEB_STYLE,

@@ -5,11 +5,11 @@
  * now is what runs; ended with its grace.
  *
  * A process that holds an inotify watch is 15 ms in the kernel before its
- * parent is told of its end. So it is given a pipe, which breaks at once: what
- * is past its last instruction by then, and did not end well, counts as gone.
- * (autod opens its watch first, so that it is closed last.)
+ * parent is told of its end. So it is given a channel, which breaks at once:
+ * what is past its last instruction by then, and did not end well, counts as
+ * gone. (autod opens its watch first, so that it is closed last.) The listener
+ * of the page goes through it, too (kept-listener.h).
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +22,7 @@
 #include "daemon-process.h"
 #include "daemon-takeover.h"
 #include "errtext.h"
+#include "fd-channel.h"
 #include "file.h"
 #include "lock.h"
 #include "log.h"
@@ -77,6 +78,7 @@ gone(struct overseer *o, int status, const char *words)
 	d->how_ended = xstrdup(words);
 	loop_watch_free(take_ptr(&d->watch));
 	loop_timer_free(take_ptr(&d->kill));
+	kept_listener_drain(&o->listener, d->life);
 	let_go(d);
 	log_info("the daemon (pid %d) %s", (int)d->ref.pid, words);
 	if (d->told_to_end && !o->stopping && o->state != STATE_ENDING_DAEMON) {
@@ -113,9 +115,10 @@ on_child_exit(const struct child_result *result, void *arg)
 	gone(o, status, words.data);
 }
 
-/* The pipe is broken. An end that is none of a crash has time. */
+/* It says something, or the channel is broken. An end that is none of a crash
+ * has time. */
 static void
-on_pipe_broken(int fd, unsigned what, void *arg)
+on_channel(int fd, unsigned what, void *arg)
 {
 	struct overseer *o = arg;
 	struct daemon_process *d = &o->daemon;
@@ -123,8 +126,9 @@ on_pipe_broken(int fd, unsigned what, void *arg)
 	cleanup_buf struct buf words = BUF_INIT;
 	int status = 0;
 
-	(void)fd;
 	(void)what;
+	if (kept_listener_read(&o->listener, fd) >= 0)
+		return;
 	loop_watch_free(take_ptr(&d->life_watch));
 	if (procref_ending(&d->ref, &status) < 0 || status == 0)
 		return;
@@ -206,8 +210,8 @@ add_option(struct buf *command, const char *name, const char *value)
 	text_add_shell(command, value);
 }
 
-/* What the shell is given; 9 is the pipe that tells of its death: the highest
- * that every shell knows, for the kernel closes the last ones first. */
+/* What the shell is given; 9 is the channel that tells of its death: the
+ * highest that every shell knows, for the kernel closes the last ones first. */
 static void
 add_command(const struct overseer *o, struct buf *command)
 {
@@ -232,9 +236,11 @@ spawn(struct overseer *o, struct child_spec *spec, struct err *err)
 	struct daemon_run *run = xcalloc(1, sizeof *run);
 	int ends[2] = { -1, -1 }, r;
 
-	/* Without the pipe its death is told a little later. */
-	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0)
+	/* Without the channel its death is told a little later. */
+	if (fd_channel_pair(ends) == 0) {
 		spec->stdin_fd = ends[1];
+		kept_listener_give(&o->listener, ends[0]);
+	}
 	run->overseer = o;
 	r = child_spawn(o->loop, spec, on_child_exit, run, &d->child, err);
 	fd_close(ends[1]);
@@ -251,8 +257,8 @@ spawn(struct overseer *o, struct child_spec *spec, struct err *err)
 	}
 	d->run = run;
 	if (d->life >= 0)
-		d->life_watch = loop_watch_new(
-		    o->loop, d->life, LOOP_READ, on_pipe_broken, o);
+		d->life_watch =
+		    loop_watch_new(o->loop, d->life, LOOP_READ, on_channel, o);
 	return 0;
 }
 
@@ -273,7 +279,8 @@ daemon_process_start(struct overseer *o)
 	path = xasprintf("PATH=%s:%.*s",
 	    getenv("PATH") != NULL ? getenv("PATH") : "/usr/bin:/bin",
 	    (int)(strrchr(o->llmc, '/') - o->llmc), o->llmc);
-	spec.env = (const char *const[]){ path, NULL };
+	spec.env =
+	    (const char *const[]){ path, FD_CHANNEL_VARIABLE "=9", NULL };
 	daemon_process_release(d);
 	*d = (struct daemon_process)DAEMON_PROCESS_INIT;
 	add_command(o, &command);

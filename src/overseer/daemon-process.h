@@ -20,7 +20,7 @@ struct daemon_process {
 	struct procref ref;
 	struct loop_watch *watch; /* of an adopted one */
 	struct daemon_run *run; /* what its child's end is told to */
-	int life; /* a pipe that breaks when it dies, -1 = none */
+	int life; /* a channel that breaks when it dies, -1 = none */
 	struct loop_watch *life_watch;
 	bool alive;
 	bool adopted;

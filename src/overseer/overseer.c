@@ -369,6 +369,7 @@ overseer_close(struct overseer *o)
 	observe_end(o);
 	tail_free(o->sight.tail);
 	daemon_process_release(&o->daemon);
+	kept_listener_release(&o->listener);
 	evidence_release(&o->evidence);
 	history_release(&o->history);
 	git_free(o->git);
@@ -501,6 +502,7 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 		.lock = -1,
 		.sweep_lock = -1,
 		.daemon = DAEMON_PROCESS_INIT,
+		.listener = KEPT_LISTENER_INIT,
 		.sight = { .complaint = BUF_INIT },
 		.beat_age_s = -1,
 		.started_unix = clock_wall_ms() / 1000,

@@ -9,6 +9,7 @@
  *   ending.c           how it ends, and what it does not leave behind
  *   daemon-process.c   the daemon's process: started, ended
  *   daemon-takeover.c  one that runs already, and what an earlier overseer left
+ *   kept-listener.c    the socket of its page, from one to the next
  *   observe.c          what is seen of it, turned into a verdict (model/health)
  *   respond.c          what is done about a verdict (model/spiral)
  *   repair.c           a repair, from its place to its outcome; with
@@ -29,6 +30,7 @@
 #include "evidence.h"
 #include "health.h"
 #include "history.h"
+#include "kept-listener.h"
 #include "observe.h"
 #include "workspace.h"
 
@@ -99,6 +101,7 @@ struct overseer {
 	char *branch; /* default branch by git, NULL = none */
 	struct history history;
 	struct daemon_process daemon;
+	struct kept_listener listener;
 	struct sight sight;
 	struct evidence evidence;
 	char *evidence_stamp; /* of what has not been kept yet, or NULL */

@@ -13,6 +13,7 @@
 #include "browser.h"
 #include "json.h"
 #include "mem.h"
+#include "overrun.h"
 #include "scenarios.h"
 
 #define MANY     1000
@@ -43,6 +44,13 @@ begin(void)
 	auto_set("daemon.patrol_interval", "100ms");
 	auto_set("web.enabled", "true");
 	auto_ails("");
+}
+
+static void
+begin_supervised(void)
+{
+	over_begin();
+	auto_set("web.enabled", "true");
 }
 
 static const char *
@@ -106,13 +114,19 @@ wait_text(const char *id, const char *words)
 		id, words));
 }
 
-/* A worker in the middle of a task, and its page. */
 static void
-open_at_work(void)
+set_task(void)
 {
 	auto_task("a.md",
 	    "Paint " IMAGE " the fence\nfake: commit a.txt a\nfake: run %s\n",
 	    auto_gate("work"));
+}
+
+/* A worker in the middle of a task, and its page. */
+static void
+open_at_work(void)
+{
+	set_task();
 	auto_up("--concurrency", "1", NULL);
 	auto_wait_gate("work");
 	open_page();
@@ -177,20 +191,57 @@ START_TEST(the_page_shows_work_as_it_goes_on_in_rows_that_stay)
 }
 END_TEST
 
+/* Supervised: the listener stays, and with it the address and the token. */
 START_TEST(the_page_says_lost_and_comes_back_after_a_restart)
 {
-	open_at_work();
-	auto_kill9_daemon();
+	int daemon;
+
+	auto_set("overseer.remediate", "false");
+	auto_set("auto.concurrency", "1");
+	set_task();
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_gate("work");
+	open_page();
+	wait_text("workers", "working");
+	ck_assert_int_eq(kill(over_pid(), SIGSTOP), 0);
+	fleet_kill(daemon);
 	wait_text("state", "lost");
 	wait_text("help", "llmc status");
 	/* What was last known stays. */
 	wait_text("workers", "working");
 	save("lost");
-	auto_up("--concurrency", "1", NULL);
+	ck_assert_int_eq(kill(over_pid(), SIGCONT), 0);
+	over_daemon(daemon);
 	wait_text("state", "live");
 	expect("document.getElementById('help').hidden", "true");
 	auto_open_gate("work");
 	wait_text("ended", "landed");
+	/* A page that is loaded again has its token. */
+	browser_open(browser, page_origin());
+	wait_text("state", "live");
+	close_page();
+	over_stop();
+}
+END_TEST
+
+/* Not supervised: somebody else may have been at the address meanwhile. */
+START_TEST(after_a_restart_alone_the_page_says_what_to_type)
+{
+	fleet_up();
+	open_page();
+	fleet_kill(fleet_daemon_pid());
+	wait_text("state", "lost");
+	wait_text("help", "llmc web");
+	/* The same port, by chance or by the setting; not the same token. */
+	auto_set("web.port",
+	    e2e_path("%d", (int)strtol(strrchr(url, ':') + 1, NULL, 10)));
+	fleet_up();
+	wait_text("state", "refused");
+	wait_text("help", "llmc web");
+	browser_value(browser,
+	    e2e_path("location.hash = '%s'", strchr(page_url(), '#') + 1));
+	wait_text("state", "live");
 	close_page();
 }
 END_TEST
@@ -407,10 +458,11 @@ Suite *
 unit_suite(void)
 {
 	Suite *s = suite_create("page");
+	TCase *supervised = tcase_create("supervised");
 	const TTest *const all[] = {
 		the_page_shows_work_as_it_goes_on_in_rows_that_stay,
 		words_of_others_are_words_and_nobody_else_is_asked,
-		the_page_says_lost_and_comes_back_after_a_restart,
+		after_a_restart_alone_the_page_says_what_to_type,
 		the_page_says_that_a_daemon_hangs_and_comes_back_when_it_goes_on,
 		without_the_right_token_the_page_says_what_to_type,
 		a_foreign_name_that_leads_here_gets_nothing,
@@ -422,5 +474,10 @@ unit_suite(void)
 		unit_skip_all("there is no chromium (contrib/deps.sh lint)");
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(s, begin, all[i]);
+	tcase_set_timeout(supervised, 120);
+	tcase_add_checked_fixture(supervised, begin_supervised, over_end);
+	tcase_add_test(
+	    supervised, the_page_says_lost_and_comes_back_after_a_restart);
+	suite_add_tcase(s, supervised);
 	return s;
 }

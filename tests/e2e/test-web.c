@@ -3,7 +3,8 @@
 /*
  * The page on 127.0.0.1, asked with curl, and llmc web. Every rule that
  * protects it is tried here against the real daemon; single requests in detail:
- * test-http-request.c, test-web-rules.c, test-http-server.c.
+ * test-http-request.c, test-web-rules.c, test-http-server.c; its listener
+ * through restarts: test-web-listener.c.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -120,7 +121,6 @@ START_TEST(the_page_is_off_until_it_is_turned_on)
 	fleet_up();
 	fleet_fails("llmc config set web.enabled true", "web", NULL);
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc/web.token", fleet_root())));
-	ck_assert(!e2e_exists(e2e_path("%s/.llmc/web.json", fleet_root())));
 	/* At once, without a restart; and off again. */
 	fleet_do("config", "set", "web.enabled", "true", NULL);
 	find_page();
@@ -406,28 +406,6 @@ START_TEST(a_report_that_is_being_made_does_not_keep_the_daemon)
 }
 END_TEST
 
-START_TEST(port_and_token_are_the_same_after_a_kill)
-{
-	const char *out, *old_token;
-	int old_port;
-
-	open_page();
-	old_port = port;
-	/* One that the kernel gives to nobody meanwhile. */
-	ck_assert_int_lt(port, 30000);
-	old_token = token;
-	out = follow("lost");
-	fleet_kill(fleet_daemon_pid());
-	auto_wait_shell(e2e_path("grep -q '^END$' '%s'", out));
-	fleet_fails("llmc up --detach", "web", NULL);
-	fleet_up();
-	find_page();
-	ck_assert_int_eq(port, old_port);
-	ck_assert_str_eq(token, old_token);
-	follow("found");
-}
-END_TEST
-
 START_TEST(a_port_that_is_taken_is_named_and_everything_else_goes_on)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET,
@@ -551,7 +529,6 @@ unit_suite(void)
 		a_page_hears_that_the_daemon_lives_while_nothing_changes,
 		a_report_of_ten_thousand_tasks_is_made_beside_the_loop,
 		a_report_that_is_being_made_does_not_keep_the_daemon,
-		port_and_token_are_the_same_after_a_kill,
 		a_port_that_is_taken_is_named_and_everything_else_goes_on,
 		the_browser_is_not_told_the_token_in_its_words,
 		an_agent_does_not_get_the_address,

@@ -14,6 +14,7 @@
 #include "http-request.h"
 #include "http-server.h"
 #include "loop.h"
+#include "loopback.h"
 #include "mem.h"
 #include "proxy-world.h"
 #include "unit.h"
@@ -25,13 +26,13 @@ START_TEST(it_listens_on_127_0_0_1_and_says_which_port_is_taken)
 	struct err err = { 0, "" };
 	struct sockaddr_in a;
 	socklen_t len = sizeof a;
-	cleanup_fd int fd = http_listen(0, &err);
+	cleanup_fd int fd = loopback_listen(0, &err);
 	cleanup_free char *number = NULL;
 
 	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &len), 0);
 	ck_assert_uint_eq(a.sin_addr.s_addr, htonl(INADDR_LOOPBACK));
 	number = xasprintf("127.0.0.1:%u", ntohs(a.sin_port));
-	ck_assert_int_eq(http_listen(ntohs(a.sin_port), &err), -EADDRINUSE);
+	ck_assert_int_eq(loopback_listen(ntohs(a.sin_port), &err), -EADDRINUSE);
 	ck_assert_ptr_nonnull(strstr(err.msg, number));
 }
 END_TEST
@@ -352,7 +353,7 @@ START_TEST(a_server_that_is_freed_tells_its_streams)
 	struct loop *loop = loop_new();
 	struct err err = { 0, "" };
 	struct http_server *http =
-	    http_server_new(loop, http_listen(0, &err), keep, loop, &err);
+	    http_server_new(loop, loopback_listen(0, &err), keep, loop, &err);
 	struct http_exchange *exchange;
 	int fd;
 

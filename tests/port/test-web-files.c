@@ -16,6 +16,11 @@
 
 static struct workspace workspace;
 
+static const char *const tokens[] = {
+	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+	"f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+};
+
 static void
 begin(const char *name)
 {
@@ -39,21 +44,33 @@ put(const char *name, const char *text, mode_t mode)
 	ck_assert_int_eq(chmod(path, mode), 0);
 }
 
-START_TEST(a_token_is_made_once_and_only_the_user_can_read_it)
+START_TEST(no_token_is_made_twice)
 {
-	char first[WEB_TOKEN_CHARS + 1], again[WEB_TOKEN_CHARS + 1];
+	char first[WEB_TOKEN_CHARS + 1], second[WEB_TOKEN_CHARS + 1];
+
+	web_files_new_token(first);
+	web_files_new_token(second);
+	ck_assert(web_token_valid(first));
+	ck_assert(web_token_valid(second));
+	ck_assert_str_ne(first, second);
+}
+END_TEST
+
+START_TEST(only_the_user_can_read_the_token)
+{
+	char token[WEB_TOKEN_CHARS + 1];
 	cleanup_free char *path = NULL;
 	struct err err = { 0, "" };
 	struct stat st;
 
 	begin("make");
-	ck_assert_int_eq(web_files_token(&workspace, first, &err), -ENOENT);
-	ck_assert_int_eq(web_files_make_token(&workspace, first, &err), 0);
-	ck_assert(web_token_valid(first));
-	ck_assert_int_eq(web_files_make_token(&workspace, again, &err), 0);
-	ck_assert_str_eq(again, first);
-	ck_assert_int_eq(web_files_token(&workspace, again, &err), 0);
-	ck_assert_str_eq(again, first);
+	ck_assert_int_eq(web_files_token(&workspace, token, &err), -ENOENT);
+	for (size_t i = 0; i < nitems(tokens); i++) {
+		ck_assert_int_eq(
+		    web_files_put_token(&workspace, tokens[i], &err), 0);
+		ck_assert_int_eq(web_files_token(&workspace, token, &err), 0);
+		ck_assert_str_eq(token, tokens[i]);
+	}
 	path = workspace_path(&workspace, WEB_FILES_TOKEN);
 	ck_assert_int_eq(lstat(path, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
@@ -61,9 +78,9 @@ START_TEST(a_token_is_made_once_and_only_the_user_can_read_it)
 }
 END_TEST
 
-START_TEST(a_token_that_others_could_read_is_replaced)
+START_TEST(a_file_that_others_could_read_is_not_used_and_replaced)
 {
-	char first[WEB_TOKEN_CHARS + 1], again[WEB_TOKEN_CHARS + 1];
+	char token[WEB_TOKEN_CHARS + 1];
 	cleanup_free char *path = NULL, *aside = NULL;
 	struct err err = { 0, "" };
 	struct stat st;
@@ -71,26 +88,28 @@ START_TEST(a_token_that_others_could_read_is_replaced)
 	begin("seen");
 	path = workspace_path(&workspace, WEB_FILES_TOKEN);
 	aside = workspace_path(&workspace, "aside");
-	ck_assert_int_eq(web_files_make_token(&workspace, first, &err), 0);
+	ck_assert_int_eq(web_files_put_token(&workspace, tokens[0], &err), 0);
 	ck_assert_int_eq(chmod(path, 0640), 0);
-	ck_assert_int_eq(web_files_token(&workspace, again, &err), -EINVAL);
+	ck_assert_int_eq(web_files_token(&workspace, token, &err), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(err.msg, path));
-	ck_assert_int_eq(web_files_make_token(&workspace, again, &err), 0);
-	ck_assert_str_ne(again, first);
+	ck_assert_int_eq(web_files_put_token(&workspace, tokens[0], &err), 0);
 	ck_assert_int_eq(lstat(path, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
 	/* Nor is a link followed. */
 	ck_assert_int_eq(rename(path, aside), 0);
 	ck_assert_int_eq(symlink("aside", path), 0);
-	ck_assert_int_eq(web_files_make_token(&workspace, first, &err), 0);
-	ck_assert_str_ne(first, again);
+	ck_assert_int_eq(web_files_token(&workspace, token, &err), -EINVAL);
+	ck_assert_int_eq(web_files_put_token(&workspace, tokens[1], &err), 0);
 	ck_assert_int_eq(lstat(path, &st), 0);
 	ck_assert(S_ISREG(st.st_mode));
+	ck_assert_int_eq(rename(aside, path), 0);
+	ck_assert_int_eq(web_files_token(&workspace, token, &err), 0);
+	ck_assert_str_eq(token, tokens[0]);
 	end();
 }
 END_TEST
 
-START_TEST(what_is_no_token_is_replaced)
+START_TEST(what_is_no_token_is_not_used)
 {
 	static const char *const texts[] = { "", "\n", "short\n",
 		("0123456789abcdef0123456789abcdef0123456789abcdef0123456789abc"
@@ -104,9 +123,6 @@ START_TEST(what_is_no_token_is_replaced)
 	for (size_t i = 0; i < nitems(texts); i++) {
 		put(WEB_FILES_TOKEN, texts[i], 0600);
 		ck_assert_int_lt(web_files_token(&workspace, token, &err), 0);
-		ck_assert_int_eq(
-		    web_files_make_token(&workspace, token, &err), 0);
-		ck_assert(web_token_valid(token));
 	}
 	end();
 }
@@ -114,32 +130,12 @@ END_TEST
 
 START_TEST(a_token_that_cannot_be_written_is_an_error)
 {
-	char token[WEB_TOKEN_CHARS + 1];
 	struct err err = { 0, "" };
 
 	begin("broken");
 	ck_assert_int_eq(rmdir(workspace.dir), 0);
-	ck_assert_int_lt(web_files_make_token(&workspace, token, &err), 0);
+	ck_assert_int_lt(web_files_put_token(&workspace, tokens[0], &err), 0);
 	ck_assert_str_ne(err.msg, "");
-	end();
-}
-END_TEST
-
-START_TEST(a_port_is_kept_and_nonsense_is_none)
-{
-	static const char *const texts[] = { "", "{", "[]", "{\"port\": 0}",
-		"{\"port\": 65536}", "{\"port\": -1}", "{\"port\": \"80\"}" };
-
-	begin("port");
-	ck_assert_uint_eq(web_files_port(&workspace), 0);
-	ck_assert_int_eq(web_files_keep_port(&workspace, 8080, NULL), 0);
-	ck_assert_uint_eq(web_files_port(&workspace), 8080);
-	ck_assert_int_eq(web_files_keep_port(&workspace, 65535, NULL), 0);
-	ck_assert_uint_eq(web_files_port(&workspace), 65535);
-	for (size_t i = 0; i < nitems(texts); i++) {
-		put(WEB_FILES_PORT, texts[i], 0600);
-		ck_assert_uint_eq(web_files_port(&workspace), 0);
-	}
 	end();
 }
 END_TEST
@@ -166,11 +162,11 @@ Suite *
 unit_suite(void)
 {
 	const TTest *const tests[] = {
-		a_token_is_made_once_and_only_the_user_can_read_it,
-		a_token_that_others_could_read_is_replaced,
-		what_is_no_token_is_replaced,
+		no_token_is_made_twice,
+		only_the_user_can_read_the_token,
+		a_file_that_others_could_read_is_not_used_and_replaced,
+		what_is_no_token_is_not_used,
 		a_token_that_cannot_be_written_is_an_error,
-		a_port_is_kept_and_nonsense_is_none,
 		a_link_for_the_browser_is_for_the_user_only,
 		NULL,
 	};

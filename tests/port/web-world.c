@@ -16,6 +16,7 @@
 #include "http-request.h"
 #include "http-server.h"
 #include "loop.h"
+#include "loopback.h"
 #include "mem.h"
 #include "proxy-world.h"
 #include "unit.h"
@@ -154,7 +155,7 @@ web_begin_with(rlim_t descriptors, bool hurry)
 {
 	struct rlimit limit = { descriptors, descriptors };
 	struct err err = { 0, "" };
-	int listener = http_listen(0, &err), ends[2];
+	int listener = loopback_listen(0, &err), ends[2];
 	struct sockaddr_in a;
 	socklen_t len = sizeof a;
 

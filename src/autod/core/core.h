@@ -44,6 +44,7 @@ struct core_options {
 	const char *concurrency;
 	const char *task_pool_command;
 	const char *post_accept_command;
+	int overseer; /* the channel to it (fd-channel.h), 0 = none */
 };
 
 /* Callbacks of a floor; each may be NULL. */

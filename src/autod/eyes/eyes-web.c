@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -16,10 +17,12 @@
 #include "eyes-report-page.h"
 #include "eyes-stream.h"
 #include "eyes-web.h"
+#include "fd-channel.h"
 #include "http-request.h"
 #include "http-server.h"
 #include "json.h"
 #include "loop.h"
+#include "loopback.h"
 #include "mem.h"
 #include "page-assets.h"
 #include "persist.h"
@@ -29,12 +32,7 @@
 #include "web-files.h"
 #include "web-rules.h"
 
-/* Ports that the kernel gives to nobody by itself: one that is kept is still
- * free after a restart. */
-#define PORT_FIRST 20000
-#define PORT_COUNT 10000
-#define TRIES      20
-#define SAVE_MS    2000
+#define SAVE_MS 2000
 
 /* A page that follows the view. */
 struct visitor {
@@ -56,6 +54,8 @@ struct eyes_web {
 	struct eyes_report_page *report;
 	char token[WEB_TOKEN_CHARS + 1];
 	char *reason; /* why it cannot be opened; NULL = nothing is wrong */
+	bool asked; /* the overseer, for the listener of an earlier daemon */
+	bool untold; /* the overseer does not know what it shall keep */
 };
 
 /* --- the view, as a stream ------------------------------------------- */
@@ -237,25 +237,58 @@ web_close(struct eyes_web *web)
 
 	while ((visitor = LIST_FIRST(&web->visitors)) != NULL)
 		visitor_end(visitor);
+	web->untold = web->untold || web->server != NULL;
 	http_server_free(take_ptr(&web->server));
 }
 
-/* A descriptor that listens at the port of the settings or, if that is any, at
- * the one of the last time, if it is free. */
-static int
-web_listen(const struct eyes_web *web, unsigned port, struct err *err)
+/* The overseer keeps the listener, and its token, for the next daemon. */
+static void
+web_tell_overseer(struct eyes_web *web)
 {
-	const struct workspace *workspace = web->eyes->core->workspace;
-	unsigned kept = port == 0 ? web_files_port(workspace) : 0;
+	int channel = web->eyes->core->options->overseer;
+	char text[FD_CHANNEL_TEXT_SIZE] = WEB_DROP;
 	int fd = -1;
 
-	if (kept != 0)
-		fd = http_listen(kept, NULL);
-	for (int i = 0; port == 0 && fd < 0 && i < TRIES; i++)
-		fd = http_listen(
-		    PORT_FIRST + arc4random_uniform(PORT_COUNT), NULL);
-	if (fd < 0)
-		fd = http_listen(port, err);
+	if (!web->untold || channel == 0)
+		return;
+	if (web->server != NULL) {
+		snprintf(text, sizeof text, WEB_KEEP "%s", web->token);
+		fd = http_server_listener(web->server);
+	}
+	web->untold = fd_channel_send(channel, text, fd) == -EAGAIN;
+}
+
+/* Takes the listener. A token lives as long as its listener. */
+static int
+web_serve(
+    struct eyes_web *web, int listener, const char *token, struct err *err)
+{
+	struct core *core = web->eyes->core;
+	struct http_server *server;
+	int r = web_files_put_token(core->workspace, token, err);
+
+	if (r < 0) {
+		fd_close(listener);
+		return r;
+	}
+	server = http_server_new(core->loop, listener, on_request, web, err);
+	if (server == NULL)
+		return err->code;
+	web_close(web);
+	web->server = server;
+	web->untold = true;
+	memcpy(web->token, token, WEB_TOKEN_CHARS);
+	return 0;
+}
+
+/* With a new token: somebody else may have had the port, and been sent the
+ * last one by a page that was still open. */
+static int
+web_open(struct eyes_web *web, unsigned port, struct err *err)
+{
+	char token[WEB_TOKEN_CHARS + 1];
+	int fd = loopback_listen(port, err);
+
 	if (fd == -EADDRINUSE || fd == -EACCES)
 		return err_set(err, fd,
 		    "the page cannot use port %u (web.port): it is %s; choose "
@@ -263,45 +296,56 @@ web_listen(const struct eyes_web *web, unsigned port, struct err *err)
 		    port,
 		    fd == -EACCES ? "not allowed to us" :
 				    "used by another program");
-	return fd;
+	if (fd < 0)
+		return fd;
+	web_files_new_token(token);
+	return web_serve(web, fd, token, err);
 }
 
-static int
-web_open(struct eyes_web *web, unsigned port, struct err *err)
+static void
+web_say_open(struct eyes_web *web)
 {
-	struct core *core = web->eyes->core;
-	struct http_server *server;
-	int r = web_files_make_token(core->workspace, web->token, err);
+	cleanup_free char *number = xasprintf("%u", eyes_web_port(web));
 
-	if (r == 0)
-		r = web_listen(web, port, err);
-	if (r < 0)
-		return r;
-	server = http_server_new(core->loop, r, on_request, web, err);
-	if (server == NULL)
-		return err->code;
-	web_close(web);
-	web->server = server;
-	/* Without that it has another port the next time; no more. */
-	if (port == 0)
-		web_files_keep_port(
-		    core->workspace, http_server_port(server), NULL);
-	return 0;
+	xstrset(&web->reason, NULL);
+	emit(web->eyes->core,
+	    &(struct event){ .kind = EVENT_WEB_OPEN, .text = number });
+}
+
+/* Go on with the listener of the daemon before us, once, if it is the one that
+ * is wanted. The overseer still has it. */
+static void
+web_inherit(struct eyes_web *web, bool enabled, unsigned port)
+{
+	static const size_t skip = sizeof WEB_KEEP - 1;
+	int channel = web->eyes->core->options->overseer, r;
+	char text[FD_CHANNEL_TEXT_SIZE] = "";
+	cleanup_fd int fd = -1;
+	struct err err = { 0, "" };
+	unsigned found = 0;
+
+	if (web->asked || channel == 0)
+		return;
+	web->asked = true;
+	r = fd_channel_receive(channel, text, &fd);
+	web->untold = r == 1 || r == -EBADMSG;
+	if (r != 1 || !enabled || strncmp(text, WEB_KEEP, skip) != 0 ||
+	    !web_token_valid(text + skip) ||
+	    loopback_check(fd, &found, NULL) < 0 ||
+	    (port != 0 && port != found) ||
+	    web_serve(web, take_fd(&fd), text + skip, &err) < 0)
+		return;
+	web->untold = false;
+	web_say_open(web);
 }
 
 static void
 web_try(struct eyes_web *web, unsigned port)
 {
-	struct core *core = web->eyes->core;
 	struct err err = { 0, "" };
-	cleanup_free char *number = NULL;
-	int r = web_open(web, port, &err);
 
-	if (r == 0) {
-		number = xasprintf("%u", http_server_port(web->server));
-		xstrset(&web->reason, NULL);
-		emit(core,
-		    &(struct event){ .kind = EVENT_WEB_OPEN, .text = number });
+	if (web_open(web, port, &err) == 0) {
+		web_say_open(web);
 		return;
 	}
 	/* The old address is not what the settings say. */
@@ -309,7 +353,7 @@ web_try(struct eyes_web *web, unsigned port)
 	if (web->reason != NULL && strcmp(web->reason, err.msg) == 0)
 		return;
 	xstrset(&web->reason, err.msg);
-	emit(core,
+	emit(web->eyes->core,
 	    &(struct event){ .kind = EVENT_WEB_FAILED, .reason = web->reason });
 }
 
@@ -317,16 +361,20 @@ void
 eyes_web_settle(struct eyes_web *web)
 {
 	const struct settings *settings = web->eyes->core->settings;
+	bool enabled = settings_bool(settings, "web.enabled");
 	unsigned port = (unsigned)settings_int(settings, "web.port");
 
 	if (web->eyes->core->options->oneshot)
 		return;
-	if (!settings_bool(settings, "web.enabled")) {
+	web_inherit(web, enabled, port);
+	if (!enabled) {
 		web_close(web);
 		xstrset(&web->reason, NULL);
 	} else if (web->server == NULL ||
-	    (port != 0 && port != http_server_port(web->server)))
+	    (port != 0 && port != http_server_port(web->server))) {
 		web_try(web, port);
+	}
+	web_tell_overseer(web);
 }
 
 unsigned

@@ -5,8 +5,12 @@
  * stream of server-sent events ("snapshot", then "change", as view.follow
  * sends them), and what programs read. The stream has a comment every
  * EYES_WEB_BEAT_MS, so that a page can tell a daemon that hangs from one that
- * has nothing to say. It opens and closes as the settings say;
- * a port that is taken is tried again at each patrol.
+ * has nothing to say. It opens and closes as the settings say; a port that is
+ * taken is tried again at each patrol, and when llmc web asks.
+ *
+ * Its token lives as long as its listener. The overseer keeps both for the next
+ * daemon; without one, each daemon has a new token and, with web.port 0, a new
+ * port.
  *
  * Who gets what is decided in model/web-rules.h. Method web.get.
  */

@@ -10,12 +10,9 @@
 #include "buf.h"
 #include "errtext.h"
 #include "file.h"
-#include "json.h"
 #include "mem.h"
 #include "web-files.h"
 #include "workspace.h"
-
-#define PORT_FILE_MAX 4096
 
 /* A file of ours that nobody else can read. */
 static int
@@ -69,53 +66,28 @@ write_private(const char *path, const char *text, size_t len, struct err *err)
 	return file_replace(path, text, len, 0600, err);
 }
 
-int
-web_files_make_token(const struct workspace *workspace,
-    char ret_token[WEB_TOKEN_CHARS + 1], struct err *err)
+void
+web_files_new_token(char ret_token[WEB_TOKEN_CHARS + 1])
 {
-	cleanup_free char *path = workspace_path(workspace, WEB_FILES_TOKEN);
 	unsigned char bytes[WEB_TOKEN_BYTES];
-	char text[WEB_TOKEN_CHARS + 2];
-	int r = read_token(path, ret_token, NULL);
 
-	if (r == 0)
-		return 0;
 	arc4random_buf(bytes, sizeof bytes);
 	for (size_t i = 0; i < sizeof bytes; i++)
-		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-	text[WEB_TOKEN_CHARS] = '\n';
-	r = write_private(path, text, WEB_TOKEN_CHARS + 1, err);
-	if (r < 0)
-		return r;
-	memcpy(ret_token, text, WEB_TOKEN_CHARS);
-	ret_token[WEB_TOKEN_CHARS] = '\0';
-	return 0;
-}
-
-unsigned
-web_files_port(const struct workspace *workspace)
-{
-	cleanup_free char *path = workspace_path(workspace, WEB_FILES_PORT);
-	cleanup_json struct json_object *kept = NULL;
-	int64_t port;
-
-	if (json_load(path, PORT_FILE_MAX, &kept, NULL) < 0)
-		return 0;
-	port = json_int_or(kept, "port", 0);
-	return port > 0 && port <= UINT16_MAX ? (unsigned)port : 0;
+		snprintf(ret_token + 2 * i, 3, "%02x", bytes[i]);
 }
 
 int
-web_files_keep_port(
-    const struct workspace *workspace, unsigned port, struct err *err)
+web_files_put_token(
+    const struct workspace *workspace, const char *token, struct err *err)
 {
-	cleanup_free char *path = workspace_path(workspace, WEB_FILES_PORT);
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *path = workspace_path(workspace, WEB_FILES_TOKEN);
+	char text[WEB_TOKEN_CHARS + 1];
 
-	if (web_files_port(workspace) == port)
+	if (read_token(path, text, NULL) == 0 && strcmp(text, token) == 0)
 		return 0;
-	buf_addf(&text, "{\"port\": %u}\n", port);
-	return file_replace(path, text.data, text.len, 0600, err);
+	memcpy(text, token, WEB_TOKEN_CHARS);
+	text[WEB_TOKEN_CHARS] = '\n';
+	return write_private(path, text, sizeof text, err);
 }
 
 int

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -11,9 +9,9 @@
 #include "http-conn.h"
 #include "http-server.h"
 #include "loop.h"
+#include "loopback.h"
 #include "mem.h"
 
-#define BACKLOG        64
 #define ACCEPTS_A_PASS 16 /* so that a burst leaves time for the rest */
 #define REST_MS        1000 /* without accepting, when descriptors run out */
 
@@ -25,34 +23,12 @@ struct http_server {
 	int listener;
 };
 
-int
-http_listen(unsigned port, struct err *err)
-{
-	const struct sockaddr_in address = { .sin_family = AF_INET,
-		.sin_port = htons((uint16_t)port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	cleanup_fd int fd = -1;
-	int on = 1;
-
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd == -1)
-		return err_errno(err, -errno, "cannot make a socket");
-	/* Else a port with connections of an earlier listener is not free. */
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	if (bind(fd, (const struct sockaddr *)&address, sizeof address) == -1 ||
-	    listen(fd, BACKLOG) == -1)
-		return err_errno(
-		    err, -errno, "cannot listen on 127.0.0.1:%u", port);
-	return take_fd(&fd);
-}
-
 static void server_on_readable(int fd, unsigned what, void *arg);
+static void server_on_rested(void *arg);
 
 static void
-server_listen(void *arg)
+server_listen(struct http_server *server)
 {
-	struct http_server *server = arg;
-
 	if (server->watch == NULL)
 		server->watch = loop_watch_new(server->shared.loop,
 		    server->listener, LOOP_READ, server_on_readable, server);
@@ -66,9 +42,19 @@ server_rest(struct http_server *server)
 	loop_watch_free(take_ptr(&server->watch));
 	if (server->rest == NULL)
 		server->rest = loop_after(
-		    server->shared.loop, REST_MS, server_listen, server);
+		    server->shared.loop, REST_MS, server_on_rested, server);
 	else
 		loop_timer_restart(server->rest, REST_MS);
+}
+
+static void
+server_on_rested(void *arg)
+{
+	struct http_server *server = arg;
+
+	server_listen(server);
+	if (server->watch == NULL)
+		server_rest(server);
 }
 
 static void
@@ -104,25 +90,17 @@ server_on_readable(int listener, unsigned what, void *arg)
 	}
 }
 
+/* One that was inherited may have any flags. */
 static int
 check_listener(int fd, unsigned *ret_port, struct err *err)
 {
-	struct sockaddr_in address = { 0 };
-	int listens = 0, type = 0, flags;
-	socklen_t len = sizeof(int), size = sizeof address;
+	int r = loopback_check(fd, ret_port, err), flags;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) == -1 ||
-	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == -1 ||
-	    getsockname(fd, (struct sockaddr *)&address, &size) == -1)
-		return err_errno(err, -errno, "the socket of the page");
-	if (!listens || type != SOCK_STREAM || address.sin_family != AF_INET ||
-	    address.sin_addr.s_addr != htonl(INADDR_LOOPBACK))
-		return err_set(err, -EINVAL,
-		    "the socket of the page does not listen on 127.0.0.1");
+	if (r < 0)
+		return r;
 	flags = fcntl(fd, F_GETFL);
 	if (flags == -1 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) == -1)
 		return err_errno(err, -errno, "the socket of the page");
-	*ret_port = ntohs(address.sin_port);
 	return 0;
 }
 
@@ -169,4 +147,10 @@ unsigned
 http_server_port(const struct http_server *server)
 {
 	return server->port;
+}
+
+int
+http_server_listener(const struct http_server *server)
+{
+	return server->listener;
 }

@@ -37,20 +37,17 @@ struct web_content;
 typedef void http_server_fn(
     struct http_exchange *exchange, const struct http_head *request, void *arg);
 
-/* A socket that listens on 127.0.0.1 and no other address; port 0 = any free
- * one. Negative errno, with words that name the port: -EADDRINUSE. */
-int http_listen(unsigned port, struct err *err);
-
 /* The server owns the listening descriptor from now on, also on failure. NULL
- * with err set if it is not a listening stream socket. */
+ * with err set if it is not one of loopback.h. */
 struct http_server *http_server_new(struct loop *loop, int listener,
     http_server_fn *fn, void *arg, struct err *err);
 /* Closes all connections. Exchanges that are not ended yet lose their client,
  * and must be ended before the loop is freed. */
 void http_server_free(struct http_server *server);
 
-/* The port that it listens on. */
+/* Where it listens; it keeps the descriptor. */
 unsigned http_server_port(const struct http_server *server);
+int http_server_listener(const struct http_server *server);
 
 /* Answer and end the exchange. The content says how the body, which is copied,
  * is described; its len is used. */

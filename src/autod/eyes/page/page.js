@@ -988,7 +988,8 @@ function lost(words) {
 	unlinked();
 	setState("lost", [words + " What is below is what it said last. It is " +
 		"tried again by itself; if it does not come back, type: ",
-	{ code: "llmc status" }]);
+	{ code: "llmc status" }, " If it runs again but this page stays so, it " +
+		"has a new address; type: ", { code: "llmc web" }]);
 	timer = setTimeout(follow,
 		RETRY_MS[Math.min(tries++, RETRY_MS.length - 1)]);
 }
@@ -1064,7 +1065,7 @@ async function follow() {
 
 		if (response.status === 401) {
 			refused("The token of this page is not the one of the " +
-				"daemon.");
+				"daemon, which may have been started again.");
 			return;
 		}
 		if (!response.ok) {
