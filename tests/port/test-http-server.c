@@ -332,6 +332,75 @@ START_TEST(running_out_of_descriptors_is_survived)
 END_TEST
 
 static void
+reset(int fd)
+{
+	const struct linger none = { .l_onoff = 1 };
+
+	ck_assert_int_eq(
+	    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none), 0);
+	close(fd);
+}
+
+START_TEST(a_client_that_resets_its_connection_is_forgotten)
+{
+	int fd;
+
+	web_begin();
+	for (int i = 0; i < 2 * HTTP_CONNECTIONS_MAX; i++) {
+		fd = net_connect(web_port);
+		net_say(fd, "GET / HT");
+		reset(fd);
+		reset(web_get("/long"));
+		reset(web_get("/later"));
+	}
+	for (int i = 0; i < 2 * HTTP_STREAMS_MAX; i++) {
+		cleanup_free char *head = NULL;
+
+		/* It may not have noticed the last one yet. */
+		do {
+			free(take_ptr(&head));
+			fd = web_get("/ticks");
+			head = net_head(fd);
+			reset(fd);
+		} while (strncmp(head, "HTTP/1.1 503 ", 13) == 0);
+		ck_assert_int_eq(strncmp(head, "HTTP/1.1 200 ", 13), 0);
+	}
+	web_expect_all(web_get("/"), "HTTP/1.1 200 OK\r\n", "hello");
+	web_end();
+}
+END_TEST
+
+/* There is no second request, whatever the first one says about its length. */
+START_TEST(bytes_behind_a_request_are_never_another_one)
+{
+	static const char *const fields[] = { "", "Content-Length: 0\r\n",
+		"Content-Length: 3\r\n", "Transfer-Encoding: chunked\r\n",
+		("Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n"
+		 "Content-Length: 5\r\n"),
+		"Connection: Upgrade\r\nUpgrade: h2c\r\n",
+		"Expect: 100-continue\r\n" };
+
+	web_begin();
+	for (size_t i = 0; i < nitems(fields); i++) {
+		cleanup_free char *request =
+		    xasprintf("GET / HTTP/1.1\r\nHost: x\r\n%s\r\n0\r\n\r\n"
+			      "GET /long HTTP/1.1\r\nHost: x\r\n\r\n",
+			fields[i]);
+		cleanup_free char *text = NULL;
+		int fd = net_connect(web_port);
+
+		net_say(fd, request);
+		text = net_drain(fd);
+		ck_assert_msg(strncmp(text, "HTTP/1.1 200 OK\r\n", 17) == 0,
+		    "%s: %.100s", fields[i], text);
+		ck_assert_ptr_null(strstr(text + 1, "HTTP/1.1"));
+		ck_assert_ptr_nonnull(strstr(text, "Connection: close\r\n"));
+	}
+	web_end();
+}
+END_TEST
+
+static void
 forget(void *arg)
 {
 	*(struct http_exchange **)arg = NULL;
@@ -393,6 +462,8 @@ unit_suite(void)
 		a_long_answer_arrives_whole,
 		an_answer_that_nobody_takes_is_given_up,
 		running_out_of_descriptors_is_survived,
+		a_client_that_resets_its_connection_is_forgotten,
+		bytes_behind_a_request_are_never_another_one,
 		a_server_that_is_freed_tells_its_streams,
 		NULL,
 	};
