@@ -2,7 +2,7 @@
 BUILD = build
 .DEFAULT_GOAL = all
 .PHONY: all deps lint-deps demo check install bench soak fuzz format lint docs \
-	clean
+	shots clean
 
 all: deps
 	@[ -f $(BUILD)/build.ninja ] || meson setup $(BUILD)
@@ -64,6 +64,10 @@ format: lint-deps
 # The parts of the documents that are generated from tables.
 docs: all
 	@contrib/docs.sh $(BUILD)
+
+# Pictures of the page, for the README and for looking at.
+shots: all lint-deps
+	@contrib/shots.sh $(BUILD)
 
 lint: all lint-deps
 	@tests/lint.sh $(BUILD)

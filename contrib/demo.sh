@@ -6,10 +6,9 @@
 # LLMC_DEMO_AGENT=claude make demo: use the real Claude Code, with your account.
 set -eu
 
-build=$(cd "${1:-build}" && pwd)
-llmc=$build/src/cli/llmc
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/llmc-demo.XXXXXX")
-repo="$scratch/a repository"
+# shellcheck source=contrib/scratch.sh
+. "$(dirname "$0")/scratch.sh"
+scratch_begin "${1:-build}" "a repository"
 
 agent=$build/tests/tools/fake-claude
 real=false
@@ -24,26 +23,8 @@ if [ "${LLMC_DEMO_AGENT:-}" = claude ]; then
 	fi
 fi
 
-# Do not use the user's own git, tmux or Claude set-up; only the real Claude Code
-# needs the home directory in which its user is logged in.
-$real || export HOME="$scratch/home"
-export GIT_CONFIG_NOSYSTEM=1
-export GIT_CONFIG_GLOBAL=/dev/null
-export TMUX_TMPDIR="$scratch"
-unset TMUX
-
-finish() {
-	if [ -d "$repo/.llmc" ]; then
-		cd "$repo"
-		"$llmc" down >/dev/null 2>&1 || true
-		tmux -L "$("$llmc" config get tmux.socket)" kill-server \
-			>/dev/null 2>&1 || true
-	fi
-	cd /
-	rm -rf "$scratch"
-}
-trap finish EXIT
-trap 'exit 1' INT TERM HUP
+# Only the real Claude Code needs the home directory in which its user is logged in.
+$real || scratch_home
 
 bold='' plain=''
 if [ -t 1 ]; then
@@ -74,15 +55,8 @@ fake: say $file is written."
 	"$llmc" task add "$1"
 }
 
-$real || mkdir "$HOME"
 say git init, and a first commit
-git init -q -b main "$repo"
-cd "$repo"
-git config user.name Demo
-git config user.email demo@example.invalid
-echo hello >README
-git add README
-git commit -q -m Start
+scratch_repo
 git log --oneline
 
 run init

@@ -1,36 +1,14 @@
 #!/bin/sh
-# Make docs/page.png, a picture of the page: contrib/shots.sh BUILD. Stand-ins for
-# Claude Code work on a list of tasks in a scratch repository, which is removed
-# afterwards. Needs chromium (contrib/deps.sh lint).
+# make shots: pictures of the page, with llmc at work in a scratch repository.
+# contrib/shots.sh BUILD makes docs/page.png, and page-dark.png and page-phone.png in
+# BUILD/shots. Needs chromium (contrib/deps.sh lint).
 set -eu
 
-build=$(cd "${1:-build}" && pwd)
 cd "$(dirname "$0")/.."
-picture=$PWD/docs/page.png
-llmc=$build/src/cli/llmc
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/llmc-shots.XXXXXX")
-repo=$scratch/parser
-
-# Nothing of the user's own git, tmux, Claude Code or browser.
-export HOME="$scratch/home"
-export GIT_CONFIG_NOSYSTEM=1
-export GIT_CONFIG_GLOBAL=/dev/null
-export TMUX_TMPDIR="$scratch"
+. contrib/scratch.sh
+docs=$PWD/docs
+scratch_begin "${1:-build}" parser
 export TZ=UTC
-unset TMUX
-
-finish() {
-	if [ -d "$repo/.llmc" ]; then
-		cd "$repo"
-		"$llmc" down >/dev/null 2>&1 || true
-		tmux -L "$("$llmc" config get tmux.socket)" kill-server \
-			>/dev/null 2>&1 || true
-	fi
-	cd /
-	rm -rf "$scratch"
-}
-trap finish EXIT
-trap 'exit 1' INT TERM HUP
 
 command -v chromium >/dev/null || {
 	echo "shots.sh: there is no chromium; install it: contrib/deps.sh lint" >&2
@@ -45,9 +23,9 @@ task() {
 	"$llmc" task add "$1" >/dev/null
 }
 
-wait_for() { # words, within a minute
+wait_for() { # a shell command that succeeds within a minute
 	tries=0
-	until "$llmc" events 2>/dev/null | grep -q "$1"; do
+	until (eval "$1") >/dev/null 2>&1; do
 		tries=$((tries + 1))
 		[ "$tries" -lt 120 ] || {
 			echo "shots.sh: waited in vain for: $1" >&2
@@ -57,14 +35,12 @@ wait_for() { # words, within a minute
 	done
 }
 
-mkdir "$HOME"
-git init -q -b main "$repo"
-cd "$repo"
-git config user.name Demo
-git config user.email demo@example.invalid
-echo hello >README
-git add README
-git commit -q -m Start
+wait_event() { # words
+	wait_for "\"\$llmc\" events | grep -q '$1'"
+}
+
+scratch_home
+scratch_repo
 "$llmc" init >/dev/null
 set_to defaults.agent_command "$build/tests/tools/fake-claude"
 [ "$(id -u)" != 0 ] || set_to defaults.allow_root true
@@ -81,20 +57,29 @@ done
 task 'Accept trailing commas
 fake: commit broken.c oops'
 "$llmc" up --auto --concurrency 4 >/dev/null 2>&1 &
-wait_for 't4 is finished'
-wait_for 't3 is finished'
+wait_event 't4 is finished'
+wait_event 't3 is finished'
 task 'Add a --version flag
 fake: run sleep 60'
 task 'Fuzz the parser of dates
 fake: sleep 60000'
+# shellcheck disable=SC2016 # expanded later
+wait_for '[ "$("$llmc" status | grep -c working)" -ge 2 ]'
 task 'Describe the file format in a manual page
 fake: limit You have hit your session limit'
-wait_for 'limit'
-wait_for 'gets t6'
+wait_event 'limit'
 
 page=$("$llmc" web)
-timeout 60 chromium --headless --no-sandbox --disable-gpu \
-	--disable-dev-shm-usage --no-first-run --hide-scrollbars \
-	--user-data-dir="$scratch/browser" --window-size=980,920 \
-	--timeout=3000 --screenshot="$picture" "$page" >/dev/null 2>&1
-ls -l "$picture"
+picture() { # file width height options...
+	file=$1 size=$2,$3
+	shift 3
+	timeout 60 chromium --headless --no-sandbox --disable-gpu \
+		--disable-dev-shm-usage --no-first-run --hide-scrollbars \
+		--user-data-dir="$scratch/browser" --window-size="$size" \
+		--timeout=3000 --screenshot="$file" "$@" "$page" >/dev/null 2>&1
+	ls -l "$file"
+}
+mkdir -p "$build/shots"
+picture "$docs/page.png" 980 920
+picture "$build/shots/page-dark.png" 980 2400 --blink-settings=preferredColorScheme=0
+picture "$build/shots/page-phone.png" 320 3200

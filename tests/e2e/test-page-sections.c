@@ -146,6 +146,9 @@ START_TEST(every_section_shows_what_it_is_for_and_words_of_others_are_words)
 		e2e_has(text, "<img src=x onerror=");
 	}
 	expect("document.querySelectorAll('[style], [onerror]').length", "0");
+	/* A few figures are not spread over the window. */
+	expect("document.querySelector('#budget table').offsetWidth < 600",
+	    "true");
 	end();
 }
 END_TEST
