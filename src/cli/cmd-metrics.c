@@ -53,6 +53,8 @@ from_files(struct cli *cli, struct buf *out)
 	if (status == CLI_OK) {
 		metrics_state_fill(&state, settings, now, &m);
 		if (state.daemon_running) { /* it was killed */
+			span_files_uncounted(
+			    &cli->workspace, &state, now, on_span, &m);
 			span_files_open(
 			    &cli->workspace, &state, false, now, on_span, &m);
 			m.beat_s = span_files_beat_ms(&cli->workspace) / 1000;

@@ -31,6 +31,7 @@ asked_begin(void)
 
 struct count {
 	const char *words; /* in the prompts; NULL = all */
+	const char *model; /* NULL = all */
 	struct asked asked;
 	bool seen[nitems(answers)];
 };
@@ -47,7 +48,8 @@ on_asked(struct json_object *line, void *arg)
 	if (json_int_or(line, "status", 0) != 200 ||
 	    strncmp(path, "/v1/messages", strlen("/v1/messages")) != 0 ||
 	    strstr(path, "count_tokens") != NULL ||
-	    (count->words != NULL && strstr(prompts, count->words) == NULL))
+	    (count->words != NULL && strstr(prompts, count->words) == NULL) ||
+	    (count->model != NULL && strcmp(model, count->model) != 0))
 		return true;
 	for (size_t i = 0; i < nitems(answers); i++) {
 		if (strcmp(answers[i].model, model) != 0)
@@ -66,6 +68,15 @@ struct asked
 asked_for(const char *words)
 {
 	struct count count = { .words = words };
+
+	jsonl_last(fleet_prompt_log(), 0, on_asked, &count, NULL);
+	return count.asked;
+}
+
+struct asked
+asked_of(const char *model)
+{
+	struct count count = { .model = model };
 
 	jsonl_last(fleet_prompt_log(), 0, on_asked, &count, NULL);
 	return count.asked;

@@ -22,6 +22,8 @@ struct asked {
 
 /* In conversations with these words (NULL = all). */
 struct asked asked_for(const char *words);
+/* By this model. */
+struct asked asked_of(const char *model);
 
 /* What llmc says: cost_usd of a record, the sum of all days, a task's. */
 int64_t asked_cost(struct json_object *record);

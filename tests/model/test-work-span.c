@@ -18,7 +18,8 @@ static const struct {
 	{ "limited", false, false, "limited" },
 	{ "limited", false, true, "outage" },
 	{ "paused", false, true, "paused" },
-	{ "needs_review", true, false, "person" },
+	{ "needs_review", true, false, "landing" },
+	{ "no_changes", false, false, "landing" },
 	{ "error", false, false, "error" },
 	{ "offline", true, false, "offline" },
 	{ "idle", false, false, "idle" },
@@ -29,9 +30,20 @@ static const struct {
 
 START_TEST(a_status_tells_what_the_time_was_used_for)
 {
-	ck_assert_str_eq(work_use_words[work_use_of(
-			     uses[_i].status, uses[_i].queue, uses[_i].outage)],
+	ck_assert_str_eq(work_use_words[work_use_of(uses[_i].status, false,
+			     uses[_i].queue, uses[_i].outage)],
 	    uses[_i].use);
+}
+END_TEST
+
+START_TEST(only_work_of_a_person_waits_for_one)
+{
+	ck_assert_int_eq(
+	    work_use_of("needs_review", true, true, false), WORK_PERSON);
+	ck_assert_int_eq(
+	    work_use_of("no_changes", true, false, false), WORK_PERSON);
+	ck_assert_int_eq(
+	    work_use_of("accepting", true, false, false), WORK_LANDING);
 }
 END_TEST
 
@@ -95,7 +107,8 @@ unit_suite(void)
 	unit_rows(
 	    suite, a_status_tells_what_the_time_was_used_for, nitems(uses));
 	unit_case(suite, "records",
-	    (const TTest *const[]){ a_span_is_written_and_read, NULL });
+	    (const TTest *const[]){ only_work_of_a_person_waits_for_one,
+		a_span_is_written_and_read, NULL });
 	unit_rows(suite, what_is_no_span_is_refused, nitems(none));
 	return suite;
 }

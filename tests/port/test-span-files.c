@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "buf.h"
+#include "counters.h"
 #include "file.h"
 #include "json.h"
 #include "mem.h"
@@ -199,6 +200,51 @@ expect_open(const struct state *state, bool alive, const char *want)
 	ck_assert_str_eq(text.data, want);
 }
 
+/* The story: it was idle, then a task waited, then the daemon was killed. */
+START_TEST(what_was_split_off_is_not_counted_again)
+{
+	struct state state;
+
+	begin();
+	state_init(&state);
+	state_add(&state, worker_new("auto-1", NOW - 60000));
+	state_add(&state, worker_new("auto-2", NOW - 50000));
+	state.workers[0]->status = WORKER_IDLE;
+	state.workers[1]->status = WORKER_IDLE;
+	write_document("daemon.json", "start_time_unix", NOW / 1000 - 100);
+	write_document("auto.heartbeat", "timestamp_unix", NOW / 1000 - 10);
+	add("auto-1", NOW - 60000, NOW - 40000);
+	add("auto-3", NOW - 60000, NOW - 5000);
+	expect_open(&state, false, "auto-1 idle - 30; auto-2 idle - 40; ");
+	expect_open(&state, true, "auto-1 idle - 40; auto-2 idle - 50; ");
+	/* It was starting, and then works: one span. */
+	state.workers[0]->since_ms = NOW - 20000;
+	expect_open(&state, false, "auto-1 idle - 30; auto-2 idle - 40; ");
+	state_release(&state);
+	end();
+}
+END_TEST
+
+START_TEST(what_was_written_and_not_counted_is_given)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct state state;
+
+	begin();
+	state_init(&state);
+	add("auto-1", NOW - 60000, NOW - 40000);
+	/* A state that never counted time, and one that was saved between. */
+	span_files_uncounted(&workspace, &state, NOW, note, &text);
+	ck_assert_str_eq(text.data, "");
+	counters_work(&state.counters, "idle", 20000, NOW - 40000);
+	add("auto-1", NOW - 40000, NOW - 35000);
+	span_files_uncounted(&workspace, &state, NOW, note, &text);
+	ck_assert_str_eq(text.data, "auto-1 idle - 5; ");
+	state_release(&state);
+	end();
+}
+END_TEST
+
 START_TEST(what_goes_on_ends_now_or_when_the_daemon_was_last_alive)
 {
 	struct state state;
@@ -237,7 +283,8 @@ unit_suite(void)
 		old_files_are_removed_and_foreign_ones_kept,
 		a_folder_that_cannot_be_made_is_an_error, NULL });
 	unit_case(suite, "going on",
-	    (const TTest *const[]){
+	    (const TTest *const[]){ what_was_split_off_is_not_counted_again,
+		what_was_written_and_not_counted_is_given,
 		what_goes_on_ends_now_or_when_the_daemon_was_last_alive,
 		NULL });
 	return suite;

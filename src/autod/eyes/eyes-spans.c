@@ -48,6 +48,14 @@ record(const struct work_span *span, void *arg)
 	eyes_counters_span(s->eyes, span);
 }
 
+static void
+count(const struct work_span *span, void *arg)
+{
+	struct eyes_spans *s = arg;
+
+	eyes_counters_span(s->eyes, span);
+}
+
 static struct work_span *
 find(struct eyes_spans *s, const char *worker)
 {
@@ -127,8 +135,8 @@ look_at(struct eyes_spans *s, const struct worker *w, bool queue, int64_t now)
 	const struct state *state = &s->eyes->core->state;
 	const struct task *task =
 	    w->task != NULL ? state_task(state, w->task) : NULL;
-	enum work_use use = work_use_of(worker_status_name(w->status), queue,
-	    state->outage_since_unix != 0);
+	enum work_use use = work_use_of(worker_status_name(w->status),
+	    !worker_is_auto(w->name), queue, state->outage_since_unix != 0);
 	int attempt = task != NULL ? task->attempts : 0;
 	struct work_span *span = find(s, w->name);
 
@@ -196,9 +204,12 @@ eyes_spans_new(struct eyes_floor *eyes)
 	const struct core *core = eyes->core;
 
 	s->eyes = eyes;
-	if (core->state.daemon_running && !core->options->oneshot)
+	if (core->state.daemon_running && !core->options->oneshot) {
+		span_files_uncounted(
+		    core->workspace, &core->state, clock_wall_ms(), count, s);
 		span_files_open(core->workspace, &core->state, false,
 		    clock_wall_ms(), record, s);
+	}
 	emit_subscribe(eyes->core, on_event, s);
 	return s;
 }

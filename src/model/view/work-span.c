@@ -39,7 +39,7 @@ work_span_release(struct work_span *span)
 }
 
 enum work_use
-work_use_of(const char *status, bool queue, bool outage)
+work_use_of(const char *status, bool hand, bool queue, bool outage)
 {
 	enum worker_status known = WORKER_OFFLINE;
 
@@ -48,6 +48,9 @@ work_use_of(const char *status, bool queue, bool outage)
 		return WORK_IDLE_QUEUE;
 	if (known == WORKER_LIMITED && outage)
 		return WORK_OUTAGE;
+	/* Without a person, finished work lands by itself. */
+	if (uses[known] == WORK_PERSON && !hand)
+		return WORK_LANDING;
 	return uses[known];
 }
 

@@ -43,9 +43,10 @@ struct work_span {
 
 void work_span_release(struct work_span *span);
 
-/* What a worker's status is used for. queue: tasks wait for a worker; outage:
- * the service is unavailable. */
-enum work_use work_use_of(const char *status, bool queue, bool outage);
+/* What a worker's status is used for. hand: a person drives it; queue: tasks
+ * wait for a worker; outage: the service is unavailable. */
+enum work_use
+work_use_of(const char *status, bool hand, bool queue, bool outage);
 
 /* The caller owns it. */
 struct json_object *work_span_to_json(const struct work_span *span);

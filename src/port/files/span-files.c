@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "counters.h"
 #include "errtext.h"
 #include "json.h"
 #include "jsonl.h"
@@ -149,6 +150,31 @@ has_queue(const struct state *state)
 	return false;
 }
 
+/* When the last span of each worker on disk ended. While a daemon runs there
+ * are no gaps between the spans of a worker: there what goes on began, before
+ * the last change of its status or after it (a task began to wait, say). */
+struct ends {
+	const struct state *state;
+	int64_t *at_ms; /* of each worker, 0 = none */
+};
+
+static void
+on_ended(const struct work_span *span, void *arg)
+{
+	struct ends *ends = arg;
+
+	for (size_t i = 0; i < ends->state->count; i++)
+		if (span->to_ms > ends->at_ms[i] &&
+		    strcmp(ends->state->workers[i]->name, span->worker) == 0)
+			ends->at_ms[i] = span->to_ms;
+}
+
+static int64_t
+latest(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 void
 span_files_open(const struct workspace *workspace, const struct state *state,
     bool alive, int64_t now_ms, span_files_fn *fn, void *arg)
@@ -156,24 +182,41 @@ span_files_open(const struct workspace *workspace, const struct state *state,
 	int64_t begun = member_of(workspace, "daemon.json", "start_time_unix");
 	int64_t end = alive ? now_ms : alive_until(workspace);
 	bool queue = has_queue(state);
+	cleanup_free int64_t *ends = xcalloc(state->count + 1, sizeof *ends);
 
+	if (begun > 0)
+		span_files_read(workspace, begun, now_ms, on_ended,
+		    &(struct ends){ .state = state, .at_ms = ends });
 	for (size_t i = 0; i < state->count; i++) {
 		const struct worker *w = state->workers[i];
 		const struct task *task =
 		    w->task != NULL ? state_task(state, w->task) : NULL;
 		struct work_span span = {
 			.worker = w->name,
-			.use = work_use_of(worker_status_name(w->status), queue,
+			.use = work_use_of(worker_status_name(w->status),
+			    !worker_is_auto(w->name), queue,
 			    state->outage_since_unix != 0),
 			.task = w->task,
 			.attempt = task != NULL ? task->attempts : 0,
-			.from_ms = w->since_ms > begun ? w->since_ms : begun,
+			.from_ms = latest(begun,
+			    ends[i] > 0 ? latest(ends[i], w->created_ms) :
+					  w->since_ms),
 			.to_ms = end,
 		};
 
 		if (begun > 0 && span.from_ms < end)
 			fn(&span, arg);
 	}
+}
+
+void
+span_files_uncounted(const struct workspace *workspace,
+    const struct state *state, int64_t now_ms, span_files_fn *fn, void *arg)
+{
+	int64_t until = counters_worked_until(state->counters);
+
+	if (until > 0)
+		span_files_read(workspace, until + 1, now_ms, fn, arg);
 }
 
 void

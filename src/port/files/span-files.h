@@ -29,14 +29,19 @@ void span_files_read(const struct workspace *workspace, int64_t since_ms,
     int64_t now_ms, span_files_fn *fn, void *arg);
 
 /* Each span of the state that goes on, until now, or until the daemon that
- * wrote the state was last alive. It may begin before one that was split off
- * from it and is on disk. */
+ * wrote the state was last alive. It begins when the one before ended that is
+ * on disk. */
 void
 span_files_open(const struct workspace *workspace, const struct state *state,
     bool alive, int64_t now_ms, span_files_fn *fn, void *arg);
 
 /* The last heartbeat of a daemon; 0 = there is none. */
 int64_t span_files_beat_ms(const struct workspace *workspace);
+
+/* Each span on disk that the counters of the state lack: a daemon that was
+ * killed wrote it, and then no state. */
+void span_files_uncounted(const struct workspace *workspace,
+    const struct state *state, int64_t now_ms, span_files_fn *fn, void *arg);
 
 /* Remove files that are kept no longer. */
 void span_files_tidy(const struct workspace *workspace, int64_t now_ms);
