@@ -52,8 +52,7 @@ ask(void)
 	cleanup_free char *request = NULL;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	ck_assert_int_eq(
-	    web_files_make_token(&below->workspace, token, NULL), 0);
+	ck_assert_int_eq(web_files_token(&below->workspace, token, NULL), 0);
 	request = xasprintf("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
 			    "Authorization: Bearer %s\r\n\r\n",
 	    eyes_web_port(eyes->web), token);
