@@ -2,9 +2,9 @@
 # Long-running tests: tests/soak.sh BUILD
 #
 # What CI has no time for. Runs every test, with all of its random trials
-# (UNIT_WHOLE), SOAK_REPEAT (20) times, once with the
-# sanitizers, and all checkers without a limit; tries the rules of the tick with
-# SOAK_RECONCILE (400) seeds; makes every system call of llmc fail
+# (UNIT_WHOLE), SOAK_REPEAT (20) times, once with the sanitizers, those of base
+# under valgrind, and all checkers without a limit; tries the rules of the tick
+# with SOAK_RECONCILE (400) seeds; makes every system call of llmc fail
 # in every way, and those of the overseer during a repair; kills the daemon, and
 # sessions with each kind of keeper, SOAK_KILLS (200) times and the overseer
 # SOAK_OVERSEER_KILLS (1,000) times;
@@ -46,14 +46,14 @@ part() { # what command...
 	echo "$verdict - $what, $(($(date +%s) - began)) s"
 }
 
-# CI leaves out the suites slow and plain, and what they need from the build.
+# CI leaves out the suites slow and plain, most of the programs and two checks.
 sanitized() {
-	[ -f build-clang/build.ninja ] ||
-		CC=clang meson setup build-clang -Dfuzz=true -Db_lundef=false \
+	[ -f build-sanitized/build.ninja ] ||
+		CC=clang meson setup build-sanitized -Dfuzz=true -Db_lundef=false \
 			-Db_sanitize=address,undefined >/dev/null || return 1
 	ASAN_OPTIONS=detect_stack_use_after_return=1 \
 		UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-		meson test -C build-clang --print-errorlogs \
+		meson test -C build-sanitized --print-errorlogs \
 		--timeout-multiplier 8 --logbase soak
 }
 
@@ -77,6 +77,7 @@ part "every test $repeat times" \
 	meson test -C "$build" --repeat "$repeat" --print-errorlogs \
 	--timeout-multiplier 4 --logbase soak
 part "every test with the sanitizers" sanitized
+part "the unit tests under valgrind" tests/valgrind.sh "$build"
 part "the checkers, without a limit" tests/lint.sh "$build"
 part "the rules of the tick with $reconcile seeds" \
 	env RECONCILE_SEEDS="$reconcile" meson test -C "$build" \

@@ -32,7 +32,7 @@ const char *unit_path(const char *name);
 void unit_hurry(int times);
 
 /* How often to try something random that tests/soak.sh (UNIT_WHOLE) tries whole
- * times: a tenth of that. */
+ * times: a tenth of that, or a fiftieth with the sanitizers. */
 int unit_times(int whole);
 
 /* The directory of test vectors (LLMC_VECTORS, else ../shared/vectors from the
