@@ -24,14 +24,21 @@ static struct team_world w;
 static struct eyes_floor *eyes;
 static struct floor_world *const below = &w.world.floor;
 
+static bool
+is_open(void *arg)
+{
+	(void)arg;
+	return eyes_web_port(eyes->web) > 0;
+}
+
 static void
 begin(void)
 {
 	team_world_begin(&w, "[web]\nenabled = true\n");
 	eyes = eyes_floor_new(w.team, NULL);
 	auto_world_live(&w.world);
+	floor_world_wait(below, is_open, NULL);
 	floor_world_settle(below);
-	ck_assert_uint_gt(eyes_web_port(eyes->web), 0);
 }
 
 static void

@@ -42,12 +42,20 @@ write_moment(const char *name, const char *key)
 	ck_assert_int_eq(file_replace(file, text, strlen(text), 0600, NULL), 0);
 }
 
+static bool
+has_worker(void *arg)
+{
+	(void)arg;
+	return auto_world_agent(&w.world) != NULL;
+}
+
 static void
 begin(void)
 {
 	team_world_begin(&w, "concurrency = 1\n");
 	eyes = eyes_floor_new(w.team, NULL);
 	auto_world_live(&w.world);
+	floor_world_wait(below, has_worker, NULL);
 	floor_world_settle(below);
 	floor_world_sh(below, "rm -rf .llmc/spans");
 	/* From here on the loop stands still, and so does the time. */
