@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,36 @@ daybook_day(struct daybook *book, int64_t day)
 	book->count++;
 	book->days[i] = (struct daybook_day){ .day = day };
 	return &book->days[i];
+}
+
+/* Take back what is below zero; nothing is left of it for the day. */
+static void
+take_back(struct daybook *book, size_t last, size_t member, int64_t *change)
+{
+	for (size_t i = last + 1; i-- > 0 && *change < 0;) {
+		int64_t *has =
+		    (int64_t *)(void *)((char *)&book->days[i].spent + member);
+		int64_t part = *has < -*change ? *has : -*change;
+
+		*has -= part;
+		*change += part;
+	}
+	if (*change < 0)
+		*change = 0;
+}
+
+void
+daybook_add(struct daybook *book, int64_t day, const struct spent *change)
+{
+	struct daybook_day *entry = daybook_day(book, day);
+	size_t last = (size_t)(entry - book->days);
+	struct spent more = *change;
+
+	take_back(book, last, offsetof(struct spent, cost), &more.cost);
+	take_back(
+	    book, last, offsetof(struct spent, estimated), &more.estimated);
+	take_back(book, last, offsetof(struct spent, unpriced), &more.unpriced);
+	spent_add(&entry->spent, &more);
 }
 
 static const struct record_field fields[] = {

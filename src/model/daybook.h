@@ -31,6 +31,9 @@ void daybook_release(struct daybook *book);
 /* The entry of a day, made if there is none; of a day older than the book, the
  * oldest entry. */
 struct daybook_day *daybook_day(struct daybook *book, int64_t day);
+/* Book more on a day. What a correction takes back, and the day does not have,
+ * is taken from the days before it: a conversation may go on over midnight. */
+void daybook_add(struct daybook *book, int64_t day, const struct spent *change);
 /* NULL = nothing was used then. */
 const struct daybook_day *daybook_find(const struct daybook *book, int64_t day);
 

@@ -20,6 +20,7 @@
 #include "task.h"
 #include "team-world.h"
 #include "unit.h"
+#include "worker.h"
 
 /* 2040-03-24 22:30 UTC: soon it is midnight, and the clocks of Europe are set
  * forward. After today: files have the time of the machine. */
@@ -234,7 +235,8 @@ pass(struct trial *trial, bool up)
 			use++;
 		if (!up)
 			use = DOWN;
-		else if (use == 0 && trial->queue)
+		else if (use == 0 && trial->queue &&
+		    worker_is_auto(trial->workers[i]->name))
 			use = QUEUE;
 		trial->want[use] += SECOND;
 	}

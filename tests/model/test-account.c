@@ -242,6 +242,30 @@ START_TEST(days_are_in_order_whatever_comes_first)
 }
 END_TEST
 
+/* The story: a report after midnight about what was used before it, too. */
+START_TEST(a_correction_reaches_the_days_before)
+{
+	const struct spent used[] = {
+		{ .cost = 100, .estimated = 100 },
+		{ .cost = 10, .estimated = 10 },
+		{ .cost = -15, .estimated = -110 },
+	};
+	struct daybook book = { 0 };
+
+	daybook_add(&book, 3, &used[0]);
+	daybook_add(&book, 4, &used[1]);
+	daybook_add(&book, 5, &used[1]);
+	daybook_add(&book, 4, &used[2]);
+	ck_assert_int_eq(book.days[0].spent.cost, 95);
+	ck_assert_int_eq(book.days[0].spent.estimated, 0);
+	ck_assert_int_eq(book.days[1].spent.cost, 0);
+	ck_assert_int_eq(book.days[1].spent.estimated, 0);
+	ck_assert_int_eq(book.days[2].spent.cost, 10);
+	ck_assert_int_eq(book.days[2].spent.estimated, 10);
+	daybook_release(&book);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -257,6 +281,7 @@ unit_suite(void)
 		an_account_without_a_file_is_refused, NULL });
 	unit_case(s, "days",
 	    (const TTest *const[]){ old_days_are_dropped,
-		days_are_in_order_whatever_comes_first, NULL });
+		days_are_in_order_whatever_comes_first,
+		a_correction_reaches_the_days_before, NULL });
 	return s;
 }

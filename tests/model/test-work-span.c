@@ -38,6 +38,8 @@ END_TEST
 
 START_TEST(only_work_of_a_person_waits_for_one)
 {
+	/* Nor does the queue wait for a worker of a person's. */
+	ck_assert_int_eq(work_use_of("idle", true, true, false), WORK_IDLE);
 	ck_assert_int_eq(
 	    work_use_of("needs_review", true, true, false), WORK_PERSON);
 	ck_assert_int_eq(

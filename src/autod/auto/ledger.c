@@ -157,7 +157,7 @@ book(struct ledger *ledger, struct account *account, struct spent *change)
 	    change->cost - change->estimated);
 	if (!usage_is_empty(&change->usage) || account->day == 0)
 		account->day = today();
-	spent_add(&daybook_day(&state->days, account->day)->spent, change);
+	daybook_add(&state->days, account->day, change);
 	change->cost = take_known(&account->known_cost, change->cost);
 	if (worker_is_auto(account->worker) && account->day == today())
 		budget_spend(&state->today, account->day, tokens, change->cost);

@@ -44,7 +44,7 @@ work_use_of(const char *status, bool hand, bool queue, bool outage)
 	enum worker_status known = WORKER_OFFLINE;
 
 	worker_status_parse(status, &known);
-	if (known == WORKER_IDLE && queue)
+	if (known == WORKER_IDLE && queue && !hand)
 		return WORK_IDLE_QUEUE;
 	if (known == WORKER_LIMITED && outage)
 		return WORK_OUTAGE;
