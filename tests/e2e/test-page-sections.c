@@ -176,7 +176,7 @@ START_TEST(nothing_is_wider_than_a_narrow_window)
 	open_details();
 	expect("JSON.stringify([...document.querySelectorAll('body *')]"
 	       ".filter(e => e.getBoundingClientRect().right > 321)"
-	       ".map(e => e.outerHTML.slice(0, 80)))",
+	       ".map(e => e.outerHTML.slice(0, 80)).slice(0, 5))",
 	    "[]");
 	expect("document.documentElement.scrollWidth", "320");
 	save("sections-narrow");
@@ -200,8 +200,11 @@ START_TEST(the_keyboard_reaches_every_control_and_shows_where_it_is)
 	ck_assert_int_gt(controls, 40);
 	for (int i = 0; i < controls; i++)
 		browser_press(browser, "Tab");
-	expect("JSON.stringify([...controls].map(e => e.outerHTML))", "[]");
-	expect("JSON.stringify(hidden)", "[]");
+	expect("JSON.stringify([...controls].map(e => e.outerHTML.slice(0, "
+	       "80)).slice(0, 5))",
+	    "[]");
+	expect("JSON.stringify(hidden.map(h => h.slice(0, 80)).slice(0, 5))",
+	    "[]");
 	end();
 }
 END_TEST
@@ -223,7 +226,7 @@ expect_contrast(void)
 	expect("JSON.stringify([...document.querySelectorAll('body *')].filter("
 	       "e => e.checkVisibility() && [...e.childNodes].some(n => "
 	       "n.nodeType == 3 && n.data.trim()) && ratio(e) < 4.5).map(e => "
-	       "[ratio(e), e.outerHTML.slice(0, 80)]))",
+	       "[ratio(e), e.outerHTML.slice(0, 80)]).slice(0, 5))",
 	    "[]");
 	expect("ratio(document.body) > 10", "true");
 }
@@ -249,6 +252,9 @@ START_TEST(on_paper_is_all_that_the_page_says)
 	browser_set_print(browser, true);
 	expect("[...document.querySelectorAll('nav, button, meter, input')]"
 	       ".filter(e => e.checkVisibility()).length",
+	    "0");
+	expect("[...document.querySelectorAll('section')].filter(e => "
+	       "!e.checkVisibility()).length",
 	    "0");
 	for (size_t i = 0; i < nitems(sections); i++)
 		for (size_t j = 0;
