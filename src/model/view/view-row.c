@@ -64,15 +64,20 @@ set_tokens(struct json_object *row, const struct usage *usage)
 	json_set(row, "tokens", tokens);
 }
 
+void
+view_row_cost(struct json_object *row, const struct spent *spent)
+{
+	enum cost_source source = spent_source(spent);
+
+	json_set(row, "cost_micros",
+	    source == COST_UNKNOWN ? NULL : json_object_new_int64(spent->cost));
+	json_set_string(row, "cost_source", cost_source_words[source]);
+}
+
 static void
 set_spent(struct json_object *row, const struct task *task)
 {
-	enum cost_source source = spent_source(&task->spent);
-
-	json_set(row, "cost_micros",
-	    source == COST_UNKNOWN ? NULL :
-				     json_object_new_int64(task->spent.cost));
-	json_set_string(row, "cost_source", cost_source_words[source]);
+	view_row_cost(row, &task->spent);
 	set_tokens(row, &task->spent.usage);
 }
 

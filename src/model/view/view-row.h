@@ -12,6 +12,7 @@
 struct buf;
 struct detection;
 struct json_object;
+struct spent;
 struct task;
 struct worker;
 
@@ -50,6 +51,10 @@ void view_row_line(
     struct json_object *row, const char *key, const char *text, size_t max);
 /* A moment in milliseconds as seconds; 0 is null. */
 void view_row_moment(struct json_object *row, const char *key, int64_t at_ms);
+
+/* Members cost_micros (null = unknown, which is not nothing) and cost_source.
+ */
+void view_row_cost(struct json_object *row, const struct spent *spent);
 
 /* What a person should know or do about a worker, appended; nothing if all is
  * well. */

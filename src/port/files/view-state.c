@@ -153,24 +153,14 @@ fill_tasks(
 
 /* --- money ----------------------------------------------------------- */
 
-static void
-set_cost(struct json_object *row, const struct spent *spent)
-{
-	enum cost_source source = spent_source(spent);
-
-	json_set(row, "cost_micros",
-	    source == COST_UNKNOWN ? NULL : json_object_new_int64(spent->cost));
-	json_set_string(row, "cost_source", cost_source_words[source]);
-	json_set_int(row, "unpriced", spent->unpriced);
-}
-
 static struct json_object *
 day_row(const struct daybook_day *day)
 {
 	struct json_object *row = json_object_new_object();
 
 	json_set_int(row, "day", day->day);
-	set_cost(row, &day->spent);
+	view_row_cost(row, &day->spent);
+	json_set_int(row, "unpriced", day->spent.unpriced);
 	json_set_int(row, "tokens", usage_budget_tokens(&day->spent.usage));
 	json_set_int(row, "attempts", day->attempts);
 	return row;
