@@ -45,22 +45,33 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *bytes = (const char *)data;
-	struct http_reader whole, cut;
+	struct http_reader whole, cut, single;
 	size_t half = size / 2;
 	int status;
 
 	http_reader_init(&whole);
 	http_reader_init(&cut);
+	http_reader_init(&single);
 	status = http_reader_feed(&whole, bytes, size);
 	http_reader_feed(&cut, bytes, half);
 	if (http_reader_feed(&cut, bytes + half, size - half) != status ||
 	    memcmp(&cut.request, &whole.request, sizeof cut.request) != 0)
 		abort();
-	if (status == 0 && size > HTTP_HEAD_MAX)
+	for (size_t i = 0; i < size; i++)
+		http_reader_feed(&single, bytes + i, 1);
+	if (single.status != status ||
+	    memcmp(&single.request, &whole.request, sizeof single.request) != 0)
+		abort();
+	if ((status == 0 && size > HTTP_HEAD_MAX) ||
+	    whole.taken > HTTP_HEAD_MAX + 1)
+		abort();
+	if (status != 0 && status != 200 && status != 400 && status != 414 &&
+	    status != 431 && status != 505)
 		abort();
 	if (status == 200)
 		check_taken(&whole.request);
 	http_reader_release(&whole);
 	http_reader_release(&cut);
+	http_reader_release(&single);
 	return 0;
 }
