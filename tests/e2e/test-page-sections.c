@@ -48,7 +48,7 @@ static const struct {
 		"t2 tester (auto-10) working", "e1 helper (auto-1) landed" } },
 	{ "report",
 	    { "1 task landed, 1 did not", "Run r7", "t81", "! failed",
-		"For each that landed", "working landed" } },
+		"For each that landed", "working: with a result" } },
 };
 
 static struct browser *browser;

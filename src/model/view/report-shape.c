@@ -150,6 +150,9 @@ static const struct shape uses = {
 	.fields = &(const struct shape_field){ .type = SHAPE_INT,
 	    .help = "milliseconds" },
 };
+static const struct shape titles = {
+	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+};
 static const struct shape worker = {
 	.fields =
 	    FIELDS{
@@ -171,6 +174,10 @@ static const struct shape time_shape = {
 		    .type = SHAPE_MAP,
 		    .of = &uses,
 		    .help = "what that time was used for" },
+		{ .name = "titles",
+		    .type = SHAPE_MAP,
+		    .of = &titles,
+		    .help = "what these are called" },
 		LIST("by_worker", workers, NULL),
 		END,
 	    },

@@ -13,7 +13,7 @@ const char *const report_use_words[REPORT_USE_COUNT + 1] = { "working_landed",
 	"idle_queue", "idle", "daemon_down", NULL };
 
 const char *const report_use_titles[REPORT_USE_COUNT] = {
-	[REPORT_LANDED] = "working: it landed",
+	[REPORT_LANDED] = "working: with a result",
 	[REPORT_FAILED] = "working: failed attempts",
 	[REPORT_OPEN] = "working: not ended, or by hand",
 	[REPORT_WAITING] = "waiting for agents they spawned",
@@ -249,6 +249,17 @@ rows_json(const int64_t *rows, int64_t *ret_sum)
 	return json;
 }
 
+static struct json_object *
+titles_json(void)
+{
+	struct json_object *json = json_object_new_object();
+
+	for (int i = 0; i < REPORT_USE_COUNT; i++)
+		json_set_string(
+		    json, report_use_words[i], report_use_titles[i]);
+	return json;
+}
+
 static void
 add_worker(struct summing *s, const char *name, struct json_object *list)
 {
@@ -305,6 +316,7 @@ report_time(const struct report_time_in *in, struct json_object **ret_worked)
 	json_set_int(json, "worker_ms", sum);
 	json_set_int(json, "wall_ms", larger(in->to_ms - in->from_ms, 0));
 	json_set(json, "rows", rows);
+	json_set(json, "titles", titles_json());
 	json_set(json, "by_worker", list);
 	free(s.gaps);
 	free(s.up);

@@ -629,7 +629,8 @@ function reportTime() {
 	const time = view.report.time || { rows: {} };
 
 	return [...Object.entries(time.rows), ["all", time.worker_ms]]
-		.filter(([, ms]) => ms > 0).map(([use, ms]) => ({ use, ms,
+		.filter(([, ms]) => ms > 0).map(([use, ms]) => ({
+			use: (time.titles || {})[use] || use, ms,
 			share: ms / time.worker_ms }));
 }
 
@@ -812,7 +813,7 @@ const SECTIONS = [{
 			caption: "Time of the workers", kind: "narrow",
 			rows: reportTime, key: (r) => r.use, none: "",
 			columns: [
-				["What", "short", (r) => r.use.replace(/_/g, " ")],
+				["What", "short", (r) => r.use],
 				["Time", "short num", (r) => took(r.ms)],
 				["Share", "short num", (r) =>
 					(100 * r.share).toFixed(1) + " %"],
