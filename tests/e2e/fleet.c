@@ -495,7 +495,7 @@ fleet_wait_spooled(void)
 void
 fleet_wait_prompt(const char *words)
 {
-	int64_t end = clock_mono_ms() + 30000;
+	int64_t end = clock_mono_ms() + 90000;
 
 	while (fleet_prompts(words) == 0) {
 		ck_assert_msg(
