@@ -72,6 +72,7 @@ expect_runs(const char *want)
 	    workspace_path(&w.floor.workspace, "runs.jsonl");
 	cleanup_buf struct buf text = BUF_INIT;
 
+	floor_world_settle(&w.floor); /* it is written when that is saved */
 	jsonl_last(file, 0, on_line, &text, NULL);
 	ck_assert_str_eq(text.data, want);
 }
