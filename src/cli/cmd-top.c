@@ -193,7 +193,7 @@ show_logs(struct top *top, const char *llmc, const char *worker)
 	    "if [ -z \"${PAGER:-}\" ]; then PAGER=more; "
 	    "command -v less >/dev/null && PAGER='less -+F +G'; fi; "
 	    "\"$1\" --root \"$2\" logs --lines 1000 --worker \"$3\" 2>&1 | "
-	    "$PAGER";
+	    "eval \"$PAGER\"";
 	const char *const argv[] = { "/bin/sh", "-c", script, "sh", llmc,
 		top->cli->workspace.root, worker, NULL };
 

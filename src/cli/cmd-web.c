@@ -93,7 +93,8 @@ open_browser(struct cli *cli, const char *url)
 		    url);
 	if (web_files_write_link(&cli->workspace, url, &path, &err) < 0)
 		return cli_fail_err(cli, "cannot_open", &err);
-	buf_adds(&command, chosen ? "exec $BROWSER " : "exec xdg-open ");
+	/* It is a command, whose words may be quoted. */
+	buf_addf(&command, "%s ", chosen ? browser : "exec xdg-open");
 	text_add_shell(&command, path);
 	buf_adds(&command, " >/dev/null 2>&1");
 	spec.shell = command.data;

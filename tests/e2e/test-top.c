@@ -236,7 +236,7 @@ START_TEST(attaching_and_logs_come_back)
 	e2e_script(e2e_path("%s/pager", unit_scratch()),
 	    "#!/bin/sh\nhead -n 3\necho end of the logs\nread -r line "
 	    "</dev/tty\n");
-	top_type("PAGER=\"$FLEET/pager\" ");
+	top_type("PAGER=\"\\\"$FLEET/pager\\\"\" ");
 	top_wait("[live]");
 	top_keys("l");
 	top_wait("end of the logs");

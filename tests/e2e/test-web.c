@@ -443,7 +443,7 @@ START_TEST(the_browser_is_not_told_the_token_in_its_words)
 	    "#!/bin/sh\n{ echo \"$@\"; cat \"$2\"; } >\"$FLEET/part\"\n"
 	    "mv \"$FLEET/part\" \"$FLEET/seen\"\n");
 	open_page();
-	e2e_env(e2e_path("BROWSER=%s/browser --new", unit_scratch()));
+	e2e_env(e2e_path("BROWSER='%s/browser' --new", unit_scratch()));
 	fleet_do("web", "--open", NULL);
 	auto_wait_shell(e2e_path("[ -e '%s' ]", seen));
 	e2e_has(e2e_read(seen),
