@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "agent.h"
 #include "buf.h"
@@ -207,6 +208,34 @@ START_TEST(idle_time_is_divided_where_a_queue_begins_and_ends)
 }
 END_TEST
 
+START_TEST(a_worker_that_is_idle_beside_tasks_of_the_source_has_a_queue)
+{
+	cleanup_json struct json_object *json = NULL;
+	cleanup_free char *folder = NULL, *file = NULL;
+
+	begin();
+	folder = workspace_path(&below->workspace, "tasks/todo");
+	file = file_join(folder, "a.md");
+	ck_assert_int_eq(file_mkdirs(folder, 0700, NULL), 0);
+	move(below->core->state.workers[0], WORKER_IDLE);
+	eyes_spans_begin(eyes->spans);
+	clock_virtual_advance(10 * SECOND);
+	ck_assert_int_eq(file_replace(file, "x", 1, 0600, NULL), 0);
+	eyes_spans_patrol(eyes->spans);
+	clock_virtual_advance(20 * SECOND);
+	json = sums(); /* by somebody who knows the state only */
+	ck_assert_int_eq(row(json, "idle_queue"), 20 * SECOND);
+	json_object_put(take_ptr(&json));
+	ck_assert_int_eq(unlink(file), 0);
+	eyes_spans_patrol(eyes->spans);
+	clock_virtual_advance(40 * SECOND);
+	json = sums();
+	ck_assert_int_eq(row(json, "idle_queue"), 20 * SECOND);
+	ck_assert_int_eq(row(json, "idle"), 50 * SECOND);
+	end();
+}
+END_TEST
+
 static const enum worker_status statuses[] = { WORKER_IDLE, WORKER_WORKING,
 	WORKER_ACCEPTING, WORKER_LIMITED, WORKER_PAUSED, WORKER_ERROR };
 /* As report_use_words[] calls them, without a task. */
@@ -349,6 +378,7 @@ unit_suite(void)
 	unit_case(s, "spans",
 	    (const TTest *const[]){
 		idle_time_is_divided_where_a_queue_begins_and_ends,
+		a_worker_that_is_idle_beside_tasks_of_the_source_has_a_queue,
 		random_histories_with_kills_add_up_to_workers_times_wall,
 		a_clock_that_is_set_back_makes_no_time_and_loses_none, NULL });
 	return s;

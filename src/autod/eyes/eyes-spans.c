@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent.h"
+#include "auto.h"
 #include "clock.h"
 #include "core.h"
 #include "emit.h"
@@ -15,6 +16,9 @@
 #include "json.h"
 #include "log.h"
 #include "mem.h"
+#include "persist.h"
+#include "source-choice.h"
+#include "source.h"
 #include "span-files.h"
 #include "task.h"
 #include "worker.h"
@@ -112,12 +116,30 @@ end(struct eyes_spans *s, struct work_span *span, int64_t now_ms)
 }
 
 static bool
-has_queue(const struct state *state)
+has_tasks(const struct core *core)
 {
-	for (size_t i = 0; i < state->task_count; i++)
-		if (state->tasks[i]->step == TASK_WAITING)
-			return true;
-	return false;
+	cleanup_source_choice struct source_choice choice;
+
+	source_choice_init(&choice, core->settings, core->workspace, NULL);
+	return source_count_todo(choice.options.type, choice.options.where) > 0;
+}
+
+/* Do tasks wait in the source although a worker is idle? It may be that nothing
+ * may be spent any more. Saved, since a report may be made by somebody else. */
+static void
+look_at_source(struct eyes_spans *s)
+{
+	struct core *core = s->eyes->core;
+	struct state *state = &core->state;
+	bool idle = false;
+
+	for (size_t i = 0; i < state->count; i++)
+		idle = idle || state->workers[i]->status == WORKER_IDLE;
+	if (!idle || !s->eyes->mode->active ||
+	    has_tasks(core) == state->source_waits)
+		return;
+	state->source_waits = !state->source_waits;
+	persist_changed(core);
 }
 
 static bool
@@ -160,7 +182,7 @@ static void
 look(struct eyes_spans *s)
 {
 	const struct state *state = &s->eyes->core->state;
-	bool queue = has_queue(state);
+	bool queue = state_has_queue(state);
 	int64_t now = clock_wall_ms();
 
 	for (size_t i = 0; i < state->count; i++)
@@ -182,7 +204,7 @@ on_event(const struct event *event, void *arg)
 	case EVENT_TASK_ASSIGNED:
 		w = state_find(state, event->worker);
 		if (w != NULL)
-			look_at(s, w, has_queue(state), clock_wall_ms());
+			look_at(s, w, state_has_queue(state), clock_wall_ms());
 		break;
 	case EVENT_WORKER_GONE:
 		span = find(s, event->worker);
@@ -245,6 +267,7 @@ eyes_spans_patrol(struct eyes_spans *s)
 
 	if (!s->begun)
 		return;
+	look_at_source(s);
 	look(s);
 	if (now - s->tidied_ms < TIDY_MS && now >= s->tidied_ms)
 		return;

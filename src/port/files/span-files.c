@@ -141,15 +141,6 @@ alive_until(const struct workspace *workspace)
 	return beat > saved ? beat : saved;
 }
 
-static bool
-has_queue(const struct state *state)
-{
-	for (size_t i = 0; i < state->task_count; i++)
-		if (state->tasks[i]->step == TASK_WAITING)
-			return true;
-	return false;
-}
-
 /* When the last span of each worker on disk ended. While a daemon runs there
  * are no gaps between the spans of a worker: there what goes on began, before
  * the last change of its status or after it (a task began to wait, say). */
@@ -181,7 +172,7 @@ span_files_open(const struct workspace *workspace, const struct state *state,
 {
 	int64_t begun = member_of(workspace, "daemon.json", "start_time_unix");
 	int64_t end = alive ? now_ms : alive_until(workspace);
-	bool queue = has_queue(state);
+	bool queue = state_has_queue(state);
 	cleanup_free int64_t *ends = xcalloc(state->count + 1, sizeof *ends);
 
 	if (begun > 0)

@@ -121,6 +121,15 @@ state_task(const struct state *state, const char *id)
 	return NULL;
 }
 
+bool
+state_has_queue(const struct state *state)
+{
+	for (size_t i = 0; i < state->task_count; i++)
+		if (state->tasks[i]->step == TASK_WAITING)
+			return true;
+	return state->source_waits;
+}
+
 struct task *
 state_task_by_key(
     const struct state *state, const char *source, const char *key)

@@ -49,6 +49,7 @@ struct state {
 	char *run_id; /* "r17": of this run, or the last; NULL = none yet */
 	char *run_key; /* by which the next daemon knows that it goes on */
 	int64_t run_ms; /* when it began, in milliseconds */
+	bool source_waits; /* the source had tasks while a worker was idle */
 	int64_t last_task_completion_unix, last_task_assignment_unix;
 	int64_t source_repo_dirty_retry_after_unix,
 	    source_repo_dirty_backoff_secs;
@@ -87,6 +88,8 @@ struct task *state_task_by_key(
     const struct state *state, const char *source, const char *key);
 void state_add_task(struct state *state, struct task *task);
 void state_remove_task(struct state *state, const char *id);
+/* Is there one that waits, here or in the source? */
+bool state_has_queue(const struct state *state);
 
 /* Is this the state of this root, and complete? root_id: from
  * state_file_root_id(), NULL = there is none. -ESTALE: it has another id;
