@@ -187,6 +187,8 @@ eyes_stream_follow(struct eyes_stream *s, eyes_follow_fn *fn, void *arg)
 	TAILQ_INSERT_TAIL(&s->followers, f, entry);
 	body = message(s, "view", json_object_get(s->view));
 	give(f, "snapshot", body);
+	/* It is long: let it be read before something follows it. */
+	s->made_ms = clock_mono_ms();
 	eyes_stream_changed(s);
 	return f;
 }
