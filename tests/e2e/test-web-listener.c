@@ -192,9 +192,9 @@ START_TEST(a_page_that_is_turned_off_or_moved_is_not_kept)
 	old = token;
 	second = free_port();
 	auto_set("web.port", e2e_path("%d", second));
+	wait_free(first); /* the daemon has read that */
 	find_page();
 	ck_assert_int_eq(port, second);
-	wait_free(first);
 	/* The new listener has a token of its own. */
 	ck_assert_str_ne(token, old);
 	ck_assert_int_eq(status_of(port, old), 401);
