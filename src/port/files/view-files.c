@@ -316,7 +316,8 @@ changed_ms(const struct stat *st)
 	    st->st_mtim.tv_nsec / 1000000;
 }
 
-/* It was not written just now, nor will be: the clock may be set back. */
+/* Its time is not now, so the next change of it gets another time. A time far
+ * in the future is as good: somebody has turned the clock back. */
 static bool
 is_settled(const struct stat *st)
 {
