@@ -4,9 +4,10 @@ BUILD = build
 .PHONY: all deps lint-deps demo check install bench soak fuzz format lint docs \
 	shots clean
 
+# The programs only: the tests are built when they are run.
 all: deps
 	@[ -f $(BUILD)/build.ninja ] || meson setup $(BUILD)
-	@ninja -C $(BUILD) --quiet
+	@ninja -C $(BUILD) programs
 
 deps:
 	@contrib/deps.sh build
@@ -16,37 +17,25 @@ lint-deps:
 
 # llmc at work, end to end, in a scratch repository.
 demo: all
+	@ninja -C $(BUILD) tests/tools/fake-claude
 	@contrib/demo.sh $(BUILD)
 
 check: all
 	@tests/check.sh $(BUILD)
 
 install: all
-	meson install -C $(BUILD)
+	meson install -C $(BUILD) --no-rebuild
 
-# Speed, measured and printed.
+# Speed, measured and printed. One of them: make bench BENCHES=bench-overseer
+BENCHES = bench bench-fleet bench-box bench-auto bench-landing bench-plan \
+	bench-tick bench-oversight bench-eyes bench-top bench-store bench-queue \
+	bench-overseer
 bench: all
-	@ninja -C $(BUILD) --quiet tests/bench/bench tests/bench/bench-fleet \
-		tests/bench/bench-box tests/bench/bench-mcp \
-		tests/bench/bench-auto tests/bench/bench-landing \
-		tests/bench/bench-overseer tests/bench/bench-queue \
-		tests/bench/bench-plan tests/bench/bench-store \
-		tests/bench/bench-tick tests/bench/bench-oversight \
-		tests/bench/bench-eyes tests/bench/bench-top \
-		tests/tools/beacon.so
-	@$(BUILD)/tests/bench/bench $(BUILD)
-	@$(BUILD)/tests/bench/bench-fleet $(BUILD)
-	@$(BUILD)/tests/bench/bench-box $(BUILD)
-	@$(BUILD)/tests/bench/bench-auto $(BUILD)
-	@$(BUILD)/tests/bench/bench-landing
-	@$(BUILD)/tests/bench/bench-plan
-	@$(BUILD)/tests/bench/bench-tick
-	@$(BUILD)/tests/bench/bench-oversight
-	@$(BUILD)/tests/bench/bench-eyes $(BUILD)
-	@$(BUILD)/tests/bench/bench-top $(BUILD)
-	@$(BUILD)/tests/bench/bench-store $(BUILD)
-	@$(BUILD)/tests/bench/bench-queue $(BUILD)
-	@$(BUILD)/tests/bench/bench-overseer $(BUILD)
+	@ninja -C $(BUILD) --quiet $(BENCHES:%=tests/bench/%) \
+		tests/bench/bench-mcp tests/tools/fake-claude tests/tools/beacon.so
+	@failed=; for bench in $(BENCHES); do \
+		$(BUILD)/tests/bench/$$bench $(BUILD) || failed="$$failed $$bench"; \
+	done; [ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
 
 # Long-running tests: every test many times, every failing system call, and each
 # fuzz target for minutes.
@@ -63,10 +52,12 @@ format: lint-deps
 
 # The parts of the documents that are generated from tables.
 docs: all
+	@ninja -C $(BUILD) --quiet tests/e2e/list-failures
 	@contrib/docs.sh $(BUILD)
 
 # Pictures of the page, for the README and for looking at.
 shots: all lint-deps
+	@ninja -C $(BUILD) --quiet tests/tools/fake-claude
 	@contrib/shots.sh $(BUILD)
 
 lint: all lint-deps

@@ -488,8 +488,8 @@ measure_all(struct bench *b, int tasks)
 static void
 programs_of(struct bench *b, const char *build)
 {
-	b->llmc = file_join(build, "src/cli/llmc");
-	b->agent = file_join(build, "tests/tools/fake-claude");
+	b->llmc = bench_built(build, "src/cli/llmc");
+	b->agent = bench_built(build, "tests/tools/fake-claude");
 }
 
 static void

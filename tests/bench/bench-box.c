@@ -224,7 +224,8 @@ measure(struct bench *b, const char *mode)
 static void
 begin(struct bench *b, const char *build)
 {
-	cleanup_free char *agent = file_join(build, "tests/tools/fake-claude");
+	cleanup_free char *agent =
+	    bench_built(build, "tests/tools/fake-claude");
 	cleanup_free char *home = file_join(b->scratch, "home");
 
 	setenv("HOME", home, 1);
@@ -277,8 +278,8 @@ main(int argc, char **argv)
 		fprintf(stderr, "bench: %s: %s\n", argv[1], strerror(errno));
 		return 1;
 	}
-	b.llmc = file_join(build, "src/cli/llmc");
-	b.keeper = file_join(build, "src/keeper/keeper");
+	b.llmc = bench_built(build, "src/cli/llmc");
+	b.keeper = bench_built(build, "src/keeper/keeper");
 	b.repo = file_join(b.scratch, "repo");
 	b.table = table_new(columns, nitems(columns));
 	begin(&b, build);

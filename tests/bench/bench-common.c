@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench.h"
 #include "buf.h"
 #include "child.h"
 #include "errtext.h"
+#include "file.h"
 #include "mem.h"
 
 void
@@ -59,6 +61,18 @@ bench_old_build(void)
 	path = realpath(name, NULL);
 	bench_must(path != NULL ? 0 : -errno, name, &(struct err){ 0 });
 	return path;
+}
+
+char *
+bench_built(const char *build, const char *name)
+{
+	char *path = file_join(build, name);
+
+	if (access(path, R_OK) == 0)
+		return path;
+	fprintf(stderr, "bench: %s is missing; type: ninja -C %s %s\n", path,
+	    build, name);
+	exit(1);
 }
 
 static int

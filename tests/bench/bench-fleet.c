@@ -274,9 +274,9 @@ static void
 measure_tools(struct fleet *f)
 {
 	cleanup_free char *file = file_join(f->scratch, "tools");
-	cleanup_free char *prompt =
-	    xasprintf("fake: run '%s/tests/bench/bench-mcp' '%s' '%s' '%s'",
-		f->build, f->llmc, f->socket, file);
+	cleanup_free char *mcp = bench_built(f->build, "tests/bench/bench-mcp");
+	cleanup_free char *prompt = xasprintf(
+	    "fake: run '%s' '%s' '%s' '%s'", mcp, f->llmc, f->socket, file);
 	cleanup_free char *shared = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
 	struct err err = { 0 };
@@ -325,31 +325,37 @@ measure_status(struct fleet *f)
 static void
 measure_spool(struct fleet *f)
 {
-	cleanup_free char *aside = NULL;
-	char id[ID_ULID_SIZE];
+	cleanup_free char *aside = xasprintf("%s/.llmc/run/w001", f->repo);
+	char(*ids)[ID_ULID_SIZE] = xcalloc(SPOOLED, sizeof *ids);
 	struct err err = { 0 };
 	int64_t start;
 
-	aside = file_join(f->scratch, "aside");
-	bench_must(file_mkdirs(aside, 0700, &err), aside, &err);
+	bench_must(file_mkdirs(f->spool, 0700, &err), f->spool, &err);
 	for (int i = 0; i < SPOOLED; i++) {
 		cleanup_free char *name = NULL, *text = NULL;
 
-		id_ulid(clock_wall_ms(), id);
-		name = xasprintf("%s/%s.json", aside, id);
+		id_ulid(clock_wall_ms(), ids[i]);
+		name = xasprintf("%s/%s.new", aside, ids[i]);
 		text = xasprintf("{\"event\":\"PreToolUse\",\"worker\":"
 				 "\"w001\",\"generation\":1,\"id\":\"%s\","
 				 "\"data\":{}}\n",
-		    id);
+		    ids[i]);
 		bench_must(
 		    file_append(name, text, strlen(text), 0600, false, &err),
 		    name, &err);
 	}
-	bench_run(aside,
-	    (const char *[]){ "sh", "-c",
-		"mkdir -p \"$1\" && find . -name '*.json' "
-		"-exec mv -t \"$1\" {} +",
-		"sh", f->spool, NULL });
+	/* The daemon takes them while they come: a rename is all that may
+	 * happen to each. */
+	for (int i = 0; i < SPOOLED; i++) {
+		cleanup_free char *from = xasprintf("%s/%s.new", aside, ids[i]);
+		cleanup_free char *to =
+		    xasprintf("%s/%s.json", f->spool, ids[i]);
+
+		if (rename(from, to) < 0)
+			err_set(&err, -errno, "%s", strerror(errno));
+		bench_must(err.code, from, &err);
+	}
+	free(ids);
 	start = clock_mono_us();
 	while (count_spooled(f) > 0)
 		poll(NULL, 0, 10);
@@ -452,7 +458,8 @@ measure_all(struct fleet *f)
 static void
 fleet_begin(struct fleet *f, const char *build)
 {
-	cleanup_free char *agent = file_join(build, "tests/tools/fake-claude");
+	cleanup_free char *agent =
+	    bench_built(build, "tests/tools/fake-claude");
 	cleanup_free char *home = file_join(f->scratch, "home");
 
 	setenv("HOME", home, 1);
@@ -513,7 +520,7 @@ main(int argc, char **argv)
 		return 1;
 	}
 	f.build = build;
-	f.llmc = file_join(build, "src/cli/llmc");
+	f.llmc = bench_built(build, "src/cli/llmc");
 	f.repo = file_join(f.scratch, "repo");
 	f.prompts = file_join(f.scratch, "prompts.jsonl");
 	f.table = table_new(columns, nitems(columns));

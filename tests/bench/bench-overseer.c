@@ -394,7 +394,8 @@ bench_begin(struct bench *b, const char *build)
 		{ "overseer.same_failure_max", "0" },
 		{ "overseer.same_failure_window", "1s" },
 	};
-	cleanup_free char *agent = file_join(build, "tests/tools/fake-claude");
+	cleanup_free char *agent =
+	    bench_built(build, "tests/tools/fake-claude");
 	cleanup_free char *home = file_join(b->scratch, "home");
 	cleanup_free char *script = xasprintf(
 	    "mkdir -p '%s' && git init -q -b main '%s' && cd '%s' && "
@@ -466,10 +467,10 @@ main(int argc, char **argv)
 		fprintf(stderr, "bench: %s: %s\n", argv[1], strerror(errno));
 		return 1;
 	}
-	b.llmc = file_join(build, "src/cli/llmc");
+	b.llmc = bench_built(build, "src/cli/llmc");
 	b.repo = file_join(b.scratch, "repo");
 	b.beacon = file_join(b.scratch, "beacon");
-	preload = file_join(build, "tests/tools/beacon.so");
+	preload = bench_built(build, "tests/tools/beacon.so");
 	b.table = table_new(columns, nitems(columns));
 	bench_begin(&b, build);
 	measure_all(&b, preload);

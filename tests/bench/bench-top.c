@@ -255,7 +255,8 @@ measure_screen(struct top *t)
 static void
 begin(struct top *t, const char *build)
 {
-	cleanup_free char *agent = file_join(build, "tests/tools/fake-claude");
+	cleanup_free char *agent =
+	    bench_built(build, "tests/tools/fake-claude");
 	cleanup_free char *home = file_join(t->scratch, "home");
 	struct err err = { 0 };
 
@@ -311,7 +312,7 @@ main(int argc, char **argv)
 	    xasprintf("%s/bench-top-XXXXXX", tmp != NULL ? tmp : "/tmp");
 	bench_must(build == NULL || mkdtemp(t.scratch) == NULL ? -errno : 0,
 	    "mkdtemp", &(struct err){ 0 });
-	t.llmc = file_join(build, "src/cli/llmc");
+	t.llmc = bench_built(build, "src/cli/llmc");
 	t.repo = file_join(t.scratch, "repo");
 	t.table = table_new(columns, nitems(columns));
 	begin(&t, build);

@@ -305,7 +305,7 @@ main(int argc, char **argv)
 		    build == NULL ? argv[1] : scratch, strerror(errno));
 		return 1;
 	}
-	llmc = file_join(build, "src/cli/llmc");
+	llmc = bench_built(build, "src/cli/llmc");
 	repo = file_join(scratch, "repo");
 	b.llmc = llmc;
 	b.scratch = scratch;

@@ -22,6 +22,10 @@ bench_run_with(const char *dir, const char *const *argv, const char *input);
  * NULL = it is not set. */
 char *bench_old_build(void);
 
+/* The path of a file of the build; the caller frees. If it was not built, say
+ * how to, and exit. */
+char *bench_built(const char *build, const char *name);
+
 void bench_sort(double *times, size_t count);
 
 /* "3.20 ms"; owned by the caller. A single call is measured in whole

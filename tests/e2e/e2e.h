@@ -98,11 +98,18 @@ void e2e_json_error(
 /* Text on one line, for TAP. */
 const char *e2e_shown(const char *text);
 
-#define e2e_has(text, part)                                               \
-	ck_assert_msg(strstr((text), (part)) != NULL, "no \"%s\" in: %s", \
-	    e2e_shown(part), e2e_shown(text))
-#define e2e_lacks(text, part)                                          \
-	ck_assert_msg(strstr((text), (part)) == NULL, "\"%s\" in: %s", \
-	    e2e_shown(part), e2e_shown(text))
+/* Each argument is evaluated once, the text first. */
+#define e2e_has(text, part)                                                  \
+	do {                                                                 \
+		const char *text_ = (text), *part_ = (part);                 \
+		ck_assert_msg(strstr(text_, part_) != NULL,                  \
+		    "no \"%s\" in: %s", e2e_shown(part_), e2e_shown(text_)); \
+	} while (0)
+#define e2e_lacks(text, part)                                                \
+	do {                                                                 \
+		const char *text_ = (text), *part_ = (part);                 \
+		ck_assert_msg(strstr(text_, part_) == NULL, "\"%s\" in: %s", \
+		    e2e_shown(part_), e2e_shown(text_));                     \
+	} while (0)
 
 #endif

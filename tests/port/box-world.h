@@ -33,11 +33,17 @@ int box_world_run(struct box_world *w, const char *script);
 /* Skip the test where there can be no box. */
 void box_world_need(void);
 
-#define works(w, script) \
-	ck_assert_msg(   \
-	    box_world_run(&(w), script) == 0, "%s: %s", script, (w).out.data)
-#define fails(w, script) \
-	ck_assert_msg(   \
-	    box_world_run(&(w), script) != 0, "%s: %s", script, (w).out.data)
+#define works(w, script)                                                   \
+	do {                                                               \
+		const char *script_ = (script);                            \
+		ck_assert_msg(box_world_run(&(w), script_) == 0, "%s: %s", \
+		    script_, (w).out.data);                                \
+	} while (0)
+#define fails(w, script)                                                   \
+	do {                                                               \
+		const char *script_ = (script);                            \
+		ck_assert_msg(box_world_run(&(w), script_) != 0, "%s: %s", \
+		    script_, (w).out.data);                                \
+	} while (0)
 
 #endif

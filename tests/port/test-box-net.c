@@ -112,10 +112,18 @@ inside(struct world *w, const char *script)
 	return result.status;
 }
 
-#define works(w, script) \
-	ck_assert_msg(inside(&(w), script) == 0, "%s: %s", script, (w).out.data)
-#define fails(w, script) \
-	ck_assert_msg(inside(&(w), script) != 0, "%s: %s", script, (w).out.data)
+#define works(w, script)                                                     \
+	do {                                                                 \
+		const char *script_ = (script);                              \
+		ck_assert_msg(inside(&(w), script_) == 0, "%s: %s", script_, \
+		    (w).out.data);                                           \
+	} while (0)
+#define fails(w, script)                                                     \
+	do {                                                                 \
+		const char *script_ = (script);                              \
+		ck_assert_msg(inside(&(w), script_) != 0, "%s: %s", script_, \
+		    (w).out.data);                                           \
+	} while (0)
 
 /* Ask the proxy for the server; print what comes back. */
 static char *
