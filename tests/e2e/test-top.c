@@ -150,13 +150,16 @@ static const struct {
 
 START_TEST(the_terminal_is_restored_whatever_ends_it)
 {
-	top_keys("'stty -g >\"$FLEET/before\"' Enter");
+	/* The words are not on the screen while the command is typed. */
+	top_keys("'clear; stty -g >\"$FLEET/before\"; echo no\"\"ted' Enter");
+	top_wait("noted\n");
 	for (size_t i = 0; i < nitems(deaths); i++) {
 		top_type("ulimit -c 0; ");
 		top_wait("[live]");
 		ck_assert_int_eq(kill(top_pid(), deaths[i].signo), 0);
 		top_wait_end(deaths[i].status);
-		top_keys("'clear; stty -g >\"$FLEET/after\"; echo same' Enter");
+		top_keys(
+		    "'clear; stty -g >\"$FLEET/after\"; echo sa\"\"me' Enter");
 		top_wait("same\n");
 		ck_assert_str_eq(e2e_read(e2e_path("%s/after", unit_scratch())),
 		    e2e_read(e2e_path("%s/before", unit_scratch())));

@@ -202,14 +202,14 @@ START_TEST(eight_streams_are_served_and_no_ninth_until_one_ends)
 
 	web_begin();
 	for (int i = 0; i < HTTP_STREAMS_MAX; i++) {
-		fds[i] = web_get("/ticks");
+		fds[i] = web_get("/quiet");
 		web_expect(fds[i], "HTTP/1.1 200 ");
 	}
-	ninth = web_get("/ticks");
+	ninth = web_get("/quiet");
 	web_expect_all(ninth, "HTTP/1.1 503 ", "close one.\n");
 	close(fds[3]);
 	web_expect_report("gone");
-	next = web_get("/ticks");
+	next = web_get("/quiet");
 	web_expect(next, "HTTP/1.1 200 ");
 	for (int i = 0; i < HTTP_STREAMS_MAX; i++)
 		if (i != 3)

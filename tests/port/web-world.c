@@ -37,6 +37,7 @@ struct flow {
 	struct loop_timer *timer;
 	size_t first, chunk; /* bytes of the first message, and of others */
 	int count;
+	bool once; /* no other message follows the first */
 };
 
 static int report_fd;
@@ -81,18 +82,20 @@ flow_send(void *arg)
 		flow_end(flow);
 		return;
 	}
-	loop_timer_restart(flow->timer, 1);
+	if (!flow->once)
+		loop_timer_restart(flow->timer, 1);
 }
 
 static void
 flow_begin(struct http_exchange *exchange, struct loop *loop, size_t first,
-    size_t chunk)
+    size_t chunk, bool once)
 {
 	struct flow *flow = xcalloc(1, sizeof *flow);
 
 	flow->exchange = exchange;
 	flow->first = first;
 	flow->chunk = chunk;
+	flow->once = once;
 	if (http_stream_begin(exchange, &web_stream_type, flow_gone, flow) <
 	    0) {
 		free(flow);
@@ -131,11 +134,13 @@ web_serve(
 	else if (strcmp(request->target, "/long") == 0)
 		say_long(exchange);
 	else if (strcmp(request->target, "/ticks") == 0)
-		flow_begin(exchange, loop, 0, 0);
+		flow_begin(exchange, loop, 0, 0, false);
+	else if (strcmp(request->target, "/quiet") == 0)
+		flow_begin(exchange, loop, 0, 0, true);
 	else if (strcmp(request->target, "/flood") == 0)
-		flow_begin(exchange, loop, CHUNK, CHUNK);
+		flow_begin(exchange, loop, CHUNK, CHUNK, false);
 	else if (strcmp(request->target, "/large") == 0)
-		flow_begin(exchange, loop, 2 * WEB_LONG, 0);
+		flow_begin(exchange, loop, 2 * WEB_LONG, 0, false);
 	else if (strcmp(request->target, "/brief") == 0) {
 		if (http_stream_begin(
 			exchange, &web_stream_type, flow_gone, NULL) == 0) {
