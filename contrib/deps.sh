@@ -3,6 +3,7 @@
 #
 #   contrib/deps.sh build    to build, test and run it
 #   contrib/deps.sh lint     also to check it as CI does
+#   contrib/deps.sh list     print the packages of "build", and install nothing
 #
 # Looks for the programs and libraries first, and does nothing when all are there.
 # On Debian, Ubuntu and their relatives it installs the missing packages (with sudo
@@ -24,6 +25,8 @@ module  sqlite3      libsqlite3-dev
 module  check        check
 command tmux         tmux
 command git          git
+command curl         curl
+command bwrap        bubblewrap
 file    /usr/share/zoneinfo/America/New_York tzdata
 '
 lint='
@@ -34,7 +37,6 @@ command cppcheck     cppcheck
 command mandoc       mandoc
 command shellcheck   shellcheck
 command valgrind     valgrind
-command bwrap        bubblewrap
 command git-lfs      git-lfs
 command npm          npm
 runtime asan         libclang-rt-dev
@@ -129,8 +131,9 @@ want() { # table
 case ${1:-build} in
 build)
 	need "$build"
-	have command bwrap || echo "deps.sh: for workers in a sandbox, also:" \
-		"apt-get install bubblewrap"
+	;;
+list)
+	echo "$build" | awk 'NF { print $3 }'
 	;;
 lint)
 	need "$build"
