@@ -273,9 +273,9 @@ const struct cli_command cmd_agents = {
 	    "list     the cards in [agents.NAME] of .llmc/config.toml\n"
 	    "suggest  which of them fit a task, the best first, and why: by "
 	    "their tags, the\n         words of their description, and their "
-	    "cost\n\nIt only suggests: whoever spawns an agent names it.\n",
+	    "cost\n\nWithout one of these words: list. It only suggests: whoever spawns an agent names it.\n",
 	.flags = agents_flags,
-	.min_args = 1,
+	.min_args = 0,
 	.max_args = 1001,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(

@@ -170,8 +170,8 @@ each_verb_list(const struct cli_command *command, verb_fn *fn, struct buf *out)
 		p += strspn(p, "| ");
 		verb = xstrndup(p, strcspn(p, " |"));
 		p += strlen(verb);
-		p += strspn(p, " ");
-		name = xstrndup(p, strcspn(p, " |"));
+		p += strspn(p, " [");
+		name = xstrndup(p, strcspn(p, " |]"));
 		value = value_find(name);
 		if (value >= 0 && values[value].list != NULL)
 			fn(command, verb, values[value].list, out);

@@ -10,7 +10,9 @@
 #include "config.h"
 #include "errtext.h"
 #include "json.h"
+#include "lock.h"
 #include "mem.h"
+#include "roster.h"
 #include "settings-agents.h"
 #include "settings.h"
 #include "shape.h"
@@ -39,6 +41,17 @@ add_value_text(struct json_object *value, struct buf *out)
 	} else {
 		json_print(value, false, out);
 	}
+}
+
+/* The same in a sentence, where nothing would be seen of an empty one. */
+static void
+add_value_said(struct json_object *value, struct buf *out)
+{
+	size_t before = out->len;
+
+	add_value_text(value, out);
+	if (out->len == before)
+		buf_adds(out, "empty");
 }
 
 static const char *
@@ -212,14 +225,65 @@ config_get(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
+/* The value in effect before a change, or NULL: the file may be wrong, and the
+ * change may be what makes it right. */
+static struct json_object *
+value_before(struct cli *cli, const char *key)
+{
+	struct settings_problems problems;
+	struct settings *settings = NULL;
+	struct json_object *value = NULL;
+	unsigned line;
+
+	if (config_load(&cli->workspace, &settings, &problems, NULL) < 0)
+		return NULL;
+	if (!problems.fatal)
+		settings_value(settings, key, &value, &line);
+	settings_problems_release(&problems);
+	settings_free(settings);
+	return value;
+}
+
+/* What the change means for a daemon that is running. */
+static void
+tell_restart(struct cli *cli, bool needs_restart)
+{
+	cleanup_json struct json_object *daemon = roster_daemon(cli);
+	cleanup_free char *overseer =
+	    workspace_path(&cli->workspace, "overseer.lock");
+	bool restart = needs_restart && daemon != NULL;
+
+	json_set_bool(cli->result, "restart", restart);
+	if (daemon == NULL)
+		buf_adds(&cli->text,
+		    "No daemon is running; the next one uses "
+		    "it.\n");
+	else if (!restart)
+		buf_adds(&cli->text,
+		    "The daemon uses it now; no restart is needed.\n");
+	else
+		buf_addf(&cli->text,
+		    "The daemon uses it after a restart: llmc down, then %s\n",
+		    lock_is_held(overseer) == 1 ? "llmc overseer" :
+			json_bool_or(daemon, "auto", false) ?
+						  "llmc up --auto --detach" :
+						  "llmc up --detach");
+}
+
+/* typed NULL: remove it from the file. */
 static int
 change(struct cli *cli, const char *key, const char *typed)
 {
+	const char *const get[] = { "get", key };
+	struct cli_args after = { .count = 2, .list = get };
+	cleanup_json struct json_object *before = NULL;
+	const struct setting *row = settings_find(key, NULL);
 	struct err err = { 0 };
-	int r;
+	int r, status;
 
-	if (settings_find(key, NULL) == NULL)
+	if (row == NULL)
 		return unknown_key(cli, key);
+	before = value_before(cli, key);
 	r = config_change(&cli->workspace, key, typed, &err);
 	if (r == -ENOENT)
 		return cli_fail(
@@ -227,82 +291,100 @@ change(struct cli *cli, const char *key, const char *typed)
 	if (r < 0)
 		return cli_fail_err(
 		    cli, r == -EINVAL ? "bad_value" : "io", &err);
+	status = config_get(cli, &after);
+	if (status != CLI_OK)
+		return status;
+	buf_clear(&cli->text);
+	buf_addf(&cli->text, "%s is now ", key);
+	add_value_said(
+	    json_object_object_get(cli->result, "value"), &cli->text);
+	if (typed == NULL)
+		buf_adds(&cli->text, ", its default");
+	if (before != NULL) {
+		buf_adds(&cli->text, " (was ");
+		add_value_said(before, &cli->text);
+		buf_addc(&cli->text, ')');
+	}
+	buf_adds(&cli->text, ".\n");
+	json_set(cli->result, "before", json_object_get(before));
+	tell_restart(cli, (row->flags & SETTING_RESTART) != 0);
 	return CLI_OK;
 }
 
 static int
 config_set(struct cli *cli, const struct cli_args *args)
 {
-	const char *const get[] = { "get", args->list[1] };
-	struct cli_args after = { .count = 2, .list = get };
-	int status = change(cli, args->list[1], args->list[2]);
-
-	if (status != CLI_OK)
-		return status;
-	status = config_get(cli, &after);
-	buf_clear(&cli->text); /* as quiet as git config */
-	return status;
+	return change(cli, args->list[1], args->list[2]);
 }
 
 static int
 config_unset(struct cli *cli, const struct cli_args *args)
 {
-	const char *const get[] = { "get", args->list[1] };
-	struct cli_args after = { .count = 2, .list = get };
-	int status = change(cli, args->list[1], NULL);
-
-	if (status != CLI_OK)
-		return status;
-	status = config_get(cli, &after);
-	buf_clear(&cli->text);
-	return status;
+	return change(cli, args->list[1], NULL);
 }
 
 static int
 config_doc(struct cli *cli, const struct cli_args *args)
 {
 	const char *format = args->flags[FLAG_FORMAT];
+	const char *key = args->count > 1 ? args->list[1] : NULL;
+	const struct setting *row =
+	    key != NULL ? settings_find(key, NULL) : NULL;
 
-	if (format == NULL || strcmp(format, "toml") == 0)
+	if (key != NULL && row == NULL)
+		return unknown_key(cli, key);
+	if (row != NULL && format == NULL)
+		config_doc_key(key, row, &cli->text);
+	else if (row != NULL)
+		return cli_misuse(
+		    cli, &cmd_config, "config doc KEY takes no --format");
+	else if (format == NULL || strcmp(format, "toml") == 0)
 		config_doc_toml(&cli->text);
 	else if (strcmp(format, "mdoc") == 0)
 		config_doc_mdoc(&cli->text);
 	else
 		return cli_misuse(cli, &cmd_config,
 		    "%s: no such format; use toml or mdoc", format);
-	cli->result = config_doc_json();
+	cli->result = config_doc_json(key, row);
 	return CLI_OK;
 }
 
 static const struct {
 	const char *name;
-	int args;
+	int min_args, max_args;
 	unsigned needs;
 	bool changes;
 	int (*run)(struct cli *cli, const struct cli_args *args);
 } config_verbs[] = {
-	{ "list", 0, CLI_NEEDS_INIT, false, config_list },
-	{ "get", 1, CLI_NEEDS_INIT, false, config_get },
-	{ "set", 2, CLI_NEEDS_INIT, true, config_set },
-	{ "unset", 1, CLI_NEEDS_INIT, true, config_unset },
-	{ "doc", 0, 0, false, config_doc },
+	{ "list", 0, 0, CLI_NEEDS_INIT, false, config_list },
+	{ "get", 1, 1, CLI_NEEDS_INIT, false, config_get },
+	{ "set", 2, 2, CLI_NEEDS_INIT, true, config_set },
+	{ "unset", 1, 1, CLI_NEEDS_INIT, true, config_unset },
+	{ "doc", 0, 1, 0, false, config_doc },
 };
 
 static int
 config_run(struct cli *cli, const struct cli_args *args)
 {
 	const char *names[nitems(config_verbs) + 1], *near;
+	const char *verb = args->count > 0 ? args->list[0] : "list";
 	int status;
 
 	for (size_t i = 0; i < nitems(config_verbs); i++) {
 		names[i] = config_verbs[i].name;
-		if (strcmp(config_verbs[i].name, args->list[0]) != 0)
+		if (strcmp(config_verbs[i].name, verb) != 0)
 			continue;
-		if (args->count != config_verbs[i].args + 1)
+		if (args->count > 0 &&
+		    (args->count <= config_verbs[i].min_args ||
+			args->count > config_verbs[i].max_args + 1))
 			return cli_misuse(cli, &cmd_config,
-			    "config %s takes %d argument%s", names[i],
-			    config_verbs[i].args,
-			    config_verbs[i].args == 1 ? "" : "s");
+			    "config %s takes %s%d argument%s", names[i],
+			    config_verbs[i].min_args <
+				    config_verbs[i].max_args ?
+				"at most " :
+				"",
+			    config_verbs[i].max_args,
+			    config_verbs[i].max_args == 1 ? "" : "s");
 		status = cli_find_workspace(cli, config_verbs[i].needs);
 		if (status == CLI_OK && config_verbs[i].changes &&
 		    cli_is_barred(cli, true))
@@ -313,13 +395,13 @@ config_run(struct cli *cli, const struct cli_args *args)
 					  status;
 	}
 	names[nitems(config_verbs)] = NULL;
-	near = text_nearest(args->list[0], names);
+	near = text_nearest(verb, names);
 	if (near != NULL)
 		return cli_misuse(cli, &cmd_config,
-		    "config %s: no such subcommand; did you mean \"%s\"?",
-		    args->list[0], near);
+		    "config %s: no such subcommand; did you mean \"%s\"?", verb,
+		    near);
 	return cli_misuse(
-	    cli, &cmd_config, "config %s: no such subcommand", args->list[0]);
+	    cli, &cmd_config, "config %s: no such subcommand", verb);
 }
 
 static const struct shape value_shape = {
@@ -334,6 +416,16 @@ static const struct shape value_shape = {
 		    .type = SHAPE_INT,
 		    .flags = SHAPE_NULLABLE,
 		    .help = "in config.toml, null if it is not set there" },
+		{ .name = "before",
+		    .type = SHAPE_ANY,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "after set and unset: the value that was in "
+			    "effect; null if the file was wrong" },
+		{ .name = "restart",
+		    .type = SHAPE_BOOL,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "after set and unset: a daemon is running, and "
+			    "must be restarted to use it" },
 		{ .name = NULL },
 	    },
 };
@@ -387,20 +479,22 @@ static const struct shape config_shape = {
 
 const struct cli_command cmd_config = {
 	.name = "config",
-	.usage = "list | get KEY | set KEY VALUE | unset KEY | doc",
+	.usage = "list | get KEY | set KEY VALUE | unset KEY | doc [KEY]",
 	.summary = "show and change settings",
 	.help =
 	    "list   every setting, its value and where the value comes from\n"
 	    "get    the value in effect, defaults included\nset    change "
-	    ".llmc/config.toml; comments and order are kept\nunset  remove a "
-	    "setting from the file, so that its default applies\ndoc    every "
-	    "key with its default and its meaning\n\nKeys of [defaults] can be "
+	    ".llmc/config.toml; comments and order are kept; says what the "
+	    "value\n       was, and whether the daemon must be restarted\n"
+	    "unset  remove a setting from the file, so that its default "
+	    "applies\ndoc    every key, or this one, with its default and its "
+	    "meaning\n\nWithout one of these words: list.\nKeys of [defaults] can be "
 	    "set for one worker: workers.NAME.model\nAgents that can be "
 	    "spawned have keys too: agents.NAME.model\nDurations are written "
 	    "500ms, 30s, 5m, 1h, or in seconds.\nLists are written [\"a\", "
 	    "\"b\"].\n",
 	.flags = config_flags,
-	.min_args = 1,
+	.min_args = 0,
 	.max_args = 3,
 	.shape = &(
 	    const struct shape_field){ .type = SHAPE_ONE, .of = &config_shape },

@@ -448,9 +448,10 @@ const struct cli_command cmd_escalations = {
 	    "worker continues with it, a session that asked gets\n        it, "
 	    "a node of a plan can be worked on again\n"
 	    "test    send a message through a channel of the settings\n\n"
+	    "Without one of these words: list.\n"
 	    "MESSAGE is the id that list shows, or the end of it.\n",
 	.flags = escalations_flags,
-	.min_args = 1,
+	.min_args = 0,
 	.max_args = 1001,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

@@ -283,6 +283,7 @@ const struct cli_command cmd_goal = {
 	    "resume   continue\n"
 	    "cancel   give it up; work in progress is salvaged\n"
 	    "archive  hide a goal that has ended\n\n"
+	    "Without one of these words: list.\n"
 	    "GOAL is the id that list shows, or four letters or more of it that no other goal\n"
 	    "has, such as its last ones. A plan file in Markdown has a phase for each\n"
 	    "\"## Name\", a task for each \"### Name\", a subtask for each \"- name\" below a task,\n"
@@ -291,7 +292,7 @@ const struct cli_command cmd_goal = {
 	    "changes single nodes.\n"
 	    "Goals are off until you type: llmc config set plan.enabled true\n",
 	.flags = goal_flags,
-	.min_args = 1,
+	.min_args = 0,
 	.max_args = 2,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

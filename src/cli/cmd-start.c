@@ -31,7 +31,8 @@ enum {
 };
 
 static const struct cli_flag start_flags[] = {
-	[FLAG_WORKER] = { "worker", "WORKER", "give the task to this worker" },
+	[FLAG_WORKER] = { "worker", "WORKER",
+	    "give the task to this worker, as its name alone does" },
 	[FLAG_PREFIX] = { "prefix", "TEXT",
 	    "choose a free worker whose name begins with TEXT" },
 	[FLAG_PROMPT] = { "prompt", "TEXT", "the task" },
@@ -46,6 +47,23 @@ static const struct cli_flag start_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
+/* The name of a worker, typed alone, is the value of --worker. */
+static int
+take_name(struct cli *cli, struct cli_args *args)
+{
+	if (args->count == 0)
+		return CLI_OK;
+	if (strpbrk(args->list[0], " \t\n") != NULL)
+		return cli_misuse(cli, &cmd_start,
+		    "\"%s\" is no name of a worker; give a task with: llmc "
+		    "start --prompt TEXT",
+		    args->list[0]);
+	if (args->flags[FLAG_WORKER] != NULL)
+		return cli_misuse(cli, &cmd_start, "name one worker, not two");
+	args->flags[FLAG_WORKER] = args->list[0];
+	return CLI_OK;
+}
+
 static int
 check_flags(struct cli *cli, const struct cli_args *args)
 {
@@ -56,7 +74,7 @@ check_flags(struct cli *cli, const struct cli_args *args)
 	if (args->flags[FLAG_WORKER] != NULL &&
 	    args->flags[FLAG_PREFIX] != NULL)
 		return cli_misuse(cli, &cmd_start,
-		    "--worker and --prefix cannot be combined");
+		    "a worker and --prefix cannot be combined");
 	if (sources > 1)
 		return cli_misuse(cli, &cmd_start,
 		    "--prompt, --prompt-file and --prompt-cmd cannot be "
@@ -190,11 +208,15 @@ start_params(const struct cli_args *args, const char *text)
 }
 
 static int
-start_run(struct cli *cli, const struct cli_args *args)
+start_run(struct cli *cli, const struct cli_args *typed)
 {
+	struct cli_args with_name = *typed;
+	const struct cli_args *args = &with_name;
 	struct draft draft = DRAFT_INIT;
-	int status = check_flags(cli, args);
+	int status = take_name(cli, &with_name);
 
+	if (status == CLI_OK)
+		status = check_flags(cli, args);
 	if (status == CLI_OK)
 		status = get_prompt(cli, args, &draft);
 	if (status == CLI_OK)
@@ -220,17 +242,18 @@ start_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_start = {
 	.name = "start",
-	.usage = "[--worker WORKER | --prefix TEXT] [--prompt TEXT | "
+	.usage = "[WORKER | --worker WORKER | --prefix TEXT] [--prompt TEXT | "
 		 "--prompt-file FILE | --prompt-cmd COMMAND] [--self-review] "
 		 "[--yes]",
 	.summary = "give a task to a free worker",
 	.help =
-	    "Chooses the first free worker by name, resets it to the default "
-	    "branch, and\nsends it the task as a new conversation. If no "
-	    "worker is free but the session\nof one is still starting, waits "
-	    "for it. Without a task on the command line, an\neditor opens: "
-	    "$VISUAL, $EDITOR or vi.\n",
+	    "Chooses the worker that you name, or the first free one, resets "
+	    "it to the default\nbranch, and sends it the task as a new "
+	    "conversation. If no worker is free but the\nsession of one is "
+	    "still starting, waits for it. Without a task on the command\n"
+	    "line, an editor opens: $VISUAL, $EDITOR or vi.\n",
 	.flags = start_flags,
+	.max_args = 1,
 	.method = "worker.start",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.run = start_run,

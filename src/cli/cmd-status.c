@@ -61,6 +61,30 @@ landing_branch(const struct status *s, struct json_object *daemon)
 	return json_string_or(daemon, "landing_branch", set);
 }
 
+/* A daemon that was killed has left the statuses of its workers in the state.
+ * Their sessions may go on, but nobody attends to them. */
+static void
+take_daemon_away(struct status *s)
+{
+	for (size_t i = 0; i < s->state.count; i++) {
+		struct worker *w = s->state.workers[i];
+		const char *was = worker_status_name(w->status);
+
+		if (!worker_in_turn(w->status) &&
+		    w->status != WORKER_STARTING &&
+		    w->status != WORKER_ACCEPTING &&
+		    w->status != WORKER_WAITING)
+			continue;
+		free(w->reason);
+		w->reason = xasprintf("%s when the daemon ended; %s", was,
+		    s->overseen ? "the overseer continues it" :
+			s->state.auto_mode ?
+				  "continue it with: llmc up --auto" :
+				  "continue it with: llmc up");
+		w->status = WORKER_OFFLINE;
+	}
+}
+
 static void
 show_daemon(struct status *s)
 {
@@ -71,6 +95,8 @@ show_daemon(struct status *s)
 	const char *branch = landing_branch(s, found);
 
 	s->plain = found != NULL && !json_bool_or(found, "auto", false);
+	if (found == NULL)
+		take_daemon_away(s);
 	if (found != NULL)
 		up = s->now / 1000 -
 		    json_int_or(found, "start_time_unix", s->now / 1000);

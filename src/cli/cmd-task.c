@@ -366,11 +366,11 @@ const struct cli_command cmd_task = {
 	    "priority  make a task urgent, high, normal or low\n"
 	    "retry     do a task again that failed or has landed\n"
 	    "drop      remove a task; its file goes to the folder's trash\n\n"
-	    "ID is what list shows: a number such as t17, or the name of the "
-	    "file. You can\nadd tasks only to the folder of tasks "
-	    "(auto.tasks_dir).\n",
+	    "Without one of these words: list. ID is what list shows: a number "
+	    "such as t17, or\nthe name of the file. You can add tasks only to "
+	    "the folder of tasks\n(auto.tasks_dir).\n",
 	.flags = task_flags,
-	.min_args = 1,
+	.min_args = 0,
 	.max_args = 1001,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,

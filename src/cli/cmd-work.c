@@ -464,12 +464,13 @@ const struct cli_command cmd_work = {
 	    "cancel    give up a node and everything below it\n"
 	    "assign    give it to a worker that a person drives; auto workers "
 	    "take ready\n          nodes by themselves\n\n"
+	    "Without one of these words: list.\n"
 	    "NODE is an id that llmc goal show prints, such as T1.2; with "
 	    "--goal GOAL, or as\nGOAL/T1.2, if several goals have it. Each "
 	    "change is a version of the plan and is\nkept in the goal's "
 	    "history.\n",
 	.flags = work_flags,
-	.min_args = 1,
+	.min_args = 0,
 	.max_args = 1001,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

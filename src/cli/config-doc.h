@@ -6,9 +6,15 @@
 
 struct buf;
 struct json_object;
+struct setting;
 
 void config_doc_toml(struct buf *out); /* examples/config.toml */
 void config_doc_mdoc(struct buf *out); /* the keys in man/llmc.conf.5 */
-struct json_object *config_doc_json(void);
+/* One key, as toml; its row may be that of another, such as [defaults]. */
+void
+config_doc_key(const char *path, const struct setting *row, struct buf *out);
+/* An array: every key, or this one (row NULL = every). */
+struct json_object *
+config_doc_json(const char *path, const struct setting *row);
 
 #endif

@@ -28,7 +28,14 @@ verbs_run(struct cli *cli, const struct cli_command *command,
     const struct verb *verbs, const struct cli_args *args)
 {
 	const char *names[VERBS_MAX + 1] = { NULL }, *near;
+	static const char *const bare[] = { "list" };
+	struct cli_args listing = *args;
 
+	if (args->count == 0) {
+		listing.count = 1;
+		listing.list = bare;
+		args = &listing;
+	}
 	for (size_t i = 0; i < VERBS_MAX && verbs[i].name != NULL; i++) {
 		names[i] = verbs[i].name;
 		if (strcmp(names[i], args->list[0]) == 0)

@@ -18,7 +18,8 @@ struct verb {
 	int (*run)(struct cli *cli, const struct cli_args *args);
 };
 
-/* Run the verb args->list[0]; or say what is wrong, and how it is typed. */
+/* Run the verb args->list[0], or list if none was typed; or say what is wrong,
+ * and how it is typed. */
 int verbs_run(struct cli *cli, const struct cli_command *command,
     const struct verb *verbs, const struct cli_args *args);
 

@@ -279,6 +279,8 @@ START_TEST(completion_knows_commands_and_workers)
 		{ "llmc salvage show ad", "adam/20260131T081530Z-t17" },
 		{ "llmc peek ad", "adam" },
 		{ "llmc start --worker ev", "eve" },
+		{ "llmc start ev", "eve" },
+		{ "llmc config doc tmux.ro", "tmux.rows" },
 		{ "llmc wait adam --until needs", "needs_review" },
 		{ "llmc --root . logs --level d", "debug" },
 		{ "llmc config get tmux.ro", "tmux.rows" },
@@ -605,6 +607,36 @@ START_TEST(status_tells_how_to_look_inside)
 }
 END_TEST
 
+/* What a killed daemon has left is not what happens. */
+START_TEST(status_shows_nobody_working_without_a_daemon)
+{
+	struct json_object *json, *workers;
+	struct e2e_run *run;
+
+	fleet_up();
+	fleet_add("adam");
+	fleet_start("adam", "fake: sleep 60000");
+	fleet_wait("adam", "working");
+	e2e_has(fleet_do("status", NULL)->out, "1 worker: 1 working\n");
+	fleet_kill(fleet_daemon_pid());
+	run = fleet_do("status", NULL);
+	e2e_has(run->out, "1 worker: 1 offline\n");
+	e2e_has(run->out,
+	    "adam: working when the daemon ended; continue it with: llmc up");
+	json = json_of(0, "status", NULL, NULL);
+	workers = json_object_object_get(json, "workers");
+	ck_assert_str_eq(
+	    member(json_object_array_get_idx(workers, 0), "status"), "offline");
+	fleet_up();
+	fleet_wait("adam", "working");
+	/* Goals are begun or ended with the daemon; a limit is not. */
+	e2e_has(fleet_do("config", "set", "plan.enabled", "true", NULL)->out,
+	    "after a restart: llmc down, then llmc up --detach\n");
+	e2e_has(fleet_do("config", "set", "tmux.rows", "50", NULL)->out,
+	    "no restart is needed");
+}
+END_TEST
+
 static void
 begin(void)
 {
@@ -630,7 +662,8 @@ unit_suite(void)
 		what_is_taken_can_be_brought_back, waiting_ends,
 		the_log_is_shown_and_followed,
 		a_client_can_be_nested_in_another_tmux, a_screen_is_peeked_at,
-		status_tells_how_to_look_inside, NULL };
+		status_tells_how_to_look_inside,
+		status_shows_nobody_working_without_a_daemon, NULL };
 
 	for (size_t i = 0; all[i] != NULL; i++) {
 		TCase *tc = tcase_create(all[i]->name);

@@ -32,7 +32,7 @@ set(const char *dir, const char *key, const char *value)
 	struct e2e_run *run = e2e_llmc(dir, "config", "set", key, value, NULL);
 
 	e2e_expect(run, 0, NULL);
-	ck_assert_str_eq(run->out, "");
+	e2e_has(run->out, e2e_path("%s is now ", key));
 }
 
 /* The row of a key in the array that `config list --json` prints. */
@@ -143,6 +143,80 @@ START_TEST(set_takes_every_type)
 	/* "~" stays in the file and is expanded when the value is read. */
 	ck_assert_str_eq(
 	    get(dir, "repo.worktree_dir"), e2e_path("%s/trees", home));
+}
+END_TEST
+
+/* Who changes a setting sees what it was, and whether that is all to do. */
+START_TEST(set_says_what_was_there_and_whether_to_restart)
+{
+	const char *dir = e2e_workspace("r");
+	struct json_object *json;
+	struct e2e_run *run;
+
+	run = e2e_llmc(dir, "config", "set", "tmux.columns", "99", NULL);
+	e2e_has(run->out, "tmux.columns is now 99 (was 120).\n");
+	e2e_has(run->out, "No daemon is running");
+	run = e2e_llmc(dir, "config", "unset", "tmux.columns", NULL);
+	e2e_has(run->out, "tmux.columns is now 120, its default (was 99).\n");
+	json = e2e_json(e2e_llmc(dir, "--json", "config", "set", "tmux.columns",
+			    "80", NULL),
+	    0);
+	ck_assert_int_eq(json_int_or(json, "before", 0), 120);
+	ck_assert_int_eq(json_int_or(json, "value", 0), 80);
+	ck_assert(!json_bool_or(json, "restart", true));
+}
+END_TEST
+
+/* A wrong file is put right by set: there is no old value then. */
+START_TEST(set_repairs_a_wrong_value)
+{
+	const char *dir = e2e_workspace("r");
+	struct e2e_run *run;
+
+	e2e_write(config_of(dir), "[tmux]\ncolumns = \"wide\"\n");
+	run = e2e_llmc(dir, "config", "set", "tmux.columns", "99", NULL);
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "tmux.columns is now 99.\n");
+}
+END_TEST
+
+START_TEST(doc_describes_one_key)
+{
+	const char *dir = e2e_workspace("r");
+	struct json_object *json;
+	const char *text =
+	    e2e_llmc(dir, "config", "doc", "tmux.columns", NULL)->out;
+
+	e2e_has(text, "[tmux]\n# ");
+	e2e_has(text, "from 20 to 1000");
+	e2e_has(text, "\ncolumns = 120\n");
+	e2e_lacks(text, "rows");
+	e2e_has(e2e_llmc(dir, "config", "doc", "workers.adam.model", NULL)->out,
+	    "[workers.adam]\n");
+	json = e2e_json(
+	    e2e_llmc(dir, "--json", "config", "doc", "tmux.columns", NULL), 0);
+	ck_assert_uint_eq(json_object_array_length(json), 1);
+	e2e_expect(e2e_llmc(dir, "config", "doc", "tmux.colums", NULL), 1,
+	    "did you mean \"tmux.columns\"?");
+}
+END_TEST
+
+/* The word that only looks need not be typed. */
+START_TEST(without_a_verb_things_are_listed)
+{
+	static const char *const commands[] = { "config", "task", "agents",
+		"goal", "work", "escalations" };
+	const char *dir = e2e_workspace("r");
+
+	set(dir, "plan.enabled", "true");
+	for (size_t i = 0; i < nitems(commands); i++) {
+		struct e2e_run *bare = e2e_llmc(dir, commands[i], NULL);
+
+		e2e_expect(bare, 0, NULL);
+		ck_assert_str_eq(
+		    bare->out, e2e_llmc(dir, commands[i], "list", NULL)->out);
+	}
+	e2e_expect(e2e_llmc(dir, "task", "--all", NULL), 0, NULL);
 }
 END_TEST
 
@@ -332,7 +406,7 @@ START_TEST(sets_at_one_time_lose_nothing)
 
 	run = e2e_sh(dir,
 	    "set_one() {\n"
-	    "  until \"$LLMC\" config set $1 $2 2>err.$1; do\n"
+	    "  until \"$LLMC\" config set $1 $2 2>err.$1 >/dev/null; do\n"
 	    "    grep -q 'another llmc is changing .*; try again' err.$1 ||\n"
 	    "      { cat err.$1; exit 1; }\n"
 	    "  done\n"
@@ -500,6 +574,8 @@ unit_suite(void)
 	unit_case(s, "values",
 	    (const TTest *[]){ list_shows_every_key_and_where_it_is_from,
 		get_prints_the_bare_value, set_takes_every_type,
+		set_says_what_was_there_and_whether_to_restart,
+		set_repairs_a_wrong_value, without_a_verb_things_are_listed,
 		durations_are_exact, worker_keys_stand_over_the_defaults,
 		agents_have_keys_of_their_own, agents_are_listed_and_suggested,
 		home_is_expanded_where_it_is_known,
@@ -512,7 +588,7 @@ unit_suite(void)
 		byte_order_mark_and_crlf_are_kept, NULL });
 	unit_case(s, "documents",
 	    (const TTest *[]){ doc_needs_no_repository_and_lists_every_key,
-		example_is_what_doc_prints,
+		doc_describes_one_key, example_is_what_doc_prints,
 		example_holds_all_keys_with_their_defaults, NULL });
 	return s;
 }

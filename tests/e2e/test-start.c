@@ -36,6 +36,23 @@ START_TEST(the_first_steps_of_the_manual_can_be_pasted)
 }
 END_TEST
 
+/* The name of a worker needs no option. */
+START_TEST(a_worker_is_named_by_its_name_alone)
+{
+	struct e2e_run *run;
+
+	fleet_add("adam");
+	fleet_add("eve");
+	run = fleet_do("start", "eve", "--prompt", "fake: say x", NULL);
+	e2e_has(run->out, "eve has the task");
+	e2e_expect(e2e_llmc(fleet_root(), "start", "adam", "--worker", "eve",
+		       "--prompt", "x", NULL),
+	    2, "name one worker");
+	e2e_expect(e2e_llmc(fleet_root(), "start", "Add a flag", NULL), 2,
+	    "llmc start --prompt TEXT");
+}
+END_TEST
+
 START_TEST(two_starts_get_two_workers)
 {
 	fleet_do("add", "adam", NULL);
@@ -120,6 +137,13 @@ begin(void)
 	fleet_begin();
 }
 
+static void
+begin_and_up(void)
+{
+	fleet_begin();
+	fleet_up();
+}
+
 Suite *
 unit_suite(void)
 {
@@ -127,6 +151,8 @@ unit_suite(void)
 
 	scenarios_add_test(
 	    s, begin, the_first_steps_of_the_manual_can_be_pasted);
+	scenarios_add_test(
+	    s, begin_and_up, a_worker_is_named_by_its_name_alone);
 	scenarios_add_test(s, begin_with_setup, two_starts_get_two_workers);
 	scenarios_add_test(
 	    s, begin_with_setup, who_gave_up_gets_nothing_started);
