@@ -130,6 +130,19 @@ static const char *const denied_nothing[] = { "emphasize", "find any",
 static const char *const conditions[] = { "if", "otherwise", "unless", "what",
 	"when", "where", "which", NULL };
 
+/* These say that the task needs no change; of the second list, only where
+ * nothing went wrong. */
+static const char *const no_change[] = { "no change is", "no change needed",
+	"no change was", "no changes are", "no changes needed",
+	"no changes were", "no code change", "no code changes",
+	"no commit is needed", "nothing has to be changed",
+	"nothing needs to be changed", "nothing to change", NULL };
+static const char *const as_it_is[] = { "already", "as it is", "as it should",
+	NULL };
+static const char *const wrongs[] = { "error", "errors", "fail", "failed",
+	"failing", "fails", "gave up", "give up", "stuck", NULL };
+#define EXPLAINS_WORDS 4 /* fewer are no reason */
+
 static bool
 is_letter(char c)
 {
@@ -513,4 +526,29 @@ turn_ending_read(const char *last_words)
 			return block.ending;
 	}
 	return ENDING_PLAIN;
+}
+
+static int
+count_words(const char *s)
+{
+	int count = 0;
+
+	for (; *s != '\0'; s++)
+		count += is_letter(*s) && !is_letter(s[1]) && s[1] != '\'';
+	return count;
+}
+
+bool
+turn_ending_explains(const char *last_words)
+{
+	cleanup_buf struct buf plain = BUF_INIT;
+
+	if (last_words == NULL || turn_ending_read(last_words) != ENDING_PLAIN)
+		return false;
+	add_plain(last_words, &plain);
+	return count_words(plain.data) >= EXPLAINS_WORDS &&
+	    (has_any(plain.data, no_change) ||
+		(has_any(plain.data, as_it_is) &&
+		    !has_any(plain.data, wrongs) &&
+		    !has_any(plain.data, denials)));
 }

@@ -4,6 +4,8 @@
 #ifndef TURN_ENDING_H
 #define TURN_ENDING_H
 
+#include <stdbool.h>
+
 enum turn_ending {
 	ENDING_PLAIN,
 	ENDING_QUESTION, /* asks, though nobody can answer */
@@ -15,5 +17,9 @@ enum turn_ending {
  * would like ...") is not a question, nor is a question inside code or a
  * quotation. Empty or NULL is plain. */
 enum turn_ending turn_ending_read(const char *last_words);
+
+/* Does it say, in a few words at least, that the task needs no change? Only
+ * then is a task that ends without one believed to be done. */
+bool turn_ending_explains(const char *last_words);
 
 #endif

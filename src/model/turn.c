@@ -17,6 +17,7 @@ enum trouble {
 	TROUBLE_QUESTION,
 	TROUBLE_REFUSAL,
 	TROUBLE_NO_COMMIT,
+	TROUBLE_NO_REASON,
 	TROUBLE_COUNT
 };
 
@@ -65,10 +66,23 @@ static const struct {
 		"There is no commit on your branch, and the task is not done "
 		"without one. Do what the task asks for and commit it.",
 	    .reason = "it made no commit" },
+	[TROUBLE_NO_REASON] = { .action = TURN_NUDGE,
+	    .message =
+		"There is no commit on your branch. If the task is not done, "
+		"do what it asks for and commit it. If it needs no change, say "
+		"so in one sentence that begins with \"No change is needed "
+		"because\".",
+	    .reason = "it made no commit and did not say why" },
 };
 
 _Static_assert(
     nitems(troubles) == TROUBLE_COUNT, "words for every kind of trouble");
+
+static bool
+out_of_turns(const struct turn_facts *facts)
+{
+	return facts->turns_max > 0 && facts->turns >= facts->turns_max;
+}
 
 static enum trouble
 find_trouble(const struct turn_facts *facts)
@@ -88,6 +102,9 @@ find_trouble(const struct turn_facts *facts)
 		return by_ending[facts->ending];
 	if (facts->ahead <= 0 && facts->commit_wanted && !facts->resolving)
 		return TROUBLE_NO_COMMIT;
+	if (facts->ahead <= 0 && facts->reason_wanted && !facts->resolving &&
+	    facts->nudges == 0 && !out_of_turns(facts))
+		return TROUBLE_NO_REASON;
 	return TROUBLE_NONE;
 }
 
@@ -165,11 +182,11 @@ add_last_words(const char *said, struct buf *out)
 }
 
 static void
-add_reason(const struct turn_facts *facts, enum trouble trouble,
-    bool out_of_turns, struct buf *words)
+add_reason(
+    const struct turn_facts *facts, enum trouble trouble, struct buf *words)
 {
 	buf_adds(words, troubles[trouble].reason);
-	if (out_of_turns)
+	if (out_of_turns(facts))
 		buf_addf(words, " after %d turn%s", facts->turns,
 		    facts->turns == 1 ? "" : "s");
 	else
@@ -207,8 +224,6 @@ enum turn_action
 turn_judge(const struct turn_facts *facts, struct buf *words)
 {
 	enum trouble trouble = find_trouble(facts);
-	bool out_of_turns =
-	    facts->turns_max > 0 && facts->turns >= facts->turns_max;
 
 	if (facts->driven && facts->waits && !in_the_way(trouble))
 		return TURN_WAIT;
@@ -222,10 +237,10 @@ turn_judge(const struct turn_facts *facts, struct buf *words)
 			add_last_words(facts->words, words);
 		return TURN_PAUSE;
 	}
-	if (out_of_turns ||
+	if (out_of_turns(facts) ||
 	    (troubles[trouble].action == TURN_NUDGE &&
 		facts->nudges >= TURN_NUDGES_MAX)) {
-		add_reason(facts, trouble, out_of_turns, words);
+		add_reason(facts, trouble, words);
 		return TURN_FAIL;
 	}
 	add_message(facts, trouble, words);

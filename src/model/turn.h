@@ -30,6 +30,8 @@ struct turn_facts {
 
 	/* Only used if driven. */
 	bool commit_wanted; /* a task without a commit is not done */
+	bool reason_wanted; /* without a commit it is done only if it says why
+			     * none is needed, and it has not */
 	bool check_wanted; /* a check_command is set */
 	enum turn_ending ending;
 	const char *words; /* the last message, for the reason */
@@ -62,7 +64,7 @@ enum turn_action {
 /*
  * Checked in this order: an unfinished rebase, uncommitted changes and, if
  * driven, agents that it waits for, the ending (a question or a refusal), a
- * missing commit, the check.
+ * missing commit, or a missing reason for it (asked for once), the check.
  *
  * Driven: where a worker would be sent back, it is TURN_FAIL if turns_max is
  * reached or the nudges are used up; a question that a person answers is

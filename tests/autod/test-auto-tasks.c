@@ -374,7 +374,7 @@ START_TEST(an_outcome_that_cannot_be_filed_is_filed_later)
 	auto_world_live(&world);
 	agent = auto_world_turn(&world, 1);
 	floor_world_sh(&world.floor, "mkdir .llmc/tasks.jsonl");
-	fake_session_turn_ends(agent->session, "It is fine.");
+	fake_session_turn_ends(agent->session, "It is fine as it is.");
 	auto_world_wait(&world, "not_told t1; ");
 	floor_world_settle(&world.floor);
 	ck_assert_int_eq(world.core->state.tasks[0]->step, TASK_SETTLING);

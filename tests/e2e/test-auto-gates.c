@@ -86,6 +86,21 @@ START_TEST(nothing_to_change_is_an_outcome)
 }
 END_TEST
 
+/* Hung, stuck, or it only asked: nobody knows whether it is done. */
+START_TEST(no_change_without_a_reason_is_no_success)
+{
+	auto_task("a.md", "fake: say I have looked at everything.");
+	auto_task("b.md", "fake: commit b.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	ck_assert_int_eq(auto_finished("no_changes"), 0);
+	ck_assert_int_eq(auto_finished("failed"), 1);
+	ck_assert_str_eq(auto_folder("done"), "b.md\n");
+	ck_assert_str_eq(auto_folder("failed"), "a.md\na.md.why\n");
+	ck_assert_int_eq(auto_events("sent_back", "No change is needed"), 1);
+	e2e_has(e2e_llmc(fleet_root(), "report", NULL)->out, "did not say why");
+}
+END_TEST
+
 START_TEST(turns_come_to_an_end)
 {
 	auto_set("auto.max_turns", "2");
@@ -311,7 +326,8 @@ unit_suite(void)
 	const TTest *const all[] = {
 		uncommitted_work_is_sent_back_by_the_stop_hook,
 		a_commit_that_is_wanted_is_asked_for,
-		nothing_to_change_is_an_outcome, turns_come_to_an_end,
+		nothing_to_change_is_an_outcome,
+		no_change_without_a_reason_is_no_success, turns_come_to_an_end,
 		a_turn_that_failed_is_taken_up_again,
 		turns_that_keep_failing_fail_the_task,
 		what_the_check_says_reaches_the_agent,

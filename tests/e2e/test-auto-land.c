@@ -51,7 +51,7 @@ START_TEST(it_runs_after_every_landing_and_is_told_of_what)
 	    ran));
 	auto_task("a.md", "A\nfake: commit a.txt x");
 	auto_task("b.md", "B\nfake: commit b.txt x");
-	auto_task("c.md", "C, nothing to do");
+	auto_task("c.md", "C, nothing to do\nfake: say It is fine as it is.");
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 	ck_assert_str_eq(e2e_read(ran),
 	    e2e_path(

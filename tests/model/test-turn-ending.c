@@ -294,6 +294,36 @@ START_TEST(remarks_within_a_report_are_no_refusals)
 }
 END_TEST
 
+/* A task without a commit is believed to need none only with a reason. */
+START_TEST(what_needs_no_change_says_so)
+{
+	static const struct {
+		const char *words;
+		bool explains;
+	} replies[] = {
+		{ NULL, false },
+		{ "", false },
+		{ "Done.", false },
+		{ "I leave it at that.", false },
+		{ "I have looked at everything in the folder.", false },
+		{ "Nothing to change.", false },
+		{ "No change is needed because the flag is there.", true },
+		{ "I looked at it. No changes are needed: main() has it.",
+		    true },
+		{ "Everything was fine already.", true },
+		{ "The option already exists, see the manual.", true },
+		{ "The test already fails, and I do not know why.", false },
+		{ "It is there already. Should I remove it?", false },
+		{ "I can't do this task, it is already late.", false },
+	};
+
+	for (size_t i = 0; i < nitems(replies); i++)
+		ck_assert_msg(turn_ending_explains(replies[i].words) ==
+			replies[i].explains,
+		    "%s", replies[i].words);
+}
+END_TEST
+
 START_TEST(long_and_broken_words_are_read_to_the_end)
 {
 	cleanup_buf struct buf words = BUF_INIT;
@@ -337,7 +367,7 @@ unit_suite(void)
 		offers_of_the_work_itself_are_questions, questions_are_found,
 		questions_that_are_not_the_agents_own_are_none,
 		refusals_are_found, remarks_within_a_report_are_no_refusals,
-		NULL });
+		what_needs_no_change_says_so, NULL });
 	unit_case(suite, "bounds",
 	    (const TTest *[]){ long_and_broken_words_are_read_to_the_end,
 		any_words_have_an_ending, NULL });

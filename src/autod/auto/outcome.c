@@ -26,6 +26,7 @@
 #include "source.h"
 #include "task-json.h"
 #include "task-ref.h"
+#include "turn-ending.h"
 #include "verification.h"
 #include "workspace.h"
 
@@ -141,23 +142,37 @@ outcome_settle(struct auto_mode *mode, struct task *t,
 		outcome_settled(mode, t);
 }
 
+bool
+outcome_is_believed(const struct task *t)
+{
+	return t->held_by != NULL || verification_has_result(t) ||
+	    (!intake_is_planned(t) &&
+		(t->step == TASK_LANDED ||
+		    turn_ending_explains(t->last_words)));
+}
+
+/* Its own word is not enough: what is neither on the branch nor explained was
+ * not done. */
 void
 outcome_without_commit(
     struct auto_mode *mode, struct task *t, const char *words)
 {
-	cleanup_free char *reason = NULL;
+	cleanup_buf struct buf reason = BUF_INIT;
 
-	if (!intake_is_planned(t) || t->held_by != NULL ||
-	    verification_has_result(t)) {
+	if (outcome_is_believed(t)) {
 		outcome_settle(mode, t, OUTCOME_NO_CHANGES, words);
 		return;
 	}
-	reason =
-	    xasprintf("it ended without a change; if none is needed, type: "
-		      "llmc work done %s --reason WHY%s%s%s",
-		t->key, words != NULL ? " (its worker says: " : "",
-		words != NULL ? words : "", words != NULL ? ")" : "");
-	outcome_settle(mode, t, OUTCOME_FAILED, reason);
+	buf_adds(&reason, "it ended without a change");
+	if (intake_is_planned(t))
+		buf_addf(&reason,
+		    "; if none is needed, type: llmc work done %s --reason WHY",
+		    t->key);
+	else
+		buf_adds(&reason, " and did not say why none is needed");
+	if (words != NULL)
+		buf_addf(&reason, " (its worker says: %s)", words);
+	outcome_settle(mode, t, OUTCOME_FAILED, reason.data);
 }
 
 /* --- attempts -------------------------------------------------------- */

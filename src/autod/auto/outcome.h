@@ -17,10 +17,12 @@ struct err;
 /* End the task with this outcome; reason may be NULL. */
 void outcome_settle(struct auto_mode *mode, struct task *task,
     enum task_outcome outcome, const char *reason);
+/* Is it done if it ends without a commit of its own? By what is on the branch,
+ * by a result of another kind (verification_has_result()) or, unless it is a
+ * node of a goal, by its worker's words (turn_ending_explains()). */
+bool outcome_is_believed(const struct task *task);
 /* It ended without a commit of its own; words (may be NULL): what its worker
- * said. A node of a goal is done by what is on the branch, or by a result of
- * another kind (verification_has_result()): without either its task has
- * failed. */
+ * said. One that is not believed has failed. */
 void outcome_without_commit(
     struct auto_mode *mode, struct task *task, const char *words);
 /* The task already has its outcome: count it, emit the event, do the rest. */

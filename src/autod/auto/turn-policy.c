@@ -51,6 +51,9 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	facts->driven = true;
 	facts->commit_wanted = settings_bool(settings, "auto.require_commit") &&
 	    !verification_has_result(t);
+	facts->reason_wanted = !intake_is_planned(t) &&
+	    (t->run == NULL || t->run->contract == NULL) &&
+	    !outcome_is_believed(t);
 	facts->check_wanted =
 	    settings_string(settings, "auto.check_command")[0] != '\0' ||
 	    (t->run != NULL &&
