@@ -24,6 +24,7 @@
 
 #define LINES_DEFAULT 50
 #define LINES_MAX     1000000
+#define WIDTH_DEFAULT 300 /* columns where there is no terminal */
 
 enum {
 	FLAG_FOLLOW,
@@ -31,7 +32,8 @@ enum {
 	FLAG_WORKER,
 	FLAG_TASK,
 	FLAG_KIND,
-	FLAG_GOAL
+	FLAG_GOAL,
+	FLAG_LONG
 };
 
 static const struct cli_flag events_flags[] = {
@@ -43,6 +45,8 @@ static const struct cli_flag events_flags[] = {
 	[FLAG_TASK] = { "task", "ID", "only events about this task" },
 	[FLAG_KIND] = { "kind", "KIND", "only events of this kind" },
 	[FLAG_GOAL] = { "goal", "GOAL", "only events of this goal" },
+	[FLAG_LONG] = { "long", NULL,
+	    "everything that an event says, such as the output of a check" },
 	{ NULL, NULL, NULL },
 };
 
@@ -51,6 +55,7 @@ struct events {
 	struct event_filter filter;
 	struct log_view view;
 	struct loop *loop;
+	int width; /* of a line, 0 = long */
 };
 
 /* While following, each event is a line of its own, as JSON too. */
@@ -64,7 +69,8 @@ print_event(struct json_object *record, void *arg)
 		json_print(record, false, &line);
 		buf_addc(&line, '\n');
 	} else {
-		event_words_add(record, events->cli->colour, &line);
+		event_words_add(
+		    record, events->cli->colour, events->width, &line);
 	}
 	if (cli_write(&line) == 0)
 		return true;
@@ -155,6 +161,8 @@ events_run(struct cli *cli, const struct cli_args *args)
 
 	if (status != CLI_OK)
 		return status;
+	if (args->flags[FLAG_LONG] == NULL)
+		events.width = cli->width > 0 ? cli->width : WIDTH_DEFAULT;
 	if (args->flags[FLAG_LINES] != NULL &&
 	    !text_parse_int(args->flags[FLAG_LINES], 0, LINES_MAX, &lines))
 		return cli_misuse(cli, &cmd_events,
@@ -173,7 +181,7 @@ events_run(struct cli *cli, const struct cli_args *args)
 	}
 	for (size_t i = 0; i < json_object_array_length(last); i++)
 		event_words_add(json_object_array_get_idx(last, i), cli->colour,
-		    &cli->text);
+		    events.width, &cli->text);
 	if (json_object_array_length(last) == 0 && is_filtered(&events.filter))
 		cli_warn(cli, "there are no such events");
 	else if (json_object_array_length(last) == 0)
@@ -187,11 +195,12 @@ events_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_events = {
 	.name = "events",
 	.usage = "[--follow] [--lines N] [--worker WORKER] [--task ID] "
-		 "[--kind KIND] [--goal GOAL]",
+		 "[--kind KIND] [--goal GOAL] [--long]",
 	.summary = "show the events of auto mode",
 	.help =
-	    "Prints one line per event, in local time; times in JSON are UTC. "
-	    "With --follow\nand --json, every event is one line of JSON.\n\n"
+	    "Prints one line per event, in local time, cut to the width of the "
+	    "terminal; --long\nprints all of it. Times in JSON are UTC. With "
+	    "--follow and --json, every event is\none line of JSON.\n\n"
 	    "--worker, --task and --kind can be given several times: what "
 	    "matches one of\neach is shown. A kind is what --json shows as "
 	    "type, such as task_finished or\nfailure. With goals, events are kept in "

@@ -76,11 +76,7 @@ take_daemon_away(struct status *s)
 		    w->status != WORKER_WAITING)
 			continue;
 		free(w->reason);
-		w->reason = xasprintf("%s when the daemon ended; %s", was,
-		    s->overseen ? "the overseer continues it" :
-			s->state.auto_mode ?
-				  "continue it with: llmc up --auto" :
-				  "continue it with: llmc up");
+		w->reason = xasprintf("was %s when the daemon ended", was);
 		w->status = WORKER_OFFLINE;
 	}
 }

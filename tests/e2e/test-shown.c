@@ -30,6 +30,33 @@ append_event(const char *level, const char *event)
 		before, level, event));
 }
 
+/* The output of a check is a log, not a line; it is there for who asks. */
+START_TEST(an_event_is_one_line_unless_asked_for_more)
+{
+	const char *lines = "one\\ntwo\\nthree", *out;
+
+	for (int i = 0; i < 7; i++)
+		lines = e2e_path("%s\\n%s", lines, lines);
+	append_event("INFO",
+	    e2e_path("{\"type\":\"check\",\"result\":\"failed\","
+		     "\"reason\":\"%s\"}",
+		lines));
+	out = shown_must("events", NULL, NULL)->out;
+	e2e_has(out, "  check failed: one two three one");
+	e2e_has(out, "...\n");
+	ck_assert_uint_eq(strlen(out), 301);
+	ck_assert_ptr_eq(strchr(out, '\n'), out + 300);
+	out = shown_must("events", "--long", NULL)->out;
+	e2e_has(out, "  check failed: one\n    two\n    three\n    one\n");
+	ck_assert_uint_gt(strlen(out), 1000);
+	out = e2e_sh(shown_root,
+	    "export TERM=xterm; script -qec \"stty cols 60; \\\"$LLMC\\\" "
+	    "--no-color events\" /dev/null")
+		  ->out;
+	ck_assert_uint_eq(strcspn(out, "\r"), 60);
+}
+END_TEST
+
 START_TEST(events_are_told_in_words)
 {
 	static const struct {
@@ -455,7 +482,8 @@ Suite *
 unit_suite(void)
 {
 	Suite *s = suite_create("shown");
-	const TTest *const all[] = { events_are_told_in_words,
+	const TTest *const all[] = { an_event_is_one_line_unless_asked_for_more,
+		events_are_told_in_words,
 		events_are_chosen_by_worker_task_and_kind,
 		what_is_no_event_is_left_out,
 		events_are_followed_until_interrupted,
