@@ -262,12 +262,12 @@ tell_restart(struct cli *cli, bool needs_restart)
 		buf_adds(&cli->text,
 		    "The daemon uses it now; no restart is needed.\n");
 	else
-		buf_addf(&cli->text,
-		    "The daemon uses it after a restart: llmc down, then %s\n",
-		    lock_is_held(overseer) == 1 ? "llmc overseer" :
+		buf_addf(&cli->text, "The daemon uses it after a restart: %s\n",
+		    lock_is_held(overseer) == 1 ?
+			"end the overseer with Ctrl-C, then llmc overseer" :
 			json_bool_or(daemon, "auto", false) ?
-						  "llmc up --auto --detach" :
-						  "llmc up --detach");
+			"llmc down, then llmc up --auto --detach" :
+			"llmc down, then llmc up --detach");
 }
 
 /* typed NULL: remove it from the file. */

@@ -21,6 +21,7 @@
 #include "lock.h"
 #include "mem.h"
 #include "preflight.h"
+#include "procref.h"
 #include "remote.h"
 #include "sessions.h"
 #include "shape.h"
@@ -31,6 +32,7 @@
 #include "text.h"
 
 #define START_MS  20000
+#define INFO_MS   5000
 #define WORDS_MAX 4096
 
 enum {
@@ -147,6 +149,45 @@ fail_to_start(struct cli *cli, const char *log, off_t from)
 	return cli_fail_output(cli, "failed", &err, one ? NULL : words.data);
 }
 
+/* A daemon without auto mode makes room for one with it: the sessions stay, and
+ * the new one takes them over. CLI_OK also if none is running. */
+static int
+take_over(struct cli *cli, bool is_auto)
+{
+	cleanup_json struct json_object *info = NULL, *stopped = NULL;
+	struct json_object *params;
+	struct procref daemon = PROCREF_INIT;
+	struct err err = { 0 };
+	const char *code;
+	int status;
+
+	if (!remote_alive(cli) ||
+	    !remote_try(cli, "daemon.info", NULL, INFO_MS, &info, &code, &err))
+		return CLI_OK;
+	if (!is_auto || json_bool_or(info, "auto", false))
+		return cli_fail(cli, "already_running",
+		    "a daemon is already running for %s%s, pid %lld; see: llmc "
+		    "status",
+		    cli->workspace.root, is_auto ? " in auto mode" : "",
+		    (long long)json_int_or(info, "pid", 0));
+	procref_set(&daemon, (pid_t)json_int_or(info, "pid", 0));
+	params = json_object_new_object();
+	json_set_bool(params, "keep", true);
+	status = remote_call(cli, "daemon.stop", params, 0, &stopped);
+	if (status == CLI_OK && !daemon_wait_gone(cli, &daemon, START_MS))
+		status = cli_fail(cli, "failed",
+		    "the daemon without auto mode (pid %d) does not end; type: "
+		    "llmc down, then llmc up --auto",
+		    (int)daemon.pid);
+	if (status == CLI_OK)
+		cli_warn(cli,
+		    "the daemon without auto mode (pid %d) has made room for "
+		    "this one; its sessions go on",
+		    (int)daemon.pid);
+	procref_release(&daemon);
+	return status;
+}
+
 static int
 up_detached(struct cli *cli, char *const *argv, bool is_auto)
 {
@@ -157,10 +198,6 @@ up_detached(struct cli *cli, char *const *argv, bool is_auto)
 	struct err err = { 0 };
 	off_t said = 0;
 
-	if (remote_alive(cli))
-		return cli_fail(cli, "already_running",
-		    "a daemon is already running for %s; see: llmc status",
-		    cli->workspace.root);
 	if (file_make_private(log, &said, &err) < 0 ||
 	    start_detached(cli, argv, log, &fd, &err) < 0)
 		return cli_fail_err(cli, "failed", &err);
@@ -255,6 +292,8 @@ up_run(struct cli *cli, const struct cli_args *args)
 		    "with: make install");
 	if (args->flags[FLAG_AUTO] != NULL)
 		status = check_start(cli);
+	if (status == CLI_OK)
+		status = take_over(cli, args->flags[FLAG_AUTO] != NULL);
 	if (status != CLI_OK)
 		return status;
 	argv = make_argv(cli, args, autod);
@@ -294,7 +333,9 @@ const struct cli_command cmd_up = {
 	    "without a person. The source is auto.task_pool_command, else the "
 	    "task\nfiles in auto.task_list, else the folder that llmc task add "
 	    "fills. The options\noverride the settings in [auto]; see llmc "
-	    "config doc. Follow what happens with\nllmc events --follow.\n\nBefore "
+	    "config doc. Follow what happens with\nllmc events --follow. A "
+	    "daemon that runs without --auto makes room for the new\none; its "
+	    "sessions go on.\n\nBefore "
 	    "auto mode starts, Claude Code (its login, its trust), git, the "
 	    "disk and\nthe settings are checked, and a start that would be in "
 	    "vain is refused. --check\nonly does that; its exit status tells "

@@ -106,9 +106,10 @@ static const struct shape pause_params = {
 static const struct shape stop_params = {
 	.fields =
 	    FIELDS{
-		MAY("now", SHAPE_BOOL,
-		    "do not wait for sessions to end; they are left running "
-		    "for the next daemon"),
+		MAY("now", SHAPE_BOOL, "end the sessions at once"),
+		MAY("keep", SHAPE_BOOL,
+		    "leave the sessions as they are to the next daemon, which "
+		    "is about to start"),
 		END,
 	    },
 };

@@ -73,6 +73,36 @@ START_TEST(a_second_daemon_is_told_who_runs)
 }
 END_TEST
 
+/* From "Five minutes" to auto mode: one command, and who works goes on. */
+START_TEST(auto_mode_takes_over_from_a_plain_daemon)
+{
+	int daemon, agent;
+	struct e2e_run *run;
+
+	fleet_up();
+	fleet_add("adam");
+	fleet_start("adam", e2e_path("fake: run %s", auto_gate("busy")));
+	auto_wait_gate("busy");
+	daemon = fleet_daemon_pid();
+	agent = fleet_agent_pid("adam");
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	e2e_expect(e2e_llmc(fleet_root(), "up", "--detach", NULL), 1,
+	    e2e_path("pid %d", daemon));
+	run = e2e_llmc(fleet_root(), "up", "--auto", "--detach", NULL);
+	e2e_expect(run, 0,
+	    e2e_path(
+		"the daemon without auto mode (pid %d) has made room", daemon));
+	auto_wait_finished("landed", 1);
+	ck_assert_int_ne(fleet_daemon_pid(), daemon);
+	ck_assert_int_eq(fleet_agent_pid("adam"), agent);
+	ck_assert_str_eq(fleet_status("adam"), "working");
+	auto_open_gate("busy");
+	fleet_wait("adam", "no_changes");
+	auto_no_complaints();
+	fleet_do("down", NULL);
+}
+END_TEST
+
 START_TEST(until_empty_ends_with_what_came_of_it)
 {
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
@@ -308,6 +338,7 @@ unit_suite(void)
 {
 	const TTest *const all[] = { the_heart_beats, options_go_over_settings,
 		a_second_daemon_is_told_who_runs,
+		auto_mode_takes_over_from_a_plain_daemon,
 		until_empty_ends_with_what_came_of_it,
 		the_first_signal_drains_and_the_next_run_goes_on,
 		the_second_signal_waits_for_nobody,

@@ -57,6 +57,10 @@ static void
 on_stop(void *arg, struct server_call *call, struct json_object *params)
 {
 	server_reply(call, json_object_new_int64(getpid()));
+	if (json_bool_or(params, "keep", false)) {
+		life_hand_over(arg, "another daemon takes over");
+		return;
+	}
 	life_complete(
 	    arg, "stopped with llmc down", json_bool_or(params, "now", false));
 }

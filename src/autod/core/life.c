@@ -33,6 +33,7 @@ struct life {
 	bool signalled; /* a stop signal was received */
 	const char *complete; /* why the run is over, NULL = it is not */
 	uint64_t patrols;
+	bool keep; /* the sessions, for the next daemon */
 	struct loop_timer *patrol, *deadline, *quiet;
 	struct loop_signal *signals[3];
 };
@@ -247,10 +248,11 @@ finish(struct life *life, bool now)
 	if (life->over)
 		return;
 	life->over = true;
-	for (size_t i = core->floor_count; i-- > 0;)
+	for (size_t i = core->floor_count; i-- > 0 && !life->keep;)
 		if (core->floors[i]->close != NULL)
 			core->floors[i]->close(core->floors[i]->self, now);
-	core->state.daemon_running = false;
+	if (!life->keep)
+		core->state.daemon_running = false;
 	if (persist_flush(core, &err) < 0) {
 		emit(core,
 		    &(struct event){
@@ -267,7 +269,7 @@ finish(struct life *life, bool now)
 static bool
 is_quiet(const struct core *core)
 {
-	for (size_t i = 0; i < core->floor_count; i++)
+	for (size_t i = 0; i < core->floor_count && !core->life->keep; i++)
 		if (core->floors[i]->is_quiet != NULL &&
 		    !core->floors[i]->is_quiet(core->floors[i]->self))
 			return false;
@@ -311,6 +313,22 @@ life_stop(struct core *core, const char *reason, bool now)
 	for (size_t i = core->floor_count; i-- > 0;)
 		if (core->floors[i]->stop != NULL)
 			core->floors[i]->stop(core->floors[i]->self);
+	life->deadline = loop_after(core->loop, STOP_MS, on_deadline, life);
+	life->quiet = loop_every(core->loop, QUIET_MS, on_quiet_check, life);
+}
+
+void
+life_hand_over(struct core *core, const char *reason)
+{
+	struct life *life = core->life;
+
+	if (core->stopping)
+		return;
+	emit(core,
+	    &(struct event){ .kind = EVENT_DAEMON_STOPPING, .reason = reason });
+	life->keep = true;
+	core->stopping = true;
+	serve_release(core);
 	life->deadline = loop_after(core->loop, STOP_MS, on_deadline, life);
 	life->quiet = loop_every(core->loop, QUIET_MS, on_quiet_check, life);
 }

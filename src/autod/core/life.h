@@ -34,7 +34,11 @@ void life_stop(struct core *core, const char *reason, bool now);
  * because of it. The reason is kept in ended.json. */
 void life_complete(struct core *core, const char *reason, bool now);
 
-/* Was the second of them called? */
+/* Stop as if it were killed, but between two writes and with no git running:
+ * the sessions go on, and the next daemon takes them over. */
+void life_hand_over(struct core *core, const char *reason);
+
+/* Was life_complete() called? */
 bool life_is_complete(const struct core *core);
 
 /* Read the settings again, after a signal or a change of the file. */
