@@ -1,6 +1,6 @@
 #!/bin/sh
-# Run every test: tests/check.sh BUILD [OPTION...]. Options are those of
-# meson test.
+# Run the tests: tests/check.sh BUILD [OPTION...]. Options are those of meson test.
+# The suite soak, which repeats what others show, is for tests/soak.sh.
 #
 # Tests with the real Claude Code run if it is available: LLMC_REAL_CLAUDE names
 # it, or `claude` is the version that the tests are written for.
@@ -19,9 +19,9 @@ else
 	missing=$(tests/tools/real-claude.sh --here 2>&1)
 fi
 # Most tests of whole programs spend their time waiting.
-MESON_TESTTHREADS=${MESON_TESTTHREADS:-$((2 * $(nproc)))}
+MESON_TESTTHREADS=${MESON_TESTTHREADS:-$((3 * $(nproc)))}
 export MESON_TESTTHREADS
-meson test -C "$build" --print-errorlogs "$@"
+meson test -C "$build" --no-suite soak --print-errorlogs "$@"
 status=$?
 skipped=$(sed -n 's/^ok [0-9]* - \(.*\) # SKIP \(.*\)/  \1: \2/p' \
 	"$build/meson-logs/testlog.txt")
