@@ -353,24 +353,26 @@ log_die(bool words, const char *fmt, va_list ap)
 {
 	static const char *const fields[] = { "fatal", "true", NULL };
 	char text[1024];
-	int saved = errno;
+	int saved = errno, status = FATAL_STATUS;
 	size_t len;
 
 	vsnprintf(text, sizeof text, fmt, ap);
+	if (strncmp(text, "out of memory", strlen("out of memory")) == 0)
+		status = LOG_EXIT_MEMORY;
 	len = strlen(text);
 	if (words)
 		snprintf(
 		    text + len, sizeof text - len, ": %s", strerror(saved));
 	if (log_state.dying) {
 		dprintf(STDERR_FILENO, "fatal: %s\n", text);
-		_exit(FATAL_STATUS);
+		_exit(status);
 	}
 	log_state.dying = true;
 	if (log_state.on_fatal != NULL)
 		log_state.on_fatal();
 	log_state.options.terminal = true;
 	log_pairs(LOG_LEVEL_ERROR, text, fields);
-	exit(FATAL_STATUS);
+	exit(status);
 }
 
 void

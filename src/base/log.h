@@ -65,7 +65,9 @@ void
 log_pairs(enum log_level level, const char *message, const char *const *pairs);
 
 /* Only for broken invariants and exhausted memory, never for input, files or
- * children. Logs and exits with status 70 (fatal appends strerror(errno)). */
+ * children. Logs and exits with status 70 (fatal appends strerror(errno)), or
+ * with LOG_EXIT_MEMORY if the text begins with "out of memory". */
+#define LOG_EXIT_MEMORY 71 /* EX_OSERR */
 void
 fatal(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void

@@ -113,6 +113,31 @@ health_judge(
 	return HEALTH_FINE;
 }
 
+/* How it ended is not known of one that was taken over. */
+static bool
+is_crash(int status)
+{
+	return status >= BY_SIGNAL || status < 0 || status == LOG_EXIT_MEMORY;
+}
+
+bool
+health_is_abrupt(enum health_verdict verdict, bool ended, int status)
+{
+	switch (verdict) {
+	case HEALTH_HUNG:
+	case HEALTH_FROZEN:
+		return true;
+	case HEALTH_START_FAILED:
+		return !ended || is_crash(status); /* it hung, or crashed */
+	case HEALTH_DIED:
+		return ended && is_crash(status);
+	case HEALTH_COMPLAINED: /* that was its last word */
+		return ended && status == LOG_EXIT_MEMORY;
+	default:
+		return false;
+	}
+}
+
 static const char *
 line_message(struct json_object *json)
 {

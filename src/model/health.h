@@ -65,6 +65,11 @@ struct health_limits {
 enum health_verdict health_judge(
     const struct health_facts *facts, const struct health_limits *limits);
 
+/* Did it end without a word: killed by a signal, out of memory, or hanging?
+ * Then a new start may be all that it needs. ended and status as in the
+ * facts. */
+bool health_is_abrupt(enum health_verdict verdict, bool ended, int status);
+
 /* If the log line (JSON) comes from this process and is at or above the level
  * ("warn", "error"; with "never" and other words no line is), append its
  * message, at most HEALTH_MESSAGE_MAX bytes, and return true. Lines that are

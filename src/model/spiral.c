@@ -37,6 +37,7 @@ static const struct record_field fields[] = {
 	FIELD("at_ms", at_ms, .flags = RECORD_REQUIRED),
 	FIELD("run_ms", run_ms),
 	FIELD("took_ms", took_ms), /* only for repairs */
+	FIELD("abrupt", abrupt, .flags = RECORD_OMIT_UNSET),
 	FIELD("signature", signature, .flags = RECORD_OMIT_UNSET),
 	FIELD("class", class, .flags = RECORD_OMIT_UNSET),
 	FIELD("words", words, .flags = RECORD_OMIT_UNSET),
@@ -188,6 +189,25 @@ is_slow_spiral(const struct spiral_rules *rules, int same)
 	    same >= SAME_LEAST && same >= rules->same_max;
 }
 
+/* Is the last event an abrupt failure, and the only one for a while? It may be
+ * an accident, which a repair could only make worse. One before a slow spiral
+ * is repaired, so that a person is never asked before a repair was tried. */
+static bool
+is_accident(const struct spiral_event *history, size_t count,
+    const struct spiral_rules *rules, int same)
+{
+	const struct spiral_event *last = &history[count - 1];
+
+	if (last->kind != SPIRAL_FAILURE || !last->abrupt ||
+	    is_slow_spiral(rules, same + 1))
+		return false;
+	for (size_t i = 0; i + 1 < count; i++)
+		if (history[i].kind == SPIRAL_FAILURE && history[i].abrupt &&
+		    is_within(history[i].at_ms, SPIRAL_ABRUPT_MS, last->at_ms))
+			return false;
+	return true;
+}
+
 struct spiral_decision
 spiral_decide(const struct spiral_event *history, size_t count,
     const struct spiral_rules *rules, int64_t now_ms)
@@ -206,6 +226,8 @@ spiral_decide(const struct spiral_event *history, size_t count,
 		return decision;
 	failed = history[last - 1].kind == SPIRAL_FAILURE;
 	decision.same = count_same(history, last, rules, now_ms);
+	if (is_accident(history, last, rules, decision.same))
+		return decision;
 	if (failed && memory.tried)
 		decision.why = "spiral";
 	else if (is_slow_spiral(rules, decision.same))

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What to do about a failure, given the history of failures. The first failure
- * is always repaired; a failure soon after a repair is a spiral; a long healthy
- * run resets it. In addition: the same failure again and again even with long
- * runs in between (a slow spiral), a limit of repairs per day, and growing
- * pauses between restarts.
+ * What to do about a failure, given the history of failures. After an abrupt
+ * one (killed, out of memory, a hang) a new start is tried first, once in
+ * SPIRAL_ABRUPT_MS; any other is repaired, the first time always. A failure
+ * soon after a repair is a spiral; a long healthy run resets it. In addition:
+ * the same failure again and again even with long runs in between (a slow
+ * spiral), a limit of repairs per day, and growing pauses between restarts.
  */
 #ifndef SPIRAL_H
 #define SPIRAL_H
@@ -36,6 +37,7 @@ struct spiral_event {
 	enum spiral_kind kind;
 	int64_t at_ms; /* wall clock */
 	int64_t run_ms; /* how long the daemon had run */
+	bool abrupt; /* health_is_abrupt() */
 	char *signature; /* of the failure; NULL for others */
 	char *class, *words; /* for people */
 	char *outcome; /* of a repair: "completed", "gave up", ... */
@@ -59,6 +61,10 @@ struct spiral_rules {
 					 * doubling; none before the first */
 };
 
+/* A second abrupt failure within this time is repaired: the first one was no
+ * accident. */
+#define SPIRAL_ABRUPT_MS (INT64_C(10) * 60 * 1000)
+
 enum spiral_action {
 	SPIRAL_RESTART, /* without repair */
 	SPIRAL_REPAIR,
@@ -76,10 +82,11 @@ struct spiral_decision {
 /* The last FAILURE or STALL is the event to decide about; a repair of it that
  * was interrupted may follow. Only events after the last CLEAR count. The
  * same_max-th failure with one signature is a slow spiral, but never the first
- * one; stalls are counted separately, and only those with a signature. A repair
- * with the outcome "interrupted" counts towards the day's limit, but not as an
- * attempt. A run of cooldown_ms or more is a long one; after it, and after a
- * START, the next failure is the first one again. */
+ * one, and the one before it is repaired even if it is abrupt; stalls are
+ * counted separately, and only those with a signature. A repair with the
+ * outcome "interrupted" counts towards the day's limit, but not as an attempt.
+ * A run of cooldown_ms or more is a long one; after it, and after a START, the
+ * next failure is the first one again. */
 struct spiral_decision spiral_decide(const struct spiral_event *history,
     size_t count, const struct spiral_rules *rules, int64_t now_ms);
 

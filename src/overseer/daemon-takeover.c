@@ -221,6 +221,7 @@ read_failure(struct overseer *o, struct json_object *json)
 	o->class = class != NULL ? xstrdup(class) : NULL;
 	o->cut_short =
 	    strcmp(state, overseer_state_name(STATE_REMEDIATING)) == 0;
+	o->abrupt = json_bool_or(json, "abrupt", false);
 	o->failed_ms = json_int_or(json, "failed_ms", 0);
 	o->ran_ms = json_int_or(json, "ran_ms", 0);
 	o->attempt = (int)json_int_or(json, "attempt", 0);

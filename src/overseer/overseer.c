@@ -107,6 +107,7 @@ write_registration(const struct overseer *o, struct err *err)
 	json_set_string(json, "verdict",
 	    o->words != NULL ? health_verdict_name(o->verdict) : NULL);
 	json_set_string(json, "class", o->class);
+	json_set_bool(json, "abrupt", o->abrupt);
 	json_set_int(json, "failed_ms", o->failed_ms);
 	json_set_int(json, "ran_ms", o->ran_ms);
 	json_set_int(json, "exit_status",

@@ -109,6 +109,7 @@ struct overseer {
 	char *class, *words, *signature;
 	int64_t failed_ms; /* wall clock, when that was seen; its time in the
 			    * history too, where that tells which one it is */
+	bool abrupt; /* that is health_is_abrupt() */
 	bool cut_short; /* an overseer was killed during a repair of that */
 	int64_t ran_ms; /* how long the daemon had run by then */
 	int64_t beat_age_s; /* of its heartbeat then, -1 = there was none */

@@ -202,6 +202,8 @@ note_failure(struct overseer *o, enum health_verdict verdict, const char *words)
 	free(o->signature);
 	o->signature = xstrdup(signature.data);
 	o->verdict = verdict;
+	o->abrupt =
+	    health_is_abrupt(verdict, !o->daemon.alive, o->daemon.status);
 	o->ran_ms = run_ms(o);
 	o->beat_age_s = o->sight.beat_ms > 0 ?
 	    (clock_mono_ms() - o->sight.beat_ms) / 1000 :
@@ -457,6 +459,27 @@ decide(struct overseer *o, const struct err *err)
 	}
 }
 
+/* True when a new start is tried before anything else. Settings are not read
+ * again for it: the daemon looks at its own. */
+static bool
+restart_first(struct overseer *o)
+{
+	struct spiral_rules limits = rules(o);
+	struct spiral_decision decision = spiral_decide(
+	    o->history.events, o->history.count, &limits, clock_wall_ms());
+
+	if (decision.action != SPIRAL_RESTART || o->verdict == HEALTH_STALLED)
+		return false;
+	overseer_set_state(o, STATE_WAITING);
+	daemon_takeover_or_end(o);
+	if (o->state != STATE_TERMINATED)
+		console_say(o, CONSOLE_YELLOW,
+		    "Starting the daemon again at once. Another failure like "
+		    "this within %d minutes is repaired.",
+		    (int)(SPIRAL_ABRUPT_MS / 60000));
+	return true;
+}
+
 static bool
 is_completed(const struct spiral_event *repair)
 {
@@ -533,14 +556,21 @@ respond_ended(struct overseer *o)
 	}
 	if (o->state != STATE_ENDING_DAEMON)
 		return;
-	/* It may have complained first and told of its failure then. */
-	if (o->verdict == HEALTH_COMPLAINED && observe_failure(o))
+	/* It may have complained, or hung, first and told of its failure
+	 * then. */
+	if ((o->verdict == HEALTH_COMPLAINED ||
+		(o->abrupt && o->daemon.instance != NULL)) &&
+	    observe_failure(o))
 		note_failure(o, HEALTH_FAILED, NULL);
+	else if (o->verdict == HEALTH_COMPLAINED)
+		o->abrupt =
+		    health_is_abrupt(o->verdict, true, o->daemon.status);
 	observe_end(o);
 	known = find_failure(o);
 	repair = known != NULL ? find_repair(o, known) : NULL;
 	if (known == NULL) {
 		event.at_ms = o->failed_ms;
+		event.abrupt = o->abrupt;
 		event.signature = xstrdup(o->signature);
 		event.class = o->class != NULL ? xstrdup(o->class) : NULL;
 		event.words = xstrdup(o->words);
@@ -553,7 +583,7 @@ respond_ended(struct overseer *o)
 		o->attempt = 0; /* a healthy run: begin to count anew */
 	if (repair != NULL)
 		follow_earlier(o, repair);
-	else if (!end_for_manual(o) && !end_for_class(o))
+	else if (!end_for_manual(o) && !end_for_class(o) && !restart_first(o))
 		overseer_reload(o, decide);
 }
 

@@ -90,10 +90,10 @@ const struct failure_row failure_rows[] = {
 	    "ends "
 	    "with 5; continues when there is room",
 	    "failure-table-resources", "a_full_disk_needs_a_person", false },
-	{ "17", "out of memory", "SIGKILL to the daemon, and to the next one",
-	    "HUMAN",
-	    "the first is repaired, the second is a failure spiral: ends with "
-	    "3, and "
+	{ "17", "out of memory", "SIGKILL to the daemon, and to the next two",
+	    "AUTO, then AI, then HUMAN",
+	    "the first is started again at once, the second within 10 minutes "
+	    "is repaired, the third is a failure spiral: ends with 3, and "
 	    "again until it is cleared",
 	    "failure-table-resources",
 	    "a_daemon_that_keeps_being_killed_needs_a_person", false },
@@ -158,14 +158,16 @@ const struct failure_row failure_rows[] = {
 	    "our daemon is stopped; the repair session kills that process",
 	    "failure-table-overseer", "a_registration_of_another_is_repaired",
 	    true },
-	{ "+1", "the daemon is stopped", "SIGSTOP to it", "AI",
-	    "state T when its heartbeat is stale: SIGTERM and SIGCONT, then a "
-	    "remediation",
+	{ "+1", "the daemon is stopped", "SIGSTOP to it", "AUTO",
+	    "state T when its heartbeat is stale: SIGTERM and SIGCONT, and a "
+	    "new daemon at once",
 	    "failure-table-hangs", "a_stopped_daemon_is_noticed", false },
 	{ "+2", "the daemon hangs",
-	    "a FIFO where it writes its heartbeat: it waits in open(2)", "AI",
+	    "a FIFO where it writes its heartbeat: it waits in open(2)",
+	    "AUTO, then AI",
 	    "the heartbeat is stale; SIGKILL after the grace; kernel stack in "
-	    "the evidence; the repair session removes the FIFO",
+	    "the evidence; the next daemon hangs too: the repair session "
+	    "removes the FIFO",
 	    "failure-table-hangs", "a_hung_daemon_is_killed_and_repaired",
 	    true },
 	{ "+3", "the tmux server dies", "SIGKILL to it in a turn", "AUTO",

@@ -419,6 +419,30 @@ over_daemon(int before)
 	return pid;
 }
 
+void
+over_complain(int daemon)
+{
+	const char *line = e2e_path("{\"level\":\"WARN\",\"pid\":%d,"
+				    "\"message\":\"" OVER_COMPLAINT "\"}\n",
+	    daemon);
+
+	ck_assert_int_eq(file_append(in_root("logs/autod.log"), line,
+			     strlen(line), 0600, false, NULL),
+	    0);
+}
+
+int
+over_kill_twice(void)
+{
+	int first = over_daemon(0), second;
+
+	fleet_kill(first);
+	second = over_daemon(first);
+	e2e_lacks(over_output(), "Entering remediation mode");
+	fleet_kill(second);
+	return second;
+}
+
 int
 over_remembered(const char *kind, const char *words)
 {

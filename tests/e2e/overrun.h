@@ -62,6 +62,14 @@ const char *over_output(void);
 void over_wait_says(const char *words);
 void over_wait_says_times(const char *words, int times);
 
+/* A WARN of this daemon in its log: a failure that is repaired. The history has
+ * it with the words OVER_COMPLAINT. */
+#define OVER_COMPLAINT "made up by a test"
+void over_complain(int daemon);
+/* SIGKILL to the daemon, and to the one after it: the first is only started
+ * again, the second is repaired. Returns the pid of the second. */
+int over_kill_twice(void);
+
 /* Wait until a daemon is registered and alive that is not the one with that pid
  * (0: any); returns its pid. */
 int over_daemon(int before);

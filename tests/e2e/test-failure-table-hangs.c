@@ -21,11 +21,13 @@ START_TEST(a_stopped_daemon_is_noticed)
 	int daemon;
 
 	over_hurry(5);
-	over_remedy(0, "fake: say Nothing is broken.");
 	over_start();
 	daemon = over_daemon(0);
 	ck_assert_int_eq(kill(daemon, SIGSTOP), 0);
-	ck_assert(over_recovers(0, "stopped by a signal", daemon));
+	over_wait_says("stopped by a signal");
+	over_daemon(daemon);
+	ck_assert_int_eq(over_remembered("failure", "stopped by a signal"), 1);
+	ck_assert_int_eq(over_remembered("remedy", NULL), 0);
 	ck_assert(!over_alive(daemon));
 	finish();
 }

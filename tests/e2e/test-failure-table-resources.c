@@ -54,14 +54,13 @@ START_TEST(a_daemon_that_keeps_being_killed_needs_a_person)
 
 	over_remedy(0, "fake: say There is nothing to repair.");
 	over_start();
-	daemon = over_daemon(0);
-	fleet_kill(daemon);
+	daemon = over_kill_twice();
 	ck_assert(over_recovers(0, "SIGKILL", daemon));
 	daemon = over_daemon(daemon);
 	fleet_kill(daemon);
 	over_ends(OVER_SPIRAL, "a failure spiral");
 	e2e_has(over_output(), "SIGKILL");
-	ck_assert_int_eq(over_remembered("failure", "SIGKILL"), 2);
+	ck_assert_int_eq(over_remembered("failure", "SIGKILL"), 3);
 	/* The verdict stays until a person has looked at it. */
 	ck_assert_int_eq(over_run(NULL), OVER_SPIRAL);
 	e2e_has(over_output(), "--clear");

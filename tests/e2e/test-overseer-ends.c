@@ -89,8 +89,8 @@ START_TEST(who_repairs_may_reset_but_not_land)
 	over_start();
 	daemon = over_daemon(0);
 	fleet_wait("auto-1", "idle");
-	fleet_kill(daemon);
-	ck_assert(over_recovers(0, "SIGKILL", daemon));
+	over_complain(daemon);
+	ck_assert(over_recovers(0, OVER_COMPLAINT, daemon));
 	has(e2e_read(out), "\nreset 0\n");
 	has(e2e_read(out), "\nagain 0\n");
 	has(e2e_read(out), "set 0\n");
@@ -160,7 +160,7 @@ START_TEST(ctrl_c_during_a_repair_ends_the_sessions_of_a_dead_daemon)
 
 	over_remedy(0, "fake: run %s", auto_gate("repair"));
 	agent = work_begun();
-	fleet_kill(fleet_daemon_pid());
+	over_kill_twice();
 	auto_wait_gate("repair");
 	ck_assert(over_alive(agent));
 	over_signal(SIGINT);
@@ -179,7 +179,7 @@ START_TEST(a_second_ctrl_c_keeps_the_record_and_leaves_no_server)
 
 	over_remedy(0, "fake: run touch \"$FLEET/deaf\"\nfake: hang hard");
 	agent = work_begun();
-	fleet_kill(fleet_daemon_pid());
+	over_kill_twice();
 	auto_wait_shell("[ -e \"$FLEET/deaf\" ]");
 	over_signal(SIGINT);
 	over_wait_says("Press Ctrl-C again");
@@ -444,8 +444,8 @@ repaired_once(void)
 
 	over_start();
 	daemon = over_daemon(0);
-	fleet_kill(daemon);
-	ck_assert(over_recovers(0, "the daemon died", daemon));
+	over_complain(daemon);
+	ck_assert(over_recovers(0, OVER_COMPLAINT, daemon));
 	return over_daemon(daemon);
 }
 
@@ -461,7 +461,7 @@ START_TEST(a_start_by_a_person_is_a_new_one)
 	daemon = over_daemon(daemon);
 	ck_assert_int_eq(over_remembered("remedy", "\"completed\""), 2);
 	/* Within the run, the second one is a spiral. */
-	fleet_kill(daemon);
+	ck_assert_int_eq(kill(daemon, SIGTERM), 0);
 	over_ends(OVER_SPIRAL, "a failure spiral");
 	ck_assert_int_eq(over_run(NULL), OVER_SPIRAL);
 }
@@ -475,7 +475,7 @@ START_TEST(a_start_after_a_crash_is_not)
 	over_start();
 	over_wait_says("Took over");
 	ck_assert_int_eq(over_daemon(0), daemon);
-	ck_assert_int_eq(kill(daemon, SIGTERM), 0);
+	over_complain(daemon);
 	over_ends(OVER_SPIRAL, "a failure spiral");
 }
 END_TEST
@@ -496,7 +496,7 @@ START_TEST(after_a_repair_that_failed_the_next_failure_is_repaired)
 	auto_set("overseer.remediation_timeout", "300s");
 	over_start();
 	daemon = over_daemon(0);
-	fleet_kill(daemon);
+	over_complain(daemon);
 	over_wait_says("Remediation complete. Restarting daemon");
 	over_daemon(daemon);
 	over_stop();

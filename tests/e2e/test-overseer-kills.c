@@ -262,7 +262,7 @@ bring(struct kills *k)
 		k->daemon = 0;
 		break;
 	case MOMENT_REPAIRING:
-		kill_daemon(daemon);
+		make_complain(k, daemon);
 		wait_state(k, "Remediating");
 		k->failures++;
 		k->daemon = 0;

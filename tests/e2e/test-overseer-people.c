@@ -119,8 +119,8 @@ START_TEST(a_repair_that_begins)
 	auto_set("people.notify_on", "[\"repair\"]");
 	over_remedy(0, "fake: run true");
 	over_start();
-	fleet_kill(over_daemon(0));
-	wait_told("repair", "SIGKILL");
+	over_complain(over_daemon(0));
+	wait_told("repair", OVER_COMPLAINT);
 	over_stop();
 }
 END_TEST

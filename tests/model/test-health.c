@@ -6,6 +6,7 @@
 #include "dice.h"
 #include "health.h"
 #include "json.h"
+#include "log.h"
 #include "mem.h"
 #include "text.h"
 #include "unit.h"
@@ -219,6 +220,41 @@ START_TEST(limit_of_zero_is_never)
 	ck_assert_int_eq(health_judge(&facts, &none), HEALTH_STARTING);
 	facts.ready = facts.identity = facts.assigned = true;
 	ck_assert_int_eq(health_judge(&facts, &none), HEALTH_FINE);
+}
+END_TEST
+
+START_TEST(abrupt_is_what_ends_without_a_word)
+{
+	static const struct {
+		enum health_verdict verdict;
+		bool ended;
+		int status;
+		bool abrupt;
+	} rows[] = {
+		{ HEALTH_DIED, true, 128 + 9, true },
+		{ HEALTH_DIED, true, 128 + 11, true },
+		{ HEALTH_DIED, true, LOG_EXIT_MEMORY, true },
+		{ HEALTH_DIED, true, -1, true }, /* taken over: not known */
+		{ HEALTH_DIED, true, 0, false },
+		{ HEALTH_DIED, true, 1, false },
+		{ HEALTH_DIED, true, 70, false }, /* a broken invariant */
+		{ HEALTH_START_FAILED, true, 128 + 9, true },
+		{ HEALTH_START_FAILED, true, 127, false },
+		{ HEALTH_START_FAILED, false, 0, true }, /* it hangs */
+		{ HEALTH_HUNG, false, 0, true },
+		{ HEALTH_FROZEN, false, 0, true },
+		{ HEALTH_COMPLAINED, false, 0, false },
+		{ HEALTH_COMPLAINED, true, 128 + 9, false },
+		{ HEALTH_COMPLAINED, true, LOG_EXIT_MEMORY, true },
+		{ HEALTH_FAILED, true, 128 + 9, false },
+		{ HEALTH_IDENTITY, true, 128 + 9, false },
+		{ HEALTH_STALLED, true, 128 + 9, false },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++)
+		ck_assert_msg(health_is_abrupt(rows[i].verdict, rows[i].ended,
+				  rows[i].status) == rows[i].abrupt,
+		    "row %zu", i);
 }
 END_TEST
 
@@ -553,8 +589,8 @@ unit_suite(void)
 		complaint_and_stop_signal_count_during_the_start,
 		starved_watcher_judges_no_hang_and_no_stall,
 		empty_queue_never_stalls, earlier_run_does_not_stall_this_one,
-		limit_of_zero_is_never, verdicts_have_names_of_their_own,
-		NULL });
+		limit_of_zero_is_never, abrupt_is_what_ends_without_a_word,
+		verdicts_have_names_of_their_own, NULL });
 	unit_case(suite, "line",
 	    (const TTest *[]){ line_at_the_level_or_above_counts,
 		line_of_another_process_is_ignored,

@@ -108,6 +108,96 @@ START_TEST(interrupted_repair_is_no_attempt)
 }
 END_TEST
 
+/* --- restart first ----------------------------------------------------- */
+
+static void
+crash(struct history *history, int64_t run_ms, const char *signature)
+{
+	happen(history, SPIRAL_FAILURE, run_ms, signature)->abrupt = true;
+}
+
+START_TEST(abrupt_failure_is_restarted_at_once_and_the_second_repaired)
+{
+	cleanup_history struct history *history = history_new();
+
+	crash(history, SHORT, "a");
+	assert_decision(history, SPIRAL_RESTART, NULL);
+	ck_assert_int_eq(decide(history).delay_ms, 0);
+	/* Whatever the second one looks like. */
+	crash(history, SPIRAL_ABRUPT_MS - 1, "b");
+	assert_decision(history, SPIRAL_REPAIR, NULL);
+	repair(history, "completed");
+	crash(history, SHORT, "a");
+	assert_decision(history, SPIRAL_END, "spiral");
+}
+END_TEST
+
+START_TEST(abrupt_failure_is_an_accident_again_after_a_while)
+{
+	cleanup_history struct history *history = history_new();
+
+	crash(history, SHORT, "a");
+	crash(history, SPIRAL_ABRUPT_MS, "a");
+	assert_decision(history, SPIRAL_RESTART, NULL);
+	ck_assert_int_eq(decide(history).delay_ms, 0);
+}
+END_TEST
+
+/* The decision does not change while a repair of it runs, or is interrupted. */
+START_TEST(abrupt_failure_is_judged_by_when_it_happened)
+{
+	cleanup_history struct history *history = history_new();
+
+	crash(history, SHORT, "a");
+	crash(history, SHORT, "a");
+	history->now_ms += 2 * SPIRAL_ABRUPT_MS;
+	assert_decision(history, SPIRAL_REPAIR, NULL);
+	repair(history, "interrupted");
+	assert_decision(history, SPIRAL_REPAIR, NULL);
+}
+END_TEST
+
+START_TEST(other_failure_soon_after_an_abrupt_one_is_repaired)
+{
+	cleanup_history struct history *history = history_new();
+
+	crash(history, SHORT, "a");
+	happen(history, SPIRAL_FAILURE, SHORT, "b");
+	assert_decision(history, SPIRAL_REPAIR, NULL);
+	repair(history, "completed");
+	/* That was neither a repair of a crash nor its cause. */
+	crash(history, SPIRAL_ABRUPT_MS, "a");
+	assert_decision(history, SPIRAL_RESTART, NULL);
+}
+END_TEST
+
+START_TEST(abrupt_failures_are_repaired_before_they_are_a_slow_spiral)
+{
+	cleanup_history struct history *history = history_new();
+
+	for (int i = 1; i < rules.same_max - 1; i++) {
+		crash(history, HOUR, "a");
+		assert_decision(history, SPIRAL_RESTART, NULL);
+	}
+	crash(history, HOUR, "a");
+	assert_decision(history, SPIRAL_REPAIR, NULL);
+	repair(history, "completed");
+	crash(history, HOUR, "a");
+	assert_decision(history, SPIRAL_END, "slow_spiral");
+}
+END_TEST
+
+START_TEST(abrupt_failure_before_a_clear_does_not_count)
+{
+	cleanup_history struct history *history = history_new();
+
+	crash(history, SHORT, "a");
+	happen(history, SPIRAL_CLEAR, 0, NULL);
+	crash(history, SHORT, "a");
+	assert_decision(history, SPIRAL_RESTART, NULL);
+}
+END_TEST
+
 START_TEST(same_failure_again_and_again_is_a_slow_spiral)
 {
 	cleanup_history struct history *history = history_new();
@@ -518,6 +608,12 @@ unit_suite(void)
 		short_run_that_a_person_stopped_does_not,
 		start_by_a_person_begins_anew, stall_restarts_and_is_no_attempt,
 		interrupted_repair_is_no_attempt,
+		abrupt_failure_is_restarted_at_once_and_the_second_repaired,
+		abrupt_failure_is_an_accident_again_after_a_while,
+		abrupt_failure_is_judged_by_when_it_happened,
+		other_failure_soon_after_an_abrupt_one_is_repaired,
+		abrupt_failures_are_repaired_before_they_are_a_slow_spiral,
+		abrupt_failure_before_a_clear_does_not_count,
 		same_failure_again_and_again_is_a_slow_spiral,
 		failure_out_of_the_window_is_forgotten,
 		clock_that_was_set_back_forgets_nothing,

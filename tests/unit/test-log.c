@@ -298,6 +298,12 @@ START_TEST(fatal_exits_with_70)
 }
 END_TEST
 
+START_TEST(exhausted_memory_has_its_own_status)
+{
+	fatalx("out of memory: %d bytes", 7);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -317,6 +323,8 @@ unit_suite(void)
 	if (fork_mode == NULL || strcmp(fork_mode, "no") != 0) {
 		tc = tcase_create("fatal");
 		tcase_add_exit_test(tc, fatal_exits_with_70, 70);
+		tcase_add_exit_test(
+		    tc, exhausted_memory_has_its_own_status, LOG_EXIT_MEMORY);
 		suite_add_tcase(s, tc);
 	}
 	return s;
