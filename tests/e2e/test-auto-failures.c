@@ -289,6 +289,23 @@ END_TEST
 static const char *const corruptions[] = { "echo nonsense >.git",
 	"rm \"$(git rev-parse --git-dir)/HEAD\"" };
 
+/* One task's file stops neither the others nor the daemon. */
+START_TEST(a_file_that_git_cannot_convert_stops_nobody)
+{
+	auto_set("auto.concurrency", "1");
+	auto_set("auto.max_attempts", "1");
+	auto_task("1",
+	    "fake: run echo '*.u working-tree-encoding=UTF-16' "
+	    ">.gitattributes; printf abc >x.u");
+	auto_task("2", "fake: commit fine.txt 1");
+	auto_launch("--until-empty", NULL);
+	auto_wait_exit();
+	ck_assert_ptr_null(auto_failure());
+	e2e_has(e2e_git(fleet_root(), "ls-tree", "--name-only", "main", NULL),
+	    "fine.txt");
+}
+END_TEST
+
 START_TEST(a_corrupt_worktree_stops_the_run)
 {
 	e2e_skip_sandboxed("a worker in a box cannot replace .git, and its "
@@ -512,6 +529,7 @@ unit_suite(void)
 		silence_that_nothing_helps_against_fails_the_attempt,
 		a_prompt_that_no_session_accepts_stops_the_run,
 		a_stopped_agent_is_started_again,
+		a_file_that_git_cannot_convert_stops_nobody,
 		a_conflict_is_the_workers_to_resolve,
 		conflicts_without_end_stop_the_run, a_git_lock_is_waited_for,
 		locks_in_the_worktree_of_a_dead_agent_are_removed,

@@ -164,6 +164,59 @@ START_TEST(nothing_is_left_when_it_is_undone)
 }
 END_TEST
 
+#define CANNOT_BE_CONVERTED                                                   \
+	"fake: run echo '*.u working-tree-encoding=UTF-16' >.gitattributes; " \
+	"printf abc >x.u"
+
+/* What git cannot convert is saved as it is, and harms nobody else. */
+START_TEST(a_file_that_git_cannot_convert_is_saved)
+{
+	fleet_up();
+	fleet_add("adam");
+	fleet_add("eve");
+	fleet_start("adam", CANNOT_BE_CONVERTED);
+	fleet_wait("adam", "error");
+	fleet_do("down", NULL);
+	fleet_up();
+	fleet_start("eve", "fake: commit e.txt 1");
+	fleet_wait("eve", "needs_review");
+	fleet_do("reset", "adam", "--yes", NULL);
+	fleet_wait("adam", "idle");
+	e2e_expect(
+	    e2e_sh(fleet_root(),
+		"[ \"$(git show $(git for-each-ref --format='%(refname)' "
+		"refs/llmc/salvage/adam):x.u)\" = abc ]"),
+	    0, NULL);
+	fleet_start("adam", CANNOT_BE_CONVERTED);
+	fleet_wait("adam", "error");
+	fleet_do("nuke", "adam", "--yes", NULL);
+	ck_assert(!e2e_exists(fleet_worktree("adam")));
+}
+END_TEST
+
+/* Objects are gone, so nothing can be saved: the folder is kept instead. */
+START_TEST(a_worker_can_always_be_removed)
+{
+	struct e2e_run *run;
+
+	fleet_up();
+	fleet_add("adam");
+	fleet_start("adam", "fake: commit a.txt 1\nfake: write left.txt x");
+	fleet_wait("adam", "needs_review");
+	e2e_expect(e2e_sh(fleet_worktree("adam"),
+		       "g=$(git rev-parse --git-common-dir); rm -f "
+		       "\"$g/objects/$(git rev-parse 'HEAD^{tree}' | sed "
+		       "'s|^..|&/|')\""),
+	    0, NULL);
+	fleet_do("nuke", "adam", "--yes", NULL);
+	ck_assert(!e2e_exists(fleet_worktree("adam")));
+	run = e2e_sh(fleet_root(), "cat .worktrees/adam.broken-*/left.txt");
+	e2e_expect(run, 0, NULL);
+	ck_assert_str_eq(run->out, "x\n");
+	fleet_add("adam2");
+}
+END_TEST
+
 static void
 begin(void)
 {
@@ -176,7 +229,9 @@ unit_suite(void)
 	Suite *s = suite_create("salvage");
 	const TTest *const all[] = { what_was_saved_can_be_dropped,
 		the_age_is_that_of_the_salvage,
-		nothing_is_left_when_it_is_undone, NULL };
+		nothing_is_left_when_it_is_undone,
+		a_file_that_git_cannot_convert_is_saved,
+		a_worker_can_always_be_removed, NULL };
 
 	for (size_t i = 0; all[i] != NULL; i++) {
 		TCase *tc = tcase_create(all[i]->name);

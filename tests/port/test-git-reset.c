@@ -81,6 +81,92 @@ START_TEST(all_that_is_thrown_away_is_saved)
 }
 END_TEST
 
+/* Contents are saved as they are: no encoding, filter or line end is in the
+ * way, and no filter runs. */
+START_TEST(what_git_cannot_convert_is_saved)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_sh(repo,
+	    "git config filter.bad.clean 'touch ran; false'; "
+	    "git config filter.bad.required true");
+	repo_wt(repo,
+	    "echo '*.u working-tree-encoding=UTF-16' >.gitattributes; "
+	    "echo '*.f filter=bad' >>.gitattributes; "
+	    "echo 'a.txt filter=bad' >>.gitattributes; "
+	    "printf abc >'odd \"name\n.u'; echo f >x.f; echo 2 >>a.txt; "
+	    "ln -s x.f link; printf 'c\\r\\n' >crlf; "
+	    "echo 'crlf text' >>.gitattributes");
+	ck_assert_msg(repo_salvage(repo, "s1") == 0, "%s", repo->msg);
+	ck_assert_str_eq(
+	    repo_sh(repo,
+		"S=refs/llmc/salvage/ann/s1; git show $S:a.txt; "
+		"git show $S:x.f; git show \"$S:odd \\\"name\n.u\"; echo; "
+		"git show $S:crlf | od -An -c | tr -d ' '; "
+		"git ls-tree $S link | cut -c1-6; git ls-tree -r $S | wc -l"),
+	    "one\n2\nf\nabc\nc\\r\\n\n120000\n6");
+	ck_assert_str_eq(repo_wt(repo, "ls"),
+	    "a.txt\ncrlf\nlink\n"
+	    "odd \"name\n.u\nx.f");
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	is_reset(repo);
+	repo_wt(repo,
+	    "echo '* working-tree-encoding=UTF-16' >.gitattributes; "
+	    "printf abc >a.txt");
+	ck_assert_msg(repo_remove(repo) == 0, "%s", repo->msg);
+	ck_assert_str_eq(
+	    repo_sh(repo,
+		"for r in $(" REFS "); do git show $r:a.txt; echo; done | "
+		"grep -cx abc"),
+	    "1");
+}
+END_TEST
+
+/* A file becomes a folder, or the folder of a file a link elsewhere. */
+START_TEST(what_became_something_else_is_saved)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo,
+	    "mkdir d e; echo 1 >d/f; echo 1 >e/f; echo 1 >p; git add .; "
+	    "git commit -qm more; rm a.txt; mkdir a.txt; echo in >a.txt/in; "
+	    "mv d \"$B/away\"; ln -s \"$B/away\" d; rm e/f p; mkfifo p");
+	ck_assert_msg(repo_salvage(repo, "s1") == 0, "%s", repo->msg);
+	ck_assert_str_eq(
+	    repo_sh(
+		repo, "git ls-tree -r --name-only refs/llmc/salvage/ann/s1"),
+	    "a.txt/in\nd");
+	repo_wt(repo, "rm p");
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	is_reset(repo);
+}
+END_TEST
+
+/* A kill in a reset, and then the user rewrites the landing branch. */
+START_TEST(head_and_branch_apart_are_both_saved)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo, WORK);
+	if (repo->detached)
+		repo_sh(repo,
+		    "git -C \"$W\" checkout -q --detach main; "
+		    "git commit -q --amend -m rewritten");
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	is_reset(repo);
+	ck_assert_str_eq(
+	    repo_sh(
+		repo, "git log --format=%s main..$(" REFS ") | grep -cx w1"),
+	    "1");
+	repo_wt(repo, WORK);
+	if (repo->detached)
+		repo_sh(repo,
+		    "git -C \"$W\" checkout -q --detach main; "
+		    "git commit -q --amend -m again");
+	ck_assert_msg(repo_remove(repo) == 0, "%s", repo->msg);
+}
+END_TEST
+
 START_TEST(what_cannot_be_saved_is_not_thrown_away)
 {
 	cleanup_repo struct repo *repo = with_tree();
@@ -101,8 +187,9 @@ START_TEST(what_cannot_be_saved_is_not_thrown_away)
 	before = repo_wt(repo, "git rev-parse llmc/ann");
 	ck_assert_int_eq(repo_reset(repo), -EIO);
 	ck_assert_int_eq(repo_remove(repo), -EIO);
+	/* The branch stays. */
 	repo_sh(repo, "rm -rf \"$W\"");
-	ck_assert_int_eq(repo_remove(repo), -EIO);
+	ck_assert_int_eq(repo_remove(repo), 0);
 	ck_assert_str_eq(repo_sh(repo, "git rev-parse llmc/ann"), before);
 }
 END_TEST
@@ -513,6 +600,9 @@ unit_suite(void)
 
 	unit_case(s, "reset",
 	    (const TTest *[]){ all_that_is_thrown_away_is_saved,
+		what_git_cannot_convert_is_saved,
+		what_became_something_else_is_saved,
+		head_and_branch_apart_are_both_saved,
 		what_cannot_be_saved_is_not_thrown_away,
 		nothing_to_lose_costs_nothing, a_big_file_is_moved_aside,
 		nothing_is_moved_out_of_another_folder,

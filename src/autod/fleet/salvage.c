@@ -94,12 +94,25 @@ is_broken(const struct worker *w, const struct err *err)
 		file_is_dir(w->worktree));
 }
 
+/* Whatever git says of it, a worker can be removed: its folder stays for
+ * people. Not where somebody can help it: a repository inside with work of its
+ * own, a lock, the user's own tree. */
+static bool
+is_removed_anyway(const struct salvage *s, const struct err *err)
+{
+	return s->then == SALVAGE_REMOVE && err->code != -ENOTEMPTY &&
+	    err->code != -EBUSY && err->code != -EINVAL &&
+	    err->code != -ECANCELED && file_is_dir(s->agent->worker->worktree);
+}
+
 static void
 on_saved(const struct git_salvaged *saved, const struct err *err, void *arg)
 {
 	struct salvage *s = arg;
 
-	if (err != NULL && is_broken(s->agent->worker, err) &&
+	bool anyway = err != NULL && is_removed_anyway(s, err);
+
+	if (err != NULL && (anyway || is_broken(s->agent->worker, err)) &&
 	    s->op.at == STEP_SAVE && !s->op.stopping &&
 	    move_aside(s->agent) == 0)
 		err = NULL;
@@ -111,6 +124,8 @@ on_saved(const struct git_salvaged *saved, const struct err *err, void *arg)
 		return;
 	if (saved != NULL || s->op.at == STEP_SAVE_AGAIN)
 		operation_done(&s->op);
+	else if (anyway)
+		operation_go(&s->op, STEP_SAVE_AGAIN);
 	else
 		operation_next(
 		    &s->op); /* from the branch, which has the commits */

@@ -20,6 +20,7 @@ struct remove_op {
 	bool registered;
 	bool clone; /* a repository of its own */
 	bool gone; /* there was no worktree to save from */
+	bool removed; /* the folder is; what is left is the branch */
 	char branch_id[GIT_ID_SIZE];
 	struct git_nested nested;
 	git_salvage_fn *fn;
@@ -203,9 +204,10 @@ remove_ask_folder(struct git_op *op)
 static enum git_op_next
 remove_ask_branch(struct git_op *op)
 {
-	const struct remove_op *remove = op->self;
+	struct remove_op *remove = op->self;
 	cleanup_free char *name = git_op_branch_name(remove->save.branch);
 
+	remove->removed = true;
 	op->run_dir = git_root(op->git);
 	return git_op_ask_ids(op, (const char *[]){ name, NULL });
 }
@@ -285,6 +287,9 @@ remove_finish(struct git_op *op, const struct err *err)
 	struct git_salvaged saved = git_save_result(&remove->save);
 
 	saved.clean = "";
+	/* A branch that cannot be saved or deleted stays, with its commits. */
+	if (remove->removed && (err == NULL || err->code != -ECANCELED))
+		err = NULL;
 	remove->fn(err == NULL ? &saved : NULL, err, remove->arg);
 }
 

@@ -38,6 +38,7 @@ enum reset_step {
 	RESET_CHOOSE,
 	RESET_QUIT,
 	RESET_SEQUENCE,
+	RESET_SWEEP,
 	RESET_CHECKOUT,
 	RESET_MOVE,
 	RESET_CLEAN,
@@ -202,6 +203,26 @@ reset_ask_sequence(struct git_op *op)
 }
 
 static enum git_op_next
+reset_ask_clean(struct git_op *op)
+{
+	const struct reset_op *reset = op->self;
+
+	if (reset->gentle)
+		return GIT_OP_NEXT;
+	return git_op_args(op, "clean", "-d", "--force", "--quiet", NULL);
+}
+
+/* Before the checkout: a .gitattributes that nobody committed could have it
+ * need a filter or an encoding that fails. */
+static enum git_op_next
+reset_swept(struct git_op *op, const struct git_answer *answer)
+{
+	(void)op;
+	(void)answer; /* what is left is removed after it, or is told there */
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
 reset_ask_checkout(struct git_op *op)
 {
 	const struct reset_op *reset = op->self;
@@ -256,16 +277,6 @@ reset_checkout(struct git_op *op, const struct git_answer *answer)
 }
 
 static enum git_op_next
-reset_ask_clean(struct git_op *op)
-{
-	const struct reset_op *reset = op->self;
-
-	if (reset->gentle)
-		return GIT_OP_NEXT;
-	return git_op_args(op, "clean", "-d", "--force", "--quiet", NULL);
-}
-
-static enum git_op_next
 judge_result(struct git_op *op, const char *branch_id, const char *head_id)
 {
 	const struct reset_op *reset = op->self;
@@ -313,6 +324,7 @@ static const struct git_op_step reset_steps[RESET_COUNT] = {
 	[RESET_CHOOSE] = { .ask = reset_choose },
 	[RESET_QUIT] = { .ask = reset_ask_quit, .answer = reset_quit },
 	[RESET_SEQUENCE] = { .ask = reset_ask_sequence },
+	[RESET_SWEEP] = { .ask = reset_ask_clean, .answer = reset_swept },
 	[RESET_CHECKOUT] = { .ask = reset_ask_checkout,
 	    .answer = reset_checkout },
 	[RESET_MOVE] = { .ask = reset_ask_move },

@@ -206,9 +206,7 @@ git_salvage_commit(struct git *git, const char *dir, const char *onto,
 	struct leftovers_op *left = xcalloc(1, sizeof *left);
 	struct git_op *op = &left->save.op;
 
-	buf_init(&left->save.others);
-	buf_init(&left->save.moved);
-	buf_init(&left->save.left);
+	git_save_init_lists(&left->save);
 	left->message = xstrdup(message);
 	left->fn = fn;
 	left->arg = arg;

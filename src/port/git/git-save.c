@@ -31,10 +31,10 @@ enum save_step {
 	SAVE_INDEX,
 	SAVE_FRESH_INDEX,
 	SAVE_MODIFIED,
-	SAVE_LEFT,
-	SAVE_TRACKED,
 	SAVE_LIST,
-	SAVE_OTHERS,
+	SAVE_HASH,
+	SAVE_INFO,
+	SAVE_LINKS,
 	SAVE_TREE,
 	SAVE_HEAD,
 	SAVE_BRANCH,
@@ -228,8 +228,10 @@ save_staged_tree(struct git_op *op, const struct git_answer *answer)
 	struct git_save *save = op->self;
 
 	remove_index(save);
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
+	/* It names objects that are gone: the files are saved nevertheless. */
+	save->staged = answer->status == 0;
+	if (!save->staged)
+		return GIT_OP_NEXT;
 	strlcpy(save->staged_tree, answer->out, sizeof save->staged_tree);
 	return GIT_OP_NEXT;
 }
@@ -433,16 +435,24 @@ save_ask_commit(struct git_op *op)
 	const char *const parents[] = { op->head_id,
 		save->branch_safe ? "" : save->branch_id, save->old,
 		save->staged_id };
+	cleanup_free char *tree = NULL;
 
 	if (save->id[0] != '\0')
 		return GIT_OP_NEXT;
+	/* Without an index only commits are saved: of a clean worktree, or of
+	 * a branch. */
+	if (save->tree[0] != '\0')
+		tree = xstrdup(save->tree);
+	else
+		tree = xasprintf("%s^{tree}",
+		    op->head_id[0] != '\0' ? op->head_id : save->branch_id);
 	git_op_own_name(op);
 	buf_addf(
 	    &op->input, "Work of %s, saved as %s\n", save->worker, save->ref);
 	if (save->moved.len + save->left.len > 0)
 		buf_addf(
 		    &op->input, "\n%s%s", save->moved.data, save->left.data);
-	git_op_args(op, "commit-tree", save->tree, NULL);
+	git_op_args(op, "commit-tree", tree, NULL);
 	for (size_t i = 0; i < nitems(parents); i++)
 		if (parents[i][0] != '\0')
 			git_op_args(op, "-p", parents[i], NULL);
@@ -503,10 +513,10 @@ static const struct git_op_step save_steps[] = {
 	[SAVE_FRESH_INDEX] = { .ask = save_ask_fresh_index },
 	[SAVE_MODIFIED] = { .ask = git_stage_ask_modified,
 	    .answer = git_stage_modified },
-	[SAVE_LEFT] = { .ask = git_stage_ask_left },
-	[SAVE_TRACKED] = { .ask = git_stage_ask_tracked },
-	[SAVE_LIST] = { .ask = git_stage_ask_list, .answer = git_stage_list },
-	[SAVE_OTHERS] = { .ask = git_stage_ask_others },
+	[SAVE_LIST] = { .ask = git_stage_ask_list, .answer = git_stage_others },
+	[SAVE_HASH] = { .ask = git_stage_ask_hash, .answer = git_stage_hash },
+	[SAVE_INFO] = { .ask = git_stage_ask_info },
+	[SAVE_LINKS] = { .ask = git_stage_ask_links },
 	[SAVE_TREE] = { .ask = save_ask_tree, .answer = save_tree },
 	[SAVE_HEAD] = { .ask = save_ask_head, .answer = save_head },
 	[SAVE_BRANCH] = { .ask = save_ask_branch, .answer = save_branch },
@@ -527,6 +537,9 @@ save_begin(struct git_save *save)
 	buf_clear(&save->others);
 	buf_clear(&save->left);
 	save->total = 0;
+	save->tree[0] = '\0';
+	save->compare_failed = false;
+	save->tries = 0;
 }
 
 enum git_op_next
@@ -544,6 +557,7 @@ git_save_ask_commits(struct git_op *op)
 	save_begin(save);
 	save->clean = true;
 	memcpy(save->branch_id, op->head_id, GIT_ID_SIZE);
+	git_refs_read(op->common, save->ref, save->old);
 	return git_op_call(
 	    op, save_steps + SAVE_HEAD, nitems(save_steps) - SAVE_HEAD);
 }
@@ -555,6 +569,17 @@ git_save_result(const struct git_save *save)
 		.ref = save->nothing ? "" : save->ref,
 		.clean = save->clean ? save->op.head_id : "",
 	};
+}
+
+void
+git_save_init_lists(struct git_save *save)
+{
+	buf_init(&save->others);
+	buf_init(&save->files);
+	buf_init(&save->info);
+	buf_init(&save->links);
+	buf_init(&save->moved);
+	buf_init(&save->left);
 }
 
 void
@@ -573,9 +598,7 @@ git_save_init(struct git_save *save, const struct git_salvage *what, bool moves)
 	save->moves = moves;
 	save->leave = what->leave;
 	save->nothing = true;
-	buf_init(&save->others);
-	buf_init(&save->moved);
-	buf_init(&save->left);
+	git_save_init_lists(save);
 }
 
 void
@@ -590,6 +613,9 @@ git_save_release(struct git_save *save)
 	free(save->ref);
 	strv_free(save->nested);
 	buf_release(&save->others);
+	buf_release(&save->files);
+	buf_release(&save->info);
+	buf_release(&save->links);
 	buf_release(&save->moved);
 	buf_release(&save->left);
 }

@@ -25,7 +25,10 @@ struct git_save {
 	bool leave; /* as in git_salvage */
 	int64_t total; /* bytes of files so far, with `leave` */
 	struct buf left; /* a line about each that is left out */
-	struct buf others; /* untracked paths, NUL terminated */
+	struct buf others; /* paths to save, NUL terminated */
+	struct buf files, info, links; /* of git-stage.c */
+	bool compare_failed; /* all tracked files are read */
+	int tries;
 	struct buf moved; /* a line about each that was moved */
 	char **nested; /* untracked repositories, each with a last slash */
 
@@ -46,6 +49,8 @@ struct git_save {
 
 void git_save_init(
     struct git_save *save, const struct git_salvage *what, bool moves);
+/* For those who use only its lists of files. */
+void git_save_init_lists(struct git_save *save);
 void git_save_release(struct git_save *save);
 
 /* The step, after GIT_OP_GITDIR and GIT_OP_ONTO. Commits that op->onto has are

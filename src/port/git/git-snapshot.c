@@ -86,11 +86,7 @@ take_tree(struct git_op *op, const struct git_answer *answer)
 
 static const struct git_op_step stage_steps[] = {
 	{ .ask = ask_index },
-	{ .ask = git_stage_ask_modified, .answer = git_stage_modified },
-	{ .ask = git_stage_ask_left },
-	{ .ask = git_stage_ask_tracked },
-	{ .ask = git_stage_ask_list, .answer = git_stage_list },
-	{ .ask = git_stage_ask_others },
+	GIT_STAGE_RAW,
 	{ .ask = ask_tree, .answer = take_tree },
 };
 
@@ -232,9 +228,7 @@ git_snapshot(struct git *git, const char *dir, const char *onto,
 	struct snapshot_op *s = xcalloc(1, sizeof *s);
 	struct git_op *op = &s->save.op;
 
-	buf_init(&s->save.others);
-	buf_init(&s->save.moved);
-	buf_init(&s->save.left);
+	git_save_init_lists(&s->save);
 	buf_init(&s->own_text);
 	buf_init(&s->text);
 	s->save.leave = true;

@@ -24,13 +24,31 @@ bool git_stage_is_folder(const char *path);
  * read is moved aside, or is an error if save->moves is not set. */
 enum git_op_next git_stage_check(struct git_save *save, const char *path);
 
-/* In this order; the first three only for a temporary index. */
+/* For a temporary index, in this order: contents as they are in the files,
+ * never converted, so that what git cannot convert is saved too. */
 enum git_op_next git_stage_ask_modified(struct git_op *op);
 enum git_op_next
 git_stage_modified(struct git_op *op, const struct git_answer *answer);
-enum git_op_next git_stage_ask_left(struct git_op *op);
-enum git_op_next git_stage_ask_tracked(struct git_op *op);
 enum git_op_next git_stage_ask_list(struct git_op *op);
+enum git_op_next
+git_stage_others(struct git_op *op, const struct git_answer *answer);
+enum git_op_next git_stage_ask_hash(struct git_op *op);
+enum git_op_next
+git_stage_hash(struct git_op *op, const struct git_answer *answer);
+enum git_op_next git_stage_ask_info(struct git_op *op);
+enum git_op_next git_stage_ask_links(struct git_op *op);
+
+#define GIT_STAGE_RAW                                                    \
+	{ .ask = git_stage_ask_modified, .answer = git_stage_modified }, \
+	    { .ask = git_stage_ask_list, .answer = git_stage_others },   \
+	    { .ask = git_stage_ask_hash, .answer = git_stage_hash },     \
+	    { .ask = git_stage_ask_info },                               \
+	{                                                                \
+		.ask = git_stage_ask_links                               \
+	}
+
+/* For a commit, in this order: as `git add` does it. */
+enum git_op_next git_stage_ask_tracked(struct git_op *op);
 enum git_op_next
 git_stage_list(struct git_op *op, const struct git_answer *answer);
 enum git_op_next git_stage_ask_others(struct git_op *op);
