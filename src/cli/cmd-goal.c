@@ -113,11 +113,13 @@ goal_create(struct cli *cli, const struct cli_args *args)
 	    &cli->text, "Created %s", json_string_or(cli->result, "goal", ""));
 	if (nodes > 0)
 		buf_addf(
-		    &cli->text, " with a plan of %" PRId64 " nodes.\n", nodes);
-	else
+		    &cli->text, " with a plan of %" PRId64 " nodes", nodes);
+	buf_adds(&cli->text, ".\n");
+	plan_tell_next(cli, nodes > 0 ? PLAN_NEXT_WORK : PLAN_NEXT_PLAN);
+	if (nodes == 0)
 		buf_addf(&cli->text,
-		    ".\nThe planner makes its plan; to give it one yourself: "
-		    "llmc goal plan %s --plan-file FILE\n",
+		    "To give it a plan yourself: llmc goal plan %s --plan-file "
+		    "FILE\n",
 		    json_string_or(cli->result, "goal", ""));
 	return CLI_OK;
 }
@@ -141,12 +143,14 @@ goal_plan(struct cli *cli, const struct cli_args *args)
 	flag_text(params, "reason", args, FLAG_REASON);
 	status = plan_send(
 	    cli, "overseer.goal.plan", params, args->flags[FLAG_PLAN_FILE]);
-	if (status == CLI_OK && args->flags[FLAG_PLAN_FILE] == NULL)
-		buf_addf(&cli->text, "The planner makes a plan for %s.\n",
-		    json_string_or(cli->result, "goal", ""));
-	else if (status == CLI_OK)
+	if (status != CLI_OK)
+		return status;
+	if (args->flags[FLAG_PLAN_FILE] != NULL)
 		tell_plan(cli);
-	return status;
+	plan_tell_next(cli,
+	    args->flags[FLAG_PLAN_FILE] != NULL ? PLAN_NEXT_WORK :
+						  PLAN_NEXT_PLAN);
+	return CLI_OK;
 }
 
 static int

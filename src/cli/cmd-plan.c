@@ -101,11 +101,7 @@ plan_draft(struct cli *cli, const struct cli_args *args)
 		return status;
 	if (strcmp(json_string_or(cli->result, "state", ""), "ready") == 0)
 		return show_draft(cli);
-	buf_addf(&cli->text,
-	    "The planner makes a draft for %s; look at it with: llmc plan "
-	    "draft %s\n",
-	    json_string_or(cli->result, "goal", ""),
-	    json_string_or(cli->result, "goal", ""));
+	plan_tell_next(cli, PLAN_NEXT_DRAFT);
 	return CLI_OK;
 }
 
@@ -134,6 +130,8 @@ plan_apply(struct cli *cli, const struct cli_args *args)
 		    json_string_or(cli->result, "goal", ""),
 		    json_int_or(cli->result, "nodes", 0),
 		    json_int_or(cli->result, "version", 0));
+	if (status == CLI_OK)
+		plan_tell_next(cli, PLAN_NEXT_WORK);
 	return status;
 }
 

@@ -13,4 +13,14 @@ struct json_object;
 int plan_send(struct cli *cli, const char *method, struct json_object *params,
     const char *file);
 
+/* What happens now, with the daemon that is there or is not: after a plan was
+ * given (nodes), or the planner was asked for one or for a draft of one. */
+enum plan_next {
+	PLAN_NEXT_WORK,
+	PLAN_NEXT_PLAN,
+	PLAN_NEXT_DRAFT
+};
+
+void plan_tell_next(struct cli *cli, enum plan_next what);
+
 #endif

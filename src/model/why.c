@@ -9,6 +9,7 @@
 #include "plan-assignment.h"
 #include "plan-crystal.h"
 #include "plan-node.h"
+#include "plan.h"
 #include "strv.h"
 #include "text.h"
 #include "why.h"
@@ -16,6 +17,7 @@
 
 #define WORDS_MAX     300 /* bytes of a reason */
 #define SHA_LEN       7
+#define WAITS_MAX     5 /* nodes that are named */
 #define WHY_LANDED    "accept_success"
 #define TASK_FINISHED "task_finished"
 
@@ -416,8 +418,105 @@ why_now(const char *task, const char *status, const struct why_event *events,
 	return status != NULL ? xstrdup(status) : NULL;
 }
 
+static void
+add_node(const struct plan_node *node, struct buf *out)
+{
+	add_words(out, node->id);
+	buf_adds(out, " (");
+	for (const char *c = node_status_name(node->status); *c != '\0'; c++)
+		buf_addc(out, *c == '_' ? ' ' : *c);
+	buf_addc(out, ')');
+}
+
+/* What it waits for, of all that was counted so far. */
+static void
+add_waited(struct buf *out, size_t count, const struct plan_node *node)
+{
+	if (count >= WAITS_MAX)
+		return;
+	buf_adds(out, count > 0 ? ", " : "");
+	add_node(node, out);
+}
+
+/* Dependencies of the node and of those above it that are not fulfilled. */
+static size_t
+add_dependencies(
+    const struct plan *plan, const struct plan_node *node, struct buf *out)
+{
+	size_t count = 0;
+
+	for (; node != NULL; node = node->parent)
+		for (char **d = node->depends_on; d != NULL && *d != NULL;
+		     d++) {
+			const struct plan_node *on = plan_find(plan, *d);
+
+			if (on == NULL && count < WAITS_MAX)
+				buf_addf(out, "%s%s (which does not exist)",
+				    count > 0 ? ", " : "", *d);
+			else if (on != NULL && !node_status_open(on->status))
+				continue;
+			else if (on != NULL)
+				add_waited(out, count, on);
+			count++;
+		}
+	return count;
+}
+
+static size_t
+add_children(const struct plan_node *node, struct buf *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < node->child_count; i++)
+		if (node_status_open(node->children[i]->status))
+			add_waited(out, count++, node->children[i]);
+	return count;
+}
+
+/* The node above it, or itself, that a person has blocked; NULL = none. */
+static const struct plan_node *
+find_blocked(const struct plan_node *node)
+{
+	while (node != NULL && node->status != NODE_BLOCKED)
+		node = node->parent;
+	return node;
+}
+
+/* An open node that nobody works on: what must happen first. */
+static void
+add_waiting(const struct plan *plan, const struct plan_node *node, bool is_auto,
+    struct buf *out)
+{
+	const struct plan_node *blocked = find_blocked(node);
+	cleanup_buf struct buf names = BUF_INIT;
+	size_t count = add_dependencies(plan, node, &names);
+
+	if (count == 0)
+		count = add_children(node, &names);
+	if (plan->goal->status == GOAL_PAUSED)
+		buf_addf(out,
+		    ": its goal is paused; continue it with: llmc goal resume "
+		    "%s",
+		    plan->goal->id);
+	else if (blocked != NULL)
+		buf_addf(out,
+		    ": %s is blocked; unblock it with: llmc work unblock %s",
+		    blocked->id, blocked->id);
+	else if (count > WAITS_MAX)
+		buf_addf(out, ": waits for %s and %zu more", names.data,
+		    count - WAITS_MAX);
+	else if (count > 0)
+		buf_addf(out, ": waits for %s", names.data);
+	else if (node->assignment == NULL)
+		buf_adds(out,
+		    is_auto ?
+			": ready; waits for a free auto worker" :
+			": ready; no auto worker is there: llmc up --auto");
+}
+
 char *
-why_node_now(const struct plan_node *node)
+why_node_now(
+    const struct plan *plan, const struct plan_node *node, bool is_auto)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 	char *const *commits = node->evidence.commits;
@@ -432,6 +531,9 @@ why_node_now(const struct plan_node *node)
 		buf_adds(&out, ": landed as ");
 		text_add_visible(&out, commits[count - 1],
 		    strnlen(commits[count - 1], SHA_LEN), false);
+	} else if (node_status_open(node->status) &&
+	    (node->status != NODE_IN_PROGRESS || node->child_count > 0)) {
+		add_waiting(plan, node, is_auto, &out);
 	}
 	return buf_take(&out);
 }

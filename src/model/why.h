@@ -39,8 +39,10 @@ void why_chain(const struct why_event *events, size_t count, int64_t now_ms,
  * status. NULL = the events do not say it. Owned by the caller. */
 char *why_now(const char *task, const char *status,
     const struct why_event *events, size_t count);
-/* The same of a node: "blocked: no key". */
-char *why_node_now(const struct plan_node *node);
+/* The same of a node of a plan: "blocked: no key", "todo: waits for T1.1 (in
+ * progress)". is_auto: are there workers that take nodes? */
+char *why_node_now(
+    const struct plan *plan, const struct plan_node *node, bool is_auto);
 
 /* Owned by the caller. */
 struct why_answers {

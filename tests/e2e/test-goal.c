@@ -92,6 +92,29 @@ START_TEST(a_goal_from_a_file_is_listed_and_shown)
 }
 END_TEST
 
+/* Nobody waits for what will not happen. */
+START_TEST(it_is_said_what_happens_next)
+{
+	struct e2e_run *run = llmc("goal create --plan-file the~plan.md");
+
+	e2e_has(run->out,
+	    "nodes.\nNo daemon is running. Work on it begins after: llmc up "
+	    "--auto --detach\n");
+	e2e_has(llmc("why T1.1")->out,
+	    "queued: ready; no auto worker is there: llmc up --auto\n");
+	e2e_has(llmc("why T1.2")->out, "todo: waits for T1.1 (queued)\n");
+	/* By the phase that it is in. */
+	e2e_has(llmc("why T2.1")->out, "todo: waits for P1 (");
+	e2e_has(llmc("why P1")->out, "waits for T1.1 (queued), T1.2 (todo)\n");
+	e2e_has(llmc("goal create --title Another")->out,
+	    ".\nNo daemon is running. The planner makes its plan after: llmc "
+	    "up --auto --detach\nTo give it a plan yourself: llmc goal plan ");
+	e2e_expect(llmc("work block T1.1 no~key"), 0, NULL);
+	e2e_has(llmc("why T1.1")->out, "blocked: no key\n");
+	e2e_has(llmc("why T1.2")->out, "waits for T1.1 (blocked)\n");
+}
+END_TEST
+
 START_TEST(a_plan_is_drafted_examined_and_applied)
 {
 	const char *goal = create();
@@ -384,6 +407,7 @@ unit_suite(void)
 	Suite *suite = suite_create("goal");
 	const TTest *const all[] = { goals_are_off_until_they_are_turned_on,
 		a_goal_from_a_file_is_listed_and_shown,
+		it_is_said_what_happens_next,
 		a_plan_is_drafted_examined_and_applied,
 		a_plan_is_json_or_markdown_by_its_content,
 		a_wrong_file_is_told_by_its_line_or_its_path,

@@ -8,7 +8,9 @@
 #include "mem.h"
 #include "plan-assignment.h"
 #include "plan-crystal.h"
+#include "plan-goal.h"
 #include "plan-node.h"
+#include "plan.h"
 #include "reconcile-scene.h"
 #include "strv.h"
 #include "unit.h"
@@ -116,22 +118,24 @@ START_TEST(a_node_says_what_it_is_now)
 {
 	static const char reason[] = "no key";
 	static const char commit[] = "0123456789";
+	struct plan *plan = plan_new(plan_goal_new("goal_1", "title", NOW));
 	struct plan_node *node =
 	    plan_node_new("goal_1", NODE_TASK, "T1", "name", NOW);
 	cleanup_free char *begun = NULL, *blocked = NULL, *done = NULL;
 
 	node->status = NODE_IN_PROGRESS;
-	begun = why_node_now(node);
+	begun = why_node_now(plan, node, true);
 	ck_assert_str_eq(begun, "in progress");
 	node->status = NODE_BLOCKED;
 	xstrset(&node->blocked_reason, reason);
-	blocked = why_node_now(node);
+	blocked = why_node_now(plan, node, true);
 	ck_assert_str_eq(blocked, "blocked: no key");
 	node->status = NODE_DONE;
 	strv_add(&node->evidence.commits, commit);
-	done = why_node_now(node);
+	done = why_node_now(plan, node, true);
 	ck_assert_str_eq(done, "done: landed as 0123456");
 	plan_node_free(node);
+	plan_free(plan);
 }
 END_TEST
 

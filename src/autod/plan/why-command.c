@@ -258,7 +258,8 @@ why_node(struct plan_floor *floor, struct server_call *call,
 {
 	cleanup_json struct json_object *asked = asked_new(subject, "node",
 	    find_assignment(plan_floor_set(floor), "node", node->id, node));
-	cleanup_free char *now = why_node_now(node);
+	cleanup_free char *now =
+	    why_node_now(plan, node, floor->core->options->auto_mode);
 	struct store_filter filter = { .goal_id = plan->goal->id,
 		.node_id = node->id };
 
