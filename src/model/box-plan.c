@@ -82,6 +82,7 @@ struct mount {
 	char *from; /* NULL = the option has no source */
 	char *at;
 	size_t depth; /* of `at`: names in the path */
+	bool shared; /* a place of the machine, used by others too */
 };
 
 struct mounts {
@@ -101,17 +102,24 @@ depth_of(const char *path)
 
 /* After the others of the same depth and all that are less deep. */
 static void
-mount_at(struct mounts *m, const char *option, const char *from, const char *at)
+add_mount(
+    struct mounts *m, struct mount mount, const char *from, const char *at)
 {
-	struct mount mount = { .option = option, .depth = depth_of(at) };
 	size_t i = m->count++;
 
+	mount.depth = depth_of(at);
 	mount.from = from != NULL ? xstrdup(from) : NULL;
 	mount.at = xstrdup(at);
 	m->list = xreallocarray(m->list, m->count, sizeof *m->list);
 	for (; i > 0 && m->list[i - 1].depth > mount.depth; i--)
 		m->list[i] = m->list[i - 1];
 	m->list[i] = mount;
+}
+
+static void
+mount_at(struct mounts *m, const char *option, const char *from, const char *at)
+{
+	add_mount(m, (struct mount){ .option = option }, from, at);
 }
 
 static void
@@ -133,6 +141,20 @@ open_up(struct mounts *m, const char *path)
 {
 	if (path != NULL)
 		mount_at(m, "--bind", path, path);
+}
+
+static void
+show_shared(struct mounts *m, const char *path)
+{
+	add_mount(m, (struct mount){ .option = "--ro-bind", .shared = true },
+	    path, path);
+}
+
+static void
+open_shared(struct mounts *m, const char *path)
+{
+	add_mount(m, (struct mount){ .option = "--bind", .shared = true }, path,
+	    path);
 }
 
 static void
@@ -186,16 +208,56 @@ mount_session(struct mounts *m, const struct box_facts *f)
 	}
 }
 
+static bool
+is_within(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return strncmp(path, folder, len) == 0 &&
+	    (path[len] == '/' || path[len] == '\0' || folder[len - 1] == '/');
+}
+
+/* The mount in which a path is seen: the last one around it. */
+static const struct mount *
+mount_of(const struct mounts *m, const char *path)
+{
+	for (size_t i = m->count; i-- > 0;)
+		if (is_within(path, m->list[i].at))
+			return &m->list[i];
+	return NULL;
+}
+
+/* A socket can be connected to in a read-only folder too. One in a place of the
+ * machine belongs to somebody else, unless it is what was named. */
+static void
+mask_sockets(struct mounts *m, const char *const *sockets)
+{
+	for (; sockets != NULL && *sockets != NULL; sockets++) {
+		const struct mount *around = mount_of(m, *sockets);
+
+		if (around != NULL && around->shared &&
+		    strcmp(around->at, *sockets) != 0)
+			mount_at(m, "--ro-bind", "/dev/null", *sockets);
+	}
+}
+
+/* Nothing is seen but what is mounted here: the root is an empty folder. */
 static void
 mount_all(struct mounts *m, const struct box_facts *f)
 {
+	mount_at(m, "--dev", NULL, "/dev");
+	mount_at(m, "--proc", NULL, "/proc");
+	each(m, show_shared, f->machine);
+	for (const struct box_bind *b = f->links; b != NULL && b->from != NULL;
+	     b++)
+		mount_at(m, "--symlink", b->from, b->at);
 	each(m, hide, f->temporary);
 	each(m, hide, f->closed);
 	hide(m, f->home);
 	hide(m, f->trees);
 	hide(m, f->root);
 	hide(m, f->state);
-	each(m, show, f->programs);
+	each(m, show_shared, f->programs);
 	open_up(m, f->tree);
 	if (f->tree_git != NULL)
 		mount_worktree_git(m, f);
@@ -206,13 +268,15 @@ mount_all(struct mounts *m, const struct box_facts *f)
 	     b++)
 		mount_at(
 		    m, b->writable ? "--bind" : "--ro-bind", b->from, b->at);
-	each(m, show, f->read);
-	each(m, open_up, f->write);
+	each(m, show_shared, f->read);
+	each(m, open_shared, f->write);
+	mask_sockets(m, f->sockets);
 	/* Root may write there even without capabilities. */
 	if (f->is_root)
 		show(m, "/proc/sys");
 }
 
+/* Is the last of the mounts there of that kind? */
 static bool
 has_mount(const struct mounts *m, const char *option, const char *at)
 {
@@ -250,7 +314,8 @@ is_writable(const struct box_facts *f, const char *path)
 	return f->home != NULL && strcmp(f->home, path) == 0;
 }
 
-/* Not temporary folders, and not home, where programs want to write. */
+/* The root itself too, but not temporary folders, and not home, where programs
+ * want to write. */
 static void
 seal_all(char ***argv, const struct mounts *m, const struct box_facts *f)
 {
@@ -264,6 +329,10 @@ seal_all(char ***argv, const struct mounts *m, const struct box_facts *f)
 	seal(argv, m, worktrees);
 	for (const char *const *c = f->closed; c != NULL && *c != NULL; c++)
 		seal(argv, m, *c);
+	if (!has_mount(m, "--bind", "/")) {
+		strv_add(argv, "--remount-ro");
+		strv_add(argv, "/");
+	}
 }
 
 /* --- the vector ------------------------------------------------------ */
@@ -304,8 +373,7 @@ box_plan(const struct box_facts *f)
 		"--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
 		NULL };
 	static const char *const base[] = { "--die-with-parent", "--cap-drop",
-		"ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc",
-		"/proc", NULL };
+		"ALL", NULL };
 	struct mounts m = { 0 };
 	char **argv = NULL;
 

@@ -2,9 +2,9 @@
 
 /*
  * The box of a worker: what bubblewrap is told so that a program sees its own
- * worktree and what git needs, and little else. Pure: facts in, an argument
- * vector out. The facts come from port/process/box.h, which also makes the
- * folders that are mounted.
+ * worktree, what git needs and the machine's programs, and nothing else: its
+ * root is an empty folder. Pure: facts in, an argument vector out. The facts
+ * come from port/process/box.h, which also makes the folders that are mounted.
  *
  * A mount hides what is below it, so the plan puts a folder before everything
  * inside it, wherever home, root, worktrees and temporary folders are. Of two
@@ -49,8 +49,10 @@ struct box_facts {
 	const char *bwrap; /* the program */
 	bool is_root;
 
+	const char *const *machine; /* /usr, ...: readable, as they are */
+	const struct box_bind *links; /* symbolic ones: .from is the text */
 	const char *const *temporary; /* /tmp, ...: an empty one instead */
-	const char *const *closed; /* /run, ...: hidden */
+	const char *const *closed; /* /run, ...: empty, and stays so */
 	const char *home; /* hidden */
 	const char *root; /* of the repository; hidden */
 	const char *state; /* root/.llmc; hidden */
@@ -70,9 +72,12 @@ struct box_facts {
 	const char *cache; /* .llmc/box/NAME/cache: ~/.cache */
 
 	const struct box_bind *binds;
-	const char *const *programs; /* files and folders that are needed and
-				      * may be in a hidden place: readable */
+	const char *const *programs; /* files and folders that are needed, and
+				      * not in machine, or hidden: readable */
 	const char *const *read, *const *write; /* sandbox_read, _write */
+	const char *const *sockets; /* that somebody on this machine listens at:
+				     * hidden in machine, programs, read and
+				     * write, unless one of these is it */
 	const char *const *unset; /* variables that must not get in */
 	const char *const *set; /* "NAME=VALUE": not for secrets, since
 				 * arguments are visible to all users */

@@ -13,16 +13,22 @@
 #define BEGIN                                             \
 	"/usr/bin/bwrap\n--unshare-user\n--unshare-pid\n" \
 	"--unshare-ipc\n--unshare-uts\n--unshare-cgroup-try\n"
-#define BASE                                                 \
-	"--die-with-parent\n--cap-drop ALL\n--ro-bind / /\n" \
-	"--dev /dev\n--proc /proc\n"
+#define BASE                                              \
+	"--die-with-parent\n--cap-drop ALL\n"             \
+	"--dev /dev\n--proc /proc\n--ro-bind /usr /usr\n" \
+	"--symlink usr/bin /bin\n"
 
+static const char *const machine[] = { "/usr", NULL };
+static const struct box_bind links[] = { { "usr/bin", "/bin", false },
+	{ NULL, NULL, false } };
 static const char *const temporary[] = { "/tmp", "/var/tmp", NULL };
 static const char *const closed[] = { "/run", NULL };
 
 static const struct box_facts worktree = {
 	.mode = BOX_WORKTREE,
 	.bwrap = "/usr/bin/bwrap",
+	.machine = machine,
+	.links = links,
 	.temporary = temporary,
 	.closed = closed,
 	.home = "/home/u",
@@ -107,6 +113,7 @@ START_TEST(a_linked_worktree_is_mounted_with_what_git_needs)
 				       "--remount-ro " R "/.worktrees\n"
 				       "--remount-ro " R
 				       "/.git/worktrees\n--remount-ro /run\n"
+				       "--remount-ro /\n"
 				       "--chdir " R "/.worktrees/w\n--\n");
 }
 END_TEST
@@ -196,6 +203,47 @@ START_TEST(what_the_user_opens_comes_after_what_is_hidden)
 	for (size_t i = 0; argv[i] != NULL; i++)
 		ck_assert(strcmp(argv[i], "--remount-ro") != 0 ||
 		    strcmp(argv[i + 1], R) != 0);
+}
+END_TEST
+
+START_TEST(a_socket_in_a_place_of_the_machine_is_masked)
+{
+	static const char *const sockets[] = { "/usr/s", "/srv/s",
+		"/home/u/given/s", "/home/u/named", R "/.llmc/autod.sock",
+		R "/.llmc/run/w/sock", R "/.worktrees/w/s", NULL };
+	static const char *const read[] = { "/home/u/given", NULL };
+	static const char *const write[] = { "/home/u/named", NULL };
+	struct box_facts f = worktree;
+	cleanup_strv char **argv = NULL;
+
+	f.sockets = sockets;
+	f.read = read;
+	f.write = write;
+	argv = box_plan(&f);
+	place_of(argv, "--ro-bind", "/usr/s");
+	ck_assert_str_eq(
+	    argv[place_of(argv, "--ro-bind", "/home/u/given/s") + 1],
+	    "/dev/null");
+	place_of(argv, "--bind", "/home/u/named");
+	/* Not seen anyway, or the worker's own. */
+	ck_assert(!has_word(argv, sockets[1]));
+	for (size_t i = 4; sockets[i] != NULL; i++)
+		ck_assert(!has_word(argv, sockets[i]));
+}
+END_TEST
+
+START_TEST(the_whole_machine_can_be_given)
+{
+	static const char *const all[] = { "/", NULL };
+	struct box_facts f = worktree;
+	cleanup_strv char **argv = NULL;
+
+	f.read = all;
+	argv = box_plan(&f);
+	ck_assert_uint_lt(place_of(argv, "--ro-bind", "/"),
+	    place_of(argv, "--ro-bind", "/usr"));
+	ck_assert_uint_lt(place_of(argv, "--ro-bind", "/"),
+	    place_of(argv, "--tmpfs", "/tmp"));
 }
 END_TEST
 
@@ -311,7 +359,9 @@ unit_suite(void)
 		root_cannot_change_the_kernels_settings,
 		a_folder_is_mounted_before_what_is_inside_it,
 		what_the_user_opens_comes_after_what_is_hidden,
-		a_file_can_be_seen_elsewhere, NULL });
+		a_socket_in_a_place_of_the_machine_is_masked,
+		the_whole_machine_can_be_given, a_file_can_be_seen_elsewhere,
+		NULL });
 	unit_case(s, "environment",
 	    (const TTest *[]){ variables_are_removed_before_bwrap_starts,
 		only_known_variables_get_in, NULL });

@@ -134,6 +134,7 @@ START_TEST(a_changed_git_file_is_refused)
 		struct box box = { 0 };
 		struct err err = { 0 };
 
+		box_world_need();
 		box_world_begin(&w, WORKTREE);
 		ck_assert_int_eq(box_prepare(&w.spec, &box, &err), 0);
 		box_release(&box);

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "box-world.h"
@@ -14,6 +16,7 @@
 #include "errtext.h"
 #include "file.h"
 #include "mem.h"
+#include "remove-tree.h"
 #include "repo.h"
 #include "settings.h"
 #include "strv.h"
@@ -72,6 +75,8 @@ START_TEST(nothing_else_can_be_changed)
 		"echo x >\"$R/.llmc/new\"",
 		"echo x >\"$R/.worktrees/new\"",
 		"echo x >/usr/new",
+		"echo x >/new",
+		"mkdir /srv/new",
 		"echo x >/run/new",
 		"echo x >/proc/sys/kernel/core_pattern",
 	};
@@ -221,6 +226,7 @@ START_TEST(a_box_that_cannot_be_made_is_an_error_with_words)
 	struct box box = { 0 };
 	struct err err = { 0 };
 
+	box_world_need();
 	box_world_begin(&w, WORKTREE);
 	setenv("LLMC_BWRAP", "/nonexistent/bwrap", 1);
 	ck_assert_int_eq(box_prepare(&w.spec, &box, &err), -ENOENT);
@@ -229,6 +235,156 @@ START_TEST(a_box_that_cannot_be_made_is_an_error_with_words)
 	setenv("HOME", "/", 1);
 	ck_assert_int_eq(box_prepare(&w.spec, &box, &err), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(err.msg, "HOME"));
+	box_world_end(&w);
+}
+END_TEST
+
+/* --- the machine around it -------------------------------------------- */
+
+static const char *const both_modes[] = { WORKTREE,
+	"[defaults]\nsandbox = \"strict\"\n" };
+
+static void
+remove_elsewhere(void)
+{
+	remove_tree(getenv("LLMC_TEST_ELSEWHERE"));
+}
+
+/* A folder of a machine that is neither temporary nor somebody's home; the
+ * scripts find it in LLMC_TEST_ELSEWHERE. */
+static char *
+make_elsewhere(void)
+{
+	cleanup_free char *self = realpath("/proc/self/exe", NULL);
+	char *dir;
+
+	*strrchr(self, '/') = '\0';
+	dir = file_join(self, "elsewhere-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	setenv("LLMC_TEST_ELSEWHERE", dir, 1);
+	atexit(remove_elsewhere);
+	return dir;
+}
+
+/* Anybody could connect to it outside. */
+static int
+listen_elsewhere(void)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_uint_lt(strlcpy(name.sun_path, getenv("LLMC_TEST_ELSEWHERE"),
+			      sizeof name.sun_path),
+	    sizeof name.sun_path);
+	strlcat(name.sun_path, "/sock", sizeof name.sun_path);
+	ck_assert_int_eq(bind(fd, (void *)&name, sizeof name), 0);
+	ck_assert_int_eq(listen(fd, 1), 0);
+	return fd;
+}
+
+START_TEST(the_machine_is_seen_only_where_it_was_given)
+{
+	cleanup_free char *dir = make_elsewhere();
+	struct box_world w;
+
+	box_world_need();
+	for (size_t i = 0; i < nitems(both_modes); i++) {
+		box_world_begin(&w, both_modes[i]);
+		w.spec.trial = true;
+		repo_sh(w.repo, "echo x >\"$LLMC_TEST_ELSEWHERE/file\"");
+		fails(w, "ls \"$LLMC_TEST_ELSEWHERE\"");
+		works(w, "ls /usr/bin/env /bin/sh /etc/passwd /dev/null");
+		box_world_end(&w);
+	}
+}
+END_TEST
+
+START_TEST(the_tmux_server_is_out_of_reach_wherever_its_socket_is)
+{
+	cleanup_free char *dir = make_elsewhere();
+	struct box_world w;
+
+	box_world_need();
+	setenv("TMUX_TMPDIR", dir, 1);
+	for (size_t i = 0; i < nitems(both_modes); i++) {
+		cleanup_free char *given = xasprintf(
+		    "%ssandbox_read = [\"%s\"]\n", both_modes[i], dir);
+		const char *const configs[] = { both_modes[i], given };
+
+		for (size_t n = 0; n < nitems(configs); n++) {
+			box_world_begin(&w, configs[n]);
+			w.spec.trial = true;
+			repo_sh(w.repo,
+			    "command -v tmux || exit 0\n"
+			    "tmux -L box -f /dev/null new-session -d\n"
+			    "tmux -S \"$TMUX_TMPDIR/tmux-$(id -u)/box\" ls");
+			fails(w,
+			    "tmux -S \"$LLMC_TEST_ELSEWHERE/tmux-$(id -u)/box\""
+			    " kill-server");
+			repo_sh(w.repo,
+			    "command -v tmux || exit 0\n"
+			    "tmux -L box kill-server");
+			box_world_end(&w);
+		}
+	}
+}
+END_TEST
+
+START_TEST(a_socket_is_reached_only_if_it_was_named_itself)
+{
+	cleanup_free char *dir = make_elsewhere();
+	int fd = listen_elsewhere();
+	struct box_world w;
+
+	box_world_need();
+	for (size_t i = 0; i < nitems(both_modes); i++) {
+		cleanup_free char *folder = xasprintf(
+		    "%ssandbox_read = [\"%s\"]\n", both_modes[i], dir);
+		cleanup_free char *itself = xasprintf(
+		    "%ssandbox_read = [\"%s/sock\"]\n", both_modes[i], dir);
+
+		box_world_begin(&w, both_modes[i]);
+		w.spec.trial = true;
+		repo_sh(w.repo, "echo x >\"$LLMC_TEST_ELSEWHERE/file\"");
+		fails(w, "test -e \"$LLMC_TEST_ELSEWHERE/sock\"");
+		box_world_settings(&w, folder);
+		works(w, "cat \"$LLMC_TEST_ELSEWHERE/file\"");
+		fails(w, "test -S \"$LLMC_TEST_ELSEWHERE/sock\"");
+		box_world_settings(&w, itself);
+		works(w, "test -S \"$LLMC_TEST_ELSEWHERE/sock\"");
+		box_world_end(&w);
+	}
+	fd_close(fd);
+}
+END_TEST
+
+START_TEST(programs_in_unusual_places_work)
+{
+	cleanup_free char *dir = make_elsewhere();
+	cleanup_free char *path =
+	    xasprintf("%s/tool/bin:%s", dir, getenv("PATH"));
+	cleanup_free char *home = file_join(dir, "home");
+	cleanup_free char *config =
+	    xasprintf(WORKTREE "agent_command = \"%s/agent\"\n", dir);
+	struct box_world w;
+
+	box_world_need();
+	box_world_begin(&w, "");
+	repo_sh(w.repo,
+	    "cd \"$LLMC_TEST_ELSEWHERE\" && mkdir -p tool/bin tool/lib own\n"
+	    "echo hello >tool/lib/words\n"
+	    "printf '#!/bin/sh\\ncat \"${0%%/*}/../lib/words\"\\n' >tool/bin/say\n"
+	    "cp /bin/sh own/interpreter\n"
+	    "printf '#!%s\\necho agent\\n' \"$PWD/own/interpreter\" "
+	    ">own/program && ln -s own/program agent\n"
+	    "chmod +x tool/bin/say own/program && ln -s \"$HOME\" home\n");
+	setenv("PATH", path, 1);
+	setenv("HOME", home, 1);
+	box_world_settings(&w, config);
+	works(w, "test \"$(say)\" = hello");
+	works(w, "test \"$(\"$LLMC_TEST_ELSEWHERE/agent\")\" = agent");
+	works(w, "cd ~ && echo x >~/new");
+	fails(w, "cat ~/secret");
 	box_world_end(&w);
 }
 END_TEST
@@ -399,8 +555,12 @@ unit_suite(void)
 		a_shell_command_runs_in_a_box_as_it_is,
 		a_strict_box_has_a_clone_and_no_network, NULL });
 	unit_case(s, "closed",
-	    (const TTest *[]){
-		nothing_else_can_be_changed, little_else_can_be_seen, NULL });
+	    (const TTest *[]){ nothing_else_can_be_changed,
+		little_else_can_be_seen,
+		the_machine_is_seen_only_where_it_was_given,
+		the_tmux_server_is_out_of_reach_wherever_its_socket_is,
+		a_socket_is_reached_only_if_it_was_named_itself,
+		programs_in_unusual_places_work, NULL });
 	unit_case(s, "refused",
 	    (const TTest *[]){
 		a_box_that_cannot_be_made_is_an_error_with_words, NULL });

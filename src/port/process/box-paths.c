@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "box-paths.h"
+#include "box-plan.h"
 #include "buf.h"
 #include "file.h"
 #include "mem.h"
@@ -14,12 +19,25 @@
 
 #define CONFIG_MAX   (1024 * 1024)
 #define INCLUDES_MAX 8 /* files inside each other */
+#define LINKS_MAX    40 /* as the kernel has it */
+#define PROGRAMS_MAX 4 /* interpreters of each other */
+
+/* What all programs of a machine need. Those of Nix, Guix, snap and Homebrew
+ * have a place of their own. Of /var only what holds no data of services. */
+static const char *const machine_folders[] = { "/usr", "/bin", "/sbin", "/lib",
+	"/lib32", "/lib64", "/libx32", "/etc", "/opt", "/sys", "/nix/store",
+	"/nix/var/nix/profiles", "/gnu/store", "/var/guix/profiles", "/snap",
+	"/home/linuxbrew/.linuxbrew", "/var/lib/ca-certificates",
+	"/var/lib/dpkg", "/var/lib/rpm" };
 
 void
 box_paths_release(struct box_paths *paths)
 {
+	strv_clear(&paths->machine);
 	strv_clear(&paths->hidden);
 	strv_clear(&paths->shown);
+	strv_clear(&paths->owned);
+	free(take_ptr(&paths->links));
 }
 
 /* Is path this folder, or inside it? */
@@ -32,13 +50,26 @@ is_within(const char *path, const char *folder)
 	    (path[len] == '/' || path[len] == '\0' || folder[len - 1] == '/');
 }
 
-static bool
-is_hidden(const struct box_paths *p, const char *path)
+/* The length of the deepest of the folders around a path; 0 = none. */
+static size_t
+deepest(char *const *folders, const char *path)
 {
-	for (char **h = p->hidden; h != NULL && *h != NULL; h++)
-		if (is_within(path, *h))
-			return true;
-	return false;
+	size_t most = 0;
+
+	for (; folders != NULL && *folders != NULL; folders++)
+		if (is_within(path, *folders) && strlen(*folders) > most)
+			most = strlen(*folders);
+	return most;
+}
+
+/* A deeper mount hides what is around it. */
+static bool
+is_seen(const struct box_paths *p, const char *path)
+{
+	size_t hidden = deepest(p->hidden, path);
+
+	return deepest(p->machine, path) > hidden ||
+	    (deepest(p->shown, path) > 0 && deepest(p->shown, path) >= hidden);
 }
 
 static bool
@@ -53,12 +84,72 @@ holds_hidden(const struct box_paths *p, const char *path)
 static void
 add_shown(struct box_paths *p, const char *path)
 {
-	if (!is_hidden(p, path) || holds_hidden(p, path))
-		return;
-	for (char **s = p->shown; s != NULL && *s != NULL; s++)
-		if (strcmp(*s, path) == 0)
+	if (!is_seen(p, path) && !holds_hidden(p, path))
+		strv_add(&p->shown, path);
+}
+
+static void
+add_link(struct box_paths *p, const char *text, const char *at)
+{
+	char *from, *place;
+
+	for (size_t i = 0; i < p->link_count; i++)
+		if (strcmp(p->links[i].at, at) == 0)
 			return;
-	strv_add(&p->shown, path);
+	from = xstrdup(text);
+	place = xstrdup(at);
+	strv_take(&p->owned, from);
+	strv_take(&p->owned, place);
+	p->links = xreallocarray(p->links, p->link_count + 2, sizeof *p->links);
+	p->links[p->link_count++] = (struct box_bind){ from, place, false };
+	p->links[p->link_count] = (struct box_bind){ 0 };
+}
+
+void
+box_paths_follow(struct box_paths *p, const char *path)
+{
+	cleanup_free char *rest = xstrdup(path);
+	cleanup_buf struct buf here = BUF_INIT;
+	char text[PATH_MAX];
+
+	for (int links = 0; links <= LINKS_MAX;) {
+		char *name = rest + strspn(rest, "/");
+		size_t len = strcspn(name, "/"), before = here.len;
+		cleanup_free char *more = NULL;
+		ssize_t got;
+
+		if (len == 0 || (len == 2 && strncmp(name, "..", 2) == 0))
+			return;
+		buf_addf(&here, "/%.*s", (int)len, name);
+		got = readlink(here.data, text, sizeof text - 1);
+		if (got <= 0) {
+			memmove(rest, name + len, strlen(name + len) + 1);
+			continue;
+		}
+		text[got] = '\0';
+		if (!is_seen(p, here.data))
+			add_link(p, text, here.data);
+		buf_truncate(&here, text[0] == '/' ? 0 : before);
+		more = xasprintf("%s%s", text, name + len);
+		free(rest);
+		rest = take_ptr(&more);
+		links++;
+	}
+}
+
+void
+box_paths_begin(struct box_paths *p)
+{
+	for (size_t i = 0; i < nitems(machine_folders); i++) {
+		cleanup_free char *real = realpath(machine_folders[i], NULL);
+
+		if (real == NULL)
+			continue;
+		box_paths_follow(p, machine_folders[i]);
+		if (deepest(p->machine, real) == 0)
+			strv_take(&p->machine, take_ptr(&real));
+	}
+	box_paths_follow(p, "/var/run");
 }
 
 bool
@@ -78,12 +169,14 @@ box_paths_show(struct box_paths *p, const char *path)
 	cleanup_free char *real = realpath(path, NULL);
 	cleanup_free char *upper = xstrdup(path), *lower = xstrdup(path);
 	cleanup_free char *folder = NULL, *here = NULL;
+	const char *above = dirname(upper);
 
 	if (real == NULL)
 		return;
+	box_paths_follow(p, above);
 	add_shown(p, real);
 	/* The path itself, with the links in its folders followed. */
-	folder = realpath(dirname(upper), NULL);
+	folder = realpath(above, NULL);
 	if (folder == NULL)
 		return;
 	here = file_join(folder, basename(lower));
@@ -91,16 +184,47 @@ box_paths_show(struct box_paths *p, const char *path)
 		add_shown(p, here);
 }
 
-void
-box_paths_show_program(struct box_paths *p, const char *name)
+/* The words of "#!PROGRAM WORD", if the file begins so: PROGRAM, or WORD if it
+ * is env. The caller frees; NULL = it is no script. */
+static char *
+interpreter_of(const char *file)
+{
+	char line[PATH_MAX] = "";
+	FILE *stream = fopen(file, "re");
+	char *rest = line + 2, *program, *word;
+
+	if (stream == NULL)
+		return NULL;
+	if (fgets(line, sizeof line, stream) == NULL)
+		line[0] = '\0';
+	fclose(stream);
+	if (strncmp(line, "#!", 2) != 0)
+		return NULL;
+	rest[strcspn(rest, "\r\n")] = '\0';
+	rest += strspn(rest, " \t");
+	program = strsep(&rest, " \t");
+	if (strcmp(basename(program), "env") != 0)
+		return xstrdup(program);
+	while ((word = strsep(&rest, " \t")) != NULL)
+		if (word[0] != '\0' && word[0] != '-')
+			return xstrdup(word);
+	return NULL;
+}
+
+static void
+show_program(struct box_paths *p, const char *name, int depth)
 {
 	cleanup_free char *path = sibling_program(name), *real = NULL;
+	cleanup_free char *interpreter = NULL;
 	char *modules;
 
-	if (path == NULL)
+	if (path == NULL || depth > PROGRAMS_MAX)
 		return;
 	box_paths_show(p, path);
 	real = realpath(path, NULL);
+	interpreter = real != NULL ? interpreter_of(real) : NULL;
+	if (interpreter != NULL)
+		show_program(p, interpreter, depth + 1);
 	modules = real != NULL ? strstr(real, "/node_modules/") : NULL;
 	if (modules == NULL)
 		return;
@@ -109,7 +233,35 @@ box_paths_show_program(struct box_paths *p, const char *name)
 }
 
 void
-box_paths_show_search(struct box_paths *p, const char *except)
+box_paths_show_program(struct box_paths *p, const char *name)
+{
+	show_program(p, name, 0);
+}
+
+/* What programs of a folder bin read, in the folders beside it. Never share of
+ * somebody's home, where passwords are kept too. */
+static void
+show_beside(struct box_paths *p, const char *bin, const char *home)
+{
+	static const char *const beside[] = { "lib", "lib64", "libexec",
+		"include", "share" };
+	cleanup_free char *upper = xstrdup(bin), *lower = xstrdup(bin);
+	const char *name = basename(lower), *prefix = dirname(upper);
+	size_t count =
+	    is_within(bin, home) ? nitems(beside) - 1 : nitems(beside);
+
+	if ((strcmp(name, "bin") != 0 && strcmp(name, "sbin") != 0) ||
+	    strcmp(prefix, home) == 0)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		cleanup_free char *path = file_join(prefix, beside[i]);
+
+		box_paths_show(p, path);
+	}
+}
+
+void
+box_paths_show_search(struct box_paths *p, const char *home, const char *except)
 {
 	const char *path = getenv("PATH");
 	cleanup_free char *copy = xstrdup(path != NULL ? path : "");
@@ -120,8 +272,10 @@ box_paths_show_search(struct box_paths *p, const char *except)
 		cleanup_free char *real =
 		    dir[0] == '/' ? realpath(dir, NULL) : NULL;
 
-		if (real != NULL && !is_within(real, except))
-			box_paths_show(p, dir);
+		if (real == NULL || is_within(real, except))
+			continue;
+		box_paths_show(p, dir);
+		show_beside(p, real, home);
 	}
 }
 
@@ -230,7 +384,8 @@ void
 box_paths_show_machine(struct box_paths *p)
 {
 	static const char *const variables[] = { "NODE_EXTRA_CA_CERTS",
-		"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO" };
+		"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM" };
 
 	box_paths_show(p, "/etc/resolv.conf");
 	/* The programs of NixOS. */
@@ -241,4 +396,45 @@ box_paths_show_machine(struct box_paths *p)
 		if (path != NULL && path[0] == '/')
 			box_paths_show(p, path);
 	}
+}
+
+/* --- sockets --------------------------------------------------------- */
+
+/* The path in a line of /proc/net/unix; NULL if it has none, or one that means
+ * something else to each process. */
+static const char *
+socket_path(char *line)
+{
+	const char *path = strchr(line, '/');
+
+	line[strcspn(line, "\n")] = '\0';
+	/* An abstract name may have one, too. */
+	return path != NULL && path > line && path[-1] == ' ' &&
+		!is_within(path, "/proc") ?
+	    path :
+	    NULL;
+}
+
+char **
+box_paths_sockets(void)
+{
+	FILE *stream = fopen("/proc/net/unix", "re");
+	char *line = NULL, **list = NULL;
+	size_t size = 0;
+	struct stat st;
+
+	while (stream != NULL && getline(&line, &size, stream) > 0) {
+		const char *path = socket_path(line);
+		char *real = path != NULL ? realpath(path, NULL) : NULL;
+
+		if (real != NULL && lstat(real, &st) == 0 &&
+		    S_ISSOCK(st.st_mode))
+			strv_take(&list, real);
+		else
+			free(real);
+	}
+	free(line);
+	if (stream != NULL)
+		fclose(stream);
+	return list;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "box-fault.h"
+#include "box-paths.h"
 #include "box-probe.h"
 #include "box.h"
 #include "buf.h"
@@ -85,6 +86,7 @@ box_probe_run(struct err *err)
 {
 	static const char *const temporary[] = { "/tmp", NULL };
 	cleanup_free char *bwrap = box_find_bwrap();
+	struct box_paths paths = { 0 };
 	struct box_facts facts = {
 		.mode = BOX_WORKTREE, .bwrap = bwrap, .temporary = temporary
 	};
@@ -96,7 +98,11 @@ box_probe_run(struct err *err)
 	child_result_init(&result);
 	if (bwrap == NULL)
 		return box_check(err);
+	box_paths_begin(&paths);
+	facts.machine = strv_const(paths.machine);
+	facts.links = paths.links;
 	argv = box_plan(&facts);
+	box_paths_release(&paths);
 	strv_add(&argv, "true");
 	spec.argv = strv_const(argv);
 	r = child_run(&spec, &result, err);

@@ -34,7 +34,7 @@ struct making {
 	const char *name; /* of the folder in .llmc/box */
 	char *bwrap, *home, *trees, *tree, *tree_git, *lfs, *llmc;
 	char *session, *run, *spool, *claude, *cache, *login;
-	char **temporary, **closed, **read, **write, **unset, **set;
+	char **temporary, **closed, **read, **write, **sockets, **unset, **set;
 	char **owned; /* strings of the binds */
 	struct box_bind *binds; /* the last one is empty; NULL = none */
 	size_t bind_count;
@@ -54,6 +54,7 @@ making_release(struct making *m)
 	strv_free(m->closed);
 	strv_free(m->read);
 	strv_free(m->write);
+	strv_free(m->sockets);
 	strv_free(m->unset);
 	strv_free(m->set);
 	strv_free(m->owned);
@@ -131,6 +132,19 @@ find_home(struct making *m, struct err *err)
 	return 0;
 }
 
+/* Where tmux has the sockets of this user, wherever that is: who can reach one
+ * of them can start any program. */
+static void
+hide_tmux(struct making *m)
+{
+	const char *dir = getenv("TMUX_TMPDIR");
+	cleanup_free char *folder = xasprintf("%s/tmux-%u",
+	    dir != NULL && dir[0] != '\0' ? dir : "/tmp", (unsigned)geteuid());
+
+	if (box_paths_hide(&m->paths, folder))
+		strv_add(&m->closed, last(m->paths.hidden));
+}
+
 /* What is hidden, before anything is shown again. */
 static int
 hide_places(struct making *m, struct err *err)
@@ -144,12 +158,15 @@ hide_places(struct making *m, struct err *err)
 
 	if (r < 0)
 		return r;
+	box_paths_begin(&m->paths);
 	for (size_t i = 0; i < nitems(temporary); i++)
 		if (box_paths_hide(&m->paths, temporary[i]))
 			strv_add(&m->temporary, last(m->paths.hidden));
 	if (box_paths_hide(&m->paths, "/run"))
 		strv_add(&m->closed, last(m->paths.hidden));
+	hide_tmux(m);
 	box_paths_hide(&m->paths, m->home);
+	box_paths_follow(&m->paths, getenv("HOME"));
 	box_paths_hide(&m->paths, ws->root);
 	if (box_paths_hide(&m->paths, trees))
 		m->trees = xstrdup(last(m->paths.hidden));
@@ -216,17 +233,19 @@ worker_list(const struct making *m, const char *key)
 	return items;
 }
 
-/* Those that exist, without links. */
+/* Those that exist, without links; the links to them are there too. */
 static char **
-existing(const char *const *paths)
+existing(struct making *m, const char *const *paths)
 {
 	char **list = NULL;
 
 	for (; *paths != NULL; paths++) {
 		char *real = realpath(*paths, NULL);
 
-		if (real != NULL)
-			strv_take(&list, real);
+		if (real == NULL)
+			continue;
+		box_paths_follow(&m->paths, *paths);
+		strv_take(&list, real);
 	}
 	return list;
 }
@@ -246,11 +265,12 @@ show_places(struct making *m)
 		box_paths_show_program(
 		    &m->paths, settings_string(spec->settings, agent.data));
 	}
-	box_paths_show_search(&m->paths, spec->workspace->root);
+	box_paths_show_search(&m->paths, m->home, spec->workspace->root);
 	box_paths_show_git(&m->paths, m->home, spec->workspace->git_dir);
 	box_paths_show_machine(&m->paths);
-	m->read = existing(worker_list(m, "sandbox_read"));
-	m->write = existing(worker_list(m, "sandbox_write"));
+	m->read = existing(m, worker_list(m, "sandbox_read"));
+	m->write = existing(m, worker_list(m, "sandbox_write"));
+	m->sockets = box_paths_sockets();
 }
 
 static void
@@ -383,6 +403,8 @@ fill_facts(struct making *m)
 
 	f->bwrap = m->bwrap;
 	f->is_root = geteuid() == 0;
+	f->machine = strv_const(m->paths.machine);
+	f->links = m->paths.links;
 	f->temporary = strv_const(m->temporary);
 	f->closed = strv_const(m->closed);
 	f->home = m->home;
@@ -405,6 +427,7 @@ fill_facts(struct making *m)
 	f->programs = strv_const(m->paths.shown);
 	f->read = strv_const(m->read);
 	f->write = strv_const(m->write);
+	f->sockets = strv_const(m->sockets);
 	f->unset = strv_const(m->unset);
 	f->set = strv_const(m->set);
 	f->inner = m->spec->inner;
