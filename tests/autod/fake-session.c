@@ -52,12 +52,33 @@ fake_session_turn_ends(struct session *s, const char *last_words)
 	s->record->busy = false;
 	s->events.progressed(s->arg);
 	s->events.turn_ended(s->arg, NULL, last_words);
+	session_poke(s); /* with a prompt that came in the turn */
 }
 
 void
 fake_session_turn_fails(struct session *s, const char *text)
 {
 	s->events.turn_failed(s->arg, "unknown", text);
+}
+
+void
+fake_session_exits(struct session *s)
+{
+	if (s->phase != SESSION_UP)
+		return;
+	s->phase = SESSION_NONE;
+	s->typing = false;
+	s->host->forget(s->host->arg, s);
+	s->record->ready = false;
+	s->events.changed(s->arg);
+	s->events.exited(s->arg, false);
+}
+
+void
+fake_session_typed(struct session *s, const char *text)
+{
+	s->record->busy = true;
+	s->events.typed(s->arg, text);
 }
 
 void

@@ -13,6 +13,10 @@
 /* The turn ends with this message (may be NULL); nobody waits for an answer. */
 void fake_session_turn_ends(struct session *session, const char *last_words);
 void fake_session_turn_fails(struct session *session, const char *text);
+/* Its agent ends by itself; nothing happens if it has none. */
+void fake_session_exits(struct session *session);
+/* A person types a prompt into it. */
+void fake_session_typed(struct session *session, const char *text);
 /* One of its tools has ended. */
 void fake_session_progresses(struct session *session);
 /* Its transcript has this many tokens now. */

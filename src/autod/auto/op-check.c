@@ -25,6 +25,7 @@
 #include "task-run.h"
 #include "tree-command.h"
 #include "turn-policy.h"
+#include "turn-end.h"
 #include "turn.h"
 #include "worker-op.h"
 #include "workspace.h"
@@ -187,8 +188,9 @@ act(struct op_check *check)
 	const struct task *t = auto_task(agent);
 	const char *words = check->words.data;
 
-	/* The task was taken away, or the next daemon will check it. */
-	if (t == NULL || mode->core->stopping)
+	/* The task was taken away, the next daemon will check it, or a turn
+	 * that began meanwhile was cut off: its end is checked again. */
+	if (t == NULL || mode->core->stopping || !turn_end_counts(agent))
 		return;
 	if (!check->unjudged && (check->passed || check->to_blame) &&
 	    mode->watch->checked != NULL)

@@ -246,7 +246,12 @@ crashed(struct agent *agent)
 		.worker = w->name,
 		.status = worker_status_name(w->status),
 		.reason = reason });
-	if (verdict.give_up) {
+	if (agent->op != NULL && worker_is_quiet(w)) {
+		/* Its turn is over, and what follows needs no session: the
+		 * operation decides, and the next launch comes after it. */
+		w->session.ready = false;
+		w->session.open_tools = 0;
+	} else if (verdict.give_up) {
 		give_up(agent, why.data);
 	} else if (worker_in_turn(w->status) || w->status == WORKER_STARTING) {
 		if (w->status != WORKER_STARTING)

@@ -289,7 +289,7 @@ send_back(struct turn_end *t)
 		.worker = agent->worker->name,
 		.task = agent->worker->task,
 		.reason = t->told ? "there is mail for it" : t->reason.data });
-	if (t->op.call == NULL) {
+	if (t->op.call == NULL || session_phase(agent->session) != SESSION_UP) {
 		agent_prompt(
 		    agent, t->reason.data, false, agent->worker->status);
 	} else {
@@ -387,7 +387,8 @@ end(struct operation *op, const struct err *err)
 		child_abandon(t->child); /* the operation was dropped */
 	worker_op_release(&t->op);
 	if (err == NULL) {
-		act(t);
+		if (turn_end_counts(agent))
+			act(t);
 	} else if (err->code != -ECANCELED) {
 		agent_move(agent, WORKER_ERROR, err->msg);
 		if (op->at != STEP_COMMIT)
@@ -419,6 +420,14 @@ static const struct operation_kind kind = {
 	.yields = true,
 	.end = end,
 };
+
+bool
+turn_end_counts(const struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+
+	return worker_in_turn(worker_waits(w->status) ? w->before : w->status);
+}
 
 bool
 turn_end_is_due(const struct agent *agent)

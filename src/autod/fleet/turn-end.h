@@ -22,6 +22,10 @@ extern const char turn_end_leftover_message[];
 void turn_end_begin(
     struct agent *agent, struct server_call *call, const char *last_words);
 
+/* May the end of its turn still decide what it becomes? Not if another turn has
+ * begun meanwhile and lost its session, or if it was given up. */
+bool turn_end_counts(const struct agent *agent);
+
 /* Has the turn ended without being judged? Another operation was using the
  * worktree just then, or the daemon died. */
 bool turn_end_is_due(const struct agent *agent);

@@ -139,7 +139,10 @@ act(struct op_scope *s)
 	if (t == NULL || s->floor->core->stopping)
 		return;
 	if (s->words.len > 0) {
-		send_back(s, t);
+		/* In another status it has a turn to come, which is judged. */
+		if (worker_in_turn(agent->worker->status) ||
+		    agent->worker->status == WORKER_NEEDS_REVIEW)
+			send_back(s, t);
 		return;
 	}
 	xstrset(&t->run->scope_checked, s->head);
