@@ -177,8 +177,8 @@ static const struct shape group_shape = {
 	.fields =
 	    FIELDS{
 		NAME("agent",
-		    "the name of its card; default: it has none; with --by "
-		    "agent"),
+		    "the card or, without one, the role that was asked for; "
+		    "default: neither was; with --by agent"),
 		NAME("model", "null: not known; with --by model"),
 		NAME("task_type",
 		    "the role it was spawned with; null: none; with --by "
@@ -213,9 +213,9 @@ const struct cli_command cmd_stats = {
 		   "cost",
 	.help =
 	    "A run is one attempt at a task. Runs are added up by the agent "
-	    "that did them (its\ncard in [agents.NAME]), by model, or by the "
-	    "type of task (the role that its\nagent was spawned with). They are kept for "
-	    "30 days in .llmc/perf/.\n",
+	    "that was asked for\n(a card in [agents.NAME], or a role), by "
+	    "model, or by the type of task (the role\nthat its agent was "
+	    "spawned with). They are kept for 30 days in .llmc/perf/.\n",
 	.flags = stats_flags,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_ARRAY,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "mem.h"
 #include "prompt.h"
 #include "text.h"
 
@@ -104,9 +105,11 @@ or_words(const char *fact, const char *words)
 static void
 add_questions(const struct prompt_facts *facts, struct buf *out)
 {
-	static const char decide[] =
-	    "- Decide what you can yourself, and give your reasons in the "
-	    "commit message.";
+	const char *where =
+	    facts->report_only ? "your report" : "the commit message";
+	cleanup_free char *decide = xasprintf(
+	    "- Decide what you can yourself, and give your reasons in %s.",
+	    where);
 
 	if (facts->by_hand)
 		buf_addf(out,
@@ -120,9 +123,10 @@ add_questions(const struct prompt_facts *facts, struct buf *out)
 		    "end your turn with a question.\n\n",
 		    decide, facts->answers);
 	else
-		buf_adds(out,
+		buf_addf(out,
 		    "- Nobody can answer questions: decide, and give your "
-		    "reasons in the commit message.\n\n");
+		    "reasons in %s.\n\n",
+		    where);
 }
 
 void
@@ -139,12 +143,19 @@ prompt_task(const struct prompt_facts *facts, struct buf *out)
 	    or_words(facts->root, "it belongs to"));
 	buf_adds(out,
 	    "- Stay inside this worktree: use relative paths, and do not read "
-	    "or change other checkouts of the repository.\n"
-	    "- Follow the repository's own instructions (AGENTS.md, CLAUDE.md) "
-	    "and run its checks before you commit.\n"
-	    "- Finish with exactly one commit on this branch and a clean `git "
-	    "status`; amend rather than add a second commit. If nothing needs "
-	    "to change, commit nothing and say why.\n"
+	    "or change other checkouts of the repository.\n");
+	buf_adds(out,
+	    facts->report_only ?
+		"- You have no tools that change files: change nothing and "
+		"commit nothing. Your work is a report: finish with what you "
+		"looked at, what you found, in which file and line, and what "
+		"should be done about it.\n" :
+		"- Follow the repository's own instructions (AGENTS.md, "
+		"CLAUDE.md) and run its checks before you commit.\n"
+		"- Finish with exactly one commit on this branch and a clean "
+		"`git status`; amend rather than add a second commit. If "
+		"nothing needs to change, commit nothing and say why.\n");
+	buf_adds(out,
 	    "- Do not push, and do not switch or change other branches.\n");
 	add_questions(facts, out);
 	if (facts->role != NULL && *facts->role != '\0')

@@ -91,6 +91,19 @@ START_TEST(a_run_that_ends_leaves_a_record_with_all_members)
 }
 END_TEST
 
+/* Its card is found by its role, so it is counted there. */
+START_TEST(a_run_is_filed_under_the_role_that_was_asked_for)
+{
+	struct task *task = begin();
+
+	xstrset(&task->run->role, "reviewer");
+	ck_assert_int_eq(
+	    task_settle(task, OUTCOME_ABORTED, "no", START + 300), 0);
+	ck_assert_str_eq(recorded(task, "t1-1").agent, "reviewer");
+	task_free(task);
+}
+END_TEST
+
 START_TEST(each_attempt_has_its_own_record_and_tokens)
 {
 	struct task *task = begin();
@@ -110,6 +123,7 @@ START_TEST(each_attempt_has_its_own_record_and_tokens)
 	ck_assert_str_eq(record.retry_of, "t1-1");
 	ck_assert_str_eq(record.worker, "auto-2");
 	ck_assert_str_eq(record.agent, PERF_AGENT_DEFAULT);
+	ck_assert_ptr_null(record.task_type);
 	ck_assert_str_eq(record.spawner, ACTOR_OVERSEER);
 	/* Nothing is known of what it has used. */
 	ck_assert_int_eq(record.tokens_in, -1);
@@ -218,6 +232,7 @@ unit_suite(void)
 
 	unit_case(s, "perf-record",
 	    (const TTest *[]){ a_run_that_ends_leaves_a_record_with_all_members,
+		a_run_is_filed_under_the_role_that_was_asked_for,
 		each_attempt_has_its_own_record_and_tokens,
 		what_is_no_attempt_leaves_no_record,
 		an_attempt_that_is_sent_back_goes_on,

@@ -25,6 +25,8 @@
 #include "settings.h"
 #include "start-queue.h"
 #include "state-auto.h"
+#include "task-run.h"
+#include "task.h"
 #include "turn-failure.h"
 #include "worker-limits.h"
 #include "worker-op.h"
@@ -217,6 +219,8 @@ agent_task_text(const struct agent *agent, struct buf *out)
 {
 	const struct core *core = agent->core;
 	const struct worker *w = agent->worker;
+	const struct task *task =
+	    w->task != NULL ? state_task(&core->state, w->task) : NULL;
 	struct prompt_facts facts = {
 		.worktree = w->worktree,
 		.root = core->workspace->root,
@@ -226,6 +230,8 @@ agent_task_text(const struct agent *agent, struct buf *out)
 		.role = agent_string(agent, "role_prompt"),
 		.answers = fleet_answers(agent),
 		.by_hand = w->task == NULL,
+		.report_only =
+		    task != NULL && task->run != NULL && task->run->report_only,
 	};
 
 	prompt_task(&facts, out);

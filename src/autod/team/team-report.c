@@ -323,7 +323,7 @@ team_report_task_text(const struct task *task, struct buf *out)
 	if (run == NULL)
 		return;
 	report_prompt(out,
-	    run->completion_report ||
+	    run->completion_report || run->report_only ||
 		json_bool_or(run->contract, "requireCompletionReport", false),
 	    run->progress_reporting);
 }

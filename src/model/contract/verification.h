@@ -50,7 +50,8 @@ enum verification_next verification_end(struct task *task,
 bool verification_is_met(const struct task *task);
 /* Has the task a result, even without a commit of its own? Its contract is met,
  * work of agents that it has asked for has landed, or another agent asked for
- * it and it has reported that it is complete. */
+ * it and it has reported that it is complete, or has no tool that changes files
+ * and has ended with a message. */
 bool verification_has_result(const struct task *task);
 
 /* Why it failed: a sentence, appended. */

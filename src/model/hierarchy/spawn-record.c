@@ -95,6 +95,21 @@ set_tools(struct task_run *run, const struct spawn_facts *facts,
 			strv_add(&run->tools_allow, *t);
 }
 
+/* Has it a tool for changing files? What a shell can do is not asked. */
+static bool
+can_edit(const struct task_run *run)
+{
+	static const char *const tools[] = { "Edit", "Write", "MultiEdit",
+		"NotebookEdit" };
+
+	for (size_t i = 0; i < nitems(tools); i++)
+		if ((!run->tools_scoped ||
+			plan_has(run->tools_allow, tools[i])) &&
+		    !plan_has(run->tools_deny, tools[i]))
+			return true;
+	return false;
+}
+
 struct task_run *
 spawn_run(const struct spawn_facts *facts, const struct spawn_verdict *v,
     struct json_object *entry)
@@ -114,6 +129,7 @@ spawn_run(const struct spawn_facts *facts, const struct spawn_verdict *v,
 	set(&run->thinking, entry, "thinking");
 	run->timeout_s = (int)json_int_or(entry, "runTimeoutSeconds", 0);
 	set_tools(run, facts, entry);
+	run->report_only = !can_edit(run);
 	run->scope_paths = list_of(entry, "scope_paths");
 	if (strv_count(run->scope_paths) == 0) {
 		strv_clear(&run->scope_paths);

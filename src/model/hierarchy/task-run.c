@@ -47,6 +47,7 @@ static const struct record_field fields[] = {
 	FIELD("scope_paths", scope_paths),
 	FIELD("completion_report", completion_report),
 	FIELD("progress_reporting", progress_reporting),
+	FIELD("report_only", report_only),
 	FIELD("contract", contract),
 	FIELD("base", base),
 	FIELD("verification", verification, .words = verification_state_words),

@@ -55,6 +55,8 @@ struct task_run {
 			     * limit it too */
 	char **scope_paths; /* that it may write to; NULL = everywhere */
 	bool completion_report, progress_reporting; /* its prompt asks for it */
+	bool report_only; /* it has no tool that changes files: its result is
+			   * what it reports, and no commit */
 
 	/* The contract. */
 	struct json_object *contract;

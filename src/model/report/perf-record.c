@@ -183,7 +183,9 @@ set_place(struct json_object *json, const struct task *task, const char *id)
 
 	json_set_string(json, "runId", id);
 	json_set_string(json, "agentId",
-	    run->agent != NULL ? run->agent : PERF_AGENT_DEFAULT);
+	    run->agent != NULL    ? run->agent :
+		run->role != NULL ? run->role :
+				    PERF_AGENT_DEFAULT);
 	set_if(json, "taskType", run->role);
 	json_set_string(json, "spawnerSessionKey",
 	    run->parent_actor != NULL ? run->parent_actor : ACTOR_OVERSEER);

@@ -32,7 +32,7 @@ enum perf_outcome {
 
 extern const char *const perf_outcome_words[PERF_OUTCOME_COUNT + 1];
 
-/* Without a card of its own, an agent is this one. */
+/* Who was asked for neither by the name of a card nor by a role is this one. */
 #define PERF_AGENT_DEFAULT "default"
 
 /* Valid as long as the object it was read from. NULL = not given. */
