@@ -2,17 +2,19 @@
 
 /*
  * llmc probe KIND ...: what the scripts of `llmc doctor --sandbox` (see
- * escape-table.h) cannot do with a shell: use a socket. Never sends anything to
- * another machine.
+ * escape-table.h) cannot do with a shell: use a socket or a key. Never sends
+ * anything to another machine.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -103,6 +105,30 @@ probe_route(const char *host, const char *word)
 	return reach(SOCK_DGRAM, &address, sizeof address, NULL);
 }
 
+/* Print a key of the kernel, by its number. A keyring that holds it, if one is
+ * named, is linked to the session's first. */
+static int
+probe_key(const char *key, const char *ring)
+{
+	char text[256];
+	int64_t number, holder = 0;
+	long got;
+
+	if (!text_parse_int(key, 1, INT32_MAX, &number) ||
+	    (ring != NULL && !text_parse_int(ring, 1, INT32_MAX, &holder)))
+		return -EINVAL;
+	if (holder != 0)
+		syscall(SYS_keyctl, KEYCTL_LINK, (int)holder,
+		    KEY_SPEC_SESSION_KEYRING);
+	got = syscall(
+	    SYS_keyctl, KEYCTL_READ, (int)number, text, sizeof text - 1);
+	if (got < 0)
+		return -errno;
+	text[(size_t)got < sizeof text ? (size_t)got : sizeof text - 1] = '\0';
+	puts(text);
+	return 0;
+}
+
 static const struct {
 	const char *kind;
 	int (*probe)(const char *where, const char *word);
@@ -112,6 +138,7 @@ static const struct {
 	{ "tcp", probe_tcp },
 	{ "udp", probe_udp },
 	{ "route", probe_route },
+	{ "key", probe_key },
 };
 
 static int
@@ -129,16 +156,17 @@ probe_run(struct cli *cli, const struct cli_args *args)
 				cli_fail(cli, "failed", "%s: %s", args->list[1],
 				    strerror(-r));
 	}
-	return cli_misuse(
-	    cli, &cmd_probe, "%s is not a kind of socket", args->list[0]);
+	return cli_misuse(cli, &cmd_probe, "%s cannot be tried", args->list[0]);
 }
 
 const struct cli_command cmd_probe = {
 	.name = "probe",
-	.usage = "unix|abstract|tcp|udp|route WHERE [WORD]",
-	.summary = "try to reach a socket of this machine (internal)",
-	.help = "llmc doctor --sandbox runs this inside a sandbox. The exit "
-		"status is 0 if the\nsocket could be reached.\n",
+	.usage = "unix|abstract|tcp|udp|route|key WHERE [WORD]",
+	.summary = "try to reach a socket or a key of this machine (internal)",
+	.help =
+	    "llmc doctor --sandbox runs this inside a sandbox. The exit "
+	    "status is 0 if the\nsocket could be reached, or the key (number WHERE in "
+	    "keyring WORD) could be read.\n",
 	.hidden = true,
 	.min_args = 2,
 	.max_args = 3,

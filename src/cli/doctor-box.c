@@ -23,6 +23,7 @@
 #include "strv.h"
 #include "table.h"
 #include "text.h"
+#include "tmux.h"
 #include "workspace.h"
 
 #define TRUE_DEADLINE_MS 10000
@@ -318,14 +319,18 @@ doctor_box_run(
 	struct settings *settings = settings_here(d);
 	struct trial t = { .doctor = d, .mode = choose_mode(settings, mode) };
 	cleanup_buf struct buf config = BUF_INIT;
+	cleanup_free char *tmux = NULL;
 	struct err err = { 0 };
 	int r;
 
 	t.scoped = doctor_kernel_check(d);
 	add_config(settings, t.mode, &config);
+	if (settings != NULL)
+		tmux =
+		    tmux_socket_path(settings_string(settings, "tmux.socket"));
 	settings_free(settings);
 	r = doctor_scene_begin(
-	    box_mode_name(t.mode), config.data, &t.scene, &err);
+	    box_mode_name(t.mode), config.data, tmux, &t.scene, &err);
 	if (r == 0) {
 		r = run_trial(&t, &err);
 		doctor_scene_end(t.scene);

@@ -25,6 +25,8 @@ enum {
 	POST_ABSTRACT = POST_PATHS,
 	POST_TCP,
 	POST_UDP,
+	POST_ELSEWHERE,
+	POST_GIVEN,
 	POST_COUNT
 };
 
@@ -35,6 +37,8 @@ static const char *const names[POST_COUNT] = {
 	[POST_ABSTRACT] = "abstract",
 	[POST_TCP] = "tcp",
 	[POST_UDP] = "udp",
+	[POST_ELSEWHERE] = "elsewhere",
+	[POST_GIVEN] = "given",
 };
 
 struct doctor_post {
@@ -97,9 +101,21 @@ open_path(const char *dir, const char *name, int *ret_fd)
 	return open_at(SOCK_STREAM, &address, sizeof address, ret_fd);
 }
 
+/* By its own path, as other programs do it; too long is no socket. */
+static int
+open_plain(const char *dir, int *ret_fd)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	if (snprintf(address.sun_path, sizeof address.sun_path, "%s/sock",
+		dir) >= (int)sizeof address.sun_path)
+		return 0;
+	return open_at(SOCK_STREAM, &address, sizeof address, ret_fd);
+}
+
 int
-doctor_post_new(
-    const char *abstract, struct doctor_post **ret_post, struct err *err)
+doctor_post_new(const char *abstract, const char *elsewhere, const char *given,
+    struct doctor_post **ret_post, struct err *err)
 {
 	struct doctor_post *post = xcalloc(1, sizeof *post);
 	int r;
@@ -111,6 +127,10 @@ doctor_post_new(
 		r = open_port(SOCK_STREAM, &post->fds[POST_TCP], &post->tcp);
 	if (r == 0)
 		r = open_port(SOCK_DGRAM, &post->fds[POST_UDP], &post->udp);
+	if (r == 0)
+		r = open_plain(elsewhere, &post->fds[POST_ELSEWHERE]);
+	if (r == 0)
+		r = open_plain(given, &post->fds[POST_GIVEN]);
 	if (r < 0) {
 		doctor_post_free(post);
 		return err_errno(err, r, "no socket can be made");

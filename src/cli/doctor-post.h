@@ -8,9 +8,10 @@
 struct doctor_post;
 struct err;
 
-/* The sockets without a path: abstract, and two ports of 127.0.0.1. */
-int doctor_post_new(
-    const char *abstract, struct doctor_post **ret_post, struct err *err);
+/* The sockets that stay: abstract, two ports of 127.0.0.1, and one called sock
+ * in each of two folders. */
+int doctor_post_new(const char *abstract, const char *elsewhere,
+    const char *given, struct doctor_post **ret_post, struct err *err);
 void doctor_post_free(struct doctor_post *post); /* NULL is fine */
 
 int doctor_post_tcp(const struct doctor_post *post);
@@ -23,7 +24,8 @@ int doctor_post_bind(struct doctor_post *post, const char *root,
     const char *worker, const char *other, struct err *err);
 
 /* Create a file in `dir` for every socket at which the word has arrived: main,
- * other, abstract, tcp, udp. Never waits; the rest of the mail is dropped. */
+ * other, abstract, tcp, udp, elsewhere, given. Never waits; the rest of the
+ * mail is dropped. */
 void doctor_post_collect(
     struct doctor_post *post, const char *word, const char *dir);
 

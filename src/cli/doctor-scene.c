@@ -3,10 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "child.h"
@@ -25,11 +27,28 @@
 /* In this process, and so around the box: must not get in. */
 #define SECRET_VARIABLE "DOCTOR_SECRET"
 
+enum scene_key {
+	SCENE_SESSION, /* in the session's keyring */
+	SCENE_USER, /* in the user's own */
+	SCENE_KEYS
+};
+
+static const struct {
+	const char *variable;
+	int ring;
+} key_rows[SCENE_KEYS] = {
+	[SCENE_SESSION] = { "SESSION_KEY", KEY_SPEC_SESSION_KEYRING },
+	[SCENE_USER] = { "USER_KEY", KEY_SPEC_USER_KEYRING },
+};
+#define KEY_SECONDS 600 /* they end by themselves, too */
+
 struct doctor_scene {
 	char *dir; /* everything but what must lie below /tmp */
 	char *outside; /* below /tmp */
 	char *root, *worktree;
 	char *home; /* of the caller, NULL = it had none */
+	char *path; /* its PATH */
+	long keys[SCENE_KEYS]; /* in keyrings of the user */
 	char **env; /* "NAME=VALUE" for the scripts */
 	struct doctor_post *post;
 	bool is_new; /* nothing has been changed that another row looks at */
@@ -41,6 +60,8 @@ static const char make_script[] =
     "set -e\n"
     "umask 022\n"
     "mkdir -p \"$HOME\" \"$LIVE/arrived\" \"$OUTSIDE\"\n"
+    "mkdir \"$ELSEWHERE\" \"$GIVEN\"\n"
+    "echo \"$WORD\" >\"$ELSEWHERE/private\"\n"
     "echo \"$WORD\" >\"$SECRET\"\n"
     "echo >\"$HOME/.profile\"\n"
     "echo \"$WORD\" >\"$OUTSIDE/private\"\n"
@@ -82,18 +103,20 @@ static const char make_script[] =
 static const char victim_script[] =
     "rm -f \"$DIR/victim\"\n"
     "setsid sh -c 'echo $$ >\"$DIR/victim.new\"; "
-    "mv \"$DIR/victim.new\" \"$DIR/victim\"; "
+    "mv \"$DIR/victim.new\" \"$DIR/victim\"; exec 7<\"$SECRET\"; "
     "exec tail --pid=\"$DOCTOR\" -s 0.2 -f /dev/null' "
     "</dev/null >/dev/null 2>&1 &\n"
     "until [ -e \"$DIR/victim\" ]; do sleep 0.01; done\n"
     "cat \"$DIR/victim\"\n";
 
+/* Two servers: below /tmp, and in a place that is nobody's. */
 static const char tmux_script[] =
     "command -v tmux >/dev/null || exit 0\n"
     "unset TMUX TMUX_PANE\n"
-    "tmux -S \"$OUTSIDE.tmux\" -f /dev/null new-session -d "
-    "\"tail --pid=$DOCTOR -s 0.2 -f /dev/null\" >&2 && "
-    "echo \"$OUTSIDE.tmux\"\n";
+    "for socket in \"$ELSEWHERE/tmux\" \"$OUTSIDE.tmux\"; do\n"
+    "tmux -S \"$socket\" -f /dev/null new-session -d "
+    "\"tail --pid=$DOCTOR -s 0.2 -f /dev/null\" >&2\n"
+    "done && echo \"$OUTSIDE.tmux\"\n";
 
 static const char renew_script[] =
     "set -e\n"
@@ -109,9 +132,11 @@ static const char keep_script[] = "set -e\n"
 
 /* Run by this process, and once more by a guard when it has ended in whatever
  * way. */
-#define END_SCRIPT                                            \
-	"[ ! -e \"$OUTSIDE.tmux\" ] || "                      \
-	"tmux -S \"$OUTSIDE.tmux\" kill-server 2>/dev/null\n" \
+#define END_SCRIPT                                                  \
+	"for socket in \"$OUTSIDE.tmux\" \"$ELSEWHERE/tmux\"; do\n" \
+	"[ ! -e \"$socket\" ] || "                                  \
+	"tmux -S \"$socket\" kill-server 2>/dev/null\n"             \
+	"done\n"                                                    \
 	"rm -rf \"$DIR\" \"$OUTSIDE\" \"$OUTSIDE.tmux\"\n"
 static const char end_script[] = "kill \"$VICTIM\" 2>/dev/null\n" END_SCRIPT;
 static const char guard_script[] =
@@ -238,6 +263,8 @@ fill_env(struct doctor_scene *s, const char *mode, const char *lines)
 	take_env(s, "OWN", file_join(s->root, ".llmc/run/" WORKER));
 	take_env(s, "HOME", file_join(live, "home"));
 	take_env(s, "SECRET", file_join(live, "home/.secret"));
+	take_env(s, "ELSEWHERE", file_join(s->dir, "elsewhere"));
+	take_env(s, "GIVEN", file_join(s->dir, "given"));
 	take_env(s, "ARRIVED", file_join(live, "arrived"));
 	set_env(s, "OUTSIDE", s->outside);
 	set_env(s, "ABSTRACT", name);
@@ -281,6 +308,34 @@ start_victim(struct doctor_scene *s, struct err *err)
 	return r;
 }
 
+/* Secrets in the kernel. Where there can be none, there is no evidence. */
+static void
+add_keys(struct doctor_scene *s)
+{
+	const char *word = get_env(s, "WORD");
+	long ring = syscall(
+	    SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_USER_KEYRING, 1);
+
+	for (size_t i = 0; i < SCENE_KEYS; i++) {
+		s->keys[i] =
+		    syscall(SYS_add_key, "user", get_env(s, "ABSTRACT"), word,
+			strlen(word), key_rows[i].ring);
+		syscall(
+		    SYS_keyctl, KEYCTL_SET_TIMEOUT, s->keys[i], KEY_SECONDS);
+		take_env(s, key_rows[i].variable, xasprintf("%ld", s->keys[i]));
+	}
+	take_env(s, "USER_RING", xasprintf("%ld", ring));
+}
+
+static void
+remove_keys(struct doctor_scene *s)
+{
+	for (size_t i = 0; i < SCENE_KEYS; i++)
+		if (s->keys[i] > 0)
+			syscall(SYS_keyctl, KEYCTL_UNLINK, s->keys[i],
+			    key_rows[i].ring);
+}
+
 static int
 set_up(struct doctor_scene *s, struct err *err)
 {
@@ -298,7 +353,9 @@ set_up(struct doctor_scene *s, struct err *err)
 	r = start_victim(s, err);
 	if (r < 0)
 		return r;
-	r = doctor_post_new(get_env(s, "ABSTRACT"), &s->post, err);
+	add_keys(s);
+	r = doctor_post_new(get_env(s, "ABSTRACT"), get_env(s, "ELSEWHERE"),
+	    get_env(s, "GIVEN"), &s->post, err);
 	if (r < 0)
 		return r;
 	take_env(s, "TCP_PORT", xasprintf("%d", doctor_post_tcp(s->post)));
@@ -307,10 +364,11 @@ set_up(struct doctor_scene *s, struct err *err)
 }
 
 int
-doctor_scene_begin(const char *mode, const char *lines,
+doctor_scene_begin(const char *mode, const char *lines, const char *tmux,
     struct doctor_scene **ret_scene, struct err *err)
 {
 	struct doctor_scene *s = xcalloc(1, sizeof *s);
+	cleanup_free char *path = NULL;
 	char outside[] = "/tmp/llmc-doctor-outside.XXXXXX";
 	const char *home = getenv("HOME");
 	char self[4096];
@@ -319,12 +377,14 @@ doctor_scene_begin(const char *mode, const char *lines,
 
 	s->dir = make_dir(err);
 	s->home = home != NULL ? xstrdup(home) : NULL;
+	s->path = xstrdup(getenv("PATH") != NULL ? getenv("PATH") : "");
 	if (s->dir == NULL || mkdtemp(outside) == NULL) {
 		doctor_scene_end(s);
 		return r;
 	}
 	s->outside = xstrdup(outside);
 	fill_env(s, mode, lines);
+	set_env(s, "TMUX_REAL", tmux != NULL ? tmux : "");
 	self[len > 0 ? len : 0] = '\0';
 	set_env(s, "PROBE", self);
 	r = set_up(s, err);
@@ -333,6 +393,9 @@ doctor_scene_begin(const char *mode, const char *lines,
 		return r;
 	}
 	setenv("HOME", get_env(s, "HOME"), 1);
+	/* A folder that every box is given. */
+	path = xasprintf("%s:%s", s->path, get_env(s, "GIVEN"));
+	setenv("PATH", path, 1);
 	*ret_scene = s;
 	return 0;
 }
@@ -349,6 +412,8 @@ doctor_scene_end(struct doctor_scene *s)
 		setenv("HOME", s->home, 1);
 	else
 		unsetenv("HOME");
+	setenv("PATH", s->path, 1);
+	remove_keys(s);
 	doctor_post_free(s->post);
 	strv_free(s->env);
 	free(s->dir);
@@ -356,6 +421,7 @@ doctor_scene_end(struct doctor_scene *s)
 	free(s->root);
 	free(s->worktree);
 	free(s->home);
+	free(s->path);
 	free(s);
 }
 

@@ -17,8 +17,9 @@ struct err;
 struct doctor_scene;
 struct escape;
 
-/* lines: for the scratch config.toml. Ended by the caller, on success only. */
-int doctor_scene_begin(const char *mode, const char *lines,
+/* lines: for the scratch config.toml; tmux: the socket of the real server, NULL
+ * = there is none. Ended by the caller, on success only. */
+int doctor_scene_begin(const char *mode, const char *lines, const char *tmux,
     struct doctor_scene **ret_scene, struct err *err);
 void doctor_scene_end(struct doctor_scene *scene);
 

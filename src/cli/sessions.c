@@ -296,11 +296,8 @@ sessions_attach_words(
 static bool
 is_our_server(const char *tmux, const char *socket)
 {
-	const char *dir = getenv("TMUX_TMPDIR");
 	cleanup_free char *theirs = xstrndup(tmux, strcspn(tmux, ","));
-	cleanup_free char *ours = xasprintf("%s/tmux-%u/%s",
-	    dir != NULL && dir[0] != '\0' ? dir : "/tmp", (unsigned)geteuid(),
-	    socket);
+	cleanup_free char *ours = tmux_socket_path(socket);
 	struct stat a, b;
 
 	return stat(theirs, &a) == 0 && stat(ours, &b) == 0 &&

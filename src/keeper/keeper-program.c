@@ -10,6 +10,7 @@
 
 #include "keeper-cgroup.h"
 #include "keeper-command.h"
+#include "keeper-filter.h"
 #include "keeper-inner.h"
 #include "keeper-proc.h"
 #include "keeper-program.h"
@@ -59,7 +60,7 @@ become(const struct keeper *keeper)
 }
 
 int
-keeper_program_become(char **argv, bool scoped)
+keeper_program_become(char **argv, bool scoped, int filter)
 {
 	int r = scoped ? keeper_scope_enter(KEEPER_SCOPE_ABSTRACT) : 0;
 
@@ -69,6 +70,11 @@ keeper_program_become(char **argv, bool scoped)
 	}
 	/* What our keeper holds, the lock of a check say, is not for a box. */
 	close_range(STDERR_FILENO + 1, ~0U, 0);
+	keeper_filter_leave_keyring();
+	if (filter != -1 && (r = keeper_filter_open(filter)) < 0) {
+		keeper_say("cannot make a filter: %s", strerror(-r));
+		return KEEPER_FAILED;
+	}
 	execvp(argv[0], argv);
 	keeper_say("cannot start %s: %s", argv[0], strerror(errno));
 	return KEEPER_FAILED;

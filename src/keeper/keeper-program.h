@@ -9,8 +9,9 @@
 struct keeper;
 
 /* Become it without keeping it, with the standard streams only. scoped: and
- * closed to abstract unix sockets of others. The exit status if that fails. */
-int keeper_program_become(char **argv, bool scoped);
+ * closed to abstract unix sockets of others; filter: where that of
+ * keeper-filter.h is open, -1 = nowhere. The exit status if that fails. */
+int keeper_program_become(char **argv, bool scoped, int filter);
 
 /* Start it, pass signals on to it, collect orphans, and exit with its status
  * when it has ended, or when the keeper has. */

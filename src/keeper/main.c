@@ -6,10 +6,11 @@
  * Runs PROGRAM and ends with its status when it and everything that it started
  * are gone. See keeper.h.
  *
- * keeper --bare [--no-abstract] -- PROGRAM ARG...
+ * keeper --bare [--no-abstract] [--filter FD] -- PROGRAM ARG...
  *
- * Becomes PROGRAM, which has nothing open but the standard streams, and cannot
- * connect to abstract unix sockets of others.
+ * Becomes PROGRAM, which has nothing open but the standard streams, has a
+ * session keyring of its own, and cannot connect to abstract unix sockets of
+ * others. FD is open for bwrap --seccomp then: see keeper-filter.h.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -75,7 +76,8 @@ usage(void)
 		   "[--record FILE] [--mark MARK] [--cgroup DIR] "
 		   "[--mode auto|MODE,...] -- PROGRAM ARG...; "
 		   "modes: namespace, cgroup, scope, reaper, box; "
-		   "or: keeper --bare [--no-abstract] -- PROGRAM ARG...");
+		   "or: keeper --bare [--no-abstract] [--filter FD] -- "
+		   "PROGRAM ARG...");
 	return KEEPER_FAILED;
 }
 
@@ -92,12 +94,13 @@ main(int argc, char **argv)
 		{ "cgroup", required_argument, NULL, 'c' },
 		{ "bare", no_argument, NULL, 'b' },
 		{ "no-abstract", no_argument, NULL, 'A' },
+		{ "filter", required_argument, NULL, 'f' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static struct keeper keeper;
 	const char *modes = getenv("LLMC_KEEPER_MODE");
 	bool bare = false, scoped = false;
-	int option;
+	int option, filter = -1;
 
 	if (modes == NULL || modes[0] == '\0')
 		modes = "auto";
@@ -130,6 +133,9 @@ main(int argc, char **argv)
 		case 'A':
 			scoped = true;
 			break;
+		case 'f':
+			filter = (int)strtol(optarg, NULL, 10);
+			break;
 		default:
 			return usage();
 		}
@@ -138,7 +144,7 @@ main(int argc, char **argv)
 	if (optind == argc || bare < scoped)
 		return usage();
 	if (bare)
-		return keeper_program_become(keeper.argv, scoped);
+		return keeper_program_become(keeper.argv, scoped, filter);
 	if (!set_modes(&keeper, modes))
 		return usage();
 	if (keeper.mark != NULL && setenv("LLMC_KEEPER", keeper.mark, 1) == -1)

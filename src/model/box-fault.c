@@ -61,6 +61,10 @@ static const struct row {
 	    { "a folder or file that the sandbox shows does not exist",
 		"create it, or remove it from defaults.sandbox_read and "
 		"defaults.sandbox_write" } },
+	{ "PR_SET_SECCOMP", NULL,
+	    { "this kernel or container has no filters of system calls",
+		"use a kernel with seccomp filters; in a container, ask "
+		"whoever runs it to allow seccomp" } },
 	{ "Unknown option", NULL,
 	    { "bubblewrap is too old", "install version 0.5 or later" } },
 	{ "Operation not permitted", NULL,

@@ -390,6 +390,10 @@ box_plan(const struct box_facts *f)
 			strv_add(&argv, m.list[i].from);
 		strv_add(&argv, m.list[i].at);
 	}
+	if (f->filter) {
+		strv_add(&argv, "--seccomp");
+		strv_take(&argv, xasprintf("%d", BOX_FILTER_FD));
+	}
 	add_set(&argv, f);
 	seal_all(&argv, &m, f);
 	if (f->tree != NULL) {

@@ -14,10 +14,13 @@
  * name), HOME, SECRET (a file in HOME), OUTSIDE (a folder below /tmp), WORD
  * (contents of everything secret), COMMIT (one that is on no branch but the
  * sibling's), OWN (folder of the worker's socket), PROBE (llmc), VICTIM (a
- * process outside), ABSTRACT, TCP_PORT, UDP_PORT, TMUX_SOCKET and DISK.
- * DOCTOR_SECRET is set around a box, not in it. `look` also has ARRIVED: a
- * folder with a file for each socket (main, other, abstract, tcp, udp) at which
- * the word arrived.
+ * process outside, which has SECRET open as 7), ABSTRACT, TCP_PORT, UDP_PORT,
+ * TMUX_SOCKET, TMUX_REAL (of this repository), DISK, ELSEWHERE (a folder that
+ * is neither temporary nor in HOME, with private and the sockets sock and
+ * tmux), GIVEN (a folder of PATH, with the socket sock), SESSION_KEY, USER_KEY
+ * and USER_RING (numbers of the kernel). DOCTOR_SECRET is set around a box, not
+ * in it. `look` also has ARRIVED: a folder with a file for each socket (main,
+ * other, abstract, tcp, udp, elsewhere, given) at which the word arrived.
  */
 #ifndef ESCAPE_TABLE_H
 #define ESCAPE_TABLE_H

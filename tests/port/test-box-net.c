@@ -201,7 +201,8 @@ START_TEST(nothing_is_open_in_a_box_with_the_hosts_network)
 
 	file_replace(bwrap, "", 0, 0755, NULL);
 	ck_assert_int_eq(chmod(bwrap, 04755), 0);
-	ck_assert_msg(box_net_share(bwrap, &net, &err) == 0, "%s", err.msg);
+	ck_assert_msg(
+	    box_net_begin(bwrap, true, &net, &err) == 0, "%s", err.msg);
 	ck_assert_ptr_nonnull(net.before);
 	ck_assert_str_eq(net.before[1], "--bare");
 	box_net_release(&net);

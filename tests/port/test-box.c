@@ -485,6 +485,29 @@ START_TEST(a_command_and_a_check_have_a_box_without_the_agents_things)
 }
 END_TEST
 
+/* The filter that closes them is not left out in any kind of box. */
+START_TEST(no_box_has_the_kernels_keyrings)
+{
+	static const enum box_kind kinds[] = { BOX_SESSION, BOX_COMMAND,
+		BOX_CHECK };
+
+	box_world_need();
+	for (size_t i = 0; i < nitems(both_modes); i++) {
+		struct box_world w;
+
+		box_world_begin(&w, both_modes[i]);
+		w.spec.trial = true;
+		for (size_t n = 0; n < nitems(kinds); n++) {
+			w.spec.kind = kinds[n];
+			if (kinds[n] == BOX_CHECK)
+				become_check(&w);
+			works(w, "grep -q 'Seccomp:.2' /proc/self/status");
+		}
+		box_world_end(&w);
+	}
+}
+END_TEST
+
 START_TEST(a_shell_command_runs_in_a_box_as_it_is)
 {
 	cleanup_child_result struct child_result result;
@@ -558,6 +581,7 @@ unit_suite(void)
 	    (const TTest *[]){ nothing_else_can_be_changed,
 		little_else_can_be_seen,
 		the_machine_is_seen_only_where_it_was_given,
+		no_box_has_the_kernels_keyrings,
 		the_tmux_server_is_out_of_reach_wherever_its_socket_is,
 		a_socket_is_reached_only_if_it_was_named_itself,
 		programs_in_unusual_places_work, NULL });

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "box-plan.h"
 #include "buf.h"
 #include "errtext.h"
 #include "file.h"
@@ -23,6 +24,8 @@
 #include "strv.h"
 
 #define HOSTS_MAX (1024 * 1024)
+
+_Static_assert(BOX_FILTER_FD == INSIDE_FD + 1, "both are passed on");
 
 struct serving {
 	const struct outside *outside;
@@ -164,9 +167,9 @@ outside_exec(const struct outside *outside, char *const *argv, struct err *err)
 		return err_errno(err, -errno, "dup2");
 	if (ends[1] == INSIDE_FD)
 		fcntl(INSIDE_FD, F_SETFD, 0);
-	/* Nothing else is for a box. */
+	/* Nothing else is for a box, but its filter. */
 	close_range(STDERR_FILENO + 1, INSIDE_FD - 1, 0);
-	close_range(INSIDE_FD + 1, ~0U, 0);
+	close_range(BOX_FILTER_FD + 1, ~0U, 0);
 	execvp(argv[0], argv);
 	return err_errno(err, -errno, "cannot start %s", argv[0]);
 }

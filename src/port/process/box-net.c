@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "box-net.h"
+#include "box-plan.h"
 #include "errtext.h"
 #include "file.h"
 #include "mem.h"
@@ -30,8 +31,8 @@ hosts_file(const struct workspace *workspace, const char *name)
 
 int
 box_net_prepare(const struct workspace *workspace, const char *name,
-    const char *llmc, const char *const *hosts, bool tell,
-    struct box_net *ret_net, struct err *err)
+    const char *llmc, const char *const *hosts, bool tell, struct box_net *net,
+    struct err *err)
 {
 	cleanup_free char *file = hosts_file(workspace, name);
 	cleanup_free char *socket =
@@ -39,7 +40,6 @@ box_net_prepare(const struct workspace *workspace, const char *name,
 	const char *const before[] = { llmc, "proxy", file, name, socket, "--",
 		NULL };
 	const char *const inner[] = { llmc, "inside", "--", NULL };
-	struct box_net net = { 0 };
 	int r;
 
 	if (llmc == NULL)
@@ -49,9 +49,8 @@ box_net_prepare(const struct workspace *workspace, const char *name,
 	r = outside_write_hosts(file, hosts, err);
 	if (r < 0)
 		return r;
-	strv_add_all(&net.before, before);
-	strv_add_all(&net.inner, inner);
-	*ret_net = net;
+	strv_add_all(&net->before, before);
+	strv_add_all(&net->inner, inner);
 	return 0;
 }
 
@@ -75,7 +74,8 @@ box_net_can_scope(const char *bwrap)
 }
 
 int
-box_net_share(const char *bwrap, struct box_net *ret_net, struct err *err)
+box_net_begin(
+    const char *bwrap, bool share, struct box_net *ret_net, struct err *err)
 {
 	cleanup_free char *keeper = sibling_find("keeper");
 	const char *const before[] = { keeper, "--bare", NULL };
@@ -86,8 +86,10 @@ box_net_share(const char *bwrap, struct box_net *ret_net, struct err *err)
 		    "it belongs beside llmc or into its libexec folder; "
 		    "install llmc again");
 	strv_add_all(&ret_net->before, before);
-	if (box_net_can_scope(bwrap))
+	if (share && box_net_can_scope(bwrap))
 		strv_add(&ret_net->before, "--no-abstract");
+	strv_add(&ret_net->before, "--filter");
+	strv_take(&ret_net->before, xasprintf("%d", BOX_FILTER_FD));
 	strv_add(&ret_net->before, "--");
 	return 0;
 }

@@ -22,6 +22,7 @@
 #include "sibling.h"
 #include "strv.h"
 #include "text.h"
+#include "tmux.h"
 #include "workspace.h"
 
 #define NUMBER_MAX 64 /* bytes of a file of the kernel with one number */
@@ -137,9 +138,7 @@ find_home(struct making *m, struct err *err)
 static void
 hide_tmux(struct making *m)
 {
-	const char *dir = getenv("TMUX_TMPDIR");
-	cleanup_free char *folder = xasprintf("%s/tmux-%u",
-	    dir != NULL && dir[0] != '\0' ? dir : "/tmp", (unsigned)geteuid());
+	cleanup_free char *folder = tmux_socket_path("");
 
 	if (box_paths_hide(&m->paths, folder))
 		strv_add(&m->closed, last(m->paths.hidden));
@@ -403,6 +402,7 @@ fill_facts(struct making *m)
 
 	f->bwrap = m->bwrap;
 	f->is_root = geteuid() == 0;
+	f->filter = true;
 	f->machine = strv_const(m->paths.machine);
 	f->links = m->paths.links;
 	f->temporary = strv_const(m->temporary);
@@ -438,12 +438,11 @@ static int
 prepare_net(struct making *m, struct err *err)
 {
 	const struct box_spec *spec = m->spec;
-	int r;
+	bool share = m->facts.mode == BOX_WORKTREE;
+	int r = box_net_begin(m->bwrap, share, &m->net, err);
 
-	if (m->facts.mode == BOX_WORKTREE)
-		return box_net_share(m->bwrap, &m->net, err);
-	if (spec->kind == BOX_COMMAND && !spec->network)
-		return 0;
+	if (r < 0 || share || (spec->kind == BOX_COMMAND && !spec->network))
+		return r;
 	r = box_net_prepare(spec->workspace, m->name, m->llmc,
 	    worker_list(m, "sandbox_hosts"), spec->kind == BOX_SESSION, &m->net,
 	    err);

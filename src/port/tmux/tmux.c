@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "buf.h"
 #include "errtext.h"
@@ -555,6 +556,16 @@ char *
 tmux_session_name(const char *worker)
 {
 	return xasprintf("llmc-%s", worker);
+}
+
+char *
+tmux_socket_path(const char *socket)
+{
+	const char *dir = getenv("TMUX_TMPDIR");
+
+	return xasprintf("%s/tmux-%u/%s",
+	    dir != NULL && dir[0] != '\0' ? dir : "/tmp", (unsigned)geteuid(),
+	    socket);
 }
 
 void

@@ -119,6 +119,10 @@ void tmux_forget(struct tmux *tmux, const void *arg);
 /* "llmc-<worker>". */
 char *tmux_session_name(const char *worker);
 
+/* Where the server has its socket of that name ("tmux -L socket"); "" = the
+ * folder. The caller frees. */
+char *tmux_socket_path(const char *socket);
+
 /* The command that a person types to attach: "tmux -L socket attach -t =name",
  * or to switch inside the same server. argv is NULL terminated; its strings are
  * those of options, and *ret_target, which the caller frees. Quote them for a
