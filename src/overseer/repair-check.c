@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "buf.h"
 #include "child.h"
@@ -154,10 +155,11 @@ repair_check_setup(struct operation *op)
 	settings_list(o->settings, "repo.copy_files", &spec.copy_files);
 	if (r->check.dir == NULL ||
 	    (spec.copy_files[0] == NULL && spec.command[0] == '\0') ||
-	    file_mkdirs(folder, 0700, NULL) < 0 || !setup_is_due(&spec)) {
+	    file_mkdirs(folder, 0700, NULL) < 0) {
 		operation_next(op);
 		return;
 	}
+	unlink(stamp); /* what it made before is gone */
 	r->check.setup =
 	    setup_begin(o->loop, &spec, on_set_up, operation_await(op));
 }

@@ -163,6 +163,84 @@ START_TEST(a_worker_cannot_weaken_its_own_judge)
 }
 END_TEST
 
+/* --- what a check leaves ------------------------------------------------ */
+
+/* Whatever a check does to its slot, the next one judges what would land. */
+START_TEST(a_check_cannot_poison_the_slot)
+{
+	ck_assert_int_eq(e2e_sh(fleet_root(),
+			     "echo green >verdict; echo '*.o' >.gitignore; "
+			     "git add .; git commit -qm start")
+			     ->status,
+	    0);
+	recording_check("[ -n \"${LLMC_CHECK_SLOT-}\" ] || exit 75\n"
+			"[ ! -e left.o ] || exit 0\n"
+			"r=0; grep -q green verdict || r=1\n"
+			"echo green >verdict; >left.o\n"
+			"git update-index --skip-worktree verdict\n"
+			"exit $r");
+	auto_set("auto.concurrency", "1");
+	auto_set("auto.max_attempts", "1");
+	auto_set("auto.max_turns", "1");
+	auto_task("1.md", "A\nfake: commit a.txt x");
+	auto_task("2.md", "B\nfake: commit verdict red");
+	auto_launch("--until-empty", NULL);
+	auto_wait_exit();
+	ck_assert_int_ge(recorded("slot-1"), 2);
+	ck_assert_str_eq(
+	    e2e_git(fleet_root(), "show", "main:verdict", NULL), "green\n");
+	e2e_has(e2e_git(fleet_root(), "ls-tree", "--name-only", "main", NULL),
+	    "a.txt");
+}
+END_TEST
+
+/* A check that passes because it changed its judge has not passed. */
+START_TEST(a_check_that_changes_its_judge_does_not_count)
+{
+	ck_assert_int_eq(e2e_sh(fleet_root(),
+			     "echo strict >judge; git add .; "
+			     "git commit -qm start")
+			     ->status,
+	    0);
+	recording_check("[ -n \"${LLMC_CHECK_SLOT-}\" ] || exit 75\n"
+			"[ ! -e evil.txt ] || echo lenient >judge");
+	auto_set("auto.protected_paths", "[\"judge\"]");
+	auto_set("auto.concurrency", "1");
+	auto_set("auto.max_attempts", "1");
+	auto_set("auto.max_turns", "1");
+	auto_task("1.md", "A\nfake: commit evil.txt x");
+	auto_task("2.md", "B\nfake: commit b.txt x");
+	auto_launch("--until-empty", NULL);
+	auto_wait_exit();
+	e2e_lacks(e2e_git(fleet_root(), "ls-tree", "--name-only", "main", NULL),
+	    "evil.txt");
+	e2e_has(e2e_git(fleet_root(), "ls-tree", "--name-only", "main", NULL),
+	    "b.txt");
+}
+END_TEST
+
+/* What the setup of a slot made is there for each check, and made once. */
+START_TEST(a_slot_is_set_up_once)
+{
+	recording_check("[ -n \"${LLMC_CHECK_SLOT-}\" ] || exit 75\n"
+			"grep -q made deps/lib && [ ! -e deps/extra ] && "
+			"[ ! -e free ] && >deps/extra && >free");
+	auto_set("repo.setup_command",
+	    e2e_path("mkdir -p deps && echo made >deps/lib && pwd >>'%s'",
+		unit_path("setups")));
+	auto_set("auto.concurrency", "1");
+	for (const char *name = "abc"; *name != '\0'; name++)
+		auto_task(e2e_path("%c.md", *name), "%c\nfake: commit %c.txt x",
+		    *name, *name);
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert_int_ge(recorded("slot-1"), 3);
+	e2e_expect(e2e_sh("/",
+		       e2e_path("[ $(grep -c /checks/1 '%s') = 1 ]",
+			   unit_path("setups"))),
+	    0, NULL);
+}
+END_TEST
+
 /* --- nobody's fault ---------------------------------------------------- */
 
 /* Pretend that the wait for another try is over. */
@@ -342,7 +420,9 @@ unit_suite(void)
 		each_commit_is_checked_in_two_slots_at_once,
 		protected_paths_wait_for_a_person,
 		a_worker_cannot_weaken_its_own_judge,
-		what_cannot_be_judged_blames_nobody,
+		a_check_cannot_poison_the_slot,
+		a_check_that_changes_its_judge_does_not_count,
+		a_slot_is_set_up_once, what_cannot_be_judged_blames_nobody,
 		a_red_branch_is_fixed_by_a_task,
 		a_red_branch_loses_the_commits_of_tasks,
 		all_at_once_lead_to_the_same_tree_as_one_by_one

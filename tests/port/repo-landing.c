@@ -196,6 +196,7 @@ on_checked_out(
 		    &out->overlaid);
 		join(landing->modified, sizeof landing->modified,
 		    &out->modified);
+		landing->kept = out->kept;
 	}
 	repo_answered(landing->repo, err);
 }
@@ -211,6 +212,46 @@ repo_check_out(struct repo_landing *landing, const struct git_check_tree *what)
 	repo_begin(repo);
 	git_check_tree_prepare(
 	    repo->git, landing->dir, &all, on_checked_out, landing);
+	repo_wait(repo);
+	return repo->code;
+}
+
+static void
+on_kept(const struct err *err, void *arg)
+{
+	repo_answered(arg, err);
+}
+
+int
+repo_keep(struct repo_landing *landing, const char *keep)
+{
+	struct repo *repo = landing->repo;
+
+	repo_begin(repo);
+	git_check_tree_keep(repo->git, landing->dir, keep, on_kept, repo);
+	repo_wait(repo);
+	return repo->code;
+}
+
+static void
+on_compared(const struct git_list *paths, const struct err *err, void *arg)
+{
+	struct repo_landing *landing = arg;
+
+	if (paths != NULL)
+		join(landing->paths, sizeof landing->paths, paths);
+	repo_answered(landing->repo, err);
+}
+
+int
+repo_compare(struct repo_landing *landing, const char *judge,
+    const char *const *protected_paths)
+{
+	struct repo *repo = landing->repo;
+
+	repo_begin(repo);
+	git_check_tree_compare(repo->git, landing->dir, judge, protected_paths,
+	    on_compared, landing);
 	repo_wait(repo);
 	return repo->code;
 }

@@ -20,6 +20,7 @@ struct repo_landing {
 	struct git_candidate_answer built; /* without its list */
 	char paths[1024];
 	char overlaid[1024], modified[1024];
+	bool kept;
 };
 
 /* With the worktree of repo_add() and the detached one. */
@@ -46,5 +47,9 @@ void repo_expect_build(struct repo_landing *landing, const char *parent,
 /* Prepare the detached worktree; names are resolved. */
 int
 repo_check_out(struct repo_landing *landing, const struct git_check_tree *what);
+/* Note what lies there; and compare after a check, with the answer in paths. */
+int repo_keep(struct repo_landing *landing, const char *keep);
+int repo_compare(struct repo_landing *landing, const char *judge,
+    const char *const *protected_paths);
 
 #endif

@@ -58,25 +58,124 @@ START_TEST(it_is_made_and_used_again)
 	assert_at(landing, "main", ".gitignore\na.txt\nd");
 	repo_trap(repo, 0, "");
 	check_out(landing, &at_next);
-	ck_assert_int_eq(repo_trap_count(repo), 3 + 1);
+	ck_assert_int_eq(repo_trap_count(repo), 5 + 1);
 	repo_untrap(repo);
 	assert_at(landing, "next", ".gitignore\na.txt\nn");
-	/* What a check leaves behind: only the ignored file stays. */
+	/* What a check leaves behind goes, ignored or not. */
 	repo_sh(repo,
 	    "cd \"$B/check\"; echo x >>a.txt; git rm -q --cached n; "
 	    "mkdir out; >out/u; >'u\nu'; >keep.o; git init -q nested; "
 	    ">nested/f; ln -s a.txt link; git add link; "
 	    "git checkout -q -b llmc/mine");
 	check_out(landing, &at_main);
-	assert_at(landing, "main", ".gitignore\na.txt\nd\nkeep.o");
+	assert_at(landing, "main", ".gitignore\na.txt\nd");
 	ck_assert_str_eq(
 	    repo_sh(repo, "cat \"$B/check/a.txt\" \"$B/check/d/t\""), "one\nt");
-	check_out(landing,
-	    &(struct git_check_tree){
-		.commit = "main", .clean_ignored = true });
-	assert_at(landing, "main", ".gitignore\na.txt\nd");
 	ck_assert_str_eq(landing->modified, "");
 	ck_assert_str_eq(landing->overlaid, "");
+}
+END_TEST
+
+/* An earlier check cannot make git believe that a file is as in the commit. */
+START_TEST(no_mark_in_the_index_hides_a_file)
+{
+	static const char *const poisons[] = {
+		"git update-index --skip-worktree a.txt",
+		"git update-index --assume-unchanged a.txt",
+		"git rm -q --cached a.txt; echo a.txt >.gitignore",
+		"echo a.txt >>\"$(git rev-parse --git-path info/exclude)\"; "
+		"git rm -q --cached a.txt",
+		"cp \"$(git rev-parse --git-dir)/index\" \"$B/old\"; git "
+		"commit -qam evil; cp \"$B/old\" \"$(git rev-parse "
+		"--git-dir)/index\"",
+	};
+	cleanup_landing struct repo_landing *landing = without_tree();
+	struct repo *repo = landing->repo;
+
+	check_out(landing, &at_main);
+	for (size_t i = 0; i < nitems(poisons); i++) {
+		cleanup_free char *script = xasprintf(
+		    "cd \"$B/check\"; echo evil >a.txt; mkdir -p evil; "
+		    "echo '* eol=crlf' >evil/.gitattributes; "
+		    "echo '*' >evil/.gitignore; >evil.o; touch -r d/t a.txt; %s",
+		    poisons[i]);
+
+		repo_sh(repo, script);
+		check_out(landing, &at_main);
+		ck_assert_str_eq(
+		    repo_sh(repo, "cat \"$B/check/a.txt\"; ls \"$B/check\""),
+		    "one\na.txt\nd");
+	}
+}
+END_TEST
+
+/* What a setup made stays as long as it is as that left it. */
+START_TEST(only_what_a_setup_made_is_kept)
+{
+	static const char *const changes[] = {
+		"echo evil >m/a.o",
+		"chmod +x m/a.o",
+		"rm m/a.o",
+		"touch -r m/a.o x; echo b >m/a.o; touch -r x m/a.o",
+		"rm m/link; ln -s a.o m/link",
+		"mv m x; ln -s x m",
+	};
+	cleanup_landing struct repo_landing *landing = without_tree();
+	struct repo *repo = landing->repo;
+	cleanup_free char *keep = xasprintf("%s/kept", repo->base);
+	struct git_check_tree what = { .commit = "main", .keep = keep };
+
+	check_out(landing, &at_main);
+	for (size_t i = 0; i < nitems(changes); i++) {
+		cleanup_free char *script =
+		    xasprintf("cd \"$B/check\"; %s", changes[i]);
+
+		repo_sh(repo,
+		    "cd \"$B/check\"; mkdir m; echo a >m/a.o; "
+		    "echo u >'m/u\nv'; ln -s nowhere m/link");
+		ck_assert_int_eq(repo_keep(landing, keep), 0);
+		repo_sh(
+		    repo, "cd \"$B/check\"; >m/evil.o; >evil.o; touch m/a.o");
+		what.commit = "next";
+		check_out(landing, &what);
+		ck_assert(landing->kept);
+		ck_assert_str_eq(
+		    repo_sh(repo,
+			"cd \"$B/check\"; ls m | sort; cat m/a.o; ls *.o || :; "
+			"git rev-parse HEAD"),
+		    repo_sh(repo,
+			"printf 'a.o\nlink\nu\nv\na\n'; "
+			"git rev-parse next"));
+		repo_sh(repo, script);
+		what.commit = "main";
+		check_out(landing, &what);
+		ck_assert_msg(!landing->kept, "%s", changes[i]);
+		assert_at(landing, "main", ".gitignore\na.txt\nd");
+	}
+	/* Files of a repository inside cannot be told. */
+	repo_sh(repo, "cd \"$B/check\"; git init -q n; >n/f; >kept");
+	ck_assert_int_eq(repo_keep(landing, keep), 0);
+	check_out(landing, &what);
+	ck_assert(!landing->kept);
+	assert_at(landing, "main", ".gitignore\na.txt\nd");
+}
+END_TEST
+
+START_TEST(what_a_check_did_to_its_judge_is_seen)
+{
+	cleanup_landing struct repo_landing *landing = without_tree();
+	struct repo *repo = landing->repo;
+	const char *const paths[] = { "d", "a.txt", "none", NULL };
+
+	check_out(landing, &at_main);
+	repo_sh(repo, "cd \"$B/check\"; touch d/t; >d/new; echo x >.gitignore");
+	ck_assert_int_eq(repo_compare(landing, "main", paths), 0);
+	ck_assert_str_eq(landing->paths, "");
+	repo_sh(repo,
+	    "cd \"$B/check\"; echo x >d/t; rm a.txt; "
+	    "git update-index --skip-worktree d/t a.txt");
+	ck_assert_int_eq(repo_compare(landing, "main", paths), 0);
+	ck_assert_str_eq(landing->paths, "a.txt|d/t|");
 }
 END_TEST
 
@@ -175,8 +274,7 @@ START_TEST(a_judged_gitignore)
 	repo_sh(landing->repo, "cd \"$B/check\"; >cheat; >keep.o");
 	check_out(landing, &what);
 	ck_assert_str_eq(landing->overlaid, ".gitignore|");
-	ck_assert_str_eq(
-	    repo_sh(landing->repo, "ls \"$B/check\""), "a.txt\nkeep.o\nn");
+	ck_assert_str_eq(repo_sh(landing->repo, "ls \"$B/check\""), "a.txt\nn");
 }
 END_TEST
 
@@ -280,7 +378,7 @@ START_TEST(whoever_else_writes_there_is_noticed)
 	cleanup_landing struct repo_landing *landing = without_tree();
 
 	for (size_t i = 0; i < nitems(table); i++) {
-		int r = check_out_beside(landing, "clean", table[i].script);
+		int r = check_out_beside(landing, "checkout", table[i].script);
 
 		ck_assert_msg(
 		    r == -EBUSY, "%zu: %d %s", i, r, landing->repo->msg);
@@ -291,7 +389,7 @@ START_TEST(whoever_else_writes_there_is_noticed)
 	}
 	/* A file that is ignored, or one that cannot be told from git's own. */
 	ck_assert_int_eq(
-	    check_out_beside(landing, "clean", ">x.o; echo x >>a.txt"), 0);
+	    check_out_beside(landing, "checkout", ">x.o; echo x >>a.txt"), 0);
 	ck_assert_str_eq(landing->modified, "a.txt|");
 }
 END_TEST
@@ -411,7 +509,7 @@ START_TEST(a_missing_commit_is_told)
 	ck_assert_int_eq(repo_check_out(landing, &what), -ENOENT);
 	check_out(landing, &at_main);
 	ck_assert_int_eq(repo_check_out(landing, &what), -EIO);
-	ck_assert_ptr_nonnull(strstr(landing->repo->msg, "git checkout: "));
+	ck_assert_ptr_nonnull(strstr(landing->repo->msg, "git read-tree: "));
 }
 END_TEST
 
@@ -422,6 +520,9 @@ unit_suite(void)
 
 	unit_case(s, "prepare",
 	    (const TTest *[]){ it_is_made_and_used_again,
+		no_mark_in_the_index_hides_a_file,
+		only_what_a_setup_made_is_kept,
+		what_a_check_did_to_its_judge_is_seen,
 		a_sparse_checkout_is_not_inherited, hooks_do_not_run,
 		the_judge_is_that_of_the_branch, a_judged_gitignore,
 		line_ends_that_never_fit_are_no_obstacle,

@@ -17,6 +17,7 @@
 #include "excerpt.h"
 #include "file.h"
 #include "git-check-tree.h"
+#include "git-list.h"
 #include "git-work.h"
 #include "identity.h"
 #include "log.h"
@@ -26,6 +27,7 @@
 #include "settings.h"
 #include "setup.h"
 #include "strv.h"
+#include "text.h"
 #include "workspace.h"
 
 #define NAME_SIZE (CHECK_TREE_SIZE + CHECK_KEY_SIZE)
@@ -33,7 +35,9 @@
 enum {
 	STEP_PLACE,
 	STEP_SETUP,
-	STEP_RUN
+	STEP_KEEP,
+	STEP_RUN,
+	STEP_COMPARE
 };
 
 struct check_slot {
@@ -42,6 +46,10 @@ struct check_slot {
 	int number;
 	char *dir; /* the worktree */
 	char *run_dir; /* the errand's files */
+	char *stamp; /* of its setup */
+	/* What that made (git_check_tree_keep); and the same until the check
+	 * has passed, so that no work that fails leaves anything to others. */
+	char *kept, *made;
 	check_slot_fn *fn;
 	void *arg;
 
@@ -55,6 +63,7 @@ struct check_slot {
 	char *task, *base;
 	char **protected_paths;
 	bool afresh;
+	bool set_up; /* what the last setup made is still there */
 	int64_t since_ms;
 	struct box box; /* that its commands run in */
 	struct setup *setup; /* while it runs */
@@ -105,7 +114,8 @@ on_placed(const struct git_checked_out *out, const struct err *err, void *arg)
 	struct check_slot *slot = arg;
 	struct err broken;
 
-	(void)out;
+	if (out != NULL)
+		slot->set_up = out->kept;
 	if (err == NULL || (err->code != -EUCLEAN && err->code != -EEXIST) ||
 	    slot->renewed || slot->op.stopping) {
 		operation_on_done(err, arg);
@@ -119,16 +129,39 @@ on_placed(const struct git_checked_out *out, const struct err *err, void *arg)
 		operation_go(&slot->op, STEP_PLACE);
 }
 
+static bool
+describe_setup(const struct check_slot *slot, struct setup_spec *ret_spec)
+{
+	const struct core *core = slot->core;
+
+	*ret_spec = (struct setup_spec){
+		.root = core->workspace->root,
+		.worktree = slot->dir,
+		.stamp = slot->stamp,
+		.command =
+		    settings_string(core->settings, "repo.setup_command"),
+		.timeout_ms =
+		    settings_duration(core->settings, "repo.setup_timeout"),
+	};
+	settings_list(core->settings, "repo.copy_files", &ret_spec->copy_files);
+	return ret_spec->copy_files[0] != NULL || ret_spec->command[0] != '\0';
+}
+
 static void
 step_place(struct operation *op)
 {
 	struct check_slot *slot = (struct check_slot *)op;
+	struct setup_spec setup;
+	bool keeps = describe_setup(slot, &setup) && !slot->afresh &&
+	    !setup_is_due(&setup);
 	struct git_check_tree what = {
 		.commit = slot->commit,
 		.judge = slot->base,
 		.protected_paths = strv_const(slot->protected_paths),
+		.keep = keeps ? slot->kept : NULL,
 	};
 
+	unlink(slot->made);
 	git_check_tree_prepare(
 	    slot->core->git, slot->dir, &what, on_placed, operation_await(op));
 }
@@ -173,27 +206,15 @@ step_setup(struct operation *op)
 	struct check_slot *slot = (struct check_slot *)op;
 	const struct core *core = slot->core;
 	cleanup_free char *dir = workspace_path(core->workspace, "setup");
-	cleanup_free char *name = xasprintf(".check-%d", slot->number);
-	cleanup_free char *stamp = file_join(dir, name);
-	struct setup_spec spec = {
-		.root = core->workspace->root,
-		.worktree = slot->dir,
-		.stamp = stamp,
-		.command =
-		    settings_string(core->settings, "repo.setup_command"),
-		.timeout_ms =
-		    settings_duration(core->settings, "repo.setup_timeout"),
-	};
+	struct setup_spec spec;
 	struct err err = { 0 };
 
-	settings_list(core->settings, "repo.copy_files", &spec.copy_files);
-	if (slot->afresh)
-		unlink(stamp);
-	if ((spec.copy_files[0] == NULL && spec.command[0] == '\0') ||
-	    !setup_is_due(&spec)) {
-		operation_next(op);
+	if (!describe_setup(slot, &spec) || slot->set_up) {
+		operation_go(op, STEP_RUN);
 		return;
 	}
+	unlink(slot->stamp);
+	unlink(slot->kept);
 	if (prepare_box(slot, &err) < 0) {
 		operation_fail(op, &err);
 		return;
@@ -224,6 +245,25 @@ cancel_setup(struct operation *op)
 		return;
 	setup_free(take_ptr(&slot->setup));
 	slot->cancelled = loop_after(op->loop, 1, on_setup_cancelled, slot);
+}
+
+/* --- step keep: what it made, for the checks after this one ----------- */
+
+/* Without it the next check runs the setup again. */
+static void
+on_kept(const struct err *err, void *arg)
+{
+	(void)err;
+	operation_on_done(NULL, arg);
+}
+
+static void
+step_keep(struct operation *op)
+{
+	struct check_slot *slot = (struct check_slot *)op;
+
+	git_check_tree_keep(slot->core->git, slot->dir, slot->made, on_kept,
+	    operation_await(op));
 }
 
 /* --- step run: the command ------------------------------------------- */
@@ -341,7 +381,68 @@ cancel_run(struct operation *op)
 	operation_arrived(op, NULL);
 }
 
+/* --- step compare: is its judge what it was? --------------------------- */
+
+static void
+take_changed(struct check_slot *slot, const struct git_list *paths)
+{
+	cleanup_buf struct buf shown = BUF_INIT;
+
+	if (paths->count == 0)
+		return;
+	text_add_visible(&shown, paths->v[0],
+	    text_cut(paths->v[0], strlen(paths->v[0]), 200), false);
+	/* Of one that was adopted nobody knows whose judge it had. */
+	slot->facts.verdict = slot->adopting ? CHECK_UNJUDGED : CHECK_FAILED;
+	buf_clear(&slot->how);
+	buf_addf(&slot->how, "changed what is protected while it ran: %s",
+	    shown.data);
+}
+
+static void
+on_compared(const struct git_list *paths, const struct err *err, void *arg)
+{
+	struct check_slot *slot = arg;
+
+	if (!operation_arrived(&slot->op, NULL))
+		return;
+	if (err == NULL) {
+		take_changed(slot, paths);
+	} else {
+		slot->facts.verdict =
+		    err->code == -EUCLEAN ? CHECK_FAILED : CHECK_UNJUDGED;
+		buf_clear(&slot->how);
+		buf_addf(&slot->how, "cannot be believed: %s", err->msg);
+	}
+	operation_done(&slot->op);
+}
+
+static void
+step_compare(struct operation *op)
+{
+	struct check_slot *slot = (struct check_slot *)op;
+	const char *judge = slot->adopting ? slot->tree :
+	    slot->base != NULL             ? slot->base :
+					     slot->commit;
+
+	if (slot->facts.verdict != CHECK_PASSED ||
+	    strv_count(slot->protected_paths) == 0) {
+		operation_done(op);
+		return;
+	}
+	git_check_tree_compare(slot->core->git, slot->dir, judge,
+	    strv_const(slot->protected_paths), on_compared,
+	    operation_await(op));
+}
+
 /* --- the end --------------------------------------------------------- */
+
+static void
+end_keep(const struct check_slot *slot, enum check_verdict verdict)
+{
+	if (verdict != CHECK_PASSED || rename(slot->made, slot->kept) == -1)
+		unlink(slot->made);
+}
 
 static void
 clear(struct check_slot *slot)
@@ -375,6 +476,8 @@ end(struct operation *op, const struct err *err)
 		ended.verdict = CHECK_UNJUDGED;
 		ended.how = err->msg;
 	}
+	if (!leaving)
+		end_keep(slot, ended.verdict);
 	/* The result is in the caller's hands; if it is lost with us, the check
 	 * runs again. */
 	if (!leaving)
@@ -389,7 +492,9 @@ static const struct operation_step steps[] = {
 	[STEP_SETUP] = { .name = "setup",
 	    .run = step_setup,
 	    .cancel = cancel_setup },
+	[STEP_KEEP] = { .name = "keep", .run = step_keep },
 	[STEP_RUN] = { .name = "run", .run = step_run, .cancel = cancel_run },
+	[STEP_COMPARE] = { .name = "compare", .run = step_compare },
 };
 
 static const struct operation_kind kind = {
@@ -399,11 +504,11 @@ static const struct operation_kind kind = {
 	.end = end,
 };
 
-/* Adopted: only the command is left. */
+/* Adopted: only the command is left, and a look at what it did. */
 static const struct operation_kind adopted_kind = {
 	.name = "check",
 	.steps = steps + STEP_RUN,
-	.count = 1,
+	.count = nitems(steps) - STEP_RUN,
 	.end = end,
 };
 
@@ -411,7 +516,7 @@ static void
 begin(struct check_slot *slot, const struct operation_kind *how)
 {
 	slot->busy = true;
-	slot->renewed = false;
+	slot->renewed = slot->set_up = false;
 	slot->since_ms = clock_wall_ms();
 	slot->facts = (struct errand_facts){ .verdict = CHECK_UNJUDGED };
 	buf_clear(&slot->how);
@@ -431,15 +536,15 @@ check_slot_start(struct check_slot *slot, const struct check_subject *subject)
 	xstrset(&slot->base, subject->base);
 	slot->afresh = subject->afresh;
 	strv_clear(&slot->protected_paths);
-	for (const char *const *path = subject->protected_paths;
-	     path != NULL && *path != NULL; path++)
-		strv_add(&slot->protected_paths, *path);
+	if (subject->protected_paths != NULL)
+		strv_add_all(&slot->protected_paths, subject->protected_paths);
 	begin(slot, &kind);
 }
 
 bool
 check_slot_adopt(struct check_slot *slot)
 {
+	const char *const *paths;
 	char name[NAME_SIZE];
 	char *dash;
 
@@ -456,6 +561,10 @@ check_slot_adopt(struct check_slot *slot)
 		strlcpy(slot->tree, name, sizeof slot->tree);
 		strlcpy(slot->key, dash + 1, sizeof slot->key);
 		slot->adopting = true;
+		settings_list(
+		    slot->core->settings, "auto.protected_paths", &paths);
+		strv_clear(&slot->protected_paths);
+		strv_add_all(&slot->protected_paths, paths);
 		begin(slot, &adopted_kind);
 		return true;
 	}
@@ -495,11 +604,15 @@ check_slot_new(struct core *core, int number, check_slot_fn *fn, void *arg)
 	struct check_slot *slot = xcalloc(1, sizeof *slot);
 	cleanup_free char *dir = xasprintf("checks/%d", number);
 	cleanup_free char *run_dir = xasprintf("checks/run-%d", number);
+	cleanup_free char *stamp = xasprintf("setup/.check-%d", number);
 
 	slot->core = core;
 	slot->number = number;
 	slot->dir = workspace_path(core->workspace, dir);
 	slot->run_dir = workspace_path(core->workspace, run_dir);
+	slot->stamp = workspace_path(core->workspace, stamp);
+	slot->kept = xasprintf("%s.files", slot->stamp);
+	slot->made = xasprintf("%s.new", slot->kept);
 	slot->fn = fn;
 	slot->arg = arg;
 	buf_init(&slot->how);
@@ -522,5 +635,8 @@ check_slot_free(struct check_slot *slot)
 	box_release(&slot->box);
 	free(slot->dir);
 	free(slot->run_dir);
+	free(slot->stamp);
+	free(slot->kept);
+	free(slot->made);
 	free(slot);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A worktree of llmc's own that checks run in. It is used again and again: what
- * is ignored (objects of a build) survives, everything else is as in the
- * commit. The rules of git-work.h hold.
+ * A worktree of llmc's own that checks run in. It is used again and again, and
+ * nothing of an earlier check survives: the index is written anew, so that no
+ * mark in it hides a file, every file is as in the commit, and all others are
+ * removed, ignored ones too. Only what a setup made is kept, as long as it is
+ * as that left it. The rules of git-work.h hold.
  */
 #ifndef GIT_CHECK_TREE_H
 #define GIT_CHECK_TREE_H
@@ -21,7 +23,8 @@ struct git_check_tree {
 	 * full id: changed, added or removed. NULL = none. */
 	const char *judge;
 	const char *const *protected_paths;
-	bool clean_ignored; /* remove ignored files, too */
+	/* The file that git_check_tree_keep() wrote, NULL = nothing is kept. */
+	const char *keep;
 	bool fetch; /* commits of submodules may be fetched */
 };
 
@@ -31,6 +34,9 @@ struct git_checked_out {
 	/* Files that git takes for changed although it has just written them:
 	 * their filter or their line ends do not fit the repository. */
 	struct git_list modified;
+	/* All that `keep` names is there, unchanged. If not, nothing of it is:
+	 * the setup must run again. */
+	bool kept;
 };
 
 /* out is NULL with an error, and valid until the callback returns. */
@@ -45,13 +51,27 @@ typedef void git_check_tree_fn(
  * the commit's, and it is an error if their clone does not have that.
  *
  * Success means that HEAD and index are those of the commit, apart from the
- * overlaid paths, and that nothing else lies there that is not ignored. -EBUSY:
+ * overlaid paths, and that nothing else lies there but what is kept. -EBUSY:
  * something still writes there. -EUCLEAN: a check has made something else of
  * it; rename it and ask again. -EEXIST: what lies there is not ours.
  *
- * Needs three git processes, two more for protected paths that differ. To
- * remove it: git_worktree_remove(). */
+ * Needs five git processes, two more for protected paths that differ, three for
+ * what is kept. To remove it: git_worktree_remove(). */
 void git_check_tree_prepare(struct git *git, const char *dir,
     const struct git_check_tree *what, git_check_tree_fn *fn, void *arg);
+
+/* Note all files there that the commit does not have, by their contents: a
+ * setup has just made them. They are kept from now on by those who name the
+ * file `keep`. It is not written (and removed) where that cannot be: a
+ * repository inside, say. */
+void git_check_tree_keep(struct git *git, const char *dir, const char *keep,
+    git_work_fn *fn, void *arg);
+
+typedef void git_check_compare_fn(
+    const struct git_list *paths, const struct err *err, void *arg);
+/* After a check: which protected paths of `judge` (a commit or a tree) have
+ * other contents now, or are gone. */
+void git_check_tree_compare(struct git *git, const char *dir, const char *judge,
+    const char *const *protected_paths, git_check_compare_fn *fn, void *arg);
 
 #endif
