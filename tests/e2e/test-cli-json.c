@@ -37,7 +37,7 @@ static const char *const open_values[] = {
 
 /* Values that may be anything. */
 static const char *const free_values[] = {
-	"config.value", /* of any type that a setting has */
+	"config.before", "config.value", /* of any type that a setting has */
 	"schema", /* a schema, or one of each command */
 	"hook", /* the answer that Claude Code expects, or nothing */
 	"mcp", /* the messages of that protocol */

@@ -99,7 +99,9 @@ box_probe_run(struct err *err)
 	if (bwrap == NULL)
 		return box_check(err);
 	box_paths_begin(&paths);
+	box_paths_show_program(&paths, "true"); /* wherever PATH has it */
 	facts.machine = strv_const(paths.machine);
+	facts.programs = strv_const(paths.shown);
 	facts.links = paths.links;
 	argv = box_plan(&facts);
 	box_paths_release(&paths);
