@@ -94,7 +94,7 @@ cd ready
 	"./daemon.sh" >/dev/null
 "$llmc" config set overseer.remediation_prompt \
 	"Mend it.
-fake: run touch .llmc/mended" >/dev/null
+fake: run echo mended >\"\$LLMC_ROOT/.llmc/remedy/finding.txt\"; touch \"\$LLMC_ROOT/.llmc/mended\"" >/dev/null
 "$llmc" config set overseer.restart_cooldown 0s
 "$llmc" config set tmux.socket torture
 cat >daemon.sh <<'SCRIPT'

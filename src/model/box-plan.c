@@ -5,6 +5,7 @@
 
 #include "box-plan.h"
 #include "buf.h"
+#include "caller.h"
 #include "mem.h"
 #include "settings.h"
 #include "strv.h"
@@ -65,6 +66,9 @@ box_mode_of(const struct settings *settings, const char *worker)
 {
 	enum box_mode mode = own_mode(settings, worker);
 
+	/* Whoever wrote what it works on. */
+	if (strcmp(worker, CALLER_REPAIR) == 0)
+		return box_mode_strictest(settings);
 	/* Whichever of them asked for its agent. */
 	return worker_is_team(worker) ? strictest(settings, mode, false) : mode;
 }

@@ -29,7 +29,8 @@ enum box_mode {
 const char *box_mode_name(enum box_mode mode);
 
 /* The mode of a worker. One of a team (team-1) has the strictest of all that
- * auto mode drives, so that no agent leaves its box by another one. */
+ * auto mode drives, so that no agent leaves its box by another one; a repair
+ * ("overseer") has box_mode_strictest(). */
 enum box_mode box_mode_of(const struct settings *settings, const char *worker);
 
 /* The mode for work on what several workers wrote (a check at landing): the

@@ -236,39 +236,79 @@ add_context(const struct remedy_facts *facts, struct buf *out)
 }
 
 static void
+add_path(const char *path, const char *missing, struct buf *out)
+{
+	if (is_empty(path))
+		path = missing;
+	text_add_utf8(out, path, strlen(path));
+}
+
+/* Where it works, and what it may do there. */
+static void
+add_place(const struct remedy_facts *facts, struct buf *out)
+{
+	buf_adds(out, "\n# Recovery Instructions\n\nThe project is ");
+	add_path(facts->root, "the current directory", out);
+	buf_adds(out, ".");
+	if (facts->tree != NULL) {
+		buf_adds(out, " You work in ");
+		add_path(facts->tree, "", out);
+		buf_adds(out,
+		    ", a git worktree of your own at the tip of the branch "
+		    "that work lands on. What you commit there is checked and "
+		    "landed as one commit when you finish.");
+	}
+	if (facts->boxed)
+		buf_adds(out,
+		    " You are in a sandbox: you can change that worktree and "
+		    "read .llmc/logs, .llmc/evidence and .llmc/config.toml of "
+		    "the project; the rest of the project and of the machine "
+		    "is hidden or read-only.");
+	buf_adds(out,
+	    " Settings, hooks and MCP servers in the repository are not "
+	    "loaded: other agents may have written them. The daemon is stopped "
+	    "and stays stopped while you work. Nobody can answer questions: "
+	    "decide yourself.\n");
+}
+
+static void
 add_recovery(const struct remedy_facts *facts, struct buf *out)
 {
-	cleanup_buf struct buf root = BUF_INIT, file = BUF_INIT;
-
-	if (!is_empty(facts->root))
-		text_add_utf8(&root, facts->root, strlen(facts->root));
-	else
-		buf_adds(&root, "the current directory");
-	if (!is_empty(facts->manual_file))
-		text_add_utf8(
-		    &file, facts->manual_file, strlen(facts->manual_file));
-	else
-		buf_adds(&file, ".llmc/manual_intervention_needed_1.txt");
-	buf_addf(out,
-	    "\n# Recovery Instructions\n\nThe project is %s. The daemon is "
-	    "stopped and stays stopped while you work. Nobody can answer "
-	    "questions: decide yourself.\n\n- Repair the cause, not only its "
-	    "effects, and check your repair as far as you can without the "
-	    "daemon.\n- Do not run `llmc up`, `llmc down` or `llmc overseer`: "
-	    "only the overseer starts and stops the daemon. `llmc doctor` and "
-	    "`llmc reset` are allowed.\n- Leave the checkout as clean as you "
-	    "found it, or commit what you changed. Do not throw away anything "
-	    "that you did not make.\n- When it is repaired, say in a few lines "
-	    "what was wrong and what you did, and finish normally. The "
-	    "overseer then starts the daemon again and watches it. If the "
-	    "daemon fails again soon, there is no second remediation.\n- If "
-	    "you cannot repair it (a full disk, no network, missing "
-	    "permissions, a decision that is not yours), write a file with "
-	    "exactly this path:\n\n%s\n\n  Say in it what is wrong, what you "
-	    "tried, and what a person must do; then finish. The overseer stops "
-	    "and asks for a person. Do not write this file in any other "
-	    "case.\n",
-	    root.data, file.data);
+	add_place(facts, out);
+	buf_adds(out,
+	    "\n- Repair the cause, not only its effects, and check your repair "
+	    "as far as you can without the daemon.\n- Do not run `llmc up`, "
+	    "`llmc down` or `llmc overseer`: only the overseer starts and "
+	    "stops the daemon.");
+	if (!facts->boxed)
+		buf_adds(out, " `llmc doctor` and `llmc reset` are allowed.");
+	buf_adds(out, "\n- Commit every change that belongs to the repair.");
+	if (facts->tree != NULL && !facts->boxed)
+		buf_adds(out,
+		    " Do not change files in the project's own checkout: it "
+		    "belongs to the user.");
+	else if (facts->tree == NULL)
+		buf_adds(out, " Leave the checkout as clean as you found it.");
+	buf_adds(out,
+	    " Do not throw away anything that you did not make.\n- If the "
+	    "repair needs no commit (it is outside of the repository, or "
+	    "nothing had to be changed), write what was wrong and what you did "
+	    "to this file; without a commit or this file, nothing counts as "
+	    "repaired:\n\n");
+	add_path(facts->finding_file, ".llmc/remedy/finding.txt", out);
+	buf_adds(out,
+	    "\n\n- When it is repaired, say in a few lines what was wrong and "
+	    "what you did, and finish normally. The overseer then starts the "
+	    "daemon again and watches it. If the daemon fails again soon, "
+	    "there is no second remediation.\n- If you cannot repair it (a full "
+	    "disk, no network, missing permissions, a decision that is not "
+	    "yours), write a file with exactly this path:\n\n");
+	add_path(facts->manual_file,
+	    ".llmc/remedy/manual_intervention_needed_1.txt", out);
+	buf_adds(out,
+	    "\n\n  Say in it what is wrong, what you tried, and what a person "
+	    "must do; then finish. The overseer stops and asks for a person. "
+	    "Do not write this file in any other case.\n");
 }
 
 /* How many bytes of each log fit into room: long logs are truncated before

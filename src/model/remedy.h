@@ -42,9 +42,11 @@ struct remedy_facts {
 	const char *history; /* earlier repairs of the same failure */
 	const struct remedy_log *logs;
 	size_t log_count;
-	const char *manual_file; /* path of the file to write if it cannot be
-				  * repaired */
+	const char *finding_file; /* to write what was wrong, and was done */
+	const char *manual_file; /* to write if it cannot be repaired */
 	const char *root;
+	const char *tree; /* its own worktree; NULL = it has none */
+	bool boxed; /* it can change nothing but that */
 };
 
 /* Appends at most REMEDY_SIZE_MAX bytes (for paths of valid length). Each fact

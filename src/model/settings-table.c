@@ -520,10 +520,10 @@ const struct setting settings_table[] = {
 	    .help = "How long a remediation may take." },
 	{ .path = "overseer.remediation_worktree",
 	    .type = SETTING_BOOL,
-	    .fallback = "false",
+	    .fallback = "true",
 	    .help =
-		"Repair in a worktree and land the fix, instead of working in "
-		"your checkout." },
+		"Repair in a worktree of its own and land the fix; if false, "
+		"and no worker has a sandbox, repair in your checkout." },
 	{ .path = "overseer.remediate",
 	    .type = SETTING_BOOL,
 	    .fallback = "true",

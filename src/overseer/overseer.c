@@ -297,11 +297,15 @@ open_ports(struct overseer *o, struct err *err)
 	};
 	cleanup_free char *worktrees = workspace_resolve(
 	    &o->workspace, settings_string(o->settings, "repo.worktree_dir"));
-	const char *const own[] = { worktrees, NULL };
+	cleanup_free char *checks = overseer_path(o, "checks");
+	const char *const own[] = { worktrees, checks, NULL };
 	struct git_options git = {
 		.root = o->workspace.root,
 		.run_hooks = settings_bool(o->settings, "repo.run_hooks"),
 		.own = own,
+		.home = repair_home,
+		.box = repair_box,
+		.arg = o,
 	};
 
 	o->git = git_new(o->loop, &git);

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ancestry.h"
 #include "api.h"
+#include "box.h"
 #include "buf.h"
 #include "caller.h"
 #include "claude-home.h"
@@ -35,13 +37,15 @@
 #include "session.h"
 #include "settings.h"
 #include "strv.h"
+#include "text.h"
 #include "tmux.h"
 
-#define NAME         "overseer"
+#define NAME         CALLER_REPAIR
 #define SESSIONS_MAX 3 /* of one repair, when they die */
 #define FAILURES_MAX 3 /* turns that fail */
 #define AFTER_ESC_MS 3000
 #define STOP_BLOCKS  20 /* more than we send back */
+#define FINDING_MAX  300 /* bytes of it that are told */
 
 static const char go_on[] =
     "The interruption is over. Continue the repair where it stopped.";
@@ -79,18 +83,22 @@ agent_failed(struct repair *r, enum repair_outcome outcome, const char *words)
 	repair_failed(r, outcome, words);
 }
 
-/* land: it has left commits in a worktree of its own. */
 static void
-agent_done(struct repair *r, bool land)
+agent_done(struct repair *r, const char *words)
 {
 	repair_agent_rest(r);
-	xstrset(&r->words, "the agent finished");
-	if (!operation_arrived(&r->op, NULL))
-		return;
-	if (land)
-		operation_next(&r->op);
-	else
+	xstrset(&r->words, words);
+	if (operation_arrived(&r->op, NULL))
 		operation_done(&r->op);
+}
+
+/* It has left commits in a worktree of its own. */
+static void
+agent_lands(struct repair *r)
+{
+	repair_agent_rest(r);
+	if (operation_arrived(&r->op, NULL))
+		operation_next(&r->op);
 }
 
 static void
@@ -152,31 +160,78 @@ repair_agent_write_manual(const struct repair *r, const char *words)
 		log_errorx("%s: %s", r->manual, err.msg);
 }
 
+/* The turn goes on, with these words. */
 static void
-left_dirt(struct repair *r, struct server_call *call, int dirt)
+send_back(struct repair *r, struct server_call *call, const char *words)
+{
+	if (call != NULL)
+		answer(call, words);
+	else
+		tell(r, words);
+}
+
+/* True when it is told to tidy up first. */
+static bool
+asks_to_tidy(struct repair *r, struct server_call *call, int dirt)
 {
 	cleanup_free char *words = NULL;
 
-	if (!r->agent.asked_to_tidy) {
-		r->agent.asked_to_tidy = true;
-		words = xasprintf(
-		    "%d file%s in %s changed and not committed. Commit what "
-		    "belongs to the repair, restore the rest, and leave git "
-		    "status as clean as it was.",
-		    dirt, dirt == 1 ? " is" : "s are", r->cwd);
-		if (call != NULL)
-			answer(call, words);
-		else
-			tell(r, words);
-		return;
-	}
-	answer(call, NULL);
-	words =
+	if (r->agent.asked_to_tidy)
+		return false;
+	r->agent.asked_to_tidy = true;
+	words = xasprintf("%d file%s in %s changed and not committed. Commit "
+			  "what belongs to the repair, restore the rest, and "
+			  "leave git status as clean as it was.",
+	    dirt, dirt == 1 ? " is" : "s are", r->cwd);
+	send_back(r, call, words);
+	return true;
+}
+
+/* Only in the user's checkout: there nothing can be set back. */
+static void
+left_dirt(struct repair *r, struct server_call *call, int dirt)
+{
+	cleanup_free char *words =
 	    xasprintf("The repair agent left %d uncommitted change%s in %s.\n",
 		dirt, dirt == 1 ? "" : "s", r->cwd);
+
+	answer(call, NULL);
 	repair_agent_write_manual(r, words);
 	agent_failed(
 	    r, REPAIR_GAVE_UP, "it left changes that are not committed");
+}
+
+/* No commit: then what it found is the result. */
+static void
+judge_finding(struct repair *r, struct server_call *call)
+{
+	cleanup_free char *finding = repair_note(r->finding), *words = NULL;
+	cleanup_buf struct buf line = BUF_INIT;
+	size_t len;
+
+	if (finding == NULL && !r->agent.asked_to_tell) {
+		r->agent.asked_to_tell = true;
+		words = xasprintf("You have committed nothing. If you have "
+				  "repaired something outside of the "
+				  "repository, or if nothing had to be "
+				  "repaired, write what was wrong and what "
+				  "you did to %s. If you cannot repair it, "
+				  "write what a person must do to %s.",
+		    r->finding, r->request);
+		send_back(r, call, words);
+		return;
+	}
+	answer(call, NULL);
+	if (finding == NULL) {
+		agent_failed(r, REPAIR_NO_FIX,
+		    "the agent changed nothing and wrote no finding");
+		return;
+	}
+	len = strcspn(finding, "\n");
+	text_add_visible(
+	    &line, finding, text_cut(finding, len, FINDING_MAX), false);
+	words = xasprintf("the agent found: %s", line.data);
+	agent_done(r, words);
 }
 
 static void
@@ -192,14 +247,39 @@ on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 		return;
 	}
 	dirt = err == NULL ? facts->changed + facts->untracked : r->dirt;
-	if (dirt > r->dirt) {
+	if (dirt > r->dirt && asks_to_tidy(r, call, dirt - r->dirt))
+		return;
+	if (dirt > r->dirt && !r->in_worktree) {
 		left_dirt(r, call, dirt - r->dirt);
 		return;
 	}
-	answer(call, NULL);
-	if (err == NULL)
+	if (err == NULL) {
 		memcpy(r->onto, facts->onto, sizeof r->onto);
-	agent_done(r, r->in_worktree && err == NULL && facts->ahead > 0);
+		memcpy(r->tip, facts->head, sizeof r->tip);
+	}
+	if (err != NULL || strcmp(r->tip, r->head) == 0) {
+		judge_finding(r, call);
+		return;
+	}
+	answer(call, NULL);
+	if (r->in_worktree)
+		agent_lands(r);
+	else
+		agent_done(r, "the agent finished");
+}
+
+/* It asks for a person: what it wrote is put where people look. */
+static bool
+asks_for_person(struct repair *r)
+{
+	cleanup_free char *request = repair_note(r->request), *file = NULL;
+
+	if (request != NULL) {
+		repair_agent_write_manual(r, request);
+		unlink(r->request);
+	}
+	file = history_manual_file(&r->overseer->workspace);
+	return file != NULL;
 }
 
 static void
@@ -207,13 +287,11 @@ on_turn_ended(void *arg, struct server_call *call, const char *last_words)
 {
 	struct repair *r = arg;
 	struct repair_agent *a = &r->agent;
-	cleanup_free char *manual =
-	    history_manual_file(&r->overseer->workspace);
 
 	(void)last_words;
 	if (!a->working || a->looking) {
 		answer(call, NULL);
-	} else if (manual != NULL) {
+	} else if (asks_for_person(r)) {
 		answer(call, NULL);
 		agent_failed(r, REPAIR_GAVE_UP,
 		    "the agent says that a person is needed");
@@ -335,12 +413,22 @@ launch(struct repair *r)
 {
 	const struct settings *settings = r->overseer->settings;
 	struct repair_agent *a = &r->agent;
-	cleanup_free char *projects = claude_home_projects(NULL);
+	const struct workspace *ws = &r->overseer->workspace;
+	cleanup_free char *box = r->boxed ? box_claude_dir(ws, NAME) : NULL;
+	cleanup_free char *projects = claude_home_projects(box);
+	cleanup_free char *logs = workspace_path(ws, "logs");
+	cleanup_free char *evidence = workspace_path(ws, "evidence");
+	cleanup_free char *config = workspace_path(ws, "config.toml");
+	const char *const read[] = { logs, evidence, config, NULL };
+	const char *const write[] = { r->folder, NULL };
 	struct session_launch how = {
 		.settings = settings,
-		.cwd = r->cwd,
+		.cwd = r->desk,
 		.socket = a->socket,
 		.projects = projects,
+		.sandboxed = r->boxed,
+		.read = read,
+		.write = write,
 		.stop_blocks_max = STOP_BLOCKS,
 		.start_timeout_ms =
 		    settings_duration(settings, "defaults.start_timeout"),

@@ -31,6 +31,7 @@ struct repair_agent {
 	struct loop_timer *wait;
 	bool working; /* its step goes on */
 	bool asked_to_tidy;
+	bool asked_to_tell; /* what it found */
 	int deaths; /* of sessions */
 	int failures; /* of turns */
 	int limits; /* usage limits that were waited for */

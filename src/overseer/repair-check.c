@@ -31,21 +31,17 @@ command_of(const struct repair *r)
 }
 
 static void
-cannot_land(struct repair *r, enum repair_outcome outcome, const char *why)
+cannot_land(struct repair *r, const char *why)
 {
-	cleanup_free char *words =
-	    xasprintf("the fix is in %s but cannot land: %s", r->cwd, why);
+	cleanup_free char *words = xasprintf("the fix cannot land: %s", why);
 
-	if (outcome == REPAIR_GAVE_UP)
-		repair_agent_write_manual(r, words);
-	repair_failed(r, outcome, words);
+	repair_failed(r, REPAIR_NO_FIX, words);
 }
 
 /* --- paths ----------------------------------------------------------- */
 
 static void
-refuse_paths(struct repair *r, enum repair_outcome outcome, const char *what,
-    const struct git_list *paths)
+refuse_paths(struct repair *r, const char *what, const struct git_list *paths)
 {
 	cleanup_buf struct buf words = BUF_INIT;
 
@@ -57,7 +53,7 @@ refuse_paths(struct repair *r, enum repair_outcome outcome, const char *what,
 	}
 	if (paths->count > NAMES_MAX)
 		buf_addf(&words, " and %zu more", paths->count - NAMES_MAX);
-	cannot_land(r, outcome, words.data);
+	cannot_land(r, words.data);
 }
 
 static void
@@ -66,13 +62,11 @@ on_looked(const struct git_frozen *frozen, const struct err *err, void *arg)
 	struct repair *r = arg;
 
 	if (err != NULL)
-		cannot_land(r, REPAIR_FAILED, err->msg);
+		cannot_land(r, err->msg);
 	else if (frozen->forbidden.count > 0)
-		refuse_paths(r, REPAIR_FAILED, "paths that never land",
-		    &frozen->forbidden);
+		refuse_paths(r, "paths that never land", &frozen->forbidden);
 	else if (frozen->protected_paths.count > 0)
-		refuse_paths(r, REPAIR_GAVE_UP,
-		    "protected paths, which a person must look at",
+		refuse_paths(r, "protected paths, which a person must look at",
 		    &frozen->protected_paths);
 	else if (operation_arrived(&r->op, NULL))
 		operation_next(&r->op);
@@ -102,7 +96,7 @@ on_placed(const struct git_checked_out *out, const struct err *err, void *arg)
 
 	(void)out;
 	if (err != NULL)
-		cannot_land(r, REPAIR_FAILED, err->msg);
+		cannot_land(r, err->msg);
 	else if (operation_arrived(&r->op, NULL))
 		operation_next(&r->op);
 }
@@ -124,6 +118,20 @@ repair_check_place(struct operation *op)
 	    operation_await(op));
 }
 
+/* As that of the daemon's checks. */
+static int
+prepare_box(struct repair *r, struct err *err)
+{
+	const struct overseer *o = r->overseer;
+
+	box_release(&r->check.box);
+	return box_prepare(&(struct box_spec){ .kind = BOX_CHECK,
+			       .workspace = &o->workspace,
+			       .settings = o->settings,
+			       .tree = r->check.dir },
+	    &r->check.box, err);
+}
+
 static void
 on_set_up(const struct err *err, void *arg)
 {
@@ -131,7 +139,7 @@ on_set_up(const struct err *err, void *arg)
 
 	setup_free(take_ptr(&r->check.setup));
 	if (err != NULL)
-		cannot_land(r, REPAIR_FAILED, err->msg);
+		cannot_land(r, err->msg);
 	else if (operation_arrived(&r->op, NULL))
 		operation_next(&r->op);
 }
@@ -151,6 +159,7 @@ repair_check_setup(struct operation *op)
 		.timeout_ms =
 		    settings_duration(o->settings, "repo.setup_timeout"),
 	};
+	struct err err = { 0 };
 
 	settings_list(o->settings, "repo.copy_files", &spec.copy_files);
 	if (r->check.dir == NULL ||
@@ -160,6 +169,12 @@ repair_check_setup(struct operation *op)
 		return;
 	}
 	unlink(stamp); /* what it made before is gone */
+	if (prepare_box(r, &err) < 0) {
+		operation_await(op);
+		cannot_land(r, err.msg);
+		return;
+	}
+	spec.box = strv_const(r->check.box.prefix);
 	r->check.setup =
 	    setup_begin(o->loop, &spec, on_set_up, operation_await(op));
 }
@@ -183,7 +198,7 @@ check_failed(struct repair *r, const struct child_result *result)
 		text_add_visible(
 		    &words, line, text_cut(line, strlen(line), 200), false);
 	}
-	cannot_land(r, REPAIR_FAILED, words.data);
+	cannot_land(r, words.data);
 }
 
 static void
@@ -205,9 +220,9 @@ repair_check_run(struct operation *op)
 	const struct overseer *o = r->overseer;
 	cleanup_free char *whose = identity_command(o->workspace.root);
 	const char *const env[] = { "LLMC_CHECK_SLOT=0", whose, NULL };
-	cleanup_strv char **argv = kept_shell(command_of(r), 0);
+	cleanup_free char *command = NULL;
+	cleanup_strv char **argv = NULL;
 	struct child_spec spec = {
-		.argv = strv_const(argv),
 		.cwd = r->check.dir,
 		.env = env,
 		.deadline_ms =
@@ -221,9 +236,16 @@ repair_check_run(struct operation *op)
 		return;
 	}
 	operation_await(op);
+	if (prepare_box(r, &err) < 0) {
+		cannot_land(r, err.msg);
+		return;
+	}
+	command = box_shell(strv_const(r->check.box.prefix), command_of(r));
+	argv = kept_shell(command, 0);
+	spec.argv = strv_const(argv);
 	if (child_spawn(o->loop, &spec, on_checked, r, &r->check.child, &err) <
 	    0)
-		cannot_land(r, REPAIR_FAILED, err.msg);
+		cannot_land(r, err.msg);
 }
 
 void
@@ -241,5 +263,6 @@ repair_check_release(struct repair *r)
 	if (r->check.child != NULL)
 		child_abandon(take_ptr(&r->check.child));
 	setup_free(take_ptr(&r->check.setup));
+	box_release(&r->check.box);
 	free(r->check.dir);
 }

@@ -9,6 +9,7 @@
 #ifndef REPAIR_CHECK_H
 #define REPAIR_CHECK_H
 
+#include "box.h"
 #include "operation.h"
 
 struct child;
@@ -17,6 +18,7 @@ struct setup;
 
 struct repair_check {
 	char *dir; /* the worktree that the check runs in */
+	struct box box; /* that its commands run in */
 	struct setup *setup;
 	struct child *child;
 };

@@ -7,9 +7,12 @@
 
 #include "operation.h"
 
+/* What is not committed is saved, and set back. */
+operation_fn repair_land_clean;
 operation_fn repair_land_rebase;
 operation_fn repair_land_squash;
 operation_fn repair_land_publish;
-operation_fn repair_land_tidy; /* the worktree is set back */
+/* The worktree is at the branch again; what has not landed is saved. */
+operation_fn repair_land_tidy;
 
 #endif

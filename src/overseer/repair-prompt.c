@@ -61,8 +61,11 @@ repair_prompt_write(struct repair *r)
 		.git_status = r->status.data,
 		.logs = logs,
 		.log_count = nitems(logs),
-		.manual_file = r->manual,
+		.finding_file = r->finding,
+		.manual_file = r->request,
 		.root = o->workspace.root,
+		.tree = r->in_worktree ? r->cwd : NULL,
+		.boxed = r->boxed,
 	};
 
 	add_history(o, &history);

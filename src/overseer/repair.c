@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "box.h"
 #include "buf.h"
+#include "caller.h"
 #include "clock.h"
 #include "console.h"
 #include "errtext.h"
 #include "file.h"
 #include "git-facts.h"
 #include "git-reset.h"
+#include "git-stand.h"
 #include "git-worktree.h"
 #include "git.h"
 #include "log.h"
@@ -27,8 +33,11 @@
 #include "settings.h"
 #include "strv.h"
 
+#define NOTE_MAX ((size_t)16 * 1024)
+
 static const char *const outcome_words[REPAIR_OUTCOME_COUNT] = {
 	[REPAIR_COMPLETED] = "completed",
+	[REPAIR_NO_FIX] = "no fix",
 	[REPAIR_GAVE_UP] = "gave up",
 	[REPAIR_INTERRUPTED] = "interrupted",
 	[REPAIR_DIED] = "session died",
@@ -73,20 +82,69 @@ repair_free(struct repair *r)
 	buf_release(&r->diff);
 	free(r->words);
 	free(r->cwd);
+	free(r->desk);
+	free(r->folder);
+	free(r->finding);
+	free(r->request);
 	free(r->manual);
+	free(r->saved);
 	strv_free(r->transcripts);
 	free(r);
 }
 
 /* --- the place ------------------------------------------------------- */
 
+static char *
+place_of(const struct overseer *o)
+{
+	cleanup_free char *dir = workspace_resolve(
+	    &o->workspace, settings_string(o->settings, "repo.worktree_dir"));
+
+	return file_join(dir, CALLER_REPAIR);
+}
+
+/* Nothing in it is of an earlier repair. */
+static void
+make_folder(struct repair *r)
+{
+	const struct overseer *o = r->overseer;
+	struct err err = { 0 };
+
+	r->folder = overseer_path(o, "remedy");
+	r->finding = file_join(r->folder, "finding.txt");
+	if (file_mkdirs(r->folder, 0700, &err) < 0)
+		log_info("%s", err.msg);
+	unlink(r->finding);
+}
+
+char *
+repair_note(const char *file)
+{
+	struct buf text = BUF_INIT;
+	cleanup_fd int fd =
+	    open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
+		return NULL;
+	file_read_fd(fd, NOTE_MAX, &text);
+	while (text.len > 0 && strchr(" \t\n", text.data[text.len - 1]))
+		buf_truncate(&text, text.len - 1);
+	if (text.len > 0)
+		return buf_take(&text);
+	buf_release(&text);
+	return NULL;
+}
+
 enum {
 	STEP_PLACE,
+	STEP_STAND,
 	STEP_RESET,
 	STEP_FACTS,
 	STEP_STATUS,
 	STEP_KEEP,
 	STEP_WORK,
+	STEP_CLEAN,
 	STEP_REBASE,
 	STEP_SQUASH,
 	STEP_CHECK_PATHS,
@@ -94,15 +152,62 @@ enum {
 	STEP_CHECK_SETUP,
 	STEP_CHECK,
 	STEP_PUBLISH,
-	STEP_TIDY,
 };
 
-/* Rather in the checkout than not at all. */
+bool
+repair_home(void *arg, const char *dir, struct git_home *ret_home)
+{
+	const struct overseer *o = arg;
+	cleanup_free char *own = place_of(o);
+
+	if (strcmp(dir, own) != 0)
+		return false;
+	*ret_home = (struct git_home){ .worker = CALLER_REPAIR,
+		.branch = REPAIR_BRANCH,
+		.detached = true };
+	return true;
+}
+
+int
+repair_box(void *arg, const char *dir, char ***ret_prefix, struct err *err)
+{
+	const struct overseer *o = arg;
+
+	return box_prefix(&o->workspace, o->settings, dir, ret_prefix, err);
+}
+
+/* What lies there cannot be used: it is kept for whoever wants to look. */
+static bool
+move_aside(struct repair *r)
+{
+	cleanup_free char *aside = xasprintf("%s.kept-%s", r->cwd, r->stamp);
+
+	if (r->aside || rename(r->cwd, aside) == -1)
+		return false;
+	r->aside = true;
+	log_info("%s cannot be used; it is %s now", r->cwd, aside);
+	return true;
+}
+
+/* Rather without a worktree than not at all; but never in the user's checkout,
+ * and never without the box. */
 static void
 on_place(const struct err *err, void *arg)
 {
 	struct repair *r = arg;
+	cleanup_free char *words = NULL;
 
+	if (err != NULL && !r->op.stopping && !r->aside && move_aside(r)) {
+		if (operation_arrived(&r->op, NULL))
+			operation_go(&r->op, STEP_PLACE);
+		return;
+	}
+	if (err != NULL && r->boxed) {
+		words = xasprintf(
+		    "no worktree can be made for the repair: %s", err->msg);
+		repair_failed(r, REPAIR_FAILED, words);
+		return;
+	}
 	if (!operation_arrived(&r->op, NULL))
 		return;
 	if (err == NULL) {
@@ -112,6 +217,7 @@ on_place(const struct err *err, void *arg)
 	log_info("no worktree for the repair: %s", err->msg);
 	r->in_worktree = false;
 	xstrset(&r->cwd, r->overseer->workspace.root);
+	xstrset(&r->desk, r->folder);
 	operation_go(&r->op, STEP_FACTS);
 }
 
@@ -128,8 +234,20 @@ step_place(struct operation *op)
 }
 
 static void
+step_stand(struct operation *op)
+{
+	struct repair *r = (struct repair *)op;
+
+	git_stand_set(r->overseer->git, r->cwd, REPAIR_BRANCH, true, on_place,
+	    operation_await(op));
+}
+
+static void
 on_reset(const struct git_salvaged *saved, const struct err *err, void *arg)
 {
+	struct repair *r = arg;
+
+	r->placed = err == NULL;
 	if (saved != NULL && saved->ref[0] != '\0')
 		log_info("work of an earlier repair is kept as %s", saved->ref);
 	on_place(err, arg);
@@ -251,6 +369,7 @@ static const struct operation_step closing_steps[] = {
 	{ .name = "end the session", .run = repair_agent_end, .firm = true },
 	{ .name = "compare", .run = repair_keep_check, .firm = true },
 	{ .name = "diff", .run = step_diff, .firm = true },
+	{ .name = "tidy", .run = repair_land_tidy, .firm = true },
 };
 
 static const struct operation_kind closing = {
@@ -291,6 +410,7 @@ repair_ended(struct operation *op, const struct err *err)
 /* What is on its way onto the branch is finished. */
 static const struct operation_step repair_steps[] = {
 	[STEP_PLACE] = { .name = "place", .run = step_place },
+	[STEP_STAND] = { .name = "stand", .run = step_stand },
 	[STEP_RESET] = { .name = "reset the place", .run = step_reset },
 	[STEP_FACTS] = { .name = "facts", .run = step_facts },
 	[STEP_STATUS] = { .name = "status", .run = step_status },
@@ -298,6 +418,7 @@ static const struct operation_step repair_steps[] = {
 	[STEP_WORK] = { .name = "work",
 	    .run = repair_agent_work,
 	    .cancel = repair_agent_cancel },
+	[STEP_CLEAN] = { .name = "clean", .run = repair_land_clean },
 	[STEP_REBASE] = { .name = "rebase", .run = repair_land_rebase },
 	[STEP_SQUASH] = { .name = "squash", .run = repair_land_squash },
 	[STEP_CHECK_PATHS] = { .name = "check the paths",
@@ -312,7 +433,6 @@ static const struct operation_step repair_steps[] = {
 	[STEP_PUBLISH] = { .name = "land",
 	    .run = repair_land_publish,
 	    .firm = true },
-	[STEP_TIDY] = { .name = "tidy", .run = repair_land_tidy, .firm = true },
 };
 
 static const struct operation_kind repair_kind = {
@@ -321,18 +441,6 @@ static const struct operation_kind repair_kind = {
 	.count = nitems(repair_steps),
 	.end = repair_ended,
 };
-
-static char *
-place_of(const struct overseer *o, bool in_worktree)
-{
-	cleanup_free char *dir = NULL;
-
-	if (!in_worktree)
-		return xstrdup(o->workspace.root);
-	dir = workspace_resolve(
-	    &o->workspace, settings_string(o->settings, "repo.worktree_dir"));
-	return file_join(dir, "overseer");
-}
 
 void
 repair_begin(struct overseer *o)
@@ -350,9 +458,13 @@ repair_begin(struct overseer *o)
 	clock_format_compact(clock_wall_ms(), r->stamp);
 	name = xasprintf("manual_intervention_needed_%s.txt", r->stamp);
 	r->manual = overseer_path(o, name);
-	r->in_worktree =
+	make_folder(r);
+	r->request = file_join(r->folder, name);
+	r->boxed = box_mode_of(o->settings, CALLER_REPAIR) != BOX_OFF;
+	r->in_worktree = r->boxed ||
 	    settings_bool(o->settings, "overseer.remediation_worktree");
-	r->cwd = place_of(o, r->in_worktree);
+	r->cwd = r->in_worktree ? place_of(o) : xstrdup(o->workspace.root);
+	r->desk = xstrdup(r->cwd);
 	operation_begin(&r->op, &repair_kind, o->loop,
 	    settings_duration(o->settings, "overseer.remediation_timeout"));
 }

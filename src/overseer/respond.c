@@ -481,10 +481,24 @@ restart_first(struct overseer *o)
 }
 
 static bool
-is_completed(const struct spiral_event *repair)
+ended_with(const struct spiral_event *repair, enum repair_outcome outcome)
 {
-	return strcmp(repair->outcome, repair_outcome_name(REPAIR_COMPLETED)) ==
-	    0;
+	return strcmp(repair->outcome, repair_outcome_name(outcome)) == 0;
+}
+
+/* The daemon may do without a fix; if not, its next failure is a spiral. */
+static void
+go_on_without(struct overseer *o, const char *words)
+{
+	console_say(o, CONSOLE_YELLOW,
+	    "⚠ Nothing was repaired: %s. The daemon is started once more.",
+	    words);
+	people_tell(o->people, o->settings,
+	    &(struct notice){ .class = NOTICE_REPAIR,
+		.what = "a repair ended without a fix",
+		.why = words,
+		.failure = o->words });
+	start_after(o, 0);
 }
 
 /* What follows a repair; its line is in the history. */
@@ -497,7 +511,11 @@ follow_repair(struct overseer *o, const struct spiral_event *repair)
 
 	if (end_for_manual(o))
 		return;
-	if (is_completed(repair)) {
+	if (ended_with(repair, REPAIR_NO_FIX)) {
+		go_on_without(o, words);
+		return;
+	}
+	if (ended_with(repair, REPAIR_COMPLETED)) {
 		console_say(o, CONSOLE_GREEN,
 		    "✓ Remediation completed in %.1fs",
 		    (double)repair->took_ms / 1000);
@@ -523,7 +541,7 @@ follow_repair(struct overseer *o, const struct spiral_event *repair)
 static void
 follow_earlier(struct overseer *o, const struct spiral_event *repair)
 {
-	if (is_completed(repair)) {
+	if (ended_with(repair, REPAIR_COMPLETED)) {
 		follow_repair(o, repair);
 		return;
 	}

@@ -155,6 +155,9 @@ prepare(struct session *s, const struct session_launch *launch, bool resume)
 		.socket = launch->socket,
 		/* A repair is about the machine, not about one worktree. */
 		.sees_processes = strcmp(s->role, "worker") != 0,
+		.repair = strcmp(s->role, "worker") != 0,
+		.read = launch->read,
+		.write = launch->write,
 		.tools = s->tools,
 		.max_turns = launch->stop_blocks_max,
 		.cgroup = launch->cgroup,

@@ -128,6 +128,8 @@ struct session_launch {
 	const char *cgroup; /* with its limits; NULL = none */
 	char *const *scope; /* likewise, the words before its keeper */
 	bool sandboxed; /* in a box, if the settings say so */
+	const char *const *read, *const *write; /* more for that box; NULL =
+						 * nothing */
 	bool guarded; /* it has a policy file: policy-file.h */
 	const struct launch_choice *choice; /* what is not as the settings say;
 					     * NULL = nothing */

@@ -135,7 +135,7 @@ set_up(void)
 
 	e2e_env(e2e_path("PATH=%.*s:%s", folder, llmc, getenv("PATH")));
 	set_times(1);
-	auto_set("overseer.remediation_prompt", "Repair it.");
+	over_remedy(0, "Repair it.");
 	auto_landed(); /* counts from here */
 	guard();
 }
@@ -171,7 +171,7 @@ void
 over_culprit(const char *script)
 {
 	e2e_script(in_scratch("culprit.sh"), e2e_path("%s\n", script));
-	auto_ails(e2e_path("fake: run case $PWD in */.worktrees/*) "
+	auto_ails(e2e_path("fake: run case $PWD in */.worktrees/auto-*) "
 			   "[ ! -e '%s' ] || . '%s' ;; esac",
 	    in_scratch("culprit.sh"), in_scratch("culprit.sh")));
 }
@@ -192,7 +192,9 @@ over_remedy(int off, const char *fmt, ...)
 	steps = xvasprintf(fmt, ap);
 	va_end(ap);
 	auto_set("overseer.remediation_prompt",
-	    e2e_path("You repair a test.\n%s", steps));
+	    e2e_path("You repair a test.\n%s\nfake: run echo mended "
+		     ">\"$LLMC_ROOT/.llmc/remedy/finding.txt\"",
+		steps));
 	if (!off)
 		return;
 	auto_set("overseer.remediate", "false");

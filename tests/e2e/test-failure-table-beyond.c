@@ -73,13 +73,13 @@ START_TEST(a_repair_that_gives_up_needs_a_person)
 {
 	auto_pool("exit 7");
 	over_remedy(0,
-	    "fake: run echo 'The pool is not mine.' >.llmc/"
+	    "fake: run echo 'The pool is not mine.' >$LLMC_ROOT/.llmc/"
 	    "manual_intervention_needed_1.txt");
 	over_start();
 	over_ends(OVER_MANUAL, "The pool is not mine.");
 	ck_assert_int_eq(over_remembered("remedy", "\"gave up\""), 1);
 	ck_assert_int_ge(
-	    fleet_prompts(in_root("manual_intervention_needed_")), 1);
+	    fleet_prompts(in_root("remedy/manual_intervention_needed_")), 1);
 	ck_assert_int_eq(over_run(NULL), OVER_MANUAL);
 	e2e_has(over_output(), "manual_intervention_needed_1.txt");
 	remove(in_root("manual_intervention_needed_1.txt"));

@@ -287,6 +287,7 @@ END_TEST
 START_TEST(a_log_that_grows_during_a_repair_is_no_failure)
 {
 	auto_pool("exit 7");
+	auto_set("overseer.remediation_worktree", "false");
 	e2e_write(e2e_path("%s/dev.log", fleet_root()), "before\n");
 	over_remedy(0,
 	    "fake: run echo more >>'%s/dev.log'; printf '#!/bin/sh\\n' "
@@ -322,9 +323,9 @@ START_TEST(the_record_has_all_that_was_said_and_done)
 	over_stop();
 	text = record();
 	has(text, "Failure: failed: ");
-	has(text, "Outcome: completed (the agent finished)");
+	has(text, "Outcome: completed (the fix has landed)");
 	has(text, "Duration: ");
-	has(text, e2e_path("Where: %s\n", fleet_root()));
+	has(text, e2e_path("Where: %s/.worktrees/overseer\n", fleet_root()));
 	has(text, "=== Prompt ===\n\n");
 	has(text, "You repair a test.");
 	has(text, "Seconds since");
@@ -503,10 +504,68 @@ START_TEST(after_a_repair_that_failed_the_next_failure_is_repaired)
 }
 END_TEST
 
+/* --- in a sandbox ------------------------------------------------------ */
+
+/* It can change its worktree only, and sees why it was called. */
+static const char boxed_repair[] =
+    "fake: run touch \"$HOME/../escaped\" \"$LLMC_ROOT/escaped\" "
+    "\"$LLMC_ROOT/.llmc/escaped\" \"$LLMC_ROOT/.git/hooks/escaped\"; "
+    "{ grep -c task_pool \"$LLMC_ROOT/.llmc/logs/autod.log\"; "
+    "ls \"$LLMC_ROOT/.llmc/evidence\"; ls \"$LLMC_ROOT\"; } >seen.txt 2>&1; "
+    "echo : >pool.sh; git add seen.txt; git commit -qam mended";
+
+static void
+repairs_in_a_box(const char *mode)
+{
+	static const char *const escaped[] = { "escaped", ".llmc/escaped",
+		".git/hooks/escaped" };
+	const char *root = fleet_root(), *seen;
+
+	e2e_need_boxes("");
+	e2e_write(fleet_prompt_log(), "");
+	e2e_write(e2e_path("%s/pool.sh", root), "exit 7\n");
+	e2e_sh(root, "git add pool.sh && git commit -qm pool");
+	auto_set("auto.task_pool_command", "sh pool.sh");
+	auto_set("defaults.sandbox", mode);
+	auto_set(
+	    "defaults.sandbox_write", e2e_path("[\"%s\"]", fleet_prompt_log()));
+	auto_set("defaults.sandbox_env", "[\"FAKE_CLAUDE_LOG\"]");
+	auto_set("auto.check_command",
+	    "touch \"$HOME/../checked\"; test -e seen.txt");
+	over_remedy(0, "%s", boxed_repair);
+	over_start();
+	ck_assert(over_recovers(0, "\"task_pool_failed\"", 0));
+	over_stop();
+	ck_assert(!e2e_exists(e2e_path("%s/escaped", unit_scratch())));
+	ck_assert(!e2e_exists(e2e_path("%s/checked", unit_scratch())));
+	for (size_t i = 0; i < nitems(escaped); i++)
+		ck_assert_msg(!e2e_exists(e2e_path("%s/%s", root, escaped[i])),
+		    "%s", escaped[i]);
+	seen = e2e_read(e2e_path("%s/seen.txt", root));
+	ck_assert_int_gt(strtol(seen, NULL, 10), 0);
+	e2e_lacks(seen, "No such file");
+	e2e_lacks(seen, "pool.sh"); /* the user's checkout is hidden */
+	has(record(), "Outcome: completed (the fix has landed)");
+}
+
+START_TEST(a_repair_is_in_a_sandbox_if_workers_are)
+{
+	repairs_in_a_box("worktree");
+}
+END_TEST
+
+START_TEST(a_repair_is_in_a_strict_sandbox_if_workers_are)
+{
+	repairs_in_a_box("strict");
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
 	const TTest *const tests[] = {
+		a_repair_is_in_a_sandbox_if_workers_are,
+		a_repair_is_in_a_strict_sandbox_if_workers_are,
 		who_repairs_may_reset_but_not_land,
 		a_daemon_that_somebody_else_stops_is_a_failure,
 		down_by_force_ends_it_with_a_record,

@@ -42,8 +42,12 @@ END_TEST
 START_TEST(a_real_session_that_does_not_help_ends_in_a_spiral)
 {
 	break_it("fake: say I changed nothing.");
+	auto_set("overseer.remediation_prompt",
+	    "You repair a test.\nfake: say I changed nothing.");
 	over_ends(OVER_SPIRAL, "a failure spiral");
-	ck_assert_int_eq(over_remembered("remedy", "\"completed\""), 1);
+	e2e_has(over_output(), "changed nothing and wrote no finding");
+	ck_assert_int_eq(over_remembered("remedy", "\"completed\""), 0);
+	ck_assert_int_eq(over_remembered("remedy", "\"no fix\""), 1);
 	ck_assert_int_eq(over_remembered("failure", NULL), 2);
 	ck_assert_int_eq(over_run(NULL), OVER_SPIRAL);
 }
@@ -51,11 +55,42 @@ END_TEST
 
 START_TEST(a_real_session_can_ask_for_a_person)
 {
-	break_it("fake: run echo 'Ask the owner of the pool.' >.llmc/"
-		 "manual_intervention_needed_1.txt");
+	break_it("fake: run echo 'Ask the owner of the pool.' "
+		 ">\"$LLMC_ROOT\"/.llmc/manual_intervention_needed_1.txt");
 	over_ends(OVER_MANUAL, "Ask the owner of the pool.");
 	ck_assert_int_eq(over_remembered("remedy", "\"gave up\""), 1);
 	ck_assert_int_eq(over_run(NULL), OVER_MANUAL);
+}
+END_TEST
+
+/* Nobody has looked at what an agent landed: a hook and a server there would
+ * run outside of every box. */
+static void
+land_traps(void)
+{
+	const char *out = e2e_dir("trapped");
+
+	e2e_write(e2e_path("%s/trap.sh", fleet_root()),
+	    e2e_path("#!/bin/sh\necho \"$1\" >>'%s/ran'\n", out));
+	e2e_sh(fleet_root(),
+	    "mkdir -p .claude && printf '{\"hooks\":{\"SessionStart\":[{"
+	    "\"hooks\":[{\"type\":\"command\",\"command\":\"sh "
+	    "%s/trap.sh hook\"}]}]}}' \"'$PWD'\" >.claude/settings.json && "
+	    "cp .claude/settings.json .claude/settings.local.json && "
+	    "printf '{\"mcpServers\":{\"trap\":{\"command\":\"sh\","
+	    "\"args\":[\"%s/trap.sh\",\"server\"]}}}' \"$PWD\" >.mcp.json && "
+	    "git add -f trap.sh .claude .mcp.json && git commit -qm traps");
+}
+
+START_TEST(what_landed_does_not_run_in_a_repair)
+{
+	land_traps();
+	auto_set("workers.auto-1.isolate", "true");
+	break_it(e2e_path(
+	    "fake: run printf '#!/bin/sh\\n' >'%s/pool.sh'", unit_scratch()));
+	ck_assert(over_recovers(0, "\"task_pool_failed\"", 0));
+	over_stop();
+	ck_assert(!e2e_exists(e2e_path("%s/ran", e2e_dir("trapped"))));
 }
 END_TEST
 
@@ -64,7 +99,8 @@ unit_suite(void)
 {
 	const TTest *const all[] = { a_real_session_repairs_and_work_goes_on,
 		a_real_session_that_does_not_help_ends_in_a_spiral,
-		a_real_session_can_ask_for_a_person };
+		a_real_session_can_ask_for_a_person,
+		what_landed_does_not_run_in_a_repair };
 	Suite *s;
 
 	scenarios_real();

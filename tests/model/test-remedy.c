@@ -12,7 +12,8 @@
 #include "text.h"
 #include "unit.h"
 
-#define MANUAL_FILE "/src/p/.llmc/manual_intervention_needed_17.txt"
+#define MANUAL_FILE  "/src/p/.llmc/manual_intervention_needed_17.txt"
+#define FINDING_FILE "/src/p/.llmc/remedy/finding.txt"
 
 static const struct remedy_log some_logs[] = {
 	{ "autod.log", "first line\nlast line of autod\n" },
@@ -41,6 +42,7 @@ some_facts(void)
 		.history = "2026-01-02: completed in 30s",
 		.logs = some_logs,
 		.log_count = nitems(some_logs),
+		.finding_file = FINDING_FILE,
 		.manual_file = MANUAL_FILE,
 		.root = "/src/p",
 	};
@@ -98,11 +100,31 @@ START_TEST(recovery_says_what_may_and_may_not_be_done)
 	remedy_prompt(&facts, &out);
 	assert_has(&out, "finish normally");
 	assert_has(&out, "starts the daemon again");
-	assert_has(&out, "as clean as you found it, or commit");
+	assert_has(&out, "Commit every change that belongs to the repair");
+	assert_has(&out, "as clean as you found it");
 	assert_has(&out, "Do not run `llmc up`, `llmc down`");
 	assert_has(&out, "`llmc doctor` and `llmc reset` are allowed");
 	assert_has(&out, "Nobody can answer questions");
 	assert_has(&out, "exactly this path:\n\n" MANUAL_FILE "\n\n");
+	assert_has(&out, "counts as repaired:\n\n" FINDING_FILE "\n\n");
+}
+END_TEST
+
+START_TEST(it_is_told_where_it_works_and_what_it_cannot_do)
+{
+	struct remedy_facts facts = some_facts();
+	cleanup_buf struct buf tree = BUF_INIT, box = BUF_INIT;
+
+	facts.tree = "/src/p/.worktrees/overseer";
+	remedy_prompt(&facts, &tree);
+	assert_has(&tree, "You work in /src/p/.worktrees/overseer, a git");
+	assert_has(&tree, "project's own checkout: it belongs to the user");
+	assert_has(&tree, "MCP servers in the repository are not loaded");
+	ck_assert_ptr_null(strstr(tree.data, "You are in a sandbox"));
+	facts.boxed = true;
+	remedy_prompt(&facts, &box);
+	assert_has(&box, "You are in a sandbox");
+	ck_assert_ptr_null(strstr(box.data, "`llmc reset` are allowed"));
 }
 END_TEST
 
@@ -123,7 +145,7 @@ START_TEST(what_is_not_known_is_said)
 	ck_assert_ptr_null(strstr(out.data, "Seconds since"));
 	ck_assert_ptr_null(strstr(out.data, "(null)"));
 	facts = (struct remedy_facts){ "", "", "", "", "", -1, "", "", "", "",
-		"", "", "", "", "", NULL, 0, "", "" };
+		"", "", "", "", "", NULL, 0, "", "", "", NULL, false };
 	remedy_prompt(&facts, &empty);
 	ck_assert_str_eq(empty.data, out.data);
 }
@@ -163,7 +185,8 @@ START_TEST(secrets_are_masked_in_every_fact_but_the_instructions)
 	static const struct remedy_log logs[] = { { secret, secret } };
 	struct remedy_facts facts = { secret, secret, secret, secret, secret, 1,
 		secret, secret, secret, secret, secret, secret, secret, secret,
-		secret, logs, 1, MANUAL_FILE, "/src/p" };
+		secret, logs, 1, FINDING_FILE, MANUAL_FILE, "/src/p", NULL,
+		false };
 	cleanup_buf struct buf out = BUF_INIT;
 	const char *first;
 
@@ -271,8 +294,9 @@ START_TEST(nothing_makes_the_prompt_longer_than_its_bound)
 	for (size_t n = 0; n < nitems(logs); n++)
 		logs[n] = (struct remedy_log){ "n", t };
 	logs[0].name = t;
-	remedy_prompt(&(struct remedy_facts){ own, t, t, t, t, INT64_MAX, t, t,
-			  t, t, t, t, t, t, t, logs, nitems(logs), path, path },
+	remedy_prompt(
+	    &(struct remedy_facts){ own, t, t, t, t, INT64_MAX, t, t, t, t, t,
+		t, t, t, t, logs, nitems(logs), path, path, path, path, false },
 	    &out);
 	ck_assert_uint_le(out.len, REMEDY_SIZE_MAX);
 	ck_assert(text_utf8_valid(out.data, out.len));
@@ -328,6 +352,7 @@ unit_suite(void)
 	unit_case(suite, "prompt",
 	    (const TTest *[]){ parts_come_in_their_order,
 		recovery_says_what_may_and_may_not_be_done,
+		it_is_told_where_it_works_and_what_it_cannot_do,
 		what_is_not_known_is_said, every_failure_is_explained,
 		seconds_are_told_for_what_they_are_of,
 		secrets_are_masked_in_every_fact_but_the_instructions,

@@ -103,7 +103,11 @@ world_begin(struct world *w, bool worktree)
 	    "mkdir -p .llmc/logs");
 	w->tmux = fake_tmux_new(w->repo->loop);
 	w->o.loop = w->repo->loop;
-	w->o.git = w->repo->git;
+	w->o.git = git_new(w->o.loop,
+	    &(struct git_options){ .root = w->repo->root,
+		.home = repair_home,
+		.box = repair_box,
+		.arg = &w->o });
 	w->o.people = people_new(w->o.loop, w->repo->root, "overseer");
 	w->o.tmux = fake_tmux_port(w->tmux);
 	w->o.workspace.root = xstrdup(w->repo->root);
@@ -137,6 +141,7 @@ world_end(struct world *w)
 	ck_assert_ptr_null(w->o.repair);
 	end_agent(w);
 	people_free(w->o.people);
+	git_free(w->o.git);
 	fake_tmux_free(w->tmux);
 	settings_free(w->o.settings);
 	workspace_release(&w->o.workspace);
@@ -339,6 +344,12 @@ world_answer(struct world *w, int fd)
 	until(w, is_answered, &self);
 	close(fd);
 	return buf_take(&answer.text);
+}
+
+void
+world_finds(struct world *w)
+{
+	repo_sh(w->repo, "echo 'it was the weather' >.llmc/remedy/finding.txt");
 }
 
 char *

@@ -57,6 +57,9 @@ void world_agent_exits(struct world *w);
 int world_hook(struct world *w, const char *event, const char *data);
 /* Wait for that answer; the caller frees it. */
 char *world_answer(struct world *w, int fd);
+/* It writes a finding: it was the weather. */
+void world_finds(struct world *w);
+#define WORLD_FOUND "the agent found: it was the weather"
 /* Both, for a Stop. */
 char *world_stops(struct world *w);
 

@@ -65,6 +65,7 @@ START_TEST(a_repair_that_throws_work_away_has_failed)
 				     "cat a.txt s.txt u.txt"),
 		    restored);
 		repo_sh(w.repo, table[i].what);
+		world_finds(&w);
 		free(world_stops(&w));
 		world_until_over(&w);
 		ck_assert_int_eq(w.outcome, REPAIR_FAILED);
@@ -112,11 +113,13 @@ START_TEST(a_file_that_somebody_wrote_is_told_and_no_failure)
 	repo_sh(w.repo, mine);
 	work(&w);
 	repo_sh(w.repo, "echo more >>a.txt; echo other >u.txt");
+	world_finds(&w);
 	free(world_stops(&w));
 	world_until_over(&w);
 	ck_assert_int_eq(w.outcome, REPAIR_COMPLETED);
 	ck_assert_ptr_nonnull(strstr(w.words.data,
-	    "the agent finished; and 2 files that were not committed have been "
+	    WORLD_FOUND
+	    "; and 2 files that were not committed have been "
 	    "changed: a.txt, u.txt; as they were, they are kept as refs/"));
 	ck_assert_str_eq(
 	    repo_sh(w.repo, "s=$(" SAVED "); git show $s:a.txt $s:u.txt"),
@@ -135,8 +138,9 @@ START_TEST(nothing_uncommitted_is_no_ref)
 
 	world_begin(&w, false);
 	work(&w);
+	world_finds(&w);
 	free(world_stops(&w));
-	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
+	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
 	ck_assert_str_eq(repo_sh(w.repo, SAVED), "");
 	world_end(&w);
 }
@@ -175,8 +179,9 @@ START_TEST(without_a_way_to_save_a_person_is_told)
 	repo_sh(w.repo, mine);
 	repo_sh(w.repo, "mkdir -p .git/refs/llmc; >.git/refs/llmc/salvage");
 	work(&w);
+	world_finds(&w);
 	free(world_stops(&w));
-	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
+	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
 	ck_assert_str_eq(repo_sh(w.repo, "cat a.txt"), "one\nmine");
 	world_end(&w); /* waits for the command */
 	ck_assert_int_eq(file_read(file, 65536, &told, NULL), 0);
@@ -192,8 +197,9 @@ START_TEST(a_big_file_is_left_out)
 	world_begin(&w, false);
 	repo_sh(w.repo, "truncate -s 60G big; echo u >u.txt");
 	work(&w);
+	world_finds(&w);
 	free(world_stops(&w));
-	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
+	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
 	ck_assert_str_eq(
 	    repo_sh(w.repo, "git ls-tree --name-only $(" SAVED "); ls"),
 	    "a.txt\nu.txt\na.txt\nbig\nu.txt");
@@ -241,6 +247,7 @@ START_TEST(it_can_be_ended_while_it_saves_and_compares)
 		if (compare) {
 			world_until_step(&w, "work");
 			world_agent_ready(&w);
+			world_finds(&w);
 			free(world_stops(&w));
 		}
 		world_until_step(&w, compare ? "compare" : "keep");

@@ -90,8 +90,9 @@ START_TEST(a_usage_limit_is_waited_for_until_it_is_over)
 		loop_timer_restart(w.o.repair->agent.wait, 1);
 		world_until_typed(&w, "The interruption is over.");
 	}
+	world_finds(&w);
 	free(world_stops(&w));
-	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
+	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
 	world_end(&w);
 }
 END_TEST
@@ -187,8 +188,9 @@ START_TEST(a_worker_cannot_end_it)
 	ck_assert(w.o.repair->agent.record.busy);
 	ck_assert_int_eq(w.told, 0);
 	/* The session itself ends it. */
+	world_finds(&w);
 	free(world_stops(&w));
-	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
+	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
 	close(go[0]);
 	close(go[1]);
 	close(out[1]);

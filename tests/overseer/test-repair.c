@@ -28,6 +28,11 @@ work(struct world *w)
 static const char fix[] = "cd .worktrees/overseer && echo fixed >fixed.txt && "
 			  "git add fixed.txt && git commit -qm fix";
 
+/* A file of what was saved. */
+#define SAVED                          \
+	"git show $(git for-each-ref " \
+	"--format='%(refname)' refs/llmc/salvage/overseer):"
+
 static void
 expect_report(struct world *w, const char *words)
 {
@@ -48,10 +53,11 @@ START_TEST(a_turn_that_ends_cleanly_completes_it)
 	work(&w);
 	ck_assert_int_eq(w.o.state, STATE_REMEDIATING);
 	ck_assert_int_eq(w.o.attempt, 1);
+	world_finds(&w);
 	answer = world_stops(&w);
 	ck_assert_ptr_nonnull(strstr(answer, "\"result\":null"));
-	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
-	expect_report(&w, "Outcome: completed (the agent finished)");
+	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
+	expect_report(&w, "Outcome: completed (" WORLD_FOUND ")");
 	world_end(&w);
 }
 END_TEST
@@ -132,13 +138,14 @@ START_TEST(a_second_stop_is_not_judged_beside_the_first)
 
 	world_begin(&w, false);
 	work(&w);
+	world_finds(&w);
 	a = world_hook(&w, "Stop", "{}");
 	b = world_hook(&w, "Stop", "{}");
 	second = world_answer(&w, b);
 	first = world_answer(&w, a);
 	ck_assert_ptr_nonnull(strstr(first, "\"result\":null"));
 	ck_assert_ptr_nonnull(strstr(second, "\"result\":null"));
-	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
+	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
 	world_end(&w);
 }
 END_TEST
@@ -195,13 +202,13 @@ static const struct {
 	{ "auto.check_command", "test -e fixed.txt && test ! -e .llmc", "",
 	    REPAIR_COMPLETED, NULL },
 	{ "auto.check_command", "echo why; echo not fixed; exit 1", "",
-	    REPAIR_FAILED, "exited with status 1: not fixed" },
-	{ "auto.check_command", "exit 75", "", REPAIR_FAILED, "status 75" },
-	{ "auto.protected_paths", "[\"fixed.*\"]", "", REPAIR_GAVE_UP,
+	    REPAIR_NO_FIX, "exited with status 1: not fixed" },
+	{ "auto.check_command", "exit 75", "", REPAIR_NO_FIX, "status 75" },
+	{ "auto.protected_paths", "[\"fixed.*\"]", "", REPAIR_NO_FIX,
 	    "protected paths, which a person must look at: fixed.txt" },
 	{ "auto.protected_paths", "[\"other\"]",
 	    "; mkdir .llmc; echo x >.llmc/x; git add -f .llmc; git commit -qm x",
-	    REPAIR_FAILED, "paths that never land: .llmc/x" },
+	    REPAIR_NO_FIX, "paths that never land: .llmc/x" },
 };
 
 START_TEST(a_fix_is_checked_before_it_lands)
@@ -221,10 +228,12 @@ START_TEST(a_fix_is_checked_before_it_lands)
 		    "%s", w.words.data);
 	ck_assert_str_eq(repo_sh(w.repo, "git log -1 --format=%s main"),
 	    rules[_i].words == NULL ? "Repair by the overseer" : "first");
-	if (rules[_i].outcome == REPAIR_GAVE_UP) {
+	if (rules[_i].words != NULL) {
+		/* It is not lost, and the night goes on. */
 		cleanup_free char *manual = history_manual_file(&w.o.workspace);
 
-		ck_assert_ptr_nonnull(manual);
+		ck_assert_ptr_null(manual);
+		ck_assert_str_eq(repo_sh(w.repo, SAVED "fixed.txt"), "fixed");
 	}
 	world_end(&w);
 }
@@ -247,7 +256,7 @@ START_TEST(a_fix_that_somebody_made_needs_no_landing)
 }
 END_TEST
 
-START_TEST(a_fix_that_conflicts_fails)
+START_TEST(a_fix_that_conflicts_is_kept)
 {
 	struct world w;
 
@@ -258,13 +267,22 @@ START_TEST(a_fix_that_conflicts_fails)
 	    "echo other >fixed.txt && git add fixed.txt && "
 	    "git commit -qm theirs");
 	free(world_stops(&w));
-	world_until_told(
-	    &w, REPAIR_FAILED, "the fix conflicts with the default branch");
+	world_until_over(&w);
+	ck_assert_int_eq(w.outcome, REPAIR_NO_FIX);
+	ck_assert_ptr_nonnull(strstr(w.words.data,
+	    "the fix conflicts with the default branch; what it left and did "
+	    "not land is kept as refs/llmc/salvage/overseer/"));
+	/* Also as it was before the rebase. */
+	ck_assert_str_eq(repo_sh(w.repo,
+			     "git log --format=%s $(git for-each-ref "
+			     "--format='%(refname)' refs/llmc/salvage/overseer)"
+			     " | grep -x fix"),
+	    "fix");
 	world_end(&w);
 }
 END_TEST
 
-START_TEST(a_checkout_in_the_way_fails_it)
+START_TEST(a_checkout_in_the_way_keeps_the_fix)
 {
 	struct world w;
 
@@ -274,13 +292,13 @@ START_TEST(a_checkout_in_the_way_fails_it)
 	repo_sh(w.repo, "echo dirty >>a.txt");
 	free(world_stops(&w));
 	world_until_over(&w);
-	ck_assert_int_eq(w.outcome, REPAIR_FAILED);
-	ck_assert_ptr_nonnull(strstr(w.words.data, "cannot land: "));
+	ck_assert_int_eq(w.outcome, REPAIR_NO_FIX);
+	ck_assert_ptr_nonnull(strstr(w.words.data, "the fix cannot land: "));
 	world_end(&w);
 }
 END_TEST
 
-START_TEST(without_a_worktree_it_works_in_the_checkout)
+START_TEST(what_is_in_the_way_is_moved_aside)
 {
 	struct world w;
 
@@ -289,9 +307,124 @@ START_TEST(without_a_worktree_it_works_in_the_checkout)
 	    "mkdir -p .worktrees/overseer && "
 	    "echo x >.worktrees/overseer/in-the-way");
 	work(&w);
-	ck_assert_str_eq(w.o.repair->cwd, w.repo->root);
+	ck_assert_str_eq(w.o.repair->cwd, w.session);
+	ck_assert_str_eq(
+	    repo_sh(w.repo, "cat .worktrees/overseer.kept-*/in-the-way"), "x");
+	repo_sh(w.repo, fix);
 	free(world_stops(&w));
-	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
+	world_until_told(&w, REPAIR_COMPLETED, "the fix has landed");
+	world_end(&w);
+}
+END_TEST
+
+/* Not even then in the user's checkout. */
+START_TEST(without_a_worktree_it_works_in_its_folder)
+{
+	struct world w;
+
+	world_begin(&w, true);
+	repo_sh(w.repo, "rmdir .worktrees 2>/dev/null; echo x >.worktrees");
+	work(&w);
+	ck_assert_str_eq(w.o.repair->desk, w.o.repair->folder);
+	world_finds(&w);
+	free(world_stops(&w));
+	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
+	world_end(&w);
+}
+END_TEST
+
+/* --- without a result -------------------------------------------------- */
+
+START_TEST(one_that_changed_nothing_is_asked_and_not_completed)
+{
+	cleanup_free char *first = NULL, *second = NULL;
+	struct world w;
+
+	world_begin(&w, true);
+	work(&w);
+	first = world_stops(&w);
+	ck_assert_ptr_nonnull(strstr(first, "\"decision\":\"block\""));
+	ck_assert_ptr_nonnull(strstr(first, "/.llmc/remedy/finding.txt"));
+	second = world_stops(&w);
+	ck_assert_ptr_nonnull(strstr(second, "\"result\":null"));
+	world_until_told(&w, REPAIR_NO_FIX,
+	    "the agent changed nothing and wrote no finding");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_finding_of_an_earlier_repair_does_not_count)
+{
+	cleanup_free char *first = NULL;
+	struct world w;
+
+	world_begin(&w, true);
+	repo_sh(w.repo, "mkdir -p .llmc/remedy");
+	world_finds(&w);
+	work(&w);
+	first = world_stops(&w);
+	ck_assert_ptr_nonnull(strstr(first, "\"decision\":\"block\""));
+	world_end(&w);
+}
+END_TEST
+
+/* The agent may be in a box, and what it writes there is not followed. */
+START_TEST(a_link_is_no_finding)
+{
+	struct world w;
+
+	world_begin(&w, true);
+	work(&w);
+	repo_sh(w.repo, "ln -s /etc/passwd .llmc/remedy/finding.txt");
+	free(world_stops(&w));
+	free(world_stops(&w));
+	world_until_over(&w);
+	ck_assert_int_eq(w.outcome, REPAIR_NO_FIX);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(what_is_not_committed_is_saved_and_the_fix_lands)
+{
+	cleanup_free char *first = NULL;
+	struct world w;
+
+	world_begin(&w, true);
+	work(&w);
+	repo_sh(w.repo, fix);
+	repo_sh(w.repo, "echo half >.worktrees/overseer/half.txt");
+	first = world_stops(&w);
+	ck_assert_ptr_nonnull(strstr(first, "1 file is in "));
+	free(world_stops(&w));
+	world_until_over(&w);
+	ck_assert_int_eq(w.outcome, REPAIR_COMPLETED);
+	ck_assert_ptr_nonnull(strstr(w.words.data,
+	    "the fix has landed; what it left and did not land is kept as "));
+	ck_assert_str_eq(
+	    repo_sh(w.repo, "cat fixed.txt; ls"), "fixed\na.txt\nfixed.txt");
+	ck_assert_str_eq(repo_sh(w.repo, SAVED "half.txt"), "half");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(it_asks_for_a_person_in_its_folder)
+{
+	cleanup_free char *manual = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct world w;
+
+	world_begin(&w, true);
+	work(&w);
+	ck_assert_int_eq(
+	    file_replace(w.o.repair->request, "buy a disk\n", 11, 0600, NULL),
+	    0);
+	free(world_stops(&w));
+	world_until_told(
+	    &w, REPAIR_GAVE_UP, "the agent says that a person is needed");
+	manual = history_manual_file(&w.o.workspace);
+	ck_assert_ptr_nonnull(manual);
+	ck_assert_int_eq(file_read(manual, 4096, &text, NULL), 0);
+	ck_assert_str_eq(text.data, "buy a disk");
 	world_end(&w);
 }
 END_TEST
@@ -320,6 +453,7 @@ static const struct {
 	bool firm; /* it is finished anyway */
 } steps[] = {
 	{ "place", false, false },
+	{ "stand", false, false },
 	{ "reset the place", false, false },
 	{ "facts", false, false },
 	{ "status", false, false },
@@ -331,9 +465,9 @@ static const struct {
 	{ "setup of the check", true, false },
 	{ "check", true, false },
 	{ "land", true, true },
-	{ "tidy", true, true },
 	{ "end the session", true, true },
 	{ "diff", true, true },
+	{ "tidy", true, true },
 };
 
 static void
@@ -366,8 +500,13 @@ START_TEST(it_can_be_stopped_in_every_step)
 			world_until_told(
 			    &w, REPAIR_COMPLETED, "the fix has landed");
 		else
-			world_until_told(&w, REPAIR_INTERRUPTED,
-			    "the overseer was told to stop");
+			world_until_over(&w);
+		if (!steps[i].firm) {
+			ck_assert_int_eq(w.outcome, REPAIR_INTERRUPTED);
+			ck_assert_ptr_eq(strstr(w.words.data,
+					     "the overseer was told to stop"),
+			    w.words.data);
+		}
 		ck_assert_str_eq(repo_sh(w.repo, "git log -1 --format=%s"),
 		    steps[i].firm ? "Repair by the overseer" : "first");
 		world_end(&w);
@@ -398,7 +537,7 @@ START_TEST(it_must_not_take_too_long)
 	struct world w;
 
 	world_begin(&w, true);
-	reach(&w, 2); /* facts */
+	reach(&w, 3); /* facts */
 	loop_timer_restart(w.o.repair->op.deadline, 1);
 	world_until_told(&w, REPAIR_TIMED_OUT,
 	    "it took longer than overseer.remediation_timeout");
@@ -476,10 +615,19 @@ unit_suite(void)
 	unit_case(s, "worktree",
 	    (const TTest *[]){ a_fix_lands_as_one_commit,
 		a_fix_that_somebody_made_needs_no_landing,
-		a_fix_that_conflicts_fails, a_checkout_in_the_way_fails_it,
-		without_a_worktree_it_works_in_the_checkout,
+		a_fix_that_conflicts_is_kept,
+		a_checkout_in_the_way_keeps_the_fix,
+		what_is_in_the_way_is_moved_aside,
+		without_a_worktree_it_works_in_its_folder,
 		an_agent_that_ends_during_the_landing_is_not_started_again,
 		NULL });
+	unit_case(s, "result",
+	    (const TTest *[]){
+		one_that_changed_nothing_is_asked_and_not_completed,
+		a_finding_of_an_earlier_repair_does_not_count,
+		a_link_is_no_finding,
+		what_is_not_committed_is_saved_and_the_fix_lands,
+		it_asks_for_a_person_in_its_folder, NULL });
 	unit_rows(s, a_fix_is_checked_before_it_lands, nitems(rules));
 	unit_case(s, "stop",
 	    (const TTest *[]){ it_can_be_stopped_in_every_step,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "buf.h"
+#include "claude-print.h"
 #include "claude-world.h"
 #include "errtext.h"
 #include "file.h"
@@ -258,6 +259,51 @@ START_TEST(a_limited_run_reads_no_settings_that_it_can_write)
 				      "CLAUDE_MD=1"),
 		    cases[i].memory);
 	}
+}
+END_TEST
+
+/* Whatever has landed there. */
+START_TEST(a_repair_loads_nothing_of_the_repository)
+{
+	static const struct {
+		const char *config, *sources;
+	} cases[] = {
+		{ "", "user" },
+		{ "[defaults]\nsandbox = \"worktree\"\n", "user" },
+		{ "[defaults]\nisolate = true\n", "" },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		cleanup_strv char **argv = NULL;
+		cleanup_claude_world struct claude_world w;
+
+		claude_world_begin(&w, cases[i].config);
+		w.launch.sandboxed = w.launch.repair = true;
+		argv = claude_argv(&w.launch);
+		ck_assert_pstr_eq(
+		    flag(argv, "--setting-sources"), cases[i].sources);
+		ck_assert_uint_eq(list_count(argv, "--strict-mcp-config"), 1);
+		ck_assert_ptr_null(flag(argv, "--add-dir"));
+	}
+}
+END_TEST
+
+/* Neither does what only reads, at the root. */
+START_TEST(a_question_loads_nothing_of_the_repository)
+{
+	cleanup_json struct json_object *schema = json_object_new_object();
+	cleanup_strv char **argv = NULL;
+	cleanup_claude_world struct claude_world w;
+
+	claude_world_begin(&w, "");
+	argv = claude_print_argv(
+	    &(struct claude_print){ .settings = w.launch.settings,
+		.dir = "/src/p",
+		.model = "",
+		.schema = schema });
+	ck_assert_str_eq(flag(argv, "--setting-sources"), "user");
+	ck_assert_uint_eq(list_count(argv, "--strict-mcp-config"), 1);
+	ck_assert_str_eq(flag(argv, "--add-dir"), "/src/p");
 }
 END_TEST
 
@@ -674,6 +720,8 @@ unit_suite(void)
 		no_key_of_the_table_is_forgotten,
 		own_value_of_a_worker_goes_before_the_default,
 		what_a_run_is_given_goes_before_the_settings,
+		a_repair_loads_nothing_of_the_repository,
+		a_question_loads_nothing_of_the_repository,
 		a_limited_run_reads_no_settings_that_it_can_write,
 		empty_own_value_takes_a_default_away, session_is_new_or_resumed,
 		denied_tools_cannot_be_given_back, tools_are_one_word, NULL });

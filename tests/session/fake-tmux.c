@@ -290,6 +290,12 @@ tmux_new(struct loop *loop, const struct tmux_options *options,
 	return 0;
 }
 
+char *
+tmux_socket_path(const char *socket)
+{
+	return xasprintf("/nonexistent/tmux/%s", socket);
+}
+
 void
 tmux_finish(struct tmux *tmux)
 {

@@ -138,6 +138,7 @@ planner_argv(const struct core *core, struct json_object *schema)
 	if (command[0] != '\0')
 		return kept_shell(command, 0);
 	argv = claude_print_argv(&(struct claude_print){ .settings = s,
+	    .dir = core->workspace->root,
 	    .model = settings_string(s, "planner.model"),
 	    .max_cost = settings_amount(s, "planner.max_cost"),
 	    .schema = schema });
@@ -151,7 +152,10 @@ planner_run_start(struct core *core, const char *prompt,
 	struct planner_run *run = xcalloc(1, sizeof *run);
 	const char *root = core->workspace->root;
 	cleanup_free char *whose = identity_command(root);
-	const char *const env[] = { whose, NULL };
+	/* CLAUDE.md belongs to the project's settings, which are not loaded:
+	 * it is read as that of another folder. */
+	const char *const env[] = { whose,
+		"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1", NULL };
 	int64_t timeout_ms =
 	    settings_duration(core->settings, "planner.timeout");
 	cleanup_strv char **argv = planner_argv(core, schema);

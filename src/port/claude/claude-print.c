@@ -47,8 +47,14 @@ claude_print_argv(const struct claude_print *print)
 	add_flag(&argv, "--tools", "Read,Grep,Glob");
 	strv_add(&argv, "--strict-mcp-config");
 	strv_add(&argv, "--no-session-persistence");
-	if (settings_bool(s, "defaults.isolate"))
+	/* It runs outside of every box: what has landed is read, and nothing of
+	 * it is run. */
+	if (settings_bool(s, "defaults.isolate")) {
 		add_flag(&argv, "--setting-sources", "");
+	} else {
+		add_flag(&argv, "--setting-sources", "user");
+		add_flag(&argv, "--add-dir", print->dir);
+	}
 	if (print->model[0] != '\0')
 		add_flag(&argv, "--model", print->model);
 	if (print->max_cost > 0) {

@@ -15,6 +15,8 @@ struct settings;
 
 struct claude_print {
 	const struct settings *settings; /* agent_command and isolate */
+	const char *dir; /* where it runs: its CLAUDE.md is read; settings,
+			  * hooks and servers in it are not */
 	const char *model; /* "" = the agent's own default */
 	int64_t max_cost; /* millionths of a dollar; 0 = any */
 	struct json_object *schema; /* of the answer */

@@ -148,10 +148,17 @@ add_isolation(char ***argv, const struct claude_launch *launch)
 	bool boxed = launch->sandboxed &&
 	    strcmp(worker_string(launch, "sandbox"), "off") != 0;
 	bool memory = keeps_memory(launch);
+	const char *sources;
 
-	if (!memory && !worker_bool(launch, "isolate"))
+	if (worker_bool(launch, "isolate"))
+		sources = "";
+	else if (launch->repair || (memory && !boxed))
+		sources = "user";
+	else if (memory)
+		sources = "";
+	else
 		return;
-	add_flag(argv, "--setting-sources", memory && !boxed ? "user" : "");
+	add_flag(argv, "--setting-sources", sources);
 	strv_add(argv, "--strict-mcp-config");
 	if (memory)
 		add_flag(argv, "--add-dir", launch->cwd);
@@ -426,7 +433,10 @@ claude_prepare(
 		.workspace = launch->workspace,
 		.settings = launch->settings,
 		.worker = launch->worker,
-		.tree = launch->cwd };
+		.tree = launch->cwd,
+		.trial = launch->repair,
+		.read = launch->read,
+		.write = launch->write };
 	struct box box = { 0 };
 	int r = file_mkdirs(dir, 0700, err);
 

@@ -37,6 +37,11 @@ struct claude_launch {
 			      * and signal the processes of its user */
 	bool tools; /* it gets those of llmc mcp */
 	bool guarded; /* its hooks ask its policy file: policy-file.h */
+	/* It repairs: nobody has looked at what landed before it, so settings,
+	 * hooks and servers of the repository are not loaded. In a box it has
+	 * these paths, too; NULL = none. */
+	bool repair;
+	const char *const *read, *const *write;
 	int max_turns; /* sets the Stop hook's block cap, 0 = default */
 };
 

@@ -232,21 +232,18 @@ worker_list(const struct making *m, const char *key)
 	return items;
 }
 
-/* Those that exist, without links; the links to them are there too. */
-static char **
-existing(struct making *m, const char *const *paths)
+/* Add those that exist, without links; the links to them are there too. */
+static void
+add_existing(struct making *m, char ***list, const char *const *paths)
 {
-	char **list = NULL;
-
-	for (; *paths != NULL; paths++) {
+	for (; paths != NULL && *paths != NULL; paths++) {
 		char *real = realpath(*paths, NULL);
 
 		if (real == NULL)
 			continue;
 		box_paths_follow(&m->paths, *paths);
-		strv_take(&list, real);
+		strv_take(list, real);
 	}
-	return list;
 }
 
 static void
@@ -267,8 +264,10 @@ show_places(struct making *m)
 	box_paths_show_search(&m->paths, m->home, spec->workspace->root);
 	box_paths_show_git(&m->paths, m->home, spec->workspace->git_dir);
 	box_paths_show_machine(&m->paths);
-	m->read = existing(m, worker_list(m, "sandbox_read"));
-	m->write = existing(m, worker_list(m, "sandbox_write"));
+	add_existing(m, &m->read, worker_list(m, "sandbox_read"));
+	add_existing(m, &m->read, spec->read);
+	add_existing(m, &m->write, worker_list(m, "sandbox_write"));
+	add_existing(m, &m->write, spec->write);
 	m->sockets = box_paths_sockets();
 }
 

@@ -35,7 +35,10 @@ struct box_spec {
 	bool network; /* a BOX_COMMAND that may need sandbox_hosts; a session
 		       * and a check always have them */
 	enum box_mode at_least; /* of a clone, whatever the settings say now */
-	bool trial; /* the tree need not be of the kind that the mode has */
+	bool trial; /* the tree need not be of the kind that the mode has:
+		     * nothing runs, or it is a repair's */
+	const char *const *read, *const *write; /* besides those of the
+						 * settings; NULL = none */
 	const char *const *inner; /* words to put after "--", may be NULL */
 };
 
