@@ -25,12 +25,15 @@
 #include "outbox-record.h"
 #include "outbox.h"
 #include "request.h"
+#include "roster.h"
 #include "settings.h"
 #include "shape.h"
+#include "state.h"
 #include "strv.h"
 #include "table.h"
 #include "text.h"
 #include "verbs.h"
+#include "worker.h"
 
 #define ID_LEAST    4 /* characters of its end that name one */
 #define PATIENCE_MS (45 * 1000)
@@ -44,6 +47,8 @@ static const struct cli_flag escalations_flags[] = {
 	[FLAG_ALL] = { "all", NULL, "for list: also what was seen" },
 	{ NULL, NULL, NULL },
 };
+
+static bool is_untold(const char *dir, const char *typed);
 
 static char *
 outbox_dir(struct cli *cli)
@@ -70,37 +75,100 @@ add_channels(const struct outbox_record *record, struct buf *out)
 	}
 }
 
+/* The worker that waits with the question that it tells of; NULL = none. */
+static const struct worker *
+asking(const struct state *state, const struct outbox_record *record)
+{
+	const char *event = record->event;
+	size_t len = strlen(REQUEST_EVENT);
+
+	if (event == NULL || strncmp(event, REQUEST_EVENT, len) != 0)
+		return NULL;
+	for (size_t i = 0; i < state->count; i++)
+		if (state->workers[i]->asks_id != NULL &&
+		    strcmp(state->workers[i]->asks_id, event + len) == 0)
+			return state->workers[i];
+	return NULL;
+}
+
+/* What it asks says more than that it asks. */
 static void
-add_row(struct table *table, const struct outbox_record *record)
+add_row(struct table *table, const struct outbox_record *record,
+    const struct worker *w)
 {
 	cleanup_buf struct buf channels = BUF_INIT;
 	const char *cells[] = { record->id, record->timestamp,
 		escalation_level_words[record->level],
 		record->worker != NULL ? record->worker : "-", NULL,
-		record->title };
+		w != NULL ? w->asks : record->title };
 
 	add_channels(record, &channels);
-	cells[4] = channels.data;
+	cells[4] = channels.len > 0 ? channels.data : "none";
 	table_row(table, cells);
 }
 
-/* Of one folder. */
+struct listing {
+	const char *dir;
+	bool all;
+	struct state state;
+	struct table *table;
+	struct json_object *array;
+};
+
 static void
-list_some(const char *dir, bool done, bool all, struct table *table,
-    struct json_object *array)
+list_one(struct listing *l, const struct outbox_record *record,
+    const struct worker *w)
 {
-	cleanup_strv char **ids = outbox_list(dir, done);
+	struct json_object *json = outbox_record_to_json(record);
+
+	add_row(l->table, record, w);
+	json_set_string(json, "question", w != NULL ? w->asks : NULL);
+	json_object_array_add(l->array, json);
+}
+
+/* Of one folder. A question stays until it is answered. */
+static void
+list_some(struct listing *l, bool done)
+{
+	cleanup_strv char **ids = outbox_list(l->dir, done);
 
 	for (size_t i = 0; ids[i] != NULL; i++) {
 		struct outbox_record *record = NULL;
+		const struct worker *w;
 
-		if (outbox_load(dir, ids[i], &record, NULL) < 0)
+		if (outbox_load(l->dir, ids[i], &record, NULL) < 0)
 			continue;
-		if (all || record->acked_ms == 0) {
-			add_row(table, record);
-			json_object_array_add(
-			    array, outbox_record_to_json(record));
-		}
+		w = asking(&l->state, record);
+		if (l->all || record->acked_ms == 0 || w != NULL)
+			list_one(l, record, w);
+		outbox_record_free(record);
+	}
+}
+
+/* Questions that no channel was told of. */
+static void
+list_untold(struct listing *l, const struct cli *cli)
+{
+	for (size_t i = 0; i < l->state.count; i++) {
+		const struct worker *w = l->state.workers[i];
+		struct outbox_record *record;
+		char stamp[CLOCK_STAMP_SIZE];
+
+		if (w->asks_id == NULL || !w->asks_person ||
+		    !is_untold(l->dir, w->asks_id))
+			continue;
+		clock_format_stamp(w->asks_ms, stamp);
+		record = xcalloc(1, sizeof *record);
+		record->id = xstrdup(w->asks_id);
+		record->timestamp = xstrdup(stamp);
+		record->root = xstrdup(cli->workspace.root);
+		record->level = ESCALATION_CRITICAL;
+		record->title = xstrdup("an agent asks a question");
+		record->signature = xstrdup("request");
+		record->worker = xstrdup(w->name);
+		xstrset(&record->task, w->task);
+		record->count = 1;
+		list_one(l, record, w);
 		outbox_record_free(record);
 	}
 }
@@ -113,18 +181,23 @@ escalations_list(struct cli *cli, const struct cli_args *args)
 		{ "WORKER", false, false }, { "CHANNELS", false, false },
 		{ "WHAT", false, true } };
 	cleanup_free char *dir = outbox_dir(cli);
-	struct table *table = table_new(columns, nitems(columns));
-	bool all = args->flags[FLAG_ALL] != NULL;
+	struct listing l = { .dir = dir, .all = args->flags[FLAG_ALL] != NULL };
+	int status = roster_load(cli, &l.state);
 
-	cli->result = json_object_new_array();
-	list_some(dir, true, all, table, cli->result);
-	list_some(dir, false, all, table, cli->result);
-	if (json_object_array_length(cli->result) == 0)
+	if (status != CLI_OK)
+		return status;
+	l.table = table_new(columns, nitems(columns));
+	l.array = cli->result = json_object_new_array();
+	list_some(&l, true);
+	list_some(&l, false);
+	list_untold(&l, cli);
+	if (json_object_array_length(l.array) == 0)
 		buf_addf(&cli->text, "Nothing%s.\n",
-		    all ? "" : " that nobody has seen; see all with --all");
+		    l.all ? "" : " that nobody has seen; see all with --all");
 	else
-		table_print(table, cli->width, cli->colour, &cli->text);
-	table_free(table);
+		table_print(l.table, cli->width, cli->colour, &cli->text);
+	table_free(l.table);
+	state_release(&l.state);
 	return CLI_OK;
 }
 
@@ -439,7 +512,8 @@ const struct cli_command cmd_escalations = {
 	.summary = "show and answer what people were told through channels",
 	.help =
 	    "list    what was sent, or waits to be, and nobody has marked "
-	    "as seen\n"
+	    "as seen; and the\n        questions of agents, until they are "
+	    "answered\n"
 	    "ack     mark it as seen; what has not been sent is not sent "
 	    "any more\n"
 	    "answer  send TEXT, or an option (its number or its words), to "

@@ -348,11 +348,11 @@ const struct cli_command cmd_mail = {
 	.summary = "read and send mail between agents and people",
 	.help =
 	    "inbox  the mail for you, the newest first, and what agents sent "
-	    "to the overseer\n"
+	    "to the overseer;\n       listing marks nothing as read\n"
 	    "send   mail to an agent, delivered after its next tool call or at "
 	    "the end of its turn;\n       if it is idle, as a prompt. TEXT - "
 	    "reads standard input; without TEXT, an\n       editor opens\n"
-	    "show   a piece of mail with its whole text\n"
+	    "show   a piece of mail with its whole text; yours counts as read\n"
 	    "ack    confirm mail that was sent to you\n\n"
 	    "WHO is a worker, an actor id (llmc tree shows them), overseer or "
 	    "person; MAIL is an\nid such as inbox shows. llmc message types "

@@ -90,7 +90,7 @@ choose(struct making *m, const char *since, const char *run)
 	}
 	m->run.wanted = run != NULL ? xstrdup(run) : NULL;
 	report_files_run(&m->cli->workspace, &m->run);
-	if (run != NULL && m->run.id == NULL)
+	if (run != NULL && !report_run_is_found(&m->run))
 		return m->run.last != NULL ?
 		    cli_fail(m->cli, "unknown_run",
 			"there is no run %s; the last one: llmc report --run "
@@ -100,6 +100,7 @@ choose(struct making *m, const char *since, const char *run)
 			"there is no run %s; a run begins with: llmc up --auto",
 			run);
 	m->in.run = m->run.id;
+	m->in.first_run = m->run.first;
 	m->in.from_ms =
 	    m->run.id != NULL ? m->run.from_ms : m->in.now_ms - DAY_MS;
 	return CLI_OK;
@@ -211,9 +212,11 @@ const struct cli_command cmd_report = {
 	.help =
 	    "Without an option: of the run of auto mode that goes on, or of "
 	    "the last one. A run\nbegins with llmc up --auto and goes on when "
-	    "the overseer restarts the daemon. A\ntask is in the report of the "
-	    "time in which it ended. The rows of the workers'\ntime add up to "
-	    "the time of all workers.\n",
+	    "the overseer restarts the daemon; one\nthat was killed, or stopped "
+	    "less than an hour before with work left, is part of\nthe report of "
+	    "the next. A task is in the report of the time in which it ended.\n"
+	    "The rows of the workers' time add up to the time of all "
+	    "workers.\n",
 	.flags = report_flags,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &report_shape,

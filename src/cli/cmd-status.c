@@ -31,11 +31,15 @@
 #include "table.h"
 #include "text.h"
 #include "tmux.h"
+#include "view-doc.h"
+#include "view-needs.h"
 #include "view-row.h"
+#include "view-source.h"
 #include "worker-json.h"
 #include "worker.h"
 
-#define SHA_LEN 7
+#define SHA_LEN   7
+#define NEEDS_MAX 20 /* lines */
 
 void
 status_section(struct cli *cli, const char *title)
@@ -151,7 +155,7 @@ worker_json(const struct status *s, const struct worker *w)
 	roster_excerpt(w, &excerpt);
 	sessions_attach_words(s->settings, session, &attach);
 	json_set_string(json, "name", w->name);
-	json_set_string(json, "status", worker_status_name(w->status));
+	json_set_string(json, "status", worker_shown_status(w));
 	json_set_string(json, "branch", w->branch);
 	json_set_string(json, "worktree_path", w->worktree);
 	json_set_int(json, "time_in_state_secs", since > 0 ? since / 1000 : 0);
@@ -165,6 +169,7 @@ worker_json(const struct status *s, const struct worker *w)
 	json_set_bool(json, "on_hold", w->on_hold);
 	json_set(json, "paused_for", worker_holds_to_json(worker_holds(w)));
 	json_set_string(json, "oversight", w->health);
+	json_set_string(json, "question", w->asks_id);
 	json_set_string(json, "task", w->task);
 	json_set_string(json, "task_title", task != NULL ? task->title : NULL);
 	json_set(json, "until_unix",
@@ -210,7 +215,7 @@ worker_row(const struct status *s, struct table *table, const struct worker *w)
 	}
 	add_task(s, w, &words);
 	table_row(table,
-	    (const char *[]){ w->name, worker_status_name(w->status), w->branch,
+	    (const char *[]){ w->name, worker_shown_status(w), w->branch,
 		since.data, sha, words.data });
 	table_colour(table, 1, roster_colour(w));
 }
@@ -279,7 +284,7 @@ show_summary(struct status *s)
 	const char *comma = ": ";
 
 	for (size_t i = 0; i < s->state.count; i++)
-		by_status[s->state.workers[i]->status]++;
+		by_status[worker_shown(s->state.workers[i])]++;
 	if (s->state.count == 0)
 		buf_adds(&cli->text,
 		    "\nThere are no workers yet; add one with: llmc add "
@@ -317,6 +322,46 @@ show_attach(struct status *s)
 		buf_addc(&s->cli->text, '\n');
 		return;
 	}
+}
+
+/* --- what needs a person --------------------------------------------- */
+
+static void
+show_needs(struct status *s)
+{
+	static const struct table_column columns[] = { { .title = NULL },
+		{ .title = NULL, .flexible = true }, { .title = NULL } };
+	struct cli *cli = s->cli;
+	cleanup_json struct json_object *view = view_new();
+	struct json_object *list;
+	struct table *table;
+	size_t count;
+
+	view_source_fill(cli, s->settings, &s->state, view);
+	view_needs(view);
+	list = view_needs_list(view);
+	count = json_object_array_length(list);
+	json_set(cli->result, "needs", list);
+	if (count == 0) {
+		buf_adds(&cli->text, "\nNothing needs you.\n");
+		return;
+	}
+	status_section(cli, "NEEDS YOU");
+	table = table_new(columns, (int)nitems(columns));
+	for (size_t i = 0; i < count && i < NEEDS_MAX; i++) {
+		struct json_object *need = json_object_array_get_idx(list, i);
+
+		table_row(table,
+		    (const char *[]){ json_string_or(need, "who", "?"),
+			json_string_or(need, "words", ""),
+			json_string_or(need, "command", "") });
+		table_colour(table, 0, "1;31");
+	}
+	table_print(table, cli->width, cli->colour, &cli->text);
+	table_free(table);
+	if (count > NEEDS_MAX)
+		buf_addf(&cli->text, "... and %zu more; see: llmc report\n",
+		    count - NEEDS_MAX);
 }
 
 /* A push that fails is nothing that stops, so it must be seen here. */
@@ -375,6 +420,7 @@ status_run(struct cli *cli, const struct cli_args *args)
 		status_goals_show(&s);
 		status_usage_show(&s);
 		show_push(&s);
+		show_needs(&s);
 		show_summary(&s);
 		show_attach(&s);
 		state_release(&s.state);
@@ -431,6 +477,11 @@ static const struct shape worker_shape = {
 		    .flags = SHAPE_NULLABLE,
 		    .help = "what was found after its last turn: healthy, "
 			    "warning, critical, paused or aborted" },
+		{ .name = "question",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "id of the question that it waits with; its text "
+			    "is in remark" },
 		{ .name = "task",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_NULLABLE,
@@ -523,6 +574,10 @@ static const struct shape status_shape = {
 		    .of = &api_landing_push,
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "only while a push of landed work fails" },
+		{ .name = "needs",
+		    .type = SHAPE_ARRAY,
+		    .of = &view_needs_shape,
+		    .help = "what needs a person now, the most urgent first" },
 		{ .name = "summary",
 		    .type = SHAPE_MAP,
 		    .of =
@@ -541,8 +596,8 @@ const struct cli_command cmd_status = {
 	.summary = "show the daemon, the overseer and the workers",
 	.help =
 	    "Prints one line per worker: name, status, branch, time in that "
-	    "status, commit,\nand the beginning of its task; below, what is "
-	    "wrong and what to type next. Only\nreads files, so it is fast "
+	    "status, commit,\nand the beginning of its task; below, what needs "
+	    "you and what to type. Only\nreads files, so it is fast "
 	    "and works without a daemon.\n",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT | CLI_DAEMON_DOES,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,

@@ -23,6 +23,9 @@
 #include "settings.h"
 #include "text.h"
 #include "tmux.h"
+#include "view-doc.h"
+#include "view-needs.h"
+#include "view-source.h"
 #include "worker.h"
 
 /* --- the daemon ------------------------------------------------------ */
@@ -160,7 +163,7 @@ check_worktrees(struct doctor *d)
 static bool
 check_worker(struct doctor *d, const struct worker *w)
 {
-	cleanup_free char *detail = NULL, *fix = NULL;
+	cleanup_free char *detail = NULL;
 
 	if (w->worktree != NULL && !file_is_dir(w->worktree)) {
 		detail = xasprintf(
@@ -169,18 +172,7 @@ check_worker(struct doctor *d, const struct worker *w)
 		    "run: llmc doctor --repair");
 		return false;
 	}
-	if (w->status != WORKER_ERROR &&
-	    (w->status != WORKER_PAUSED || w->on_hold))
-		return true;
-	detail = xasprintf("%s: %s: %s", w->name, worker_status_name(w->status),
-	    w->reason != NULL ? w->reason : "unknown reason");
-	fix = xasprintf("continue with: llmc %s %s%s, or start over: llmc "
-			"reset %s",
-	    w->status == WORKER_PAUSED ? "resume" : "message", w->name,
-	    w->status == WORKER_PAUSED ? "" : " TEXT", w->name);
-	doctor_note(d, w->status == WORKER_ERROR ? VERDICT_FAIL : VERDICT_WARN,
-	    "worker", detail, fix);
-	return false;
+	return true;
 }
 
 static void
@@ -191,7 +183,7 @@ check_workers(struct doctor *d)
 
 	for (size_t i = 0; i < d->state.count; i++)
 		well = check_worker(d, d->state.workers[i]) && well;
-	detail = xasprintf("%zu, without problems", d->state.count);
+	detail = xasprintf("%zu, each with its worktree", d->state.count);
 	if (well && d->state.count > 0)
 		doctor_note(d, VERDICT_OK, "workers", detail, NULL);
 }
@@ -247,6 +239,37 @@ check_sessions(struct doctor *d)
 	sessions_release(&sessions);
 }
 
+/* What has ended the daemon, or a worker, is a failed check; what else needs a
+ * person is a warning. */
+static void
+check_needs(struct doctor *d)
+{
+	cleanup_json struct json_object *view = view_new(), *list = NULL;
+	size_t count;
+
+	view_source_fill(d->cli, d->settings, &d->state, view);
+	view_needs(view);
+	list = view_needs_list(view);
+	count = json_object_array_length(list);
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *need = json_object_array_get_idx(list, i);
+		const char *what = json_string_or(need, "what", "");
+		cleanup_free char *detail =
+		    xasprintf("%s: %s: %s", json_string_or(need, "who", "?"),
+			what, json_string_or(need, "words", ""));
+		cleanup_free char *fix = xasprintf(
+		    "type: %s", json_string_or(need, "command", "llmc status"));
+
+		doctor_note(d,
+		    strcmp(what, "error") == 0 || strcmp(what, "failure") == 0 ?
+			VERDICT_FAIL :
+			VERDICT_WARN,
+		    "needs you", detail, fix);
+	}
+	if (count == 0)
+		doctor_note(d, VERDICT_OK, "needs you", "nothing", NULL);
+}
+
 void
 doctor_fleet_check(struct doctor *d)
 {
@@ -258,4 +281,5 @@ doctor_fleet_check(struct doctor *d)
 	check_workers(d);
 	check_worktrees(d);
 	check_sessions(d);
+	check_needs(d);
 }

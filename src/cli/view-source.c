@@ -10,6 +10,7 @@
 #include "config.h"
 #include "errtext.h"
 #include "json.h"
+#include "lock.h"
 #include "loop.h"
 #include "mem.h"
 #include "roster.h"
@@ -29,12 +30,31 @@
 
 /* --- from the files -------------------------------------------------- */
 
+void
+view_source_fill(struct cli *cli, const struct settings *settings,
+    const struct state *state, struct json_object *view)
+{
+	cleanup_json struct json_object *daemon = roster_daemon(cli);
+	cleanup_free char *lock =
+	    workspace_path(&cli->workspace, "overseer.lock");
+	struct view_files *files = view_files_new(&cli->workspace);
+	struct json_object *head = view_of(view, "head");
+
+	view_state_fill(state, settings, NULL, view);
+	view_state_alone(state, settings, view);
+	view_files_fill(files, view);
+	view_files_free(files);
+	json_set_string(
+	    head, "branch", settings_string(settings, "repo.default_branch"));
+	json_set_bool(head, "daemon_gone",
+	    daemon == NULL && state->daemon_running && lock_is_held(lock) != 1);
+}
+
 static int
 from_files(struct cli *cli, struct json_object **ret_view)
 {
 	struct settings *settings = NULL;
 	struct settings_problems problems;
-	struct view_files *files;
 	struct source_todo *todo;
 	struct json_object *view;
 	struct state state;
@@ -52,10 +72,7 @@ from_files(struct cli *cli, struct json_object **ret_view)
 		return status;
 	}
 	view = view_new();
-	view_state_fill(&state, settings, NULL, view);
-	files = view_files_new(&cli->workspace);
-	view_files_fill(files, view);
-	view_files_free(files);
+	view_source_fill(cli, settings, &state, view);
 	todo = source_todo_new();
 	source_todo_fill(todo, settings, &cli->workspace, view);
 	source_todo_free(todo);
@@ -64,8 +81,6 @@ from_files(struct cli *cli, struct json_object **ret_view)
 	json_set_string(view_of(view, "head"), "project",
 	    name != NULL && name[1] != '\0' ? name + 1 : cli->workspace.root);
 	json_set_string(view_of(view, "head"), "root", cli->workspace.root);
-	json_set_string(view_of(view, "head"), "branch",
-	    settings_string(settings, "repo.default_branch"));
 	view_needs(view);
 	state_release(&state);
 	settings_free(settings);

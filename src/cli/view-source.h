@@ -14,7 +14,14 @@ struct cli;
 struct err;
 struct json_object;
 struct loop;
+struct settings;
+struct state;
 struct view_source;
+
+/* What the files say about it, into a view of view_new(): enough for
+ * view_needs(). */
+void view_source_fill(struct cli *cli, const struct settings *settings,
+    const struct state *state, struct json_object *view);
 
 /* The view once. CLI_OK and a view that the caller owns, or the failure is
  * reported. *ret_live: a daemon answered. */

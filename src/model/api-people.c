@@ -66,6 +66,8 @@ const struct shape api_people_record = {
 		LIST("earlier", "the first lines of those before"),
 		UNSURE("acked_ms", SHAPE_INT, "when a person has seen it"),
 		UNSURE("answer", SHAPE_STRING, "that a person gave"),
+		UNSURE("question", SHAPE_STRING,
+		    "what the agent asks, until it is answered"),
 		{ .name = "channels", .type = SHAPE_ARRAY, .of = &deliveries },
 		END,
 	    },

@@ -85,6 +85,7 @@ struct task {
 	char *abort_why; /* a person wants it ended as soon as its worker is
 			  * free: why, "" = not said; NULL = nobody does */
 	char *abort_user; /* who; NULL = not known */
+	bool dropped; /* somebody wanted that it ends: nobody need look */
 	char *run_id; /* the run of auto mode that last worked on it */
 	char *reason; /* why the last attempt, or all of it, failed */
 	char *last_words; /* the agent's last message */

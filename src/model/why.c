@@ -29,7 +29,7 @@ static const struct {
 	{ "assignment.active", "makes progress" },
 	{ "assignment.stalled", "stalled" },
 	{ "assignment.blocked", "blocked" },
-	{ "assignment.escalated", "a person was told" },
+	{ "assignment.escalated", "a person is needed" },
 	{ "assignment.replan", "the planner was asked for smaller nodes" },
 	{ "assignment.done", "done" },
 	{ "assignment.cancelled", "ended without a result" },
@@ -64,7 +64,7 @@ static const struct {
 	{ "follow_up", "the missing update was asked for" },
 	{ "resend", "the last message was sent again" },
 	{ "reassign", "a fresh worker got the work" },
-	{ "escalate", "a person was told" },
+	{ "escalate", "a person is needed" },
 };
 
 /* Where the reason of an event may be. */
@@ -302,7 +302,7 @@ answer_stalled(const struct plan_assignment *a, const struct why_event *events,
 		buf_adds(&out, ": ");
 		add_words(&out, a->blocked_reason);
 		if (a->escalated)
-			buf_adds(&out, "; a person was told");
+			buf_adds(&out, "; a person is needed");
 	} else if (event != NULL) {
 		buf_adds(&out, " since ");
 		add_ago(&out, event->ts_ms, now_ms);
@@ -321,7 +321,8 @@ answer_dispatch(const struct plan_assignment *a, int64_t now_ms)
 		return xstrdup("nothing was sent yet");
 	add_ago(&out, last->ts_ms, now_ms);
 	buf_addf(&out, ": %s (%s); %s", action_words(last->action), last->id,
-	    result_words(last->result));
+	    last->mode == DISPATCH_ESCALATE ? "see: llmc status" :
+					      result_words(last->result));
 	if (last->notes != NULL) {
 		buf_adds(&out, "; ");
 		add_words(&out, last->notes);

@@ -38,6 +38,8 @@ worker_free(struct worker *worker)
 	free(worker->work_of);
 	free(worker->dispatch);
 	free(worker->health);
+	free(worker->asks_id);
+	free(worker->asks);
 	free(worker->commit);
 	free(worker->reviewed);
 	session_record_release(&worker->session);
@@ -255,6 +257,20 @@ worker_transition(struct worker *worker, enum worker_status to,
 		worker->since_ms = now_ms;
 	arrive(worker, from, words);
 	return 0;
+}
+
+enum worker_status
+worker_shown(const struct worker *worker)
+{
+	return worker->asks_id != NULL && worker_in_turn(worker->status) ?
+	    WORKER_WAITING :
+	    worker->status;
+}
+
+const char *
+worker_shown_status(const struct worker *worker)
+{
+	return worker_status_name(worker_shown(worker));
 }
 
 void

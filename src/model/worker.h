@@ -57,6 +57,10 @@ struct worker {
 			 * its name continues */
 	char *health; /* oversight's last word on its task; NULL = none */
 	bool blocked; /* paused: its agent cannot be launched yet */
+	char *asks_id; /* the question that it waits with; NULL = none */
+	char *asks; /* its text */
+	bool asks_person; /* not another agent */
+	int64_t asks_ms; /* since then */
 	char *commit; /* HEAD when it finished */
 	char *reviewed; /* the commit that a person was shown last */
 	bool self_review; /* it reviews its work before a person does */
@@ -156,6 +160,11 @@ bool worker_expects_life(const struct worker *worker);
 /* What a person can do with a worker that waits for one: a sentence with what
  * to type, appended; nothing for other statuses. */
 void worker_add_advice(const struct worker *worker, struct buf *out);
+
+/* Its status as a person sees it: one that waits for an answer in the middle of
+ * a turn is waiting. And the word for it. */
+enum worker_status worker_shown(const struct worker *worker);
+const char *worker_shown_status(const struct worker *worker);
 
 /* One that auto mode drives: "auto-1", "team-1" and similar. */
 bool worker_is_auto(const char *name);

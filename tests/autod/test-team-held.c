@@ -408,7 +408,7 @@ START_TEST(one_that_has_landed_is_done_however_its_parent_ends)
 
 	begin_landed(&world);
 	ck_assert_int_eq(outcome_drop(world.world->mode, task(&world, "t1"),
-			     "not wanted", NULL),
+			     true, "not wanted", NULL),
 	    0);
 	family_world_wait_filed(&world, "t2");
 	family_world_wait_filed(&world, "t1");
@@ -424,7 +424,7 @@ START_TEST(one_that_cannot_be_read_does_not_keep_its_parent)
 	begin(&world, "[team]\non_parent_end = \"hand_over\"\n",
 	    ", \"timeout_s\": \"soon\"");
 	ck_assert_int_eq(outcome_drop(world.world->mode, task(&world, "t1"),
-			     "not wanted", NULL),
+			     true, "not wanted", NULL),
 	    0);
 	family_world_wait_filed(&world, "t1");
 	ck_assert_ptr_null(plan_world_node(&world.plan, "g", "S1")->spawn);

@@ -66,7 +66,7 @@ START_TEST(a_worker_gets_mail_confirms_it_and_answers)
 	    e2e_json(fleet_do("--json", "mail", "inbox", "--unread", NULL), 0);
 	answer = first_id(list);
 	run = fleet_do("mail", "inbox", NULL);
-	e2e_has(run->out, "auto-1  person  info  unconfirmed  plums it is\n");
+	e2e_has(run->out, "auto-1  person  info  new    plums it is\n");
 	e2e_json(fleet_do("--json", "mail", "ack", answer, NULL), 0);
 	ck_assert_str_eq(auto_member(show(answer), "status"), "done");
 	e2e_has(fleet_do("mail", "inbox", "--unread", NULL)->out, "No mail.");

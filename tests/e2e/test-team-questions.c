@@ -114,6 +114,35 @@ START_TEST(the_id_of_the_message_answers_it_too)
 }
 END_TEST
 
+/* No channel: it is seen where people look, whatever they read before. */
+START_TEST(a_question_is_shown_until_it_is_answered)
+{
+	struct json_object *status;
+	const char *id;
+
+	auto_up(NULL);
+	wait_blocked();
+	e2e_has(fleet_do("mail", "inbox", NULL)->out, "request:R_");
+	e2e_has(fleet_do("mail", "inbox", NULL)->out, "request:R_");
+	id = question_in(fleet_do("status", NULL)->out);
+	e2e_has(fleet_do("status", NULL)->out, "auto-1 asks: Which colour?");
+	e2e_lacks(fleet_do("status", NULL)->out, "Nothing needs you");
+	status = e2e_json(fleet_do("--json", "status", NULL), 0);
+	ck_assert_str_eq(
+	    auto_member(status, "auto_workers.0.status"), "waiting");
+	ck_assert_str_eq(auto_member(status, "auto_workers.0.question"), id);
+	ck_assert_str_eq(auto_member(status, "needs.0.who"), id);
+	e2e_has(fleet_do("escalations", "list", NULL)->out, "Which colour?");
+	e2e_has(fleet_do("report", NULL)->out, "auto-1 asks: Which colour?");
+	e2e_has(fleet_do("doctor", NULL)->out, "auto-1 asks: Which colour?");
+	fleet_do("escalations", "answer", id, "blue", NULL);
+	landed_with("blue");
+	e2e_lacks(fleet_do("status", NULL)->out, "Which colour?");
+	e2e_has(fleet_do("status", NULL)->out, "Nothing needs you");
+	e2e_lacks(fleet_do("escalations", "list", NULL)->out, "Which colour?");
+}
+END_TEST
+
 /* No channel, and no daemon when it is answered. */
 START_TEST(an_answer_that_is_given_without_a_daemon_arrives)
 {
@@ -147,6 +176,7 @@ unit_suite(void)
 	tcase_set_timeout(tcase, 300);
 	tcase_add_test(tcase, the_command_in_the_message_answers_the_tool);
 	tcase_add_test(tcase, the_id_of_the_message_answers_it_too);
+	tcase_add_test(tcase, a_question_is_shown_until_it_is_answered);
 	tcase_add_test(tcase, an_answer_that_is_given_without_a_daemon_arrives);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -86,7 +86,7 @@ END_TEST
 /* Something of everything that needs a person. */
 static const char needing[] =
     "{\"head\": {\"failure\": {\"class\": \"C\"}, \"paused\": \"P\", "
-    "\"red\": true, \"run_id\": \"r1\", \"push\": {\"error\": \"E\"}}, "
+    "\"red\": true, \"run_id\": \"r1\", \"push\": {\"state\": \"failed\", \"reason\": \"E\"}}, "
     "\"team\": {\"mail_person\": 1}, \"tasks\": {\"t1\": {\"step\": "
     "\"parked\"}}, \"ended\": {\"t2\": {\"outcome\": \"failed\", "
     "\"run_id\": \"r1\"}}, \"workers\": {\"auto-1\": {\"status\": "

@@ -103,6 +103,73 @@ static const struct {
 	    "{\"workers\": {\"auto-1\": {\"mode\": \"auto\", \"status\": "
 	    "\"paused\", \"paused_for\": [\"trust\"], \"reason\": \"R\"}}}",
 	    "auto-1: R (llmc trust)\n" },
+	{ "what was aborted, unless somebody wanted that",
+	    "{\"head\": {\"run_id\": \"r2\"}, \"ended\": {\"t1\": {\"outcome\": "
+	    "\"aborted\", \"run_id\": \"r2\", \"reason\": \"R\"}, \"t2\": "
+	    "{\"outcome\": \"aborted\", \"run_id\": \"r2\", \"dropped\": "
+	    "true}}}",
+	    "t1: R (llmc task show t1)\n" },
+	{ "what failed before the daemon was started again",
+	    "{\"head\": {\"run_id\": \"r2\", \"night_unix\": 100}, \"ended\": "
+	    "{\"t1\": {\"outcome\": \"failed\", \"run_id\": \"r1\", "
+	    "\"finished_unix\": 99}, \"t2\": {\"outcome\": \"failed\", "
+	    "\"run_id\": \"r1\", \"finished_unix\": 100, \"reason\": \"R\"}}}",
+	    "t2: R (llmc task show t2)\n" },
+	{ "but not what is worked on again",
+	    "{\"head\": {\"run_id\": \"r2\"}, \"tasks\": {\"t1\": {\"step\": "
+	    "\"assigned\"}}, \"ended\": {\"t1\": {\"outcome\": \"failed\", "
+	    "\"run_id\": \"r2\"}}}",
+	    "" },
+	{ "an agent that asks a person, and not one that asks another agent",
+	    "{\"workers\": {" WORKER("auto-1", "waiting",
+		", \"asks\": {\"id\": \"R_1\", \"text\": \"Which?\", \"person\": "
+		"true}") ", " WORKER("auto-2", "waiting",
+		", \"asks\": {\"id\": \"R_2\", \"text\": \"Why?\", \"person\": "
+		"false}") "}, \"people\": {\"A\": {\"level\": "
+			  "\"critical\", \"title\": \"an agent asks\", "
+			  "\"question\": \"R_1\", \"options\": [\"yes\"]}}}",
+	    "R_1: auto-1 asks: Which? (llmc escalations answer R_1 TEXT)\n" },
+	{ "a blocked goal",
+	    "{\"goals\": {\"g\": {\"blocked\": 1, \"nodes\": [{\"id\": "
+	    "\"S1\", \"status\": \"blocked\", \"reason\": \"T1.1: R\"}, "
+	    "{\"id\": \"T1.1\", \"status\": \"blocked\", \"reason\": \"R\"}, "
+	    "{\"id\": \"T1.2\", \"status\": \"todo\"}]}, \"h\": {\"blocked\": "
+	    "0}, \"i\": {\"blocked\": 2}}}",
+	    "g: T1.1 is blocked: R (llmc goal show g)\ni: 2 nodes are blocked "
+	    "(llmc goal show i)\n" },
+	{ "a push that failed, and not one that waits",
+	    "{\"head\": {\"push\": {\"state\": \"failed\", \"reason\": \"R\"}}}",
+	    "push: landed work could not be pushed: R (llmc resume)\n" },
+	{ "", "{\"head\": {\"push\": {\"state\": \"waiting\"}}}", "" },
+	{ "an overseer that gave up",
+	    "{\"head\": {\"overseer_alive\": false, \"overseer\": {\"state\": "
+	    "\"Terminated\", \"exit_status\": 5}}}",
+	    "overseer: it ended: a failure could not be repaired (llmc "
+	    "failures)\n" },
+	{ "one that was killed",
+	    "{\"head\": {\"overseer_alive\": false, \"overseer_unix\": 5, "
+	    "\"run_unix\": 4, \"overseer\": {\"state\": \"Running\"}}}",
+	    "overseer: it crashed or was killed (llmc overseer)\n" },
+	{ "not one that was stopped",
+	    "{\"head\": {\"overseer_alive\": false, \"overseer\": {\"state\": "
+	    "\"Terminated\", \"exit_status\": 0}}}",
+	    "" },
+	{ "nor the one before a run without one",
+	    "{\"head\": {\"overseer_alive\": false, \"overseer_unix\": 5, "
+	    "\"run_unix\": 6, \"overseer\": {\"state\": \"Running\"}}}",
+	    "" },
+	{ "nor one that runs",
+	    "{\"head\": {\"overseer_alive\": true, \"overseer\": {\"state\": "
+	    "\"Running\"}}}",
+	    "" },
+	{ "no channel, while there is something to tell of",
+	    "{\"head\": {\"auto\": true, \"channel\": false, \"paused\": "
+	    "\"P\"}}",
+	    "everything: P (llmc resume)\nchannel: no channel is set, so "
+	    "nobody was told of this (llmc config doc "
+	    "people.notify_command)\n" },
+	{ "not otherwise", "{\"head\": {\"auto\": true, \"channel\": false}}",
+	    "" },
 	{ "no task that failed before there were runs",
 	    "{\"ended\": {\"t1\": {\"outcome\": \"failed\"}}}", "" },
 	{ "mail", "{\"team\": {\"mail_person\": 2, \"mail_open\": 5}}",

@@ -28,7 +28,7 @@ static const struct {
 	    "a message was sent, auto-1" },
 	{ "assignment.stalled", "{\"reason\":\"silence\"}",
 	    "stalled: silence" },
-	{ "assignment.escalated", "{}", "a person was told" },
+	{ "assignment.escalated", "{}", "a person is needed" },
 	{ "assignment.cancelled", NULL, "ended without a result" },
 	{ "work.update", "{\"status\":\"done\",\"summary\":\"fixed\"}",
 	    "it reported done: fixed" },
@@ -226,12 +226,13 @@ START_TEST(what_waits_for_a_person_says_so)
 	scene.facts->question = "Which one?";
 	scene.facts->reply_ms = WORLD_NOW - 1;
 	scene_tick(0);
-	plan_assignment_last(scene.one)->result = DISPATCH_ERROR;
+	/* No channel may have taken it: nobody knows that it was seen. */
+	plan_assignment_last(scene.one)->result = DISPATCH_ACCEPTED;
 	why_answer(scene.one, NULL, NULL, 0, scene.world.now_ms, &answers);
 	ck_assert_str_eq(answers.stalled,
-	    "yes, it is blocked: Which one?; a person was told");
+	    "yes, it is blocked: Which one?; a person is needed");
 	ck_assert_str_eq(answers.dispatch,
-	    "now: a person was told (D_1-1); it could not be sent");
+	    "now: a person is needed (D_1-1); see: llmc status");
 	why_answers_release(&answers);
 	scene_end();
 }

@@ -45,6 +45,13 @@ roster_load(struct cli *cli, struct state *ret_state)
 	return CLI_OK;
 }
 
+struct json_object *
+roster_daemon(struct cli *cli)
+{
+	(void)cli;
+	return NULL;
+}
+
 /* --- the daemon ------------------------------------------------------ */
 
 static struct cli cli;

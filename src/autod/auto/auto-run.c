@@ -12,6 +12,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "jsonl.h"
+#include "life.h"
 #include "log.h"
 #include "mem.h"
 #include "persist.h"
@@ -48,6 +49,7 @@ note(const struct core *core, const char *what)
 	json_set_string(line, "what", what);
 	json_set_int(line, "at_ms", clock_wall_ms());
 	json_set_string(line, "instance_id", core->instance);
+	json_set_bool(line, "complete", life_is_complete(core));
 	if (jsonl_append(file, line, RUNS_SIZE, 1, &err) < 0)
 		log_info("runs.jsonl: %s", err.msg);
 }

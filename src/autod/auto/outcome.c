@@ -276,8 +276,8 @@ outcome_worker_lost(
 }
 
 int
-outcome_drop(
-    struct auto_mode *mode, struct task *t, const char *reason, struct err *err)
+outcome_drop(struct auto_mode *mode, struct task *t, bool wanted,
+    const char *reason, struct err *err)
 {
 	struct agent *agent =
 	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
@@ -309,6 +309,7 @@ outcome_drop(
 		xstrset(&t->from, work);
 	if (held)
 		outcome_clear_worker(agent);
+	t->dropped = wanted;
 	outcome_settle(mode, t, OUTCOME_ABORTED, reason);
 	return 0;
 }

@@ -32,10 +32,11 @@ int outcome_file(
     const struct auto_mode *mode, const struct task *task, struct err *err);
 /* Nobody wants it any more, or it goes wrong: its worker is reset, which
  * salvages its work, and it is aborted; work that no worker has is salvaged,
- * too. -EALREADY: it has landed or ended; -EINPROGRESS: it is landing; -EBUSY:
- * not now, its worker is busy. */
-int outcome_drop(struct auto_mode *mode, struct task *task, const char *reason,
-    struct err *err);
+ * too. wanted: by a person, or with what it belongs to, so that nobody need
+ * look at it. -EALREADY: it has landed or ended; -EINPROGRESS: it is landing;
+ * -EBUSY: not now, its worker is busy. */
+int outcome_drop(struct auto_mode *mode, struct task *task, bool wanted,
+    const char *reason, struct err *err);
 /* What people are told of an aborted task, once; whoever knows more of it tells
  * it first. The caller frees it. */
 char *outcome_aborted_event(const char *task);

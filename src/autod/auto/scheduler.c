@@ -10,6 +10,7 @@
 #include "emit.h"
 #include "fleet.h"
 #include "intake.h"
+#include "json.h"
 #include "landing.h"
 #include "life.h"
 #include "loop.h"
@@ -19,6 +20,10 @@
 #include "source.h"
 #include "task-run.h"
 #include "team-workers.h"
+#include "view-doc.h"
+#include "view-files.h"
+#include "view-needs.h"
+#include "view-state.h"
 
 static void
 assign(struct auto_mode *mode, struct agent *agent, struct task *t)
@@ -259,6 +264,24 @@ is_policy_lost(const struct auto_mode *mode)
 	    mode->policy->is_lost(mode->policy_arg);
 }
 
+/* Was something of this run not done? What has ended is filed by now; what an
+ * earlier run left is not this run's. */
+static bool
+needs_person(const struct auto_mode *mode)
+{
+	const struct core *core = mode->core;
+	cleanup_json struct json_object *view = view_new();
+	struct view_files *files = view_files_new(core->workspace);
+
+	view_state_fill(&core->state, core->settings, NULL, view);
+	view_state_alone(&core->state, core->settings, view);
+	view_files_fill(files, view);
+	view_files_free(files);
+	json_object_object_del(view_of(view, "head"), "night_unix");
+	view_needs(view);
+	return view_needs_work(view);
+}
+
 static void
 end_of_tasks(struct auto_mode *mode)
 {
@@ -296,8 +319,8 @@ end_of_tasks(struct auto_mode *mode)
 	if (!mode->until_empty || team_workers_dismiss(mode, true) > 0 ||
 	    !is_at_rest(mode))
 		return;
-	if (mode->failed > 0 || mode->quarantined != NULL || parked > 0 ||
-	    overseen > 0 || in_vain > 0 || is_policy_lost(mode))
+	if (mode->failed > 0 || mode->quarantined != NULL || held > 0 ||
+	    in_vain > 0 || is_policy_lost(mode) || needs_person(mode))
 		core->exit_status = 1;
 	life_complete(core,
 	    overseen > 0 ? "no task is left, except those that oversight has "

@@ -366,7 +366,7 @@ drop_ours(struct auto_mode *mode, struct server_call *call, struct task *t)
 {
 	cleanup_free char *id = xstrdup(t->id);
 	struct err err = { 0 };
-	int r = outcome_drop(mode, t, "dropped by a person", &err);
+	int r = outcome_drop(mode, t, true, "dropped by a person", &err);
 
 	if (r < 0) {
 		serve_refuse(

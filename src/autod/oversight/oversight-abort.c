@@ -183,7 +183,8 @@ oversight_abort(struct oversight_floor *floor, struct task *t,
 	cleanup_free char *reason = xasprintf(
 	    "aborted by %s%s%s; the evidence is in .llmc/aborted/%s", who,
 	    how->why != NULL ? ": " : "", how->why != NULL ? how->why : "", id);
-	int r = outcome_drop(floor->mode, t, reason, err);
+	int r =
+	    outcome_drop(floor->mode, t, how->detection == NULL, reason, err);
 
 	if (r == 0)
 		keep_evidence(floor, id, json);

@@ -70,6 +70,9 @@ plan_dispatch_ended(struct plan_floor *floor,
 	plan_persist_record(
 	    persist, STORE_ASSIGNMENT, assignment->goal_id, assignment->id);
 	plan_persist_dispatch(persist, dispatch);
+	/* That it was given to a person is no sign that one has seen it. */
+	if (dispatch->mode == DISPATCH_ESCALATE)
+		return;
 	plan_apply_tell(floor,
 	    &(struct event){ .kind = EVENT_DISPATCH_ENDED,
 		.goal = assignment->goal_id,

@@ -505,7 +505,8 @@ withdraw(struct plan_tasks *tasks, struct task *t, struct plan_assignment *a,
 	struct plan_floor *floor = tasks->floor;
 
 	if (!is_unstarted(t)) {
-		outcome_drop(floor->mode, t, why, NULL); /* or next time */
+		outcome_drop(
+		    floor->mode, t, true, why, NULL); /* or next time */
 		return;
 	}
 	if (a != NULL && assignment_status_open(a->status))

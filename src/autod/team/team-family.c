@@ -220,7 +220,7 @@ end_task(struct team_floor *floor, struct task *child, const struct task *t,
     const char *why)
 {
 	if (hands_over(floor, t) ||
-	    outcome_drop(floor->mode, child, why, NULL) == -EINPROGRESS)
+	    outcome_drop(floor->mode, child, true, why, NULL) == -EINPROGRESS)
 		give_to(child->run, heir(floor, t));
 	persist_changed(floor->core);
 }

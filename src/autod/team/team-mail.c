@@ -357,9 +357,8 @@ on_person_rows(struct plan_floor *plan, struct server_call *call,
 	struct team_floor *floor = team_floor_above(plan);
 	struct json_object *params = params_of(context);
 	struct json_object *more = NULL;
-	struct list list = { .unread = json_bool_or(params, "unread", false),
-		.reader = ACTOR_PERSON,
-		.also = ACTOR_OVERSEER };
+	/* Whoever looks through a list has not dealt with what is in it. */
+	struct list list = { .unread = json_bool_or(params, "unread", false) };
 	size_t limit = (size_t)json_int_or(params, "limit", PERSON_LIMIT);
 
 	if (json_object_object_get_ex(context, "rows", &more))

@@ -7,6 +7,7 @@
 
 #include "agent.h"
 #include "auto.h"
+#include "buf.h"
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
@@ -14,6 +15,7 @@
 #include "json.h"
 #include "loop.h"
 #include "mem.h"
+#include "persist.h"
 #include "plan-call.h"
 #include "plan-query.h"
 #include "request.h"
@@ -29,6 +31,8 @@
 #include "team-question.h"
 #include "team-request.h"
 #include "team-waiters.h"
+#include "text.h"
+#include "worker.h"
 
 /* A change of a question that is being stored. */
 struct storing {
@@ -39,6 +43,8 @@ struct storing {
 };
 
 LIST_HEAD(storing_list, storing);
+
+#define ASKS_MAX 500 /* bytes of a question that the state has */
 
 struct team_requests {
 	struct team_floor *floor;
@@ -53,6 +59,53 @@ static struct team_book *
 book_of(const struct team_requests *requests)
 {
 	return requests->floor->book;
+}
+
+/* --- who waits ---------------------------------------------------------- */
+
+/* The first question of the worker that has no answer; NULL = none. */
+static const struct request *
+question_of(const struct team_requests *requests, const struct worker *w)
+{
+	for (size_t i = 0; i < requests->registry.count; i++) {
+		const struct request *r = requests->registry.list[i];
+
+		if (request_is_open(r) && r->worker != NULL &&
+		    strcmp(r->worker, w->name) == 0)
+			return r;
+	}
+	return NULL;
+}
+
+static bool
+is_same(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* Everybody who looks at the state sees who waits with what. */
+static void
+show(struct team_requests *requests)
+{
+	struct core *core = requests->floor->core;
+
+	for (size_t i = 0; i < core->state.count; i++) {
+		struct worker *w = core->state.workers[i];
+		const struct request *r = question_of(requests, w);
+		cleanup_buf struct buf line = BUF_INIT;
+
+		if (is_same(w->asks_id, r != NULL ? r->id : NULL))
+			continue;
+		if (r != NULL)
+			text_add_line(&line, r->message,
+			    text_cut(r->message, strlen(r->message), ASKS_MAX));
+		xstrset(&w->asks_id, r != NULL ? r->id : NULL);
+		xstrset(&w->asks, r != NULL ? line.data : NULL);
+		w->asks_ms = r != NULL ? r->created_ms : 0;
+		w->asks_person =
+		    r != NULL && strcmp(r->parent, ACTOR_PERSON) == 0;
+		persist_changed(core);
+	}
 }
 
 /* --- the records ------------------------------------------------------- */
@@ -95,6 +148,7 @@ take_back(struct team_requests *requests, const char *id)
 	if (record != NULL &&
 	    request_from_json(record->body, "", &r, NULL) == 0)
 		request_registry_add(&requests->registry, r);
+	show(requests);
 	set_timer(requests);
 }
 
@@ -131,6 +185,7 @@ put(struct team_requests *requests, const struct request *r)
 	LIST_INSERT_HEAD(&requests->storing, storing, entry);
 	team_book_put(book, STORE_REQUEST, place, r->id, request_to_json(r));
 	team_question_settle(requests->floor, r);
+	show(requests);
 	team_book_then(book, requests, place, on_stored, storing);
 }
 
@@ -551,6 +606,7 @@ team_requests_opened(struct team_requests *requests)
 	team_book_read(book_of(requests), STORE_REQUEST, NULL, NULL,
 	    REQUEST_ENDED_MAX, on_recent, requests);
 	sweep(requests, NULL);
+	show(requests);
 }
 
 void
@@ -564,6 +620,8 @@ team_requests_closed(struct team_requests *requests)
 	team_waiters_refuse(requests->waiters);
 	request_registry_release(&requests->registry);
 	requests->read = false;
+	if (!requests->floor->core->stopping)
+		show(requests);
 	set_timer(requests);
 }
 

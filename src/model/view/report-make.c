@@ -6,13 +6,13 @@
 
 #include "json.h"
 #include "mem.h"
-#include "natural.h"
 #include "report-make.h"
 #include "report-money.h"
 #include "report-time.h"
 #include "report-verdict.h"
 #include "task.h"
 #include "view-doc.h"
+#include "view-needs.h"
 #include "view-row.h"
 
 #define FAILURE_LATE_MS 60000
@@ -197,35 +197,6 @@ set_series(struct making *m)
 	json_set(m->report, "series", json);
 }
 
-/* --- what needs a person --------------------------------------------- */
-
-static int
-by_name(const void *a, const void *b)
-{
-	return natural_compare(
-	    *(const char *const *)a, *(const char *const *)b);
-}
-
-static void
-set_needs(struct making *m)
-{
-	struct json_object *needs = view_of(m->in->view, "needs");
-	struct json_object *list = json_object_new_array();
-	size_t room = (size_t)json_object_object_length(needs), count = 0;
-	const char **keys = xcalloc(room + 1, sizeof(char *));
-
-	json_object_object_foreach(needs, key, row)
-	{
-		(void)row;
-		keys[count++] = key;
-	}
-	qsort(keys, count, sizeof(char *), by_name);
-	for (size_t i = 0; i < count; i++)
-		json_object_array_add(list, member(needs, keys[i]));
-	free(keys);
-	json_set(m->report, "needs", list);
-}
-
 /* --- landing, repairs, oversight ------------------------------------- */
 
 static struct json_object *
@@ -400,6 +371,8 @@ set_head(struct making *m)
 		json_set(m->report, members[i], member(head_of(m), members[i]));
 	view_row_moment(m->report, "made_unix", in->now_ms);
 	json_set_string(period, "run", in->run);
+	json_set_string(period, "first_run",
+	    in->first_run != NULL ? in->first_run : in->run);
 	json_set_int(period, "from_ms", in->from_ms);
 	json_set_int(period, "to_ms", in->to_ms);
 	json_set_bool(period, "goes_on", in->goes_on);
@@ -429,7 +402,7 @@ report_make(const struct report_inputs *in)
 
 	set_head(&m);
 	json_set(m.report, "verdict", NULL); /* stands on top, known last */
-	set_needs(&m);
+	json_set(m.report, "needs", view_needs_list(in->view));
 	set_tasks(&m);
 	json_set(m.report, "money",
 	    report_money(m.landed, m.not_landed, m.open,

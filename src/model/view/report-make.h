@@ -30,6 +30,7 @@ struct report_inputs {
 	const struct work_span *spans; /* of the period and around it */
 	size_t span_count;
 	const char *run; /* whose period it is; NULL = of none */
+	const char *first_run; /* that it went on from; NULL = the same */
 	bool goes_on; /* the period is not over */
 	int64_t from_ms, to_ms, now_ms;
 };

@@ -13,8 +13,35 @@ report_run_release(struct report_run *run)
 {
 	free(run->wanted);
 	free(run->id);
+	free(run->first);
 	free(run->last);
 	memset(run, 0, sizeof *run);
+}
+
+/* How long after its end a run is gone on with; how long one that was killed
+ * may have run. */
+#define AGAIN_MS  (3600 * (int64_t)1000)
+#define KILLED_MS (24 * AGAIN_MS)
+
+static bool
+goes_on(const struct report_run *run, int64_t at_ms)
+{
+	return run->id != NULL && !run->complete &&
+	    (run->ended_ms > 0 ? at_ms - run->ended_ms <= AGAIN_MS :
+				 at_ms - run->begun_ms <= KILLED_MS);
+}
+
+static bool
+is_wanted(const struct report_run *run)
+{
+	return run->wanted != NULL && run->id != NULL &&
+	    strcmp(run->id, run->wanted) == 0;
+}
+
+bool
+report_run_is_found(const struct report_run *run)
+{
+	return run->id != NULL && (run->wanted == NULL || is_wanted(run));
 }
 
 void
@@ -27,16 +54,24 @@ report_run_line(struct report_run *run, struct json_object *line)
 	if (id == NULL || at <= 0)
 		return;
 	xstrset(&run->last, id);
-	if (run->wanted != NULL && strcmp(id, run->wanted) != 0) {
-		if (run->id != NULL && run->next_ms == 0)
-			run->next_ms = at;
+	if (run->next_ms != 0)
 		return;
-	}
 	if (run->id == NULL || strcmp(run->id, id) != 0) {
+		if (is_wanted(run)) {
+			run->next_ms = at;
+			return;
+		}
+		if (!goes_on(run, at)) {
+			xstrset(&run->first, id);
+			run->from_ms = at;
+		}
 		xstrset(&run->id, id);
-		run->from_ms = at;
 	}
+	if (strcmp(what, "begins") == 0)
+		run->begun_ms = at;
 	run->ended_ms = strcmp(what, "ends") == 0 ? at : 0;
+	run->complete =
+	    run->ended_ms > 0 && json_bool_or(line, "complete", false);
 }
 
 int64_t

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-/* From when to when a run was, from the lines of runs.jsonl. Pure. */
+/*
+ * From when to when a run was, from the lines of runs.jsonl. A run that follows
+ * one that was killed, or that was stopped within the last hour with work left,
+ * goes on with it: a night is one period, however often the daemon was started
+ * again. Pure.
+ */
 #ifndef REPORT_PERIOD_H
 #define REPORT_PERIOD_H
 
@@ -15,8 +20,11 @@ struct work_span;
 struct report_run {
 	char *wanted; /* NULL = the last one */
 	char *id; /* that was found; NULL = none */
+	char *first; /* the first of those that it went on from */
 	char *last; /* of all */
-	int64_t from_ms;
+	int64_t from_ms; /* when that began */
+	int64_t begun_ms; /* and the run itself, or its last daemon */
+	bool complete; /* there was nothing left to do */
 	int64_t ended_ms; /* 0 = it was killed, or goes on */
 	int64_t next_ms; /* when another one began; 0 = it is the last */
 };
@@ -24,6 +32,8 @@ struct report_run {
 void report_run_release(struct report_run *run);
 /* The next line; oldest first. */
 void report_run_line(struct report_run *run, struct json_object *line);
+/* Is there such a run? */
+bool report_run_is_found(const struct report_run *run);
 
 /* When it ended: now if it goes on; if it was killed, with the last span before
  * the next one. */

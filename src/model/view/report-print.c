@@ -85,9 +85,14 @@ report_print_period(struct json_object *report, struct buf *out)
 	int64_t from = json_int_or(period, "from_ms", 0);
 	int64_t to = json_int_or(period, "to_ms", 0);
 	const char *run = json_string_or(period, "run", NULL);
+	const char *first = json_string_or(period, "first_run", run);
 
 	if (run != NULL) {
 		buf_adds(out, "run ");
+		if (strcmp(first, run) != 0) {
+			add_visible(out, first);
+			buf_adds(out, " to ");
+		}
 		add_visible(out, run);
 		buf_adds(out, ", ");
 	}

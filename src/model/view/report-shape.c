@@ -2,6 +2,7 @@
 
 #include "report-shape.h"
 #include "report-verdict.h"
+#include "view-needs.h"
 
 #define INT(member, words)                                           \
 	{                                                            \
@@ -42,6 +43,8 @@ static const struct shape period = {
 	.fields =
 	    FIELDS{
 		NULLABLE("run", SHAPE_STRING, "null: of no run (--since)"),
+		NULLABLE("first_run", SHAPE_STRING,
+		    "the first of the runs that it went on from"),
 		INT("from_ms", NULL),
 		INT("to_ms", NULL),
 		BOOL("goes_on", "the period ends now, and is not over"),
@@ -61,18 +64,6 @@ static const struct shape verdict = {
 		END,
 	    },
 };
-
-static const struct shape need = {
-	.fields =
-	    FIELDS{
-		{ .name = "what", .type = SHAPE_STRING },
-		{ .name = "who", .type = SHAPE_STRING },
-		{ .name = "words", .type = SHAPE_STRING },
-		NULLABLE("command", SHAPE_STRING, "what to type"),
-		END,
-	    },
-};
-static const struct shape needs = LIST_OF(need);
 
 static const struct shape counts = {
 	.fields =
@@ -289,7 +280,7 @@ static const struct shape report = {
 		NULLABLE("made_unix", SHAPE_INT, NULL),
 		OBJECT("period", period),
 		OBJECT("verdict", verdict),
-		LIST("needs", needs, "what needs a person now"),
+		LIST("needs", view_needs_shape, "what needs a person now"),
 		OBJECT("counts", counts),
 		LIST("landed", tasks, "with those that needed no change"),
 		LIST("not_landed", tasks, NULL),

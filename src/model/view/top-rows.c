@@ -154,8 +154,6 @@ needs_somebody(const struct making *m, const char *section, const char *key,
 		return is_one_of(json_string_or(row, "level", ""),
 		    (const char *const[]){
 			"WARN", "ERROR", "warn", "error", NULL });
-	if (strcmp(section, "goals") == 0)
-		return json_int_or(row, "blocked", 0) > 0;
 	if (strcmp(section, "needs") == 0)
 		return true;
 	if (strcmp(section, "repairs") == 0)

@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What needs a person, made of the other sections of a view. Pure. */
+/*
+ * What needs a person, made of the other sections of a view: the one place that
+ * decides it, for status, report, top, page, doctor and the exit status of a
+ * run. "Nothing needs you" is said only where it finds nothing. Pure.
+ */
 #ifndef VIEW_NEEDS_H
 #define VIEW_NEEDS_H
 
-struct json_object;
+#include <stdbool.h>
 
-/* Fill the section "needs": rows {what, who, words, command}, the most urgent
- * first by their keys. */
+struct json_object;
+struct shape;
+
+/* Fill the section "needs": rows {what, who, words, command, unfinished}, the
+ * most urgent first by their keys. unfinished: work was not done, or waits. */
 void view_needs(struct json_object *view);
+/* The rows as a list, the most urgent first; the caller owns it. */
+struct json_object *view_needs_list(struct json_object *view);
+extern const struct shape view_needs_shape; /* of that list */
+/* Is one of the rows unfinished? */
+bool view_needs_work(struct json_object *view);
 
 #endif

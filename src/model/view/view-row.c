@@ -100,7 +100,13 @@ view_row_remark(const struct worker *w, struct buf *out)
 {
 	unsigned holds = worker_holds(w);
 
-	if (w->reason != NULL)
+	if (w->asks_id != NULL)
+		buf_addf(out, "asks: %s%s%s%s", w->asks,
+		    w->asks_person ? "; answer with: llmc escalations answer " :
+				     " (another agent)",
+		    w->asks_person ? w->asks_id : "",
+		    w->asks_person ? " TEXT" : "");
+	else if (w->reason != NULL)
 		buf_adds(out, w->reason);
 	else if (w->on_hold)
 		buf_addf(out, "%s; continue with: llmc resume %s",
@@ -140,6 +146,21 @@ set_title(
 	    row, "title", title != NULL ? title : w->prompt, VIEW_TITLE_MAX);
 }
 
+/* What it waits for an answer to; null = nothing. */
+static void
+set_question(struct json_object *row, const struct worker *w)
+{
+	struct json_object *asks = NULL;
+
+	if (w->asks_id != NULL) {
+		asks = json_object_new_object();
+		json_set_string(asks, "id", w->asks_id);
+		view_row_line(asks, "text", w->asks, VIEW_REASON_MAX);
+		json_set_bool(asks, "person", w->asks_person);
+	}
+	json_set(row, "asks", asks);
+}
+
 struct json_object *
 view_row_worker(const struct worker *w, const struct task *task)
 {
@@ -148,7 +169,7 @@ view_row_worker(const struct worker *w, const struct task *task)
 
 	json_set_string(row, "name", w->name);
 	json_set_string(row, "mode", mode_of(w->name));
-	json_set_string(row, "status", worker_status_name(w->status));
+	json_set_string(row, "status", worker_shown_status(w));
 	view_row_moment(row, "since_unix", w->since_ms);
 	json_set_string(row, "branch", w->branch);
 	json_set_string(row, "task", w->task);
@@ -165,6 +186,7 @@ view_row_worker(const struct worker *w, const struct task *task)
 	json_set_string(row, "reviewed", w->reviewed);
 	json_set_string(row, "health", w->health);
 	json_set_int(row, "conflicts", w->conflicts);
+	set_question(row, w);
 	if (task == NULL)
 		return row;
 	json_set_int(row, "attempt", task->attempts);
@@ -271,6 +293,7 @@ set_outcome(struct json_object *row, const struct task *task)
 	json_set_string(row, "outcome", task_outcome_name(task->outcome));
 	json_set_string(
 	    row, "commit", task->commit != NULL ? task->commit : task->held_by);
+	json_set_bool(row, "dropped", task->dropped);
 	view_row_moment(row, "finished_unix", task->finished_ms);
 	json_set_int(row, "wall_ms", wall > 0 ? wall : 0);
 }

@@ -10,10 +10,13 @@
 #include "json.h"
 #include "jsonl-cursor.h"
 #include "jsonl.h"
+#include "lock.h"
 #include "mem.h"
 #include "moment.h"
 #include "outbox-record.h"
 #include "outbox.h"
+#include "report-period.h"
+#include "request.h"
 #include "strv.h"
 #include "task-json.h"
 #include "task.h"
@@ -40,7 +43,7 @@ struct kept {
 	bool known;
 };
 
-#define KEPT_MAX 6
+#define KEPT_MAX 7
 /* A file that was written so shortly before it was read may be written once
  * more without another time stamp. */
 #define FRESH_MS 50
@@ -139,6 +142,18 @@ read_repairs(const struct workspace *workspace)
 
 /* --- what people were told ------------------------------------------- */
 
+/* The id of the agent's question that it tells of; NULL = of none. */
+static const char *
+question_of(const struct outbox_record *record)
+{
+	size_t len = strlen(REQUEST_EVENT);
+
+	return record->event != NULL &&
+		strncmp(record->event, REQUEST_EVENT, len) == 0 ?
+	    record->event + len :
+	    NULL;
+}
+
 static struct json_object *
 told_row(const struct outbox_record *record)
 {
@@ -158,6 +173,7 @@ told_row(const struct outbox_record *record)
 	view_row_moment(row, "at_unix", at);
 	json_set_bool(row, "acked", record->acked_ms > 0);
 	json_set_string(row, "answer", record->answer);
+	json_set_string(row, "question", question_of(record));
 	for (size_t i = 0;
 	     record->options != NULL && record->options[i] != NULL; i++)
 		json_object_array_add(
@@ -234,8 +250,30 @@ static struct json_object *
 read_overseer(const struct workspace *workspace)
 {
 	return read_document(workspace, "overseer.json",
-	    (const char *const[]){
-		"state", "pid", "start_time_unix", "until_ms", NULL });
+	    (const char *const[]){ "state", "pid", "start_time_unix",
+		"until_ms", "exit_status", NULL });
+}
+
+static bool
+on_run(struct json_object *line, void *arg)
+{
+	report_run_line(arg, line);
+	return true;
+}
+
+/* When the first of the runs began that this one goes on with. */
+static struct json_object *
+read_night(const struct workspace *workspace)
+{
+	cleanup_free char *file = workspace_path(workspace, "runs.jsonl");
+	struct report_run run = { 0 };
+	struct json_object *json = NULL;
+
+	jsonl_last(file, 0, on_run, &run, NULL);
+	if (run.id != NULL)
+		json = json_object_new_int64(run.from_ms / 1000);
+	report_run_release(&run);
+	return json;
 }
 
 static struct json_object *
@@ -280,11 +318,12 @@ static const struct kept kinds[KEPT_MAX] = {
 	{ .read = read_waiting, .section = "people" },
 	{ .read = read_overseer, .member = "overseer" },
 	{ .read = read_failure, .member = "failure" },
+	{ .read = read_night, .member = "night_unix" },
 };
 
 const char *const view_files_names[KEPT_MAX + 1] = { "tasks.jsonl",
 	"failures.jsonl", "outbox/done", "outbox", "overseer.json",
-	"failure.json", NULL };
+	"failure.json", "runs.jsonl", NULL };
 
 struct view_files *
 view_files_new(const struct workspace *workspace)
@@ -395,6 +434,22 @@ add_rows(struct json_object *rows, struct json_object *more)
 	}
 }
 
+/* Is it alive, and when did it write its file? */
+static void
+fill_overseer(const struct view_files *files, struct json_object *head)
+{
+	cleanup_free char *lock =
+	    workspace_path(files->workspace, "overseer.lock");
+
+	if (json_object_object_get(head, "overseer") == NULL)
+		return;
+	json_set_bool(head, "overseer_alive", lock_is_held(lock) == 1);
+	for (size_t i = 0; i < KEPT_MAX; i++)
+		if (files->kept[i].read == read_overseer)
+			view_row_moment(head, "overseer_unix",
+			    (int64_t)files->kept[i].changed.tv_sec * 1000);
+}
+
 void
 view_files_fill(struct view_files *files, struct json_object *view)
 {
@@ -408,4 +463,5 @@ view_files_fill(struct view_files *files, struct json_object *view)
 		else if (k->value != NULL)
 			add_rows(view_of(view, k->section), k->value);
 	}
+	fill_overseer(files, view_of(view, "head"));
 }

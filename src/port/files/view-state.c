@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "channel.h"
 #include "json.h"
 #include "mem.h"
+#include "push-record.h"
 #include "settings.h"
 #include "state.h"
 #include "view-doc.h"
@@ -211,8 +213,22 @@ run_outcomes(const struct state *state)
 	return json;
 }
 
+/* Is there a way to tell a person who is away? */
+static bool
+has_channel(const struct settings *settings)
+{
+	const struct channel_list *list = settings_channels(settings);
+
+	for (size_t i = 0; i < list->count; i++)
+		if (list->rows[i].enabled)
+			return true;
+	return *settings_string(settings, "people.notify_command") != '\0' ||
+	    *settings_string(settings, "overseer.notify_command") != '\0';
+}
+
 static void
-fill_head(const struct state *state, struct json_object *view)
+fill_head(const struct state *state, const struct settings *settings,
+    struct json_object *view)
 {
 	struct json_object *head = view_of(view, "head");
 	struct json_object *outcomes = json_object_new_object();
@@ -230,13 +246,54 @@ fill_head(const struct state *state, struct json_object *view)
 		    (int64_t)state->outcomes[i]);
 	json_set(head, "outcomes", outcomes);
 	json_set(head, "run_outcomes", run_outcomes(state));
+	json_set_bool(head, "channel", has_channel(settings));
+}
+
+/* --- without a daemon ------------------------------------------------ */
+
+static void
+fill_goals(struct json_object *digest, struct json_object *view)
+{
+	static const char *const members[] = { "title", "status", "done",
+		"total", "ready", "blocked" };
+	struct json_object *goals = NULL;
+
+	json_set_string(view_of(view, "head"), "goals_off",
+	    json_string_or(digest, "off", NULL));
+	json_get_array(digest, "", "goals", &goals, NULL);
+	for (size_t i = 0; goals != NULL && i < json_object_array_length(goals);
+	     i++) {
+		struct json_object *from = json_object_array_get_idx(goals, i);
+		struct json_object *row = json_object_new_object();
+		const char *id = json_string_or(from, "goal", "?");
+
+		json_set_string(row, "id", id);
+		for (size_t k = 0; k < nitems(members); k++)
+			json_set(row, members[k],
+			    json_object_get(
+				json_object_object_get(from, members[k])));
+		json_set(view_of(view, "goals"), id, row);
+	}
+}
+
+void
+view_state_alone(const struct state *state, const struct settings *settings,
+    struct json_object *view)
+{
+	struct json_object *head = view_of(view, "head");
+
+	if (state->goals != NULL)
+		fill_goals(state->goals, view);
+	json_set_bool(head, "red", state->landings.red_told != NULL);
+	if (settings_bool(settings, "repo.push"))
+		json_set(head, "push", push_record_json(&state->landings.push));
 }
 
 void
 view_state_fill(const struct state *state, const struct settings *settings,
     struct view_kept *kept, struct json_object *view)
 {
-	fill_head(state, view);
+	fill_head(state, settings, view);
 	fill_workers(state, view);
 	fill_tasks(state, kept, view);
 	fill_budget(state, settings, view);

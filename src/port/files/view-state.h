@@ -28,4 +28,9 @@ void view_kept_free(struct view_kept *kept);
 void view_state_fill(const struct state *state, const struct settings *settings,
     struct view_kept *kept, struct json_object *view);
 
+/* What a daemon knows better, for whoever has only the files: goals, the
+ * landing branch, the push. */
+void view_state_alone(const struct state *state,
+    const struct settings *settings, struct json_object *view);
+
 #endif
