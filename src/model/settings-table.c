@@ -375,7 +375,8 @@ const struct setting settings_table[] = {
 	    .flags = SETTING_RUNS,
 	    .help =
 		"Shell command to run in the root after each landing; the next "
-		"landing waits for it." },
+		"landing waits for it. If any worker has a sandbox, it runs in "
+		"the strictest of them, in a worktree of the landed commit." },
 	{ .path = "auto.post_accept_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"1h\"",

@@ -79,7 +79,9 @@ START_TEST(a_dirty_checkout_is_waited_for_then_repaired)
 
 	auto_task("a.md", "A\nfake: commit work.txt x");
 	e2e_write(e2e_path("%s/README", fleet_root()), "my own edit\n");
-	over_remedy(_i, "fake: run git commit -q -a -m 'Saved for you'");
+	over_remedy(_i,
+	    "fake: run cd \"$LLMC_ROOT\" && git commit -q -a -m 'Saved for "
+	    "you'");
 	over_start();
 	daemon = over_daemon(0);
 	auto_wait_event("waiting", "Will retry in 60 seconds (attempt 1/10)");

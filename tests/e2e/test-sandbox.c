@@ -366,6 +366,37 @@ START_TEST(a_required_sandbox_is_never_left_out)
 }
 END_TEST
 
+/* A script that an agent landed, which the person's command runs. */
+START_TEST(what_runs_after_a_landing_is_in_a_sandbox)
+{
+	static const char task[] =
+	    "A\nfake: run echo 'touch \"$HOME/../escaped\" "
+	    "\"$ROOT/escaped\" \"$ROOT/.git/hooks/escaped\"; "
+	    "cat \"$HOME/secret\"; cat made; echo built $LLMC_TASK' >build.sh; "
+	    "git add build.sh; git commit -qm build";
+	static const char *const escaped[] = { "escaped", ".git/hooks/escaped",
+		"made" };
+
+	e2e_need_boxes("");
+	fleet_do(
+	    "config", "set", "repo.setup_command", "echo set-up >made", NULL);
+	fleet_do("config", "set", "auto.post_accept_command",
+	    e2e_path("ROOT='%s' sh ./build.sh", fleet_root()), NULL);
+	auto_task("a.md", task);
+	ck_assert_msg(
+	    auto_run("--until-empty", NULL) == 0, "%s", auto_output());
+	ck_assert(e2e_exists(e2e_path("%s/build.sh", fleet_root())));
+	ck_assert_int_eq(auto_logged("post_accept.log", "built t1"), 1);
+	ck_assert_int_eq(auto_logged("post_accept.log", "set-up"), 1);
+	ck_assert_int_eq(auto_logged("post_accept.log", "private"), 0);
+	ck_assert(!e2e_exists(e2e_path("%s/escaped", unit_scratch())));
+	for (size_t i = 0; i < nitems(escaped); i++)
+		ck_assert_msg(
+		    !e2e_exists(e2e_path("%s/%s", fleet_root(), escaped[i])),
+		    "%s", escaped[i]);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -393,6 +424,7 @@ unit_suite(void)
 	tcase_add_test(tc, without_bubblewrap_a_worker_waits_and_says_so);
 	tcase_add_test(tc, a_worker_goes_on_when_its_sandbox_can_be_made);
 	tcase_add_test(tc, checks_run_in_a_sandbox);
+	tcase_add_test(tc, what_runs_after_a_landing_is_in_a_sandbox);
 	tcase_add_test(
 	    tc, what_a_worker_left_in_its_sandbox_does_not_let_it_land);
 	tcase_add_test(tc, a_required_sandbox_is_never_left_out);

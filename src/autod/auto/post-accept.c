@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "after-landing.h"
 #include "auto.h"
+#include "box.h"
 #include "buf.h"
 #include "clock.h"
 #include "emit.h"
@@ -13,8 +16,10 @@
 #include "errtext.h"
 #include "failure.h"
 #include "file.h"
+#include "git-check-tree.h"
 #include "landed-tasks.h"
 #include "landing.h"
+#include "loop.h"
 #include "mem.h"
 #include "operation.h"
 #include "outcome.h"
@@ -24,14 +29,27 @@
 #include "revert.h"
 #include "scheduler.h"
 #include "settings.h"
+#include "setup.h"
 #include "strv.h"
 #include "workspace.h"
+
+enum {
+	STEP_PLACE = 1,
+	STEP_RUN = 3,
+};
 
 struct post_accept {
 	struct operation op; /* first */
 	struct auto_mode *mode;
 	char *move; /* the commit that the branch moved to */
 	char *dir, *name; /* of the errand's files */
+	/* What landed may do anything: if workers have a sandbox, so has the
+	 * command, and a worktree instead of the user's checkout; else NULL. */
+	char *tree;
+	bool renewed; /* the worktree was moved aside */
+	struct box box;
+	struct setup *setup; /* while it runs */
+	struct loop_timer *cancelled;
 	struct errand *errand; /* while it runs */
 	int status; /* its exit status */
 	bool reverting; /* what landed is being taken back */
@@ -79,6 +97,137 @@ cancel_write(struct operation *op)
 
 	persist_forget(post->mode->core, op);
 	operation_arrived(op, NULL);
+}
+
+/* --- steps place and setup: a worktree for the box ------------------- */
+
+/* One that an earlier daemon began is adopted. */
+static bool
+needs_place(const struct post_accept *post)
+{
+	char name[64];
+
+	return post->tree != NULL && !errand_find(post->dir, name, sizeof name);
+}
+
+static bool
+move_aside(struct post_accept *post)
+{
+	cleanup_free char *aside = xasprintf("%s.broken", post->tree);
+
+	if (post->renewed || rename(post->tree, aside) == -1)
+		return false;
+	post->renewed = true;
+	emit(post->mode->core,
+	    &(struct event){ .kind = EVENT_WORKTREE_BROKEN, .path = aside });
+	return true;
+}
+
+static void
+on_placed(const struct git_checked_out *out, const struct err *err, void *arg)
+{
+	struct post_accept *post = arg;
+
+	(void)out;
+	if (err != NULL && (err->code == -EUCLEAN || err->code == -EEXIST) &&
+	    !post->op.stopping && move_aside(post)) {
+		if (operation_arrived(&post->op, NULL))
+			operation_go(&post->op, STEP_PLACE);
+		return;
+	}
+	operation_on_done(err, arg);
+}
+
+static void
+step_place(struct operation *op)
+{
+	struct post_accept *post = (struct post_accept *)op;
+	struct git_check_tree what = { .commit = post->move };
+
+	if (needs_place(post))
+		git_check_tree_prepare(post->mode->core->git, post->tree, &what,
+		    on_placed, operation_await(op));
+	else
+		operation_go(op, STEP_RUN);
+}
+
+static int
+prepare_box(struct post_accept *post, struct err *err)
+{
+	const struct core *core = post->mode->core;
+
+	box_release(&post->box);
+	if (post->tree == NULL)
+		return 0;
+	return box_prepare(&(struct box_spec){ .kind = BOX_CHECK,
+			       .workspace = core->workspace,
+			       .settings = core->settings,
+			       .tree = post->tree },
+	    &post->box, err);
+}
+
+static void
+on_set_up(const struct err *err, void *arg)
+{
+	struct post_accept *post = arg;
+
+	setup_free(take_ptr(&post->setup));
+	operation_on_done(err, &post->op);
+}
+
+static void
+step_setup(struct operation *op)
+{
+	struct post_accept *post = (struct post_accept *)op;
+	const struct core *core = post->mode->core;
+	cleanup_free char *folder = workspace_path(core->workspace, "setup");
+	cleanup_free char *stamp = file_join(folder, ".check-accept");
+	struct setup_spec spec = {
+		.root = core->workspace->root,
+		.worktree = post->tree,
+		.stamp = stamp,
+		.command =
+		    settings_string(core->settings, "repo.setup_command"),
+		.timeout_ms =
+		    settings_duration(core->settings, "repo.setup_timeout"),
+	};
+	struct err err = { 0 };
+
+	settings_list(core->settings, "repo.copy_files", &spec.copy_files);
+	if (spec.copy_files[0] == NULL && spec.command[0] == '\0') {
+		operation_next(op);
+		return;
+	}
+	if (file_mkdirs(folder, 0700, &err) < 0 ||
+	    prepare_box(post, &err) < 0) {
+		operation_fail(op, &err);
+		return;
+	}
+	unlink(stamp); /* what it made before is gone */
+	spec.box = strv_const(post->box.prefix);
+	post->setup =
+	    setup_begin(op->loop, &spec, on_set_up, operation_await(op));
+}
+
+static void
+on_setup_cancelled(void *arg)
+{
+	struct post_accept *post = arg;
+
+	loop_timer_free(take_ptr(&post->cancelled));
+	operation_arrived(&post->op, NULL);
+}
+
+/* Freeing a setup ends it, without a callback. */
+static void
+cancel_setup(struct operation *op)
+{
+	struct post_accept *post = (struct post_accept *)op;
+
+	if (post->setup == NULL)
+		return;
+	setup_free(take_ptr(&post->setup));
+	post->cancelled = loop_after(op->loop, 1, on_setup_cancelled, post);
 }
 
 /* --- step run -------------------------------------------------------- */
@@ -155,11 +304,11 @@ static int
 start(struct post_accept *post, char **env, struct err *err)
 {
 	const struct core *core = post->mode->core;
+	cleanup_free char *command = NULL;
 	struct errand_spec spec = {
 		.dir = post->dir,
 		.name = post->name,
-		.command = command_of(core),
-		.cwd = core->workspace->root,
+		.cwd = post->tree != NULL ? post->tree : core->workspace->root,
 		.env = (const char *const *)env,
 		.deadline_ms = settings_duration(
 		    core->settings, "auto.post_accept_timeout"),
@@ -169,10 +318,15 @@ start(struct post_accept *post, char **env, struct err *err)
 	if (r == 0)
 		r = errand_adopt(
 		    core->loop, &spec, on_exited, post, &post->errand, err);
-	if (r == -ENOENT)
-		r = errand_start(
-		    core->loop, &spec, on_exited, post, &post->errand, err);
-	return r;
+	if (r != -ENOENT)
+		return r;
+	r = prepare_box(post, err);
+	if (r < 0)
+		return r;
+	command = box_shell(strv_const(post->box.prefix), command_of(core));
+	spec.command = command;
+	return errand_start(
+	    core->loop, &spec, on_exited, post, &post->errand, err);
 }
 
 static void
@@ -450,6 +604,9 @@ end(struct operation *op, const struct err *err)
 	mode->post = NULL;
 	persist_forget(mode->core, op);
 	errand_free(post->errand);
+	setup_free(post->setup);
+	loop_timer_free(post->cancelled);
+	box_release(&post->box);
 	if (err == NULL)
 		begin_next(mode);
 	else if (err->code != -ECANCELED)
@@ -462,12 +619,15 @@ end(struct operation *op, const struct err *err)
 	free(post->move);
 	free(post->dir);
 	free(post->name);
+	free(post->tree);
 	free(post);
 }
 
 static const struct operation_step steps[] = {
 	{ .name = "write", .run = step_write, .cancel = cancel_write },
-	{ .name = "run", .run = step_run, .cancel = cancel_run },
+	[STEP_PLACE] = { .name = "place", .run = step_place },
+	{ .name = "setup", .run = step_setup, .cancel = cancel_setup },
+	[STEP_RUN] = { .name = "run", .run = step_run, .cancel = cancel_run },
 	{ .name = "act", .run = step_act, .firm = true },
 	{ .name = "revert", .run = step_revert, .cancel = cancel_revert },
 	{ .name = "tidy", .run = step_tidy, .firm = true },
@@ -490,6 +650,8 @@ begin(struct auto_mode *mode, const char *move)
 	post->move = xstrdup(move);
 	post->name = xasprintf("%.40s", move);
 	post->dir = workspace_path(core->workspace, "post");
+	if (box_mode_strictest(core->settings) != BOX_OFF)
+		post->tree = workspace_path(core->workspace, "checks/accept");
 	buf_init(&post->reason);
 	buf_init(&post->output);
 	mode->post = post;
