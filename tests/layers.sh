@@ -108,6 +108,7 @@ verdict "model knows no clock, system call or loop" \
 verdict "processes are made, signalled and reaped in one place each" \
 	"$(uses '\b(v?fork|kill|killpg|waitpid|waitid|wait4|tgkill|posix_spawnp?|execvp?e?|execlp?)\(' \
 		src/base/child.c src/base/child-exec.c src/base/procref.c src/base/reaper.c \
+		src/overseer/writer.c \
 		src/port/process/errand-run.c src/port/process/launcher.c \
 		src/cli/terminal.c src/keeper/keeper-command.c \
 		src/keeper/keeper-inner.c \

@@ -185,6 +185,7 @@ main(int argc, char **argv)
 	    .colour = isatty(STDERR_FILENO),
 	    .level = LOG_LEVEL_INFO });
 	loop = loop_new();
+	log_attach(loop);
 	if (floors_build(&floors, loop, &workspace, &options.core, &err) < 0) {
 		status = fail(&err);
 	} else {
@@ -192,6 +193,7 @@ main(int argc, char **argv)
 						run_daemon(floors.core);
 		floors_free(&floors);
 	}
+	log_attach(NULL);
 	loop_free(loop);
 	log_close();
 	return status;

@@ -55,6 +55,12 @@ clock_mono_ms(void)
 }
 
 int64_t
+clock_machine_ms(void)
+{
+	return clock_read_us(CLOCK_MONOTONIC) / 1000;
+}
+
+int64_t
 clock_wall_ms(void)
 {
 	if (clock_virtual.on)

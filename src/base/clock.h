@@ -18,6 +18,8 @@ struct timespec;
 
 int64_t clock_mono_us(void); /* microseconds since an arbitrary fixed point */
 int64_t clock_mono_ms(void);
+int64_t clock_machine_ms(void); /* the same, but of the machine even where a
+				 * test has set another clock */
 int64_t clock_wall_ms(void); /* milliseconds since 1970, UTC */
 
 /* A file timestamp from the kernel, on the same scale as clock_wall_ms(). */

@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "log.h"
 #include "mem.h"
+#include "outlet.h"
 #include "text.h"
 
 #define MESSAGE_MAX  (32 * 1024)
@@ -40,10 +41,17 @@ static struct {
 	bool torn; /* the last write stopped inside a record */
 	bool dying;
 	void (*on_fatal)(void); /* NULL = none */
+	void (*on_held)(void *arg); /* NULL = records are not held */
+	void *held_arg;
+	struct buf held;
+	size_t lost; /* records for which there was no room */
+	struct outlet terminal;
 } log_state = {
 	.options = { .terminal = true, .level = LOG_LEVEL_WARN },
 	.component = "llmc",
 	.fd = -1,
+	.held = BUF_INIT,
+	.terminal = OUTLET_INIT(STDERR_FILENO),
 };
 
 const char *
@@ -121,8 +129,11 @@ log_open(const struct log_options *options)
 void
 log_close(void)
 {
+	outlet_finish(&log_state.terminal);
 	log_state.fd = fd_close(log_state.fd);
 	log_state.torn = false;
+	buf_release(&log_state.held);
+	log_state.on_held = NULL;
 	free(take_ptr(&log_state.path));
 }
 
@@ -196,6 +207,67 @@ log_write_file(struct buf *line)
 		log_state.torn = (size_t)n < line->len;
 }
 
+/* --- held records ------------------------------------------------------ */
+
+void
+log_attach(struct loop *loop)
+{
+	outlet_attach(&log_state.terminal, loop);
+}
+
+static void
+log_keep(const struct buf *line)
+{
+	if (log_state.held.len + line->len > LOG_HELD_MAX)
+		log_state.lost++;
+	else
+		buf_add(&log_state.held, line->data, line->len);
+	log_state.on_held(log_state.held_arg);
+}
+
+void
+log_hold(void (*fn)(void *arg), void *arg)
+{
+	log_state.on_held = fn;
+	log_state.held_arg = arg;
+	if (fn != NULL || log_state.held.len == 0)
+		return;
+	log_write_file(&log_state.held);
+	buf_release(&log_state.held);
+}
+
+size_t
+log_held(void)
+{
+	return log_state.held.len;
+}
+
+/* In a child, which has no descriptors of its parent. */
+bool
+log_write_held(size_t len)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	log_state.fd = -1;
+	buf_add(&text, log_state.held.data, len);
+	log_write_file(&text);
+	return log_state.torn;
+}
+
+void
+log_drop_held(size_t len, bool torn)
+{
+	size_t lost = log_state.lost;
+
+	log_state.torn = torn;
+	buf_consume(&log_state.held, len);
+	log_state.lost = 0;
+	if (lost > 0)
+		log_info("%zu records are missing here: the disk did not take "
+			 "them",
+		    lost);
+}
+
 static void
 log_add_fields(struct buf *line, const char *const *pairs)
 {
@@ -229,8 +301,7 @@ log_terminal(enum log_level level, int64_t now, const char *message, size_t len,
 		text_add_visible(&line, pairs[1], strlen(pairs[1]), false);
 	}
 	buf_addc(&line, '\n');
-	if (write(STDERR_FILENO, line.data, line.len) == -1)
-		return; /* nothing would be written */
+	outlet_write(&log_state.terminal, line.data, line.len);
 }
 
 void
@@ -256,7 +327,10 @@ log_pairs(enum log_level level, const char *message, const char *const *pairs)
 		text_add_json(&line, message, len);
 		log_add_fields(&line, pairs);
 		buf_adds(&line, "}\n");
-		log_write_file(&line);
+		if (log_state.on_held != NULL)
+			log_keep(&line);
+		else
+			log_write_file(&line);
 	}
 	if (log_state.options.terminal)
 		log_terminal(level, now, message, len, pairs);
@@ -371,6 +445,7 @@ log_die(bool words, const char *fmt, va_list ap)
 	if (log_state.on_fatal != NULL)
 		log_state.on_fatal();
 	log_state.options.terminal = true;
+	log_hold(NULL, NULL);
 	log_pairs(LOG_LEVEL_ERROR, text, fields);
 	exit(status);
 }

@@ -33,6 +33,8 @@ enum log_level {
 	LOG_LEVEL_COUNT
 };
 
+struct loop;
+
 struct log_options {
 	const char *component; /* copied */
 	const char *path; /* log file, NULL = none; copied */
@@ -59,6 +61,21 @@ void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_warnx(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_errorx(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The copy on a terminal never blocks (outlet.h). On a loop, what could not be
+ * written is tried again; NULL = no more. */
+void log_attach(struct loop *loop);
+
+/* For a program that must not wait for its disk. While held, records wait in
+ * memory, LOG_HELD_MAX bytes at most, and fn is called for each. The program
+ * forks, and the child writes what waits (log_write_held returns whether a
+ * record was torn); then the parent drops it. Without a function, records are
+ * written at once again, what waits first. */
+#define LOG_HELD_MAX (256 * 1024)
+void log_hold(void (*fn)(void *arg), void *arg);
+size_t log_held(void);
+bool log_write_held(size_t len);
+void log_drop_held(size_t len, bool torn);
 
 /* A record with fields: key, value, key, value, ..., NULL. All are strings. */
 void

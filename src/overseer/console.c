@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -16,8 +17,12 @@
 #include "mem.h"
 #include "moment.h"
 #include "notify.h"
+#include "outlet.h"
 #include "overseer.h"
 #include "text.h"
+
+/* One for the process, like its standard output. */
+static struct outlet output = OUTLET_INIT(STDOUT_FILENO);
 
 static void
 remember(struct overseer *o, const char *line)
@@ -35,8 +40,8 @@ print_json(struct json_object *json)
 	cleanup_buf struct buf text = BUF_INIT;
 
 	json_print(owned, false, &text);
-	puts(text.data);
-	fflush(stdout);
+	buf_addc(&text, '\n');
+	outlet_write(&output, text.data, text.len);
 }
 
 void
@@ -52,7 +57,7 @@ console_print(
 		[CONSOLE_YELLOW] = { "\033[33m", "warning" },
 	};
 	bool coloured = colour != CONSOLE_PLAIN && isatty(STDOUT_FILENO);
-	cleanup_buf struct buf time = BUF_INIT;
+	cleanup_buf struct buf time = BUF_INIT, text = BUF_INIT;
 	struct json_object *json;
 
 	moment_add(&time, clock_wall_ms());
@@ -64,9 +69,10 @@ console_print(
 		print_json(json);
 		return;
 	}
-	printf("%s %s%s%s\n", time.data, coloured ? colours[colour].sgr : "",
-	    line, coloured ? "\033[0m" : "");
-	fflush(stdout);
+	buf_addf(&text, "%s %s%s%s\n", time.data,
+	    coloured ? colours[colour].sgr : "", line,
+	    coloured ? "\033[0m" : "");
+	outlet_write(&output, text.data, text.len);
 }
 
 void
@@ -108,4 +114,44 @@ console_say(
 	log_info("%s", line);
 	status = xasprintf("STATUS=%.*s", (int)strcspn(line, "\n"), line);
 	notify_service(status);
+}
+
+/* --- what waits -------------------------------------------------------- */
+
+/* Is it a file on the disk of the project, which may hang with it? */
+static bool
+shares_disk(const struct overseer *o)
+{
+	struct stat out, root;
+
+	return fstat(STDOUT_FILENO, &out) == 0 &&
+	    stat(o->workspace.dir, &root) == 0 && out.st_dev == root.st_dev;
+}
+
+void
+console_hold(struct overseer *o, bool hold)
+{
+	outlet_hold(&output, hold && shares_disk(o));
+	outlet_attach(&output, hold ? o->loop : NULL);
+	if (!hold)
+		outlet_finish(&output);
+}
+
+size_t
+console_held(void)
+{
+	return outlet_held(&output);
+}
+
+void
+console_write_held(size_t len)
+{
+	if (len > 0)
+		outlet_write_held(&output, len);
+}
+
+void
+console_drop_held(size_t len)
+{
+	outlet_drop(&output, len);
 }

@@ -5,6 +5,9 @@
 #ifndef CONSOLE_H
 #define CONSOLE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct overseer;
 
 enum console_colour {
@@ -23,5 +26,13 @@ void console_fail(const struct overseer *o, const char *words);
 
 void console_say(struct overseer *o, enum console_colour colour,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Supervision has begun: a stopped terminal must not stop it, nor a disk that
+ * hangs. What goes to a file on the same disk waits for another process
+ * (writer.h), as in outlet.h. false: it ends. */
+void console_hold(struct overseer *o, bool hold);
+size_t console_held(void);
+void console_write_held(size_t len);
+void console_drop_held(size_t len);
 
 #endif

@@ -19,8 +19,10 @@
 #include "buf.h"
 #include "child.h"
 #include "clock.h"
+#include "console.h"
 #include "daemon-process.h"
 #include "daemon-takeover.h"
+#include "ending.h"
 #include "errtext.h"
 #include "fd-channel.h"
 #include "file.h"
@@ -29,12 +31,17 @@
 #include "loop.h"
 #include "mem.h"
 #include "overseer.h"
+#include "people.h"
 #include "respond.h"
 #include "settings.h"
 #include "text.h"
+#include "way-out.h"
 
-#define FOREVER_MS (3650 * 24 * 3600 * (int64_t)1000)
-#define NOW_MS     2000 /* for an end at once */
+#define SMALL_MAX   4096
+#define FOREVER_MS  (3650 * 24 * 3600 * (int64_t)1000)
+#define NOW_MS      800 /* for an end at once */
+#define NOW_KILL_MS 400 /* after SIGKILL then; together less than way-out.c */
+#define KILL_MS     5000 /* after SIGKILL, for what hangs in the kernel */
 
 /* A child outlives its meaning when its end was known before it was told. */
 struct daemon_run {
@@ -54,6 +61,7 @@ let_go(struct daemon_process *d)
 void
 daemon_process_release(struct daemon_process *d)
 {
+	way_out_daemon(-1);
 	let_go(d);
 	loop_watch_free(take_ptr(&d->watch));
 	loop_timer_free(take_ptr(&d->kill));
@@ -70,6 +78,7 @@ gone(struct overseer *o, int status, const char *words)
 	cleanup_free char *lock = overseer_path(o, "state.lock");
 	struct daemon_process *d = &o->daemon;
 
+	way_out_daemon(-1);
 	d->alive = false;
 	d->child = NULL;
 	d->status = status;
@@ -166,14 +175,63 @@ daemon_process_watch(struct overseer *o)
 		    o->loop, o->daemon.ref.pidfd, LOOP_READ, on_pidfd, o);
 }
 
+/* Where it hangs, appended; for people. */
+static void
+add_place(const struct procref *ref, struct buf *out)
+{
+	cleanup_free char *file = xasprintf("/proc/%d/wchan", (int)ref->pid);
+	cleanup_buf struct buf place = BUF_INIT;
+
+	if (file_read(file, SMALL_MAX, &place, NULL) == 0 && place.len > 1)
+		buf_addf(out, ", in %s", place.data);
+}
+
+/* No other may be started while it is there. */
+static void
+on_kill_over(void *arg)
+{
+	struct overseer *o = arg;
+	struct daemon_process *d = &o->daemon;
+	cleanup_buf struct buf words = BUF_INIT;
+
+	d->stuck = true;
+	buf_addf(&words,
+	    "The daemon (pid %d) does not end, even by SIGKILL: it "
+	    "hangs in the kernel (state %c",
+	    (int)d->ref.pid, procref_state(&d->ref));
+	add_place(&d->ref, &words);
+	buf_adds(&words,
+	    "). Most often a disk or network file system does not answer.");
+	if (o->stopping) {
+		buf_adds(&words, " It is left as it is.");
+		ending_begin(o,
+		    o->forced ? OVERSEER_FORCED : OVERSEER_UNREPAIRED,
+		    words.data);
+		return;
+	}
+	buf_adds(&words,
+	    " Another is started as soon as it has ended; Ctrl-C leaves it.");
+	console_say(o, CONSOLE_RED, "%s", words.data);
+	overseer_tell(o,
+	    &(struct notice){ .class = NOTICE_FAILURE,
+		.what = "the daemon cannot be ended",
+		.why = words.data,
+		.signature = o->signature,
+		.failure = o->words });
+}
+
 static void
 on_grace_over(void *arg)
 {
 	struct overseer *o = arg;
+	struct daemon_process *d = &o->daemon;
 
-	log_info("the daemon does not stop: sending SIGKILL");
-	procref_signal_group(&o->daemon.ref, SIGKILL);
-	procref_signal(&o->daemon.ref, SIGKILL);
+	procref_signal_group(&d->ref, SIGKILL);
+	procref_signal(&d->ref, SIGKILL);
+	log_info("the daemon does not stop: SIGKILL was sent");
+	loop_timer_free(d->kill);
+	d->kill = loop_after(
+	    o->loop, o->forced ? NOW_KILL_MS : KILL_MS, on_kill_over, o);
 }
 
 void
@@ -185,13 +243,16 @@ daemon_process_end(struct overseer *o, bool now)
 		respond_ended(o);
 		return;
 	}
+	if (d->stuck) { /* it has had SIGKILL */
+		on_kill_over(o);
+		return;
+	}
 	if (now && !d->told_to_end)
 		procref_signal(&d->ref, SIGTERM); /* the first of two */
-	d->told_to_end = true;
-	overseer_register(o);
-	overseer_write(o); /* the intent first */
 	procref_signal(&d->ref, SIGTERM); /* the second means: at once */
 	procref_signal(&d->ref, SIGCONT); /* a stopped one hears nothing */
+	d->told_to_end = true;
+	overseer_register(o);
 	loop_timer_free(d->kill);
 	d->kill = loop_after(o->loop,
 	    now ? NOW_MS :
@@ -286,14 +347,19 @@ daemon_process_start(struct overseer *o)
 	add_command(o, &command);
 	spec.shell = command.data;
 	d->started_ms = clock_mono_ms();
-	file_make_private(log, NULL, NULL); /* a shell would not */
-	unlink(failure); /* an earlier one's; this one may die before it can */
+	/* Only what there is: to look does not wait for the disk. */
+	if (!file_exists(log))
+		file_make_private(log, NULL, NULL); /* a shell would not */
+	if (file_exists(failure))
+		unlink(failure); /* an earlier one's; this one may die before
+				  * it can */
 	overseer_set_state(o, STATE_STARTING);
 	if (spawn(o, &spec, &err) < 0) {
 		gone(o, 127, err.msg);
 		return;
 	}
 	d->alive = true;
+	way_out_daemon(d->ref.pidfd);
 	overseer_register(o);
 	observe_begin(o);
 }

@@ -26,6 +26,7 @@ struct daemon_process {
 	bool adopted;
 	bool told_to_end; /* by us */
 	bool ready;
+	bool stuck; /* SIGKILL did not end it: it hangs in the kernel */
 	bool beaten; /* it did not start, and another holds the lock */
 	int status; /* when it ended, -1 = unknown */
 	char *how_ended; /* the same as a sentence */
@@ -41,7 +42,9 @@ struct daemon_process {
 	}
 
 void daemon_process_start(struct overseer *o);
-/* SIGTERM, a grace, SIGKILL; respond_ended() is called when it is gone. */
+/* SIGTERM, a grace, SIGKILL; respond_ended() is called when it is gone. The
+ * signal comes before anything is told or written. One that even SIGKILL does
+ * not end is told to people, and left when we are to stop. */
 void daemon_process_end(struct overseer *o, bool now);
 /* One that is not our child has ended: that is all that can be known. */
 void daemon_process_is_gone(struct overseer *o);

@@ -25,6 +25,7 @@
 #include "overseer.h"
 #include "repair-agent.h"
 #include "respond.h"
+#include "way-out.h"
 
 #define REGISTRATION_MAX (64 * 1024)
 #define TAKE_LOOK_MS     5
@@ -72,6 +73,7 @@ adopt(struct overseer *o, struct procref *ref, char *instance, int64_t unix_s)
 	d->instance = instance;
 	d->started_ms = mono_of(unix_s);
 	*ref = (struct procref)PROCREF_INIT;
+	way_out_daemon(d->ref.pidfd);
 	daemon_process_watch(o);
 	console_say(o, CONSOLE_GREEN, "Took over the running daemon (pid %d).",
 	    (int)d->ref.pid);

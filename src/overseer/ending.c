@@ -13,12 +13,14 @@
 #include "overseer.h"
 #include "people.h"
 #include "repair.h"
+#include "respond.h"
 #include "session-sweep.h"
+#include "writer.h"
 
 static void
 tell_person(struct overseer *o, int status, const char *why)
 {
-	people_tell(o->people, o->settings,
+	overseer_tell(o,
 	    &(struct notice){
 		.class = why != NULL ? NOTICE_FAILURE : NOTICE_END,
 		.what = "llmc overseer has stopped",
@@ -76,7 +78,7 @@ end_sessions(struct overseer *o)
 {
 	cleanup_free char *file = overseer_path(o, "state.lock");
 
-	if (overseer_owns_root(o))
+	if (!writer_is_stuck(o) && overseer_owns_root(o))
 		o->sweep_lock = lock_try(file, NULL);
 	if (o->sweep_lock < 0) {
 		finish(o);
@@ -110,16 +112,19 @@ ending_begin(struct overseer *o, int status, const char *why)
 static void
 force(struct overseer *o)
 {
-	console_say(o, CONSOLE_YELLOW, "Stopping at once.");
 	o->forced = true;
 	if (o->exit_status == OVERSEER_STOPPED)
 		o->exit_status = OVERSEER_FORCED;
 	if (o->sweep != NULL)
 		session_sweep_hurry(o->sweep);
+	if (o->state != STATE_TERMINATED && o->daemon.alive)
+		daemon_process_end(o, true);
+	console_say(o, CONSOLE_YELLOW, "Stopping at once.");
 	if (o->state == STATE_TERMINATED)
 		return;
 	repair_stop(o, true);
-	daemon_process_end(o, true);
+	if (!o->daemon.alive)
+		respond_ended(o);
 }
 
 void
@@ -133,11 +138,15 @@ ending_on_signal(int signo, void *arg)
 		return;
 	}
 	o->stopping = true;
+	if (o->repair == NULL && o->daemon.alive)
+		daemon_process_end(o, false);
+	if (o->state == STATE_TERMINATED)
+		return; /* a daemon that nothing ends was left */
 	console_say(o, CONSOLE_PLAIN,
 	    "Stopping the daemon. Press Ctrl-C again to stop at once.");
 	loop_timer_free(take_ptr(&o->delay));
 	if (o->repair != NULL)
 		repair_stop(o, false);
-	else
-		daemon_process_end(o, false);
+	else if (!o->daemon.alive)
+		respond_ended(o);
 }

@@ -39,13 +39,14 @@
 #include "tail.h"
 #include "tmux.h"
 #include "toml.h"
+#include "way-out.h"
+#include "writer.h"
 
 #define LOG_SIZE   (20 * 1024 * 1024)
 #define LOG_KEEP   3
 #define LARGE      (32 * 1024) /* bytes */
 #define LOCK_TRIES 25
 #define LOCK_MS    20 /* between them */
-#define REWRITE_MS 1000 /* a disk that is full may not stay so */
 
 static const char *const state_words[STATE_COUNT] = {
 	[STATE_STARTING] = "Starting",
@@ -87,17 +88,13 @@ daemon_json(const struct overseer *o)
 	return json;
 }
 
-static int
-write_registration(const struct overseer *o, struct err *err)
+int
+overseer_write_registration(const struct overseer *o, struct err *err)
 {
 	cleanup_free char *file = overseer_path(o, "overseer.json");
-	struct procref self = PROCREF_INIT;
-	cleanup_json struct json_object *json = NULL;
+	cleanup_json struct json_object *json = procref_to_json(&o->self);
 	struct json_object *events = json_object_new_array();
 
-	procref_set_self(&self);
-	json = procref_to_json(&self);
-	procref_release(&self);
 	json_set_int(json, "start_time_unix", o->started_unix);
 	json_set_string(json, "instance_id", o->instance);
 	json_set_string(json, "state", state_words[o->state]);
@@ -132,13 +129,6 @@ overseer_register(struct overseer *o)
 	loop_call_request(o->write);
 }
 
-static void
-on_write_due(void *arg)
-{
-	overseer_write(arg);
-}
-
-/* Who is who first: after a crash of ours that is what counts. */
 bool
 overseer_owns_root(const struct overseer *o)
 {
@@ -150,22 +140,24 @@ overseer_owns_root(const struct overseer *o)
 void
 overseer_write(struct overseer *o)
 {
-	cleanup_free char *stamp = take_ptr(&o->evidence_stamp);
-	struct err err = { 0 };
+	writer_finish(o);
+}
 
-	if (!overseer_owns_root(o))
-		return; /* it may be another's */
-	if (o->changed && write_registration(o, &err) == 0)
-		o->changed = false;
-	if (history_save(&o->workspace, &o->history, &err) < 0)
-		log_errorx("failures.jsonl: %s", err.msg);
-	if (stamp != NULL)
-		evidence_save(&o->workspace, stamp, &o->evidence, &err);
-	if (err.code != 0)
-		log_info("%s", err.msg);
-	loop_timer_free(take_ptr(&o->rewrite));
-	if (o->changed || o->history.unsaved > 0)
-		o->rewrite = loop_after(o->loop, REWRITE_MS, on_write_due, o);
+void
+overseer_on_write_due(void *arg)
+{
+	writer_begin(arg);
+}
+
+/* What the channels get is a file first. */
+void
+overseer_tell(struct overseer *o, const struct notice *notice)
+{
+	writer_finish(o);
+	if (writer_is_stuck(o))
+		people_tell_command(o->people, o->settings, notice);
+	else
+		people_tell(o->people, o->settings, notice);
 }
 
 void
@@ -352,9 +344,13 @@ begin(struct overseer *o, struct err *err)
 	int r;
 
 	o->reaper = reaper_new(o->loop);
+	r = writer_open(o, err);
+	if (r < 0)
+		return r;
 	o->signals[0] = loop_signal_new(o->loop, SIGTERM, ending_on_signal, o);
 	o->signals[1] = loop_signal_new(o->loop, SIGINT, ending_on_signal, o);
 	o->signals[2] = loop_signal_new(o->loop, SIGHUP, on_reload_signal, o);
+	way_out_open();
 	if (period > 0)
 		o->watchdog = loop_every(o->loop, period, on_watchdog, o);
 	console_say(o, CONSOLE_PLAIN,
@@ -371,9 +367,11 @@ void
 overseer_close(struct overseer *o)
 {
 	repair_stop(o, true);
+	writer_close(o);
 	observe_end(o);
 	tail_free(o->sight.tail);
 	daemon_process_release(&o->daemon);
+	procref_release(&o->self);
 	kept_listener_release(&o->listener);
 	evidence_release(&o->evidence);
 	history_release(&o->history);
@@ -506,6 +504,7 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 	*o = (struct overseer){ .options = options,
 		.lock = -1,
 		.sweep_lock = -1,
+		.self = PROCREF_INIT,
 		.daemon = DAEMON_PROCESS_INIT,
 		.listener = KEPT_LISTENER_INIT,
 		.sight = { .complaint = BUF_INIT },
@@ -513,6 +512,7 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 		.started_unix = clock_wall_ms() / 1000,
 		.exit_status = -1 };
 	keep_small();
+	procref_set_self(&o->self);
 	r = find_root(o, &err);
 	if (r == 0 && options->check) {
 		o->exit_status = start_check_only(o);
@@ -530,7 +530,7 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 	} else if (r == 0) {
 		o->loop = loop_new();
 		o->people = people_new(o->loop, o->workspace.root, "overseer");
-		o->write = loop_call_new(o->loop, on_write_due, o);
+		o->write = loop_call_new(o->loop, overseer_on_write_due, o);
 		r = open_all(o, &err);
 	}
 	if (r < 0) {

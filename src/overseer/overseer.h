@@ -19,6 +19,8 @@
  *   report.c           logs/remediation_<stamp>.txt
  *   start-check.c      what would make a start useless
  *   console.c          what people see
+ *   writer.c           what is written to the disk, by a process of its own
+ *   way-out.c          a second Ctrl-C ends it whatever happens
  */
 #ifndef OVERSEER_H
 #define OVERSEER_H
@@ -40,12 +42,14 @@ struct loop;
 struct loop_call;
 struct loop_signal;
 struct loop_timer;
+struct notice;
 struct people;
 struct reaper;
 struct repair;
 struct session_sweep;
 struct settings;
 struct tmux;
+struct writer;
 
 /* How it ends; overseer(8) lists them. */
 enum overseer_exit {
@@ -88,6 +92,7 @@ struct overseer {
 	const struct overseer_options *options;
 	struct loop *loop;
 	struct workspace workspace;
+	struct procref self; /* who writes overseer.json is another process */
 	struct settings *settings;
 	struct config_read *reader;
 	overseer_reload_fn *reloaded; /* when it has read; NULL = nobody */
@@ -122,6 +127,9 @@ struct overseer {
 	struct loop_timer *delay, *watchdog, *rewrite;
 	int64_t until_ms; /* wall clock, of that delay; 0 = none */
 	struct loop_call *write;
+	struct writer *writer;
+	const char *evidence_saved; /* the stamp that the evidence is being
+				     * written with; NULL = none */
 	bool changed; /* what overseer.json tells */
 	struct loop_signal *signals[3];
 	bool stopping; /* a person wants us to end */
@@ -142,10 +150,15 @@ int overseer_run(const struct overseer_options *options);
 void overseer_set_state(struct overseer *o, enum overseer_state state);
 const char *overseer_state_name(enum overseer_state state);
 /* Something that overseer.json tells has changed; it is written, with evidence
- * and history, at the end of the turn: a restart does not wait for the disk. */
+ * and history, after this pass of the loop, which does not wait for the disk
+ * (writer.h). */
 void overseer_register(struct overseer *o);
-/* Write all of that now. */
+void overseer_on_write_due(void *arg);
+int overseer_write_registration(const struct overseer *o, struct err *err);
+/* Write all of that now, and wait for it, though not for long. */
 void overseer_write(struct overseer *o);
+/* Tell people; a disk that hangs keeps nobody from being told. */
+void overseer_tell(struct overseer *o, const struct notice *notice);
 /* Settings again; the old ones stay when the new are wrong or nobody accepted
  * them. then (may be NULL) is called after that, from here or later. */
 void overseer_reload(struct overseer *o, overseer_reload_fn *then);

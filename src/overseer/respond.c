@@ -31,12 +31,14 @@
 #include "strv.h"
 #include "text.h"
 #include "worker.h"
+#include "writer.h"
 
 #define DELAY_MS     1000
 #define DELAY_MAX_MS (5 * 60 * 1000)
 #define RESET_MS     60000
 #define MANUAL_MAX   (16 * 1024)
 
+static void decide(struct overseer *o, const struct err *err);
 static void on_delay_over(void *arg);
 
 /* True when there is one: then we end. */
@@ -222,6 +224,7 @@ read_evidence(struct overseer *o)
 	clock_format_compact(clock_wall_ms(), stamp);
 	free(o->evidence_stamp);
 	o->evidence_stamp = xstrdup(stamp);
+	o->evidence_saved = NULL;
 }
 
 /* The daemon says that the run is over, and so is ours. */
@@ -247,13 +250,17 @@ respond_verdict(
 		end_complete(o, words != NULL ? words : "it was told to");
 		return;
 	}
+	/* The signal first; its end comes through the loop. */
+	if (o->daemon.alive)
+		daemon_process_end(o, false);
 	read_evidence(o);
 	o->failed_ms = clock_wall_ms();
 	note_failure(o, verdict, words);
+	overseer_set_state(o, STATE_ENDING_DAEMON);
 	console_say(o, CONSOLE_RED, "Failure (%s): %s",
 	    health_verdict_name(verdict), o->words);
-	overseer_set_state(o, STATE_ENDING_DAEMON);
-	daemon_process_end(o, false);
+	if (!o->daemon.alive)
+		respond_ended(o);
 }
 
 void
@@ -434,6 +441,14 @@ end_for_class(struct overseer *o)
 }
 
 static void
+on_disk_awaited(void *arg)
+{
+	struct overseer *o = arg;
+
+	overseer_reload(o, decide);
+}
+
+static void
 decide(struct overseer *o, const struct err *err)
 {
 	struct spiral_rules limits = rules(o);
@@ -443,7 +458,11 @@ decide(struct overseer *o, const struct err *err)
 	if (o->stopping || o->state != STATE_ENDING_DAEMON ||
 	    end_for_settings(o, err))
 		return;
-	if (decision.action == SPIRAL_END) {
+	if (writer_is_stuck(o)) {
+		/* Nothing else would work, either. */
+		loop_timer_free(o->delay);
+		o->delay = loop_after(o->loop, DELAY_MS, on_disk_awaited, o);
+	} else if (decision.action == SPIRAL_END) {
 		end_for_spiral(o, &decision);
 	} else if (o->verdict == HEALTH_STALLED) {
 		reset_stalled(o, decision.delay_ms);
@@ -451,7 +470,7 @@ decide(struct overseer *o, const struct err *err)
 	    !settings_bool(o->settings, "overseer.remediate")) {
 		start_after(o, decision.delay_ms);
 	} else {
-		people_tell(o->people, o->settings,
+		overseer_tell(o,
 		    &(struct notice){ .class = NOTICE_REPAIR,
 			.why = o->words,
 			.failure = o->words });

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/fs.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
@@ -10,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -73,10 +76,87 @@ enclave_small_disk(const char *dir, unsigned kib)
 	return NULL;
 }
 
+static int
+set_frozen(const char *dir, bool frozen)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
+
+	if (fd == -1)
+		return -1;
+	r = ioctl(fd, frozen ? FIFREEZE : FITHAW, 0);
+	close(fd);
+	return r;
+}
+
 void
 enclave_release_disk(const char *dir)
 {
 	umount2(dir, MNT_DETACH);
+}
+
+/* Thaws what a test that was killed has frozen; knows its end by a pipe. */
+static void
+guard_disk(const char *dir)
+{
+	int ends[2];
+	pid_t pid;
+	char byte;
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid > 0) {
+		close(ends[0]); /* ours stays open until we end */
+		return;
+	}
+	setsid();
+	close(ends[1]);
+	for (int fd = 0; fd < 3; fd++)
+		dup2(ends[0], fd);
+	while (read(ends[0], &byte, 1) == -1 && errno == EINTR)
+		continue;
+	set_frozen(dir, false);
+	_exit(0);
+}
+
+const char *
+enclave_freezing_disk(const char *dir)
+{
+	struct e2e_run *run;
+	int r = geteuid() == 0 ? leave(CLONE_NEWNS) : -EPERM;
+
+	if (r < 0)
+		return say_no("no mount namespace of root's", -r);
+	run = e2e_sh(NULL, e2e_path("cp -a '%s' '%s.files'", dir, dir));
+	ck_assert_int_eq(run->status, 0);
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1)
+		return say_no("no mount namespace", errno);
+	run = e2e_sh(NULL,
+	    e2e_path("PATH=$PATH:/usr/sbin:/sbin; truncate -s 64M '%s.disk' && "
+		     "mkfs.ext4 -q -F '%s.disk' && "
+		     "mount -o loop '%s.disk' '%s'",
+		dir, dir, dir, dir));
+	if (run->status != 0)
+		return e2e_path(
+		    "no file system on a loop device: %s", run->err);
+	if (set_frozen(dir, true) == -1 || set_frozen(dir, false) == -1)
+		return say_no("the file system cannot be frozen", errno);
+	run = e2e_sh(NULL, e2e_path("cp -a '%s.files/.' '%s/'", dir, dir));
+	ck_assert_msg(run->status == 0, "%s", e2e_shown(run->err));
+	guard_disk(dir);
+	return NULL;
+}
+
+void
+enclave_freeze(const char *dir)
+{
+	ck_assert_int_eq(set_frozen(dir, true), 0);
+}
+
+void
+enclave_thaw(const char *dir)
+{
+	ck_assert_int_eq(set_frozen(dir, false), 0);
 }
 
 const char *

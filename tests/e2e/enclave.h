@@ -17,6 +17,13 @@
 const char *enclave_small_disk(const char *dir, unsigned kib);
 void enclave_release_disk(const char *dir);
 
+/* The same with a disk that can be frozen: then whoever writes to it hangs in
+ * the kernel, and no signal helps. It is thawed when the test ends, whatever
+ * happens. */
+const char *enclave_freezing_disk(const char *dir);
+void enclave_freeze(const char *dir);
+void enclave_thaw(const char *dir);
+
 /* Programs started from now on must obey file modes, even as root. NULL = done,
  * else the reason. */
 const char *enclave_obey_modes(void);

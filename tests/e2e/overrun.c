@@ -204,7 +204,7 @@ over_remedy(int off, const char *fmt, ...)
 /* --- the run ---------------------------------------------------------- */
 
 static void
-launch(const char *args)
+launch(const char *args, const char *output)
 {
 	const char *pid = in_scratch("over.pid");
 	const char *status = in_scratch("over.status");
@@ -219,14 +219,19 @@ launch(const char *args)
 		fleet_root(), pid, pid, pid, e2e_llmc_path(), args));
 	over_leave_behind(e2e_path("exec </dev/null >'%s' 2>&1\n'%s'\n"
 				   "echo $? >'%s.new'\nmv '%s.new' '%s'",
-	    in_scratch("over.out"), in_scratch("over.sh"), status, status,
-	    status));
+	    output, in_scratch("over.sh"), status, status, status));
 }
 
 void
 over_start(void)
 {
-	launch("");
+	launch("", in_scratch("over.out"));
+}
+
+void
+over_start_on(const char *output)
+{
+	launch("", output);
 }
 
 int
@@ -241,7 +246,7 @@ over_run(const char *arg, ...)
 		text_add_shell(&args, arg);
 	}
 	va_end(ap);
-	launch(args.data);
+	launch(args.data, in_scratch("over.out"));
 	return over_wait_exit();
 }
 

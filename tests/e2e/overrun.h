@@ -47,6 +47,8 @@ void over_remedy(int off, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 void over_start(void);
+/* The same with its output there; over_output() has none then. */
+void over_start_on(const char *output);
 /* The same with arguments, which end with NULL; waits for the end and returns
  * the status. */
 int over_run(const char *arg, ...);

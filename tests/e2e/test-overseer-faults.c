@@ -301,13 +301,45 @@ START_TEST(the_next_daemon_is_what_lies_on_path_then)
 }
 END_TEST
 
+/* A shell script llmc in that folder, which leaves a mark. */
+static const char *
+other_llmc(const char *bin)
+{
+	const char *mark = e2e_path("%s/mark", bin);
+
+	e2e_script(e2e_path("%s/llmc", bin),
+	    e2e_path("#!/bin/sh\necho $# >'%s'\nexec '%s' \"$@\"\n", mark,
+		e2e_llmc_path()));
+	return mark;
+}
+
+START_TEST(what_lies_on_path_comes_first_and_ours_last)
+{
+	const char *bin = e2e_dir("bin"), *mark = other_llmc(bin);
+	int daemon;
+
+	/* None is on PATH: ours is found. */
+	e2e_env(e2e_path("PATH=%s", getenv("PATH")));
+	over_start();
+	daemon = over_daemon(0);
+	over_stop();
+	ck_assert(!e2e_exists(mark));
+	e2e_env(e2e_path("PATH=%s:%s", bin, getenv("PATH")));
+	over_start();
+	over_daemon(daemon);
+	ck_assert(e2e_exists(mark));
+	over_stop();
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
 	const TTest *const tests[] = { a_complaint_in_a_flood_is_found,
 		without_descriptors_it_tries_again, a_busy_machine_is_no_hang,
 		a_slow_disk_is_no_hang, a_renamed_session_is_made_again,
-		the_next_daemon_is_what_lies_on_path_then };
+		the_next_daemon_is_what_lies_on_path_then,
+		what_lies_on_path_comes_first_and_ours_last };
 	Suite *s = suite_create("overseer-faults");
 	TCase *tc = tcase_create("hearts");
 

@@ -295,6 +295,20 @@ people_tell(struct people *people, const struct settings *settings,
 }
 
 void
+people_tell_command(struct people *people, const struct settings *settings,
+    const struct notice *notice)
+{
+	const char *command = command_for(settings, notice->class);
+	char stamp[CLOCK_STAMP_SIZE];
+
+	if (*command == '\0')
+		return;
+	clock_format_stamp(clock_wall_ms(), stamp);
+	give(&people->slots[notice->class], command, NULL,
+	    notice_json(notice, people->root, people->program, stamp));
+}
+
+void
 people_escalate(struct people *people, const struct settings *settings,
     const struct escalation *what, enum notice_class class)
 {

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "console.h"
+#include "errtext.h"
+#include "log.h"
+#include "loop.h"
+#include "mem.h"
+#include "overseer.h"
+#include "writer.h"
+
+#define LOOK_MS  1000 /* at a process that does not come to an end */
+#define RETRY_MS 1000 /* a disk that is full may not stay so */
+#define DIR_SIZE 4096
+
+/* What it has done, in memory that it shares with us. */
+struct outcome {
+	bool registered, torn;
+	int saved; /* lines of the history */
+	char evidence[DIR_SIZE]; /* folder, "" = none */
+	char words[512]; /* of what failed, "" = nothing */
+};
+
+struct writer {
+	pid_t pid; /* 0 = nobody writes */
+	int64_t began_ms;
+	int done; /* an eventfd: it has ended its work */
+	struct outcome *outcome;
+	struct loop_watch *watch;
+	struct loop_timer *look;
+	bool again; /* there is more to write */
+	bool told; /* that the disk hangs */
+	/* What it was given. */
+	bool registers;
+	size_t log_len, out_len, unsaved;
+	char *stamp;
+};
+
+static void
+on_held(void *arg)
+{
+	struct overseer *o = arg;
+
+	loop_call_request(o->write);
+}
+
+/* --- in the process that writes ---------------------------------------- */
+
+/* Nothing that ours held may be held by one that hangs: locks, sockets, pipes.
+ * A regular file stays: it may be what is written to. */
+static void
+let_go(int done)
+{
+	struct stat st;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; fd < 3; fd++)
+		if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
+			dup2(null, fd);
+	dup2(done, 3);
+	close_range(4, ~0U, 0);
+}
+
+static void
+write_all(struct overseer *o, const struct writer *w)
+{
+	struct outcome *out = w->outcome;
+	struct err err = { 0 };
+
+	if (w->log_len > 0)
+		out->torn = log_write_held(w->log_len);
+	console_write_held(w->out_len);
+	if (w->registers)
+		out->registered = overseer_write_registration(o, &err) == 0;
+	history_save(&o->workspace, &o->history, &err);
+	out->saved = (int)(w->unsaved - o->history.unsaved);
+	if (w->stamp != NULL &&
+	    evidence_save(&o->workspace, w->stamp, &o->evidence, &err) == 0 &&
+	    o->evidence.dir != NULL)
+		snprintf(
+		    out->evidence, sizeof out->evidence, "%s", o->evidence.dir);
+	snprintf(out->words, sizeof out->words, "%s", err.msg);
+}
+
+static _Noreturn void
+be_writer(struct overseer *o, const struct writer *w, pid_t parent)
+{
+	const uint64_t one = 1;
+
+	/* What thaws later must not overwrite what another has written. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	let_go(w->done);
+	write_all(o, w);
+	_exit(write(3, &one, sizeof one) == sizeof one ? 0 : 1);
+}
+
+/* --- ours --------------------------------------------------------------- */
+
+static void
+free_look(struct writer *w)
+{
+	loop_timer_free(take_ptr(&w->look));
+}
+
+/* ok: it has done its work; else it is gone. */
+static void
+take_outcome(struct overseer *o, bool ok)
+{
+	struct writer *w = o->writer;
+	const struct outcome *out = w->outcome;
+
+	w->pid = 0;
+	free_look(w);
+	if (ok) {
+		log_drop_held(w->log_len, out->torn);
+		console_drop_held(w->out_len);
+		o->history.unsaved -= (size_t)out->saved;
+		if (out->words[0] != '\0')
+			log_info("%s", out->words);
+		/* Is it still the evidence of the same failure? */
+		if (w->stamp != NULL && out->evidence[0] != '\0' &&
+		    o->evidence_saved == w->stamp)
+			xstrset(&o->evidence.dir, out->evidence);
+	}
+	if (o->evidence_saved == w->stamp)
+		o->evidence_saved = NULL;
+	free(take_ptr(&w->stamp));
+	if (w->registers && !(ok && out->registered))
+		o->changed = true;
+	if (w->told) {
+		w->told = false;
+		console_say(o, CONSOLE_GREEN, "The disk answers again.");
+	}
+	loop_timer_free(take_ptr(&o->rewrite));
+	if (w->again)
+		loop_call_request(o->write);
+	else if (o->changed || o->history.unsaved > 0)
+		o->rewrite =
+		    loop_after(o->loop, RETRY_MS, overseer_on_write_due, o);
+	w->again = false;
+}
+
+/* True: nobody writes any more. */
+static bool
+look(struct overseer *o)
+{
+	struct writer *w = o->writer;
+	siginfo_t info = { 0 };
+	uint64_t count;
+
+	if (w->pid == 0)
+		return true;
+	if (read(w->done, &count, sizeof count) == sizeof count) {
+		take_outcome(o, true);
+		return true;
+	}
+	if (waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOHANG | WNOWAIT) ==
+		0 &&
+	    info.si_pid == 0)
+		return false;
+	take_outcome(o, false);
+	return true;
+}
+
+static void
+on_done(int fd, unsigned what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	look(arg);
+}
+
+static void
+on_look(void *arg)
+{
+	struct overseer *o = arg;
+	struct writer *w = o->writer;
+
+	if (look(o))
+		return;
+	loop_timer_restart(w->look, LOOK_MS);
+	if (w->told || !writer_is_stuck(o))
+		return;
+	w->told = true;
+	console_say(o, CONSOLE_RED,
+	    "The disk of %s does not answer: nothing is written to it. "
+	    "Supervision goes on.",
+	    o->workspace.root);
+}
+
+static bool
+has_work(const struct overseer *o)
+{
+	return log_held() > 0 || console_held() > 0 || o->changed ||
+	    o->history.unsaved > 0 || o->evidence_stamp != NULL;
+}
+
+/* Who is who only where it is ours: it may be another's folder by now. */
+static void
+give(struct overseer *o, struct writer *w)
+{
+	bool owns = overseer_owns_root(o);
+
+	memset(w->outcome, 0, sizeof *w->outcome);
+	w->log_len = log_held();
+	w->out_len = console_held();
+	w->registers = owns && o->changed;
+	w->unsaved = owns ? o->history.unsaved : 0;
+	free(take_ptr(&w->stamp));
+	if (owns) {
+		w->stamp = take_ptr(&o->evidence_stamp);
+		o->evidence_saved = w->stamp;
+	}
+	o->changed = false;
+	if (!owns) {
+		o->history.unsaved = 0;
+		free(take_ptr(&o->evidence_stamp));
+	}
+}
+
+/* True: it has ended. */
+static bool
+await(struct overseer *o, int64_t until_ms)
+{
+	struct pollfd done = { .fd = o->writer->done, .events = POLLIN };
+	int64_t left;
+
+	while (!look(o)) {
+		left = until_ms - clock_machine_ms();
+		if (left <= 0)
+			return false;
+		poll(&done, 1, (int)left);
+	}
+	return true;
+}
+
+void
+writer_begin(struct overseer *o)
+{
+	struct writer *w = o->writer;
+	sigset_t all, before;
+	pid_t parent = getpid();
+
+	if (w == NULL || !has_work(o))
+		return;
+	if (w->pid != 0) {
+		w->again = true;
+		return;
+	}
+	give(o, w);
+	/* A handler must not run there: it would write to what is not open. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	w->pid = fork();
+	if (w->pid == 0)
+		be_writer(o, w, parent);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	w->began_ms = clock_machine_ms();
+	if (w->pid == -1) {
+		take_outcome(o, false);
+		return;
+	}
+	w->look = loop_after(o->loop, LOOK_MS, on_look, o);
+	if (clock_is_virtual())
+		await(o, clock_machine_ms() + WRITER_WAIT_MS);
+}
+
+void
+writer_finish(struct overseer *o)
+{
+	int64_t until = clock_machine_ms() + WRITER_WAIT_MS;
+
+	if (o->writer == NULL)
+		return;
+	if (!writer_is_stuck(o) && await(o, until)) {
+		writer_begin(o);
+		await(o, until);
+	} else {
+		writer_begin(o);
+	}
+}
+
+bool
+writer_is_stuck(const struct overseer *o)
+{
+	const struct writer *w = o->writer;
+
+	return w != NULL && w->pid != 0 &&
+	    (w->told || clock_machine_ms() - w->began_ms >= WRITER_WAIT_MS);
+}
+
+int
+writer_open(struct overseer *o, struct err *err)
+{
+	struct writer *w = xcalloc(1, sizeof *w);
+
+	w->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	w->outcome = mmap(NULL, sizeof *w->outcome, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (w->done == -1 || w->outcome == MAP_FAILED) {
+		fd_close(w->done);
+		free(w);
+		return err_errno(err, -errno, "cannot begin to write");
+	}
+	w->watch = loop_watch_new(o->loop, w->done, LOOP_READ, on_done, o);
+	o->writer = w;
+	log_hold(on_held, o);
+	console_hold(o, true);
+	return 0;
+}
+
+static void
+on_lost(void *arg)
+{
+	(void)arg;
+}
+
+/* What a disk that hangs has not taken is lost, and so is what follows. */
+void
+writer_close(struct overseer *o)
+{
+	struct writer *w = o->writer;
+	bool stuck;
+
+	if (w == NULL)
+		return;
+	writer_finish(o);
+	stuck = w->pid != 0;
+	o->writer = NULL;
+	if (stuck)
+		console_drop_held(console_held());
+	log_hold(stuck ? on_lost : NULL, NULL);
+	console_hold(o, false);
+	free_look(w);
+	loop_watch_free(w->watch);
+	fd_close(w->done);
+	munmap(w->outcome, sizeof *w->outcome);
+	free(w->stamp);
+	free(w);
+}
