@@ -46,6 +46,7 @@ static const struct record_field fields[] = {
 	FIELD("time_allowed_ms", time_allowed_ms),
 	FIELD("turns_allowed", turns_allowed),
 	FIELD("from", from),
+	FIELD("base", base),
 	FIELD("kept", kept),
 	FIELD("lines_known", lines_known),
 	FIELD("lines_added", lines_added),

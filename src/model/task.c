@@ -171,6 +171,7 @@ task_free(struct task *task)
 	free(task->label);
 	free(task->worker);
 	free(task->from);
+	free(task->base);
 	free(task->commit);
 	free(task->move);
 	free(task->held_by);

@@ -69,6 +69,8 @@ struct task {
 	int turns_allowed;
 	char *from; /* work on it that did not land: the commit where its next
 		     * worker starts; NULL = the landing branch */
+	char *base; /* the commit of the landing branch that the work on it is
+		     * built on, as its worker's */
 	bool kept; /* refs/llmc/task/<id> holds such a commit */
 	bool lines_known; /* of the work that it queued last: */
 	int64_t lines_added, lines_removed;

@@ -43,6 +43,7 @@ static const struct record_field fields[] = {
 	FIELD("asks", asks, .flags = RECORD_OMIT_UNSET),
 	FIELD("asks_person", asks_person, .flags = RECORD_OMIT_UNSET),
 	FIELD("asks_ms", asks_ms, .flags = RECORD_OMIT_UNSET | RECORD_CLAMP),
+	FIELD("base", base),
 	FIELD("commit", commit),
 	FIELD("reviewed", reviewed),
 	FIELD("self_review", self_review),

@@ -36,6 +36,7 @@ worker_free(struct worker *worker)
 	free(worker->prompt_command);
 	free(worker->task);
 	free(worker->work_of);
+	free(worker->base);
 	free(worker->dispatch);
 	free(worker->health);
 	free(worker->asks_id);

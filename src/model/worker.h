@@ -61,6 +61,9 @@ struct worker {
 	char *asks; /* its text */
 	bool asks_person; /* not another agent */
 	int64_t asks_ms; /* since then */
+	char *base; /* the commit of the landing branch on which the work in its
+		     * worktree began: what HEAD has beyond it is its own, even
+		     * if the branch has lost that commit; NULL = not known */
 	char *commit; /* HEAD when it finished */
 	char *reviewed; /* the commit that a person was shown last */
 	bool self_review; /* it reviews its work before a person does */

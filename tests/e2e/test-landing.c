@@ -225,6 +225,67 @@ START_TEST(the_queue_without_a_daemon)
 END_TEST
 
 /* It stops nothing, so it must be seen; also when the daemon is gone. */
+/* A user who takes a commit off the branch, or changes it, has the last word:
+ * work that began there lands without it, under its own title. */
+START_TEST(what_a_user_dropped_does_not_come_back)
+{
+	static const char *const ways[] = {
+		"git reset -q --hard HEAD~1",
+		"git rm -q dropped; echo k >kept; git add kept; "
+		"git commit -q --amend -m amended",
+	};
+	const char *root = fleet_root();
+
+	fleet_up();
+	for (size_t i = 0; i < nitems(ways); i++) {
+		const char *worker = i == 0 ? "adam" : "eve";
+		const char *file = e2e_path("own%zu", i);
+
+		e2e_expect(e2e_sh(root,
+			       "echo d >dropped; git add dropped; "
+			       "git commit -qm Dropped"),
+		    0, NULL);
+		fleet_add(worker);
+		fleet_start(worker,
+		    e2e_path(
+			"fake: commit %s x\nfake: commit %s y", file, file));
+		fleet_wait(worker, "needs_review");
+		e2e_expect(e2e_sh(root, ways[i]), 0, NULL);
+		fleet_do("review", worker, NULL);
+		fleet_do("accept", worker, NULL);
+		fleet_wait(worker, "idle");
+		ck_assert(in_main(file));
+		ck_assert(!in_main("dropped"));
+		e2e_lacks(
+		    e2e_git(root, "log", "--format=%s%n%b", NULL), "Dropped");
+	}
+	ck_assert(in_main("kept"));
+}
+END_TEST
+
+/* The same while the work is checked. */
+START_TEST(what_a_user_dropped_stays_away_in_auto_mode)
+{
+	const char *root = fleet_root();
+
+	set_check(e2e_path("[ -z \"${LLMC_CHECK_SLOT-}\" ] || exit 0\n%s",
+	    auto_gate("check")));
+	e2e_expect(e2e_sh(root,
+		       "echo d >dropped; git add dropped; "
+		       "git commit -qm Dropped"),
+	    0, NULL);
+	auto_task("1.md", "Own\nfake: commit own.txt x");
+	auto_up("--until-empty", NULL);
+	auto_wait_gate("check");
+	e2e_expect(e2e_sh(root, "git reset -q --hard HEAD~1"), 0, NULL);
+	auto_open_gate("check");
+	ck_assert_int_eq(auto_wait_exit(), 0);
+	ck_assert(in_main("own.txt"));
+	ck_assert(!in_main("dropped"));
+	e2e_lacks(e2e_git(root, "log", "--format=%s%n%b", NULL), "Dropped");
+}
+END_TEST
+
 START_TEST(a_push_that_fails_is_shown)
 {
 	auto_set("repo.push", "true");
@@ -370,6 +431,8 @@ unit_suite(void)
 	const TTest *const all[] = { the_queue_while_a_check_runs,
 		on_a_terminal_a_landing_tells_for_how_long,
 		a_person_sees_why_work_fails, the_queue_without_a_daemon,
+		what_a_user_dropped_does_not_come_back,
+		what_a_user_dropped_stays_away_in_auto_mode,
 		a_push_that_fails_is_shown, a_task_is_taken_back,
 		a_commit_is_taken_back, a_task_that_has_not_landed,
 		the_branch_that_the_daemon_uses };

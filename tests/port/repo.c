@@ -171,6 +171,7 @@ find_home(void *arg, const char *dir, struct git_home *ret_home)
 		.branch = "llmc/ann",
 		.detached = repo->detached,
 		.clone = is_clone(repo),
+		.base = repo->task_base,
 	};
 	return true;
 }

@@ -26,6 +26,7 @@ struct repo {
 	/* What git_home() says of it, and whether git runs in a box there: as
 	 * REPO_DETACHED and REPO_BOXED in the environment say. */
 	bool detached, boxed;
+	const char *task_base; /* the base that git_home() says; NULL = none */
 	bool may_clone; /* it is one when its .git is a folder */
 
 	/* The answer of the last operation. */

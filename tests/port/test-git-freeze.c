@@ -74,6 +74,56 @@ START_TEST(what_was_seen_clean_is_not_looked_at_again)
 }
 END_TEST
 
+/* The user drops what the worker began with: only the worker's own commits are
+ * its work, and they are what lands. */
+START_TEST(commits_that_were_dropped_do_not_come_back)
+{
+	cleanup_landing struct repo_landing *landing = repo_landing_new();
+	struct repo *repo = landing->repo;
+	struct git_candidate what = { .parent = "main", .head = "llmc/ann" };
+
+	repo_sh(repo, "echo d >dropped; git add .; git commit -qm dropped");
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	repo->task_base = repo_sh(repo, "git rev-parse main");
+	repo_sh(repo,
+	    "git reset -q --hard HEAD~1; echo m >m; git add m; "
+	    "git commit -qm other");
+	/* Nothing of its own. */
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_int_eq(repo->facts.ahead, 0);
+	assert_refused(landing, &(struct git_freeze){ 0 }, GIT_FREEZE_NOTHING);
+	/* What is left over is no part of a commit of somebody else. */
+	repo_wt(repo, "echo w >w");
+	ck_assert_msg(repo_leftovers(repo, "left") == 0, "%s", repo->msg);
+	repo_wt(repo, "echo v >v; git add v; git commit -qm own");
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_int_eq(repo->facts.ahead, 2);
+	assert_frozen(landing, &(struct git_freeze){ 0 });
+	ck_assert_str_eq(landing->messages, "left|own|");
+	ck_assert_str_eq(landing->frozen.base, repo->task_base);
+	what.base = repo->task_base;
+	ck_assert_msg(repo_build(landing, &what) == 0, "%s", repo->msg);
+	ck_assert_int_eq(landing->built.result, GIT_CANDIDATE_LOST);
+	/* So its worker rebases its own ones. */
+	ck_assert_msg(repo_rebase(repo) == 0, "%s", repo->msg);
+	ck_assert(!repo->conflict);
+	ck_assert_str_eq(repo_wt(repo, "git log --format=%s main..HEAD; ls"),
+	    "own\nleft\na.txt\nm\nv\nw");
+	repo->task_base = repo_sh(repo, "git rev-parse main");
+	assert_frozen(landing, &(struct git_freeze){ 0 });
+	ck_assert_str_eq(landing->messages, "left|own|");
+	what.base = NULL;
+	ck_assert_msg(repo_build(landing, &what) == 0, "%s", repo->msg);
+	ck_assert_int_eq(landing->built.result, GIT_CANDIDATE_BUILT);
+	/* A base that is nowhere any more says nothing. */
+	repo->task_base = "0123456789012345678901234567890123456789";
+	assert_frozen(landing, &(struct git_freeze){ 0 });
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_int_eq(repo->facts.ahead, 2);
+	ck_assert_msg(repo_rebase(repo) == 0, "%s", repo->msg);
+}
+END_TEST
+
 START_TEST(all_that_the_queue_needs)
 {
 	cleanup_landing struct repo_landing *landing = with_work();
@@ -491,6 +541,7 @@ unit_suite(void)
 
 	unit_case(s, "freeze",
 	    (const TTest *[]){ what_was_seen_clean_is_not_looked_at_again,
+		commits_that_were_dropped_do_not_come_back,
 		all_that_the_queue_needs, the_ref_stays_when_the_worker_goes_on,
 		what_is_in_the_way, nothing_to_land,
 		forbidden_paths_are_refused, forbidden_paths_by_other_ways,

@@ -47,6 +47,7 @@ worker_tree_home(void *arg, const char *dir, struct git_home *ret_home)
 		.branch = w->branch,
 		.detached = w->detached || worker_tree_is_clone(w),
 		.clone = worker_tree_is_clone(w),
+		.base = w->base,
 	};
 	return true;
 }

@@ -57,8 +57,9 @@ reset(struct operation *op)
 	struct worker_op *start = (struct worker_op *)op;
 
 	worker_op_salvage(start,
-	    &(struct salvage_what){
-		.then = SALVAGE_RESET, .onto = start_point(start->agent) },
+	    &(struct salvage_what){ .then = SALVAGE_RESET,
+		.onto = start_point(start->agent),
+		.find_base = true },
 	    NULL);
 }
 
@@ -75,6 +76,18 @@ result_of(const struct worker *w)
 	return result;
 }
 
+/* Whoever goes on with earlier work on the task goes on from its base, too. */
+static void
+keep_base(struct agent *agent)
+{
+	struct task *task = task_of(agent);
+
+	if (task != NULL && task->from != NULL)
+		xstrset(&agent->worker->base, task->base);
+	else if (task != NULL)
+		xstrset(&task->base, agent->worker->base);
+}
+
 /* The worktree is fresh: park the prompt, and answer when that is saved. */
 static void
 end(struct operation *op, const struct err *err)
@@ -86,6 +99,7 @@ end(struct operation *op, const struct err *err)
 	worker_op_release(start);
 	if (err == NULL) {
 		xstrset(&agent->worker->work_of, agent->worker->task);
+		keep_base(agent);
 		agent_task_text(agent, &text);
 		if (agent_launch_is_stale(agent)) {
 			xstrset(&agent->worker->session.transcript, NULL);

@@ -14,6 +14,7 @@
 #include "git-worktree.h"
 #include "mem.h"
 #include "operation.h"
+#include "persist.h"
 #include "salvage.h"
 #include "worker-tree.h"
 
@@ -28,7 +29,7 @@ struct salvage {
 	struct agent *agent;
 	enum salvage_then then;
 	char *onto, *head, *same;
-	bool check;
+	bool check, find_base;
 	char ref[256], clean[GIT_ID_SIZE]; /* as in git_salvaged */
 	salvage_fn *fn;
 	void *arg;
@@ -116,6 +117,10 @@ on_saved(const struct git_salvaged *saved, const struct err *err, void *arg)
 	    s->op.at == STEP_SAVE && !s->op.stopping &&
 	    move_aside(s->agent) == 0)
 		err = NULL;
+	if (saved != NULL && saved->base[0] != '\0' && !s->check) {
+		xstrset(&s->agent->worker->base, saved->base);
+		persist_changed(s->agent->core);
+	}
 	if (saved != NULL) {
 		snprintf(s->ref, sizeof s->ref, "%s", saved->ref);
 		snprintf(s->clean, sizeof s->clean, "%s", saved->clean);
@@ -137,7 +142,9 @@ save(struct operation *op)
 	struct salvage *s = (struct salvage *)op;
 	struct git *git = s->agent->core->git;
 	const char *dir = s->agent->worker->worktree;
-	struct git_reset reset = { .head = s->head, .same = s->same };
+	struct git_reset reset = {
+		.head = s->head, .same = s->same, .find_base = s->find_base
+	};
 	char stamp[SALVAGE_STAMP_SIZE];
 
 	salvage_place(s->agent, s->check, stamp, &reset.keep);
@@ -221,6 +228,7 @@ salvage_begin(struct agent *agent, const struct salvage_what *what,
 	xstrset(&s->head, what->head);
 	xstrset(&s->same, what->same);
 	s->check = what->check;
+	s->find_base = what->find_base;
 	s->fn = fn;
 	s->arg = arg;
 	agent->salvage = s;

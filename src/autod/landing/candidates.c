@@ -149,6 +149,11 @@ take_answer(struct candidate *c, const struct git_candidate_answer *answer)
 		c->words = xasprintf(
 		    "the merge would change what this work did not: %s", paths);
 		break;
+	case GIT_CANDIDATE_LOST:
+		c->build = LANDING_CONFLICT;
+		c->words = xasprintf("%s has lost commits that it is built on",
+		    core_branch(c->owner->core));
+		break;
 	}
 }
 

@@ -217,6 +217,8 @@ end(struct operation *op, const struct err *err)
 	struct op_rebase *r = (struct op_rebase *)op;
 	struct agent *agent = r->op.agent;
 	struct worker *w = agent->worker;
+	struct task *task =
+	    w->task != NULL ? state_task(&agent->core->state, w->task) : NULL;
 
 	worker_op_release(&r->op);
 	if (r->conflict != NULL) {
@@ -224,6 +226,11 @@ end(struct operation *op, const struct err *err)
 		agent_move(agent, WORKER_REBASING, NULL);
 		agent_prompt(agent, r->conflict, false, WORKER_REBASING);
 	} else {
+		if (err == NULL) {
+			xstrset(&w->base, r->onto);
+			if (task != NULL)
+				xstrset(&task->base, r->onto);
+		}
 		agent_move(agent, r->back, NULL);
 		if (err != NULL)
 			xstrset(&w->reason, err->msg);

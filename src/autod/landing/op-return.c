@@ -23,7 +23,8 @@ step_reset(struct operation *op)
 	struct op_return *r = (struct op_return *)op;
 
 	worker_op_salvage(&r->op,
-	    &(struct salvage_what){ .then = SALVAGE_RESET, .onto = r->commit },
+	    &(struct salvage_what){
+		.then = SALVAGE_RESET, .onto = r->commit, .find_base = true },
 	    NULL);
 }
 

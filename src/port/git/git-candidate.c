@@ -133,6 +133,24 @@ git_candidate_merges(const struct git_candidate *what)
 }
 
 static enum git_op_next
+build_ask_lost(struct git_op *op)
+{
+	const struct build_op *build = op->self;
+
+	return build->merged && build->undone[0] == '\0' &&
+		strcmp(build->base, build->parent) != 0 ?
+	    git_op_ask_ancestor(op, build->base, build->parent) :
+	    GIT_OP_NEXT;
+}
+
+static enum git_op_next
+build_lost(struct git_op *op, const struct git_answer *answer)
+{
+	return answer->status == 1 ? done(op->self, GIT_CANDIDATE_LOST) :
+				     GIT_OP_NEXT;
+}
+
+static enum git_op_next
 build_ask_merge(struct git_op *op)
 {
 	struct build_op *build = op->self;
@@ -415,6 +433,7 @@ build_ruled(struct git_op *op, const struct git_answer *answer)
 static const struct git_op_step build_steps[] = {
 	{ .ask = build_ask_landed, .answer = build_landed },
 	{ .ask = build_ask_undo, .answer = build_undo },
+	{ .ask = build_ask_lost, .answer = build_lost },
 	{ .ask = build_ask_merge, .answer = build_merge },
 	{ .ask = build_ask_date, .answer = build_date },
 	{ .ask = build_ask_commit, .answer = build_commit },

@@ -44,7 +44,10 @@ enum git_candidate_result {
 	/* The merge changes paths that the work did not change, renames aside:
 	 * landing it might revert what others did. Or it changes forbidden
 	 * ones. */
-	GIT_CANDIDATE_REFUSED
+	GIT_CANDIDATE_REFUSED,
+	/* The parent does not have the base: somebody has dropped commits that
+	 * the work is built on, and a merge would bring them back. */
+	GIT_CANDIDATE_LOST
 };
 
 struct git_candidate_answer {
@@ -81,7 +84,7 @@ bool git_candidate_merges(const struct git_candidate *what);
  * -ENOTSUP with a git older than 2.38, -ENOENT if a commit is missing or one
  * to be reverted is not an ancestor of the parent, -EINVAL for a message
  * without text or a commit without a parent to go back to. Needs one git
- * process if nothing landed since the base, else three or four. */
+ * process if nothing landed since the base, else four or five. */
 void git_candidate_build(struct git *git, const char *dir,
     const struct git_candidate *what, git_candidate_fn *fn, void *arg);
 

@@ -104,7 +104,9 @@ facts_ask_distance(struct git_op *op)
 	if (facts->facts.head[0] == '\0' ||
 	    strcmp(facts->facts.head, op->onto_id) == 0)
 		return GIT_OP_DONE;
-	return git_op_args(op, "rev-list", "--count", range, NULL);
+	git_op_args(op, "rev-list", "--count", NULL);
+	git_op_not_base(op);
+	return git_op_args(op, range, NULL);
 }
 
 static enum git_op_next
@@ -229,8 +231,10 @@ ask_log(struct git_op *op, const char *order, const char *format)
 {
 	cleanup_free char *range = xasprintf("%s..HEAD", op->onto_id);
 
-	return git_op_args(op, "log", order, "-z", format, "--no-color",
-	    "--no-show-signature", range, "--", NULL);
+	git_op_args(op, "log", order, "-z", format, "--no-color",
+	    "--no-show-signature", NULL);
+	git_op_not_base(op);
+	return git_op_args(op, range, "--", NULL);
 }
 
 static enum git_op_next

@@ -161,6 +161,7 @@ freeze_ask_log(struct git_op *op)
 		git_op_args(op, "--name-only", "-m", "--no-renames",
 		    "--ignore-submodules=none", "--full-history", "--sparse",
 		    NULL);
+	git_op_not_base(op);
 	git_op_args(op, range, "--", NULL);
 	strv_add_all(&op->args, strv_const(freeze->rules.pathspecs));
 	return GIT_OP_ASK;

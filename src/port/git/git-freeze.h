@@ -51,8 +51,9 @@ enum git_freeze_refusal {
 struct git_frozen {
 	unsigned refused; /* 0 = frozen, and the ref names `commit` */
 	char commit[GIT_ID_SIZE], tree[GIT_ID_SIZE];
-	/* Where it left the landing branch: the commit itself if NOTHING, ""
-	 * if UNRELATED. Its tree is "" and its committer date 0 if unknown. */
+	/* Where it left the landing branch, or a commit that this has lost
+	 * since (git_home's base): the commit itself if NOTHING, "" if
+	 * UNRELATED. Its tree is "" and its committer date 0 if unknown. */
 	char base[GIT_ID_SIZE], base_tree[GIT_ID_SIZE];
 	int64_t base_date;
 	char branch[256]; /* checked out, "" = detached */

@@ -439,6 +439,19 @@ git_op_identity(struct git_op *op, const struct git_answer *answer)
 	    "you@example.org");
 }
 
+void
+git_op_not_base(struct git_op *op)
+{
+	cleanup_free char *not = NULL;
+	struct git_home home;
+
+	if (!git_home(op->git, op->dir, &home) || home.base == NULL ||
+	    !is_id(home.base, strlen(home.base)))
+		return;
+	not = xasprintf("^%s", home.base);
+	git_op_args(op, "--ignore-missing", not, NULL);
+}
+
 enum git_op_next
 git_op_ask_trees(struct git_op *op)
 {

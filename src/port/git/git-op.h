@@ -173,6 +173,10 @@ bool git_op_place_is_free(const char *path);
  * The caller frees. */
 char *git_op_rebased_branch(const char *gitdir);
 
+/* An argument of log and rev-list: leave out what the worker began with
+ * (git_home). Nothing, if that is not known or not here. */
+void git_op_not_base(struct git_op *op);
+
 /* Is there such a file in the git directory of the worktree? */
 bool git_op_has(const struct git_op *op, const char *name);
 bool git_op_rebasing(const struct git_op *op);

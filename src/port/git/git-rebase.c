@@ -26,6 +26,7 @@ struct rebase_op {
 	char origin[GIT_ID_SIZE]; /* where that says it began; "-" = unknown */
 	char branch_id[GIT_ID_SIZE]; /* where it goes back to */
 	char tip[GIT_ID_SIZE]; /* the last commit to rebase */
+	char upstream[GIT_ID_SIZE]; /* the last one that is not; "" = onto */
 	char stopped_at[GIT_ID_SIZE]; /* the one at the last stop */
 	char base[GIT_ID_SIZE]; /* what the rest goes on top of */
 	bool in_rest;
@@ -49,6 +50,8 @@ enum rebase_step {
 	REBASE_ATTACH,
 	REBASE_RESTORE,
 	REBASE_TIP,
+	REBASE_LOST,
+	REBASE_OWN,
 	REBASE_RUN,
 	REBASE_PUT_BACK,
 	REBASE_UNMERGED,
@@ -206,6 +209,52 @@ tip_answer(struct git_op *op, const struct git_answer *answer)
 	return GIT_OP_NEXT;
 }
 
+/* Has the landing branch lost what the worker began with? Then that is not
+ * rebased: somebody has dropped it. */
+static enum git_op_next
+lost_ask(struct git_op *op)
+{
+	struct git_home home;
+
+	if (!git_home(op->git, op->dir, &home) || home.base == NULL ||
+	    strcmp(home.base, op->onto_id) == 0) {
+		op->at = REBASE_RUN;
+		return GIT_OP_AGAIN;
+	}
+	return git_op_ask_ancestor(op, home.base, op->onto_id);
+}
+
+static enum git_op_next
+lost_answer(struct git_op *op, const struct git_answer *answer)
+{
+	if (answer->status == 1)
+		return GIT_OP_NEXT;
+	op->at = REBASE_RUN;
+	return GIT_OP_AGAIN;
+}
+
+static enum git_op_next
+own_ask(struct git_op *op)
+{
+	struct git_home home;
+
+	return git_home(op->git, op->dir, &home) && home.base != NULL ?
+	    git_op_ask_ancestor(op, home.base, "HEAD") :
+	    GIT_OP_NEXT;
+}
+
+static enum git_op_next
+own_answer(struct git_op *op, const struct git_answer *answer)
+{
+	struct rebase_op *rebase = op->self;
+	struct git_home home;
+
+	if (answer->status == 0 && git_home(op->git, op->dir, &home) &&
+	    home.base != NULL)
+		strlcpy(rebase->upstream, home.base, sizeof rebase->upstream);
+	return GIT_OP_NEXT;
+}
+
 static enum git_op_next
 rebase_ask(struct git_op *op)
 {
@@ -216,7 +265,8 @@ rebase_ask(struct git_op *op)
 	op->delay_ms = rebase->tries > 0 ? GIT_RETRY_MS : 0;
 	return git_op_args(op, "rebase", "--merge", "--quiet", "--no-stat",
 	    "--no-autostash", "--no-fork-point", "--rerere-autoupdate",
-	    op->onto_id, NULL);
+	    "--onto", op->onto_id,
+	    rebase->upstream[0] != '\0' ? rebase->upstream : op->onto_id, NULL);
 }
 
 static enum git_op_next
@@ -445,6 +495,8 @@ static const struct git_op_step rebase_steps[REBASE_COUNT] = {
 	[REBASE_ATTACH] = { .ask = attach_ask },
 	[REBASE_RESTORE] = { .ask = restore_ask },
 	[REBASE_TIP] = { .ask = tip_ask, .answer = tip_answer },
+	[REBASE_LOST] = { .ask = lost_ask, .answer = lost_answer },
+	[REBASE_OWN] = { .ask = own_ask, .answer = own_answer },
 	[REBASE_RUN] = { .ask = rebase_ask,
 	    .answer = rebase_answer,
 	    .tolerant = true },

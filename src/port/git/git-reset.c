@@ -22,6 +22,8 @@
 struct reset_op {
 	struct git_save save; /* first */
 	char *head, *same; /* as in git_reset */
+	bool find_base;
+	char base[GIT_ID_SIZE];
 	bool gentle; /* nothing is forced */
 	bool refused; /* something was in the way of that */
 	git_salvage_fn *fn;
@@ -43,6 +45,7 @@ enum reset_step {
 	RESET_MOVE,
 	RESET_CLEAN,
 	RESET_VERIFY,
+	RESET_BASE,
 	RESET_COUNT
 };
 
@@ -283,7 +286,7 @@ judge_result(struct git_op *op, const char *branch_id, const char *head_id)
 
 	if (strcmp(branch_id, op->onto_id) == 0 &&
 	    strcmp(head_id, op->onto_id) == 0)
-		return GIT_OP_DONE;
+		return GIT_OP_NEXT;
 	return git_op_fail(op, -EIO,
 	    "%s or branch %s was moved by somebody else in the meantime",
 	    op->dir, reset->save.branch);
@@ -314,6 +317,29 @@ reset_verify(struct git_op *op, const struct git_answer *answer)
 	return judge_result(op, ids[0], ids[1]);
 }
 
+/* A commit that was built on the landing branch. */
+static enum git_op_next
+reset_ask_base(struct git_op *op)
+{
+	const struct reset_op *reset = op->self;
+	cleanup_free char *landed = NULL;
+
+	if (!reset->find_base || strcmp(reset->save.landed, op->onto) == 0)
+		return GIT_OP_DONE;
+	landed = git_op_known_branch(op, reset->save.landed);
+	return git_op_args(op, "merge-base", op->onto_id, landed, NULL);
+}
+
+static enum git_op_next
+reset_base(struct git_op *op, const struct git_answer *answer)
+{
+	struct reset_op *reset = op->self;
+
+	if (answer->status == 0)
+		strlcpy(reset->base, answer->out, sizeof reset->base);
+	return GIT_OP_DONE;
+}
+
 static const struct git_op_step reset_steps[RESET_COUNT] = {
 	[RESET_GITDIR] = GIT_OP_GITDIR,
 	[RESET_ALIAS] = { .ask = reset_ask_alias },
@@ -330,6 +356,7 @@ static const struct git_op_step reset_steps[RESET_COUNT] = {
 	[RESET_MOVE] = { .ask = reset_ask_move },
 	[RESET_CLEAN] = { .ask = reset_ask_clean },
 	[RESET_VERIFY] = { .ask = reset_ask_verify, .answer = reset_verify },
+	[RESET_BASE] = { .ask = reset_ask_base, .answer = reset_base },
 };
 
 static void
@@ -339,6 +366,8 @@ reset_finish(struct git_op *op, const struct err *err)
 	struct git_salvaged saved = git_save_result(&reset->save);
 
 	saved.clean = "";
+	saved.base = strcmp(reset->save.landed, op->onto) == 0 ? op->onto_id :
+								 reset->base;
 	reset->fn(err == NULL ? &saved : NULL, err, reset->arg);
 }
 
@@ -362,6 +391,7 @@ git_reset(struct git *git, const char *dir, const struct git_reset *what,
 	git_save_init(&reset->save, &what->keep, true);
 	xstrset(&reset->head, what->head);
 	xstrset(&reset->same, what->same);
+	reset->find_base = what->find_base;
 	reset->fn = fn;
 	reset->arg = arg;
 	op->self = reset;

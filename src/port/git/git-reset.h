@@ -19,6 +19,7 @@ struct git_reset {
 	/* A commit that is known to have the tree of `head`, NULL = none: if
 	 * that is the tip of onto, only the branch moves. */
 	const char *same;
+	bool find_base; /* onto is a commit that is built on keep.onto */
 };
 
 /* The only way to set a worktree back: save what would be lost, as
@@ -32,7 +33,8 @@ struct git_reset {
  * somebody changes at the same time is in the way, and is saved then. An
  * index.lock that a dead git left more than ten minutes ago is removed.
  *
- * saved.clean is "" here. */
+ * saved.clean is "" here; saved.base is the tip of keep.onto if that is `onto`,
+ * and where a commit left it if find_base is set. */
 void git_reset(struct git *git, const char *dir, const struct git_reset *what,
     git_salvage_fn *fn, void *arg);
 

@@ -110,7 +110,9 @@ leftovers_ask_ahead(struct git_op *op)
 {
 	cleanup_free char *range = xasprintf("%s..HEAD", op->onto_id);
 
-	return git_op_args(op, "rev-list", "--max-count=1", range, NULL);
+	git_op_args(op, "rev-list", "--max-count=1", NULL);
+	git_op_not_base(op);
+	return git_op_args(op, range, NULL);
 }
 
 static enum git_op_next

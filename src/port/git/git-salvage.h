@@ -23,6 +23,9 @@ struct git_salvaged {
 	const char *ref; /* "" = there was nothing to save */
 	/* HEAD, if it is on `branch` and nothing was uncommitted; else "". */
 	const char *clean;
+	/* Of a reset: the commit of the landing branch that the worktree is
+	 * built on now; "" = not asked for. */
+	const char *base;
 };
 typedef void git_salvage_fn(
     const struct git_salvaged *saved, const struct err *err, void *arg);

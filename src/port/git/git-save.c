@@ -568,6 +568,7 @@ git_save_result(const struct git_save *save)
 	return (struct git_salvaged){
 		.ref = save->nothing ? "" : save->ref,
 		.clean = save->clean ? save->op.head_id : "",
+		.base = "",
 	};
 }
 

@@ -221,6 +221,7 @@ struct own_op {
 	struct git_op op;
 	char *commit;
 	char base[GIT_ID_SIZE];
+	bool lost; /* what the worker began with is gone */
 	struct paths files;
 	git_list_fn *fn;
 	void *arg;
@@ -230,8 +231,14 @@ static enum git_op_next
 own_ask_base(struct git_op *op)
 {
 	const struct own_op *own = op->self;
+	struct git_home home;
 
-	return git_op_args(op, "merge-base", op->onto_id, own->commit, NULL);
+	git_op_args(op, "merge-base", own->commit, op->onto_id, NULL);
+	/* As if the branch still had it. */
+	if (!own->lost && git_home(op->git, op->dir, &home) &&
+	    home.base != NULL)
+		git_op_arg(op, home.base);
+	return GIT_OP_ASK;
 }
 
 /* Without a common commit, all of it is new. */
@@ -240,6 +247,10 @@ own_base(struct git_op *op, const struct git_answer *answer)
 {
 	struct own_op *own = op->self;
 
+	if (answer->status > 1 && !own->lost) {
+		own->lost = true;
+		return GIT_OP_AGAIN;
+	}
 	if (answer->status > 1)
 		return git_op_complain(op, answer);
 	strlcpy(own->base, answer->status == 0 ? answer->out : op->onto_id,

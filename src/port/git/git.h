@@ -41,6 +41,9 @@ struct git_home {
 	/* It is a repository of its own (git-clone.h), in which git runs in
 	 * the worker's box only; git-import.h brings its commits here. */
 	bool clone;
+	/* The commit on which the work there began: what it has is not the
+	 * worker's, even if no branch has it any more. NULL = not known. */
+	const char *base;
 };
 typedef bool git_home_fn(void *arg, const char *dir, struct git_home *ret_home);
 
