@@ -25,7 +25,7 @@ status_usage_day(const struct daybook_day *day)
 	json_set_int(json, "attempts", day->attempts);
 	spent_view_set(
 	    json, usage_budget_tokens(&day->spent.usage), &day->spent);
-	if (day->spent.usage.count == 0) {
+	if (day->spent.usage.count == 0 && day->spent.cost == 0) {
 		json_set_int(json, "cost_usd", 0);
 		json_set_string(
 		    json, "cost_source", cost_source_words[COST_ESTIMATE]);
@@ -49,7 +49,8 @@ status_usage_show(struct status *status)
 		json_object_array_add(list, json);
 	}
 	json_set(cli->result, "days", list);
-	if (day != NULL && day->spent.usage.count > 0 &&
+	if (day != NULL &&
+	    (day->spent.usage.count > 0 || day->spent.cost > 0) &&
 	    !json_object_object_get_ex(cli->result, "auto", NULL)) {
 		cleanup_json struct json_object *json = status_usage_day(day);
 

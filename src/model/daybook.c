@@ -76,23 +76,66 @@ take_back(struct daybook *book, size_t last, size_t member, int64_t *change)
 		*change = 0;
 }
 
+/* The same for the cost, of what was spent on that kind. */
+static void
+take_back_cost(
+    struct daybook *book, size_t last, enum daybook_kind kind, int64_t *change)
+{
+	for (size_t i = last + 1; i-- > 0 && *change < 0;) {
+		struct daybook_day *day = &book->days[i];
+		int64_t has = kind < DAYBOOK_KINDS ? day->cost_of[kind] :
+						     daybook_task_cost(day);
+		int64_t part = has < -*change ? has : -*change;
+
+		day->spent.cost -= part;
+		*change += part;
+		if (kind < DAYBOOK_KINDS)
+			day->cost_of[kind] -= part;
+	}
+}
+
 void
-daybook_add(struct daybook *book, int64_t day, const struct spent *change)
+daybook_add(struct daybook *book, int64_t day, enum daybook_kind kind,
+    const struct spent *change)
 {
 	struct daybook_day *entry = daybook_day(book, day);
 	size_t last = (size_t)(entry - book->days);
 	struct spent more = *change;
+	int64_t before;
 
-	take_back(book, last, offsetof(struct spent, cost), &more.cost);
+	take_back_cost(book, last, kind, &more.cost);
+	/* An older version did not tell them apart. */
+	take_back_cost(book, last, DAYBOOK_TASK, &more.cost);
+	if (more.cost < 0)
+		more.cost = 0;
 	take_back(
 	    book, last, offsetof(struct spent, estimated), &more.estimated);
 	take_back(book, last, offsetof(struct spent, unpriced), &more.unpriced);
+	before = entry->spent.cost;
 	spent_add(&entry->spent, &more);
+	if (kind < DAYBOOK_KINDS)
+		entry->cost_of[kind] += entry->spent.cost - before;
+}
+
+int64_t
+daybook_task_cost(const struct daybook_day *day)
+{
+	int64_t cost = day->spent.cost;
+
+	for (int i = 0; i < DAYBOOK_KINDS; i++)
+		cost -= day->cost_of[i];
+	return cost;
 }
 
 static const struct record_field fields[] = {
 	RECORD_FIELD(struct daybook_day, "day", day, .flags = RECORD_REQUIRED),
 	RECORD_FIELD(struct daybook_day, "attempts", attempts),
+	RECORD_FIELD(struct daybook_day, "cost_hand", cost_of[DAYBOOK_HAND],
+	    .flags = RECORD_OMIT_UNSET),
+	RECORD_FIELD(struct daybook_day, "cost_planner",
+	    cost_of[DAYBOOK_PLANNER], .flags = RECORD_OMIT_UNSET),
+	RECORD_FIELD(struct daybook_day, "cost_repair", cost_of[DAYBOOK_REPAIR],
+	    .flags = RECORD_OMIT_UNSET),
 };
 
 struct json_object *

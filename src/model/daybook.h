@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What all workers used, auto workers and those driven by hand, day by day. The
- * oldest day is dropped when there are too many. */
+/* What everything used, day by day: tasks, workers driven by hand, the planner
+ * and repairs. The oldest day is dropped when there are too many. */
 #ifndef DAYBOOK_H
 #define DAYBOOK_H
 
@@ -15,10 +15,20 @@ struct json_object;
 
 #define DAYBOOK_DAYS 31
 
+/* On what; what is left of a day's cost was spent on tasks. */
+enum daybook_kind {
+	DAYBOOK_HAND, /* workers driven by hand */
+	DAYBOOK_PLANNER,
+	DAYBOOK_REPAIR, /* of llmc itself, by the overseer */
+	DAYBOOK_TASK,
+	DAYBOOK_KINDS = DAYBOOK_TASK
+};
+
 struct daybook_day {
 	int64_t day; /* days since 1970, UTC */
 	int64_t attempts; /* at tasks, begun */
-	struct spent spent;
+	struct spent spent; /* all of it */
+	int64_t cost_of[DAYBOOK_KINDS]; /* parts of spent.cost */
 };
 
 struct daybook {
@@ -33,7 +43,10 @@ void daybook_release(struct daybook *book);
 struct daybook_day *daybook_day(struct daybook *book, int64_t day);
 /* Book more on a day. What a correction takes back, and the day does not have,
  * is taken from the days before it: a conversation may go on over midnight. */
-void daybook_add(struct daybook *book, int64_t day, const struct spent *change);
+void daybook_add(struct daybook *book, int64_t day, enum daybook_kind kind,
+    const struct spent *change);
+/* What a day's tasks cost. */
+int64_t daybook_task_cost(const struct daybook_day *day);
 /* NULL = nothing was used then. */
 const struct daybook_day *daybook_find(const struct daybook *book, int64_t day);
 

@@ -3,6 +3,7 @@
 /* llmc report, of runs that landed, failed and were killed: against the records
  * that it is made of. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "autorun.h"
@@ -141,6 +142,51 @@ START_TEST(a_report_adds_up_to_the_records)
 }
 END_TEST
 
+static int64_t
+amount(struct json_object *report, const char *path)
+{
+	return strtoll(auto_member(report, path), NULL, 10);
+}
+
+/* Landed, failed, parked and by hand: what the day cost, to the millionth. */
+START_TEST(the_money_of_the_day_is_that_of_the_rows)
+{
+	struct json_object *report;
+
+	auto_set("budget.task_turns", "1");
+	auto_task("a.md",
+	    "Park it\nfake: commit a.txt x\nfake: ask Which colour should I "
+	    "take?");
+	auto_task("b.md", "Land it\nfake: commit b.txt x");
+	auto_task("c.md", "Look\nfake: say It is fine as it is.");
+	auto_up(NULL);
+	fleet_add("adam");
+	fleet_start("adam", "fake: run true\nfake: commit e.txt x");
+	fleet_wait("adam", "needs_review");
+	auto_wait_finished("landed", 1);
+	auto_wait_finished("no_changes", 1);
+	fleet_wait("auto-1", "idle");
+	auto_wait_event("budget", "1 turn used of 1 turn");
+	auto_drain();
+	report = report_of(NULL, NULL);
+	expect_number(report, "open.0.step", "parked");
+	expect_number(report, "needs.0.who", "t1");
+	ck_assert_int_gt(amount(report, "money.open_micros"), 0);
+	ck_assert_int_gt(amount(report, "money.landed_micros"), 0);
+	ck_assert_int_gt(amount(report, "money.hand_micros"), 0);
+	expect_number(report, "money.elsewhere_micros", "0");
+	ck_assert_int_eq(amount(report, "money.total_micros"),
+	    amount(report, "money.landed_micros") +
+		amount(report, "money.not_landed_micros") +
+		amount(report, "money.open_micros") +
+		amount(report, "money.hand_micros"));
+	if (auto_member(report, "money.days.1")[0] == '\0') /* midnight */
+		ck_assert_int_eq(amount(report, "money.total_micros"),
+		    amount(report, "money.days.0.cost_micros"));
+	e2e_has(fleet_do("report", NULL)->out, "Landed, or needed no change");
+}
+END_TEST
+
 START_TEST(a_report_is_a_page_too)
 {
 	const char *page = e2e_path("%s/the report.html", fleet_root());
@@ -266,6 +312,7 @@ unit_suite(void)
 {
 	Suite *s = suite_create("report");
 	const TTest *const all[] = { a_report_adds_up_to_the_records,
+		the_money_of_the_day_is_that_of_the_rows,
 		a_report_is_a_page_too, a_report_of_what_never_was_says_so,
 		each_run_is_reported_once_when_it_ends,
 		a_run_is_reported_to_a_command_that_was_set_meanwhile,

@@ -252,16 +252,36 @@ START_TEST(a_correction_reaches_the_days_before)
 	};
 	struct daybook book = { 0 };
 
-	daybook_add(&book, 3, &used[0]);
-	daybook_add(&book, 4, &used[1]);
-	daybook_add(&book, 5, &used[1]);
-	daybook_add(&book, 4, &used[2]);
+	daybook_add(&book, 3, DAYBOOK_TASK, &used[0]);
+	daybook_add(&book, 4, DAYBOOK_TASK, &used[1]);
+	daybook_add(&book, 5, DAYBOOK_TASK, &used[1]);
+	daybook_add(&book, 4, DAYBOOK_TASK, &used[2]);
 	ck_assert_int_eq(book.days[0].spent.cost, 95);
 	ck_assert_int_eq(book.days[0].spent.estimated, 0);
 	ck_assert_int_eq(book.days[1].spent.cost, 0);
 	ck_assert_int_eq(book.days[1].spent.estimated, 0);
 	ck_assert_int_eq(book.days[2].spent.cost, 10);
 	ck_assert_int_eq(book.days[2].spent.estimated, 10);
+	daybook_release(&book);
+}
+END_TEST
+
+/* What is not a task's has a sum of its own, also when it is corrected. */
+START_TEST(the_kinds_of_a_day_add_up)
+{
+	const struct spent up = { .cost = 100 }, down = { .cost = -30 };
+	struct daybook book = { 0 };
+
+	daybook_add(&book, 3, DAYBOOK_HAND, &up);
+	daybook_add(&book, 4, DAYBOOK_TASK, &up);
+	daybook_add(&book, 4, DAYBOOK_PLANNER, &up);
+	daybook_add(&book, 4, DAYBOOK_HAND, &down);
+	daybook_add(&book, 4, DAYBOOK_TASK, &down);
+	ck_assert_int_eq(book.days[0].spent.cost, 70);
+	ck_assert_int_eq(book.days[0].cost_of[DAYBOOK_HAND], 70);
+	ck_assert_int_eq(book.days[1].spent.cost, 170);
+	ck_assert_int_eq(book.days[1].cost_of[DAYBOOK_PLANNER], 100);
+	ck_assert_int_eq(daybook_task_cost(&book.days[1]), 70);
 	daybook_release(&book);
 }
 END_TEST
@@ -282,6 +302,7 @@ unit_suite(void)
 	unit_case(s, "days",
 	    (const TTest *const[]){ old_days_are_dropped,
 		days_are_in_order_whatever_comes_first,
-		a_correction_reaches_the_days_before, NULL });
+		a_correction_reaches_the_days_before, the_kinds_of_a_day_add_up,
+		NULL });
 	return s;
 }

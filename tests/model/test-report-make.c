@@ -228,6 +228,45 @@ START_TEST(a_task_in_progress_again_has_not_ended)
 }
 END_TEST
 
+/* A parked task has no attempt any more, and the most expensive one is often
+ * such a task. */
+START_TEST(the_money_of_the_day_is_the_sum_of_the_rows)
+{
+	static const char *const rows[] = { "landed_micros",
+		"not_landed_micros", "open_micros", "hand_micros",
+		"planner_micros", "repairs_micros", "elsewhere_micros" };
+	cleanup_json struct json_object *report = NULL;
+	struct json_object *row, *list = json_object_new_array();
+	struct scene s;
+	int64_t sum = 0;
+
+	scene_begin(&s);
+	add_task(&s, "t1", "landed", FROM + HOUR, 30001, "reported");
+	add_task(&s, "t2", "failed", FROM + HOUR, 7, "reported");
+	row = json_tokener_parse("{\"id\": \"t3\", \"step\": \"parked\", "
+				 "\"attempts\": 0, \"turns\": 2, "
+				 "\"cost_micros\": 7610000, "
+				 "\"cost_source\": \"reported\"}");
+	json_set_int(row, "assigned_unix", FROM / 1000 + 60);
+	json_set(view_of(s.view, "tasks"), "t3", row);
+	row = json_tokener_parse(
+	    "{\"cost_source\": \"reported\", \"cost_micros\": 7640129, "
+	    "\"tasks_micros\": 7640009, \"hand_micros\": 20, "
+	    "\"planner_micros\": 40, \"repairs_micros\": 60}");
+	json_set_int(row, "day", FROM / (24 * HOUR));
+	json_object_array_add(list, row);
+	json_set(view_of(s.view, "budget"), "days", list);
+	report = scene_report(&s);
+	ck_assert_int_eq(number(report, "money", "open_micros"), 7610000);
+	ck_assert_int_eq(number(report, "money", "total_micros"), 7640128);
+	ck_assert_int_eq(number(report, "money", "elsewhere_micros"), 1);
+	for (size_t i = 0; i < nitems(rows); i++)
+		sum += number(report, "money", rows[i]);
+	ck_assert_int_eq(sum, 7640129);
+	scene_end(&s);
+}
+END_TEST
+
 /* --- the verdict ----------------------------------------------------- */
 
 static const struct {
@@ -479,7 +518,10 @@ fill(struct scene *s, const char *text)
 	list = json_object_new_array();
 	json_object_array_add(list,
 	    json_tokener_parse("{\"day\": 20484, \"cost_micros\": 1020000, "
-			       "\"cost_source\": \"estimate\"}"));
+			       "\"cost_source\": \"estimate\", "
+			       "\"tasks_micros\": 1020000, \"hand_micros\": "
+			       "0, \"planner_micros\": 0, "
+			       "\"repairs_micros\": 0}"));
 	json_set(view_of(s->view, "budget"), "days", list);
 }
 
@@ -502,8 +544,9 @@ static const char golden[] =
     "      it said: Fix it\n"
     "\n"
     "Money\n"
-    "  all tasks of this report     $1.02\n"
+    "  all of this report           $1.02\n"
     "  for each that landed         $1.02\n"
+    "  on what landed               $1.02\n"
     "  spent without landing        $0.00\n"
     "  on what has not ended        $0.00\n"
     "  of all that, estimated       $1.02\n"
@@ -632,6 +675,7 @@ unit_suite(void)
 	    (const TTest *const[]){ sums_equal_the_records_of_the_period,
 		a_long_list_is_cut_and_sums_are_of_all,
 		a_task_in_progress_again_has_not_ended,
+		the_money_of_the_day_is_the_sum_of_the_rows,
 		a_night_without_its_daemon_is_not_called_good,
 		a_failure_of_another_time_is_not_told,
 		an_empty_night_is_told_in_a_few_lines,

@@ -157,7 +157,8 @@ book(struct ledger *ledger, struct account *account, struct spent *change)
 	    change->cost - change->estimated);
 	if (!usage_is_empty(&change->usage) || account->day == 0)
 		account->day = today();
-	daybook_add(&state->days, account->day, change);
+	daybook_add(&state->days, account->day,
+	    account->task != NULL ? DAYBOOK_TASK : DAYBOOK_HAND, change);
 	change->cost = take_known(&account->known_cost, change->cost);
 	if (worker_is_auto(account->worker) && account->day == today())
 		budget_spend(&state->today, account->day, tokens, change->cost);
@@ -167,8 +168,10 @@ book(struct ledger *ledger, struct account *account, struct spent *change)
 	save_soon(ledger);
 }
 
-void
-ledger_planned(struct ledger *ledger, int64_t cost)
+/* What no worker spent, and of which only the cost is known. */
+static void
+book_cost(
+    struct ledger *ledger, int64_t day, enum daybook_kind kind, int64_t cost)
 {
 	struct state *state = &ledger->mode->core->state;
 	const struct spent change = { .cost = cost };
@@ -177,10 +180,23 @@ ledger_planned(struct ledger *ledger, int64_t cost)
 		return;
 	counters_cost(
 	    &state->counters, &change.usage, NULL, COST_REPORTED, cost);
-	spent_add(&daybook_day(&state->days, today())->spent, &change);
-	budget_spend(&state->today, today(), 0, cost);
+	daybook_add(&state->days, day, kind, &change);
+	if (day == today())
+		budget_spend(&state->today, day, 0, cost);
 	save_soon(ledger);
 	spending_check(ledger->mode, NULL);
+}
+
+void
+ledger_planned(struct ledger *ledger, int64_t cost)
+{
+	book_cost(ledger, today(), DAYBOOK_PLANNER, cost);
+}
+
+void
+ledger_repaired(struct ledger *ledger, int64_t at_ms, int64_t cost)
+{
+	book_cost(ledger, at_ms / DAY_MS, DAYBOOK_REPAIR, cost);
 }
 
 /* Returns true if something was booked. */

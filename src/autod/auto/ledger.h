@@ -32,6 +32,10 @@ void ledger_assigned(struct ledger *ledger, const struct event *event);
 
 /* A planner used this much, in millionths of a dollar, for the floor above. */
 void ledger_planned(struct ledger *ledger, int64_t cost);
+/* A repair of the overseer, which ended then, has cost this much: for whoever
+ * knows of one that was not booked. It counts in the day's budget, and the
+ * report has a row for it. */
+void ledger_repaired(struct ledger *ledger, int64_t at_ms, int64_t cost);
 
 /* Parts of struct fleet_policy; mode is a struct auto_mode. */
 void ledger_used(

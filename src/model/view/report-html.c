@@ -212,13 +212,13 @@ static void
 add_amount(struct buf *out, struct json_object *money, const char *title,
     const char *key)
 {
-	int64_t cost = json_int_or(money, key, -1);
+	int64_t cost = json_int_or(money, key, 0);
 
 	buf_addf(out, "<tr><td>%s<td class=\"n\">", title);
-	if (cost >= 0)
-		budget_add_cost(out, cost);
-	else
+	if (cost < 0 || json_object_object_get(money, key) == NULL)
 		buf_addc(out, '-');
+	if (json_object_object_get(money, key) != NULL)
+		budget_add_cost(out, cost < 0 ? -cost : cost);
 	buf_addc(out, '\n');
 }
 
@@ -228,11 +228,10 @@ add_money(struct json_object *report, struct buf *out)
 	struct json_object *money = part(report, "money");
 
 	buf_adds(out, "<section><h2>Money</h2><table>\n");
-	add_amount(out, money, "All tasks of this report", "total_micros");
-	add_amount(out, money, "For each that landed", "per_landed_micros");
-	add_amount(out, money, "Spent without landing", "not_landed_micros");
-	add_amount(out, money, "On what has not ended", "open_micros");
-	add_amount(out, money, "Of all that, estimated", "estimated_micros");
+	for (const struct report_amount *a = report_amounts; a->title != NULL;
+	     a++)
+		if (a->always || json_int_or(money, a->member, 0) != 0)
+			add_amount(out, money, a->title, a->member);
 	if (json_int_or(money, "unknown", 0) > 0)
 		buf_addf(out,
 		    "<tr><td>Tasks whose cost is not known (?)"
@@ -338,7 +337,7 @@ report_html(struct json_object *report, struct buf *out)
 	add_top(report, out);
 	add_needs(report, out);
 	report_chart_tasks(report, out);
-	add_tasks(report, "landed", "Landed", out);
+	add_tasks(report, "landed", report_print_landed_title(report), out);
 	add_not_landed(report, out);
 	add_tasks(report, "open", "Not ended", out);
 	add_money(report, out);

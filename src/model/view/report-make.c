@@ -96,6 +96,16 @@ add_ended(struct making *m)
 	}
 }
 
+/* An attempt that was taken back (a parked task has none) has cost something,
+ * too. */
+static bool
+was_begun(struct json_object *task)
+{
+	return json_int_or(task, "attempts", 0) > 0 ||
+	    json_int_or(task, "turns", 0) > 0 ||
+	    json_int_or(task, "cost_micros", 0) > 0;
+}
+
 /* Begun in the period, or still in somebody's hands. */
 static void
 add_open(struct making *m)
@@ -104,7 +114,7 @@ add_open(struct making *m)
 	{
 		int64_t begun = json_int_or(from, "assigned_unix", 0) * 1000;
 
-		if (json_int_or(from, "attempts", 0) == 0 || !is_open(m, id) ||
+		if (!was_begun(from) || !is_open(m, id) ||
 		    begun > m->in->to_ms ||
 		    (begun < m->in->from_ms - 999 &&
 			(!m->in->goes_on ||

@@ -56,11 +56,18 @@ count_landed(struct json_object *list)
 	return count;
 }
 
+/* What was spent on the days of the period; parts: all of it, and what was not
+ * spent on tasks. */
+struct parts {
+	int64_t all, hand, planner, repairs;
+};
+
 static struct json_object *
 day_row(struct json_object *from)
 {
 	static const char *const members[] = { "day", "cost_micros",
-		"cost_source" };
+		"cost_source", "tasks_micros", "hand_micros", "planner_micros",
+		"repairs_micros" };
 	struct json_object *row = json_object_new_object();
 
 	for (size_t i = 0; i < nitems(members); i++)
@@ -70,7 +77,8 @@ day_row(struct json_object *from)
 }
 
 static struct json_object *
-days_of(struct json_object *budget, int64_t from_ms, int64_t to_ms)
+days_of(struct json_object *budget, int64_t from_ms, int64_t to_ms,
+    struct parts *parts)
 {
 	struct json_object *days = NULL, *list = json_object_new_array();
 
@@ -80,8 +88,16 @@ days_of(struct json_object *budget, int64_t from_ms, int64_t to_ms)
 		struct json_object *row = json_object_array_get_idx(days, i);
 		int64_t day = json_int_or(row, "day", -1);
 
-		if (day >= from_ms / DAY_MS && day <= to_ms / DAY_MS)
-			json_object_array_add(list, day_row(row));
+		if (day < from_ms / DAY_MS || day > to_ms / DAY_MS)
+			continue;
+		parts->hand += json_int_or(row, "hand_micros", 0);
+		parts->planner += json_int_or(row, "planner_micros", 0);
+		parts->repairs += json_int_or(row, "repairs_micros", 0);
+		parts->all += json_int_or(row, "hand_micros", 0) +
+		    json_int_or(row, "planner_micros", 0) +
+		    json_int_or(row, "repairs_micros", 0) +
+		    json_int_or(row, "tasks_micros", 0);
+		json_object_array_add(list, day_row(row));
 	}
 	return list;
 }
@@ -93,20 +109,27 @@ report_money(struct json_object *landed, struct json_object *not_landed,
 {
 	struct json_object *json = json_object_new_object();
 	struct sums a = sum(landed), b = sum(not_landed), c = sum(open);
+	struct parts parts = { 0 };
+	struct json_object *days = days_of(budget, from_ms, to_ms, &parts);
 	size_t count = count_landed(landed);
+	int64_t total = a.cost + b.cost + c.cost + parts.hand + parts.planner +
+	    parts.repairs;
 
-	json_set_int(json, "total_micros", a.cost + b.cost + c.cost);
+	json_set_int(json, "total_micros", total);
 	json_set_int(json, "landed_micros", a.cost);
 	json_set_int(json, "not_landed_micros", b.cost);
 	json_set_int(json, "open_micros", c.cost);
+	json_set_int(json, "hand_micros", parts.hand);
+	json_set_int(json, "planner_micros", parts.planner);
+	json_set_int(json, "repairs_micros", parts.repairs);
+	json_set_int(json, "elsewhere_micros",
+	    json_object_array_length(days) > 0 ? parts.all - total : 0);
 	json_set_int(
 	    json, "estimated_micros", a.estimated + b.estimated + c.estimated);
 	json_set(json, "per_landed_micros",
-	    count > 0 ? json_object_new_int64(
-			    (a.cost + b.cost + c.cost) / (int64_t)count) :
-			NULL);
+	    count > 0 ? json_object_new_int64(total / (int64_t)count) : NULL);
 	json_set_int(json, "unknown", a.unknown + b.unknown + c.unknown);
-	json_set(json, "days", days_of(budget, from_ms, to_ms));
+	json_set(json, "days", days);
 	return json;
 }
 

@@ -11,11 +11,9 @@ struct buf;
 struct json_object;
 
 /* Of lists of rows with cost_micros (null: not known), cost_source and
- * attempts. {"total_micros", "landed_micros", "not_landed_micros",
- * "open_micros", "estimated_micros": what of the total is an estimate,
- * "per_landed_micros": null without a landed task, "unknown": tasks whose cost
- * is not known, "days": days of the budget that the period touches}. The
- * caller owns it. */
+ * attempts, and of the days of the budget that the period touches:
+ * report-shape.c describes it. What was spent on those days is the total and
+ * "elsewhere_micros", to the millionth of a dollar. The caller owns it. */
 struct json_object *report_money(struct json_object *landed,
     struct json_object *not_landed, struct json_object *open,
     struct json_object *budget, int64_t from_ms, int64_t to_ms);

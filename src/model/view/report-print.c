@@ -107,6 +107,15 @@ report_print_period(struct json_object *report, struct buf *out)
 	buf_addc(out, ')');
 }
 
+const char *
+report_print_landed_title(struct json_object *report)
+{
+	return json_int_or(json_object_object_get(report, "counts"),
+		   "no_changes", 0) > 0 ?
+	    "Landed, or needed no change" :
+	    "Landed";
+}
+
 void
 report_print_commit(struct json_object *task, struct buf *out)
 {
@@ -274,7 +283,8 @@ print_landed(const struct printing *p)
 {
 	struct json_object *list = part(p, "landed");
 	size_t count = json_object_array_length(list);
-	size_t first = heading(p, "Landed", "landed");
+	size_t first =
+	    heading(p, report_print_landed_title(p->report), "landed");
 	struct table *table = task_table("COMMIT");
 
 	for (size_t i = first; i < count; i++) {
@@ -349,17 +359,31 @@ print_open(const struct printing *p)
 
 /* --- money and time -------------------------------------------------- */
 
+const struct report_amount report_amounts[] = {
+	{ "all of this report", "total_micros", true },
+	{ "for each that landed", "per_landed_micros", true },
+	{ "on what landed", "landed_micros", true },
+	{ "spent without landing", "not_landed_micros", true },
+	{ "on what has not ended", "open_micros", true },
+	{ "by the planner", "planner_micros", false },
+	{ "on repairs of llmc", "repairs_micros", false },
+	{ "by workers of a person", "hand_micros", false },
+	{ "of all that, estimated", "estimated_micros", true },
+	{ "on these days, for others", "elsewhere_micros", false },
+	{ NULL, NULL, false },
+};
+
 static void
 add_amount(const struct printing *p, struct json_object *money,
     const char *title, const char *key)
 {
-	int64_t cost = json_int_or(money, key, -1);
+	int64_t cost = json_int_or(money, key, 0);
 
 	buf_addf(p->out, "  %-28s ", title);
-	if (cost >= 0)
-		budget_add_cost(p->out, cost);
-	else
+	if (cost < 0 || json_object_object_get(money, key) == NULL)
 		buf_addc(p->out, '-');
+	if (json_object_object_get(money, key) != NULL)
+		budget_add_cost(p->out, cost < 0 ? -cost : cost);
 	buf_addc(p->out, '\n');
 }
 
@@ -372,11 +396,10 @@ print_money(const struct printing *p)
 	if (json_int_or(money, "total_micros", 0) == 0 && unknown == 0)
 		return;
 	buf_adds(p->out, p->colours ? "\n\033[1mMoney\033[0m\n" : "\nMoney\n");
-	add_amount(p, money, "all tasks of this report", "total_micros");
-	add_amount(p, money, "for each that landed", "per_landed_micros");
-	add_amount(p, money, "spent without landing", "not_landed_micros");
-	add_amount(p, money, "on what has not ended", "open_micros");
-	add_amount(p, money, "of all that, estimated", "estimated_micros");
+	for (const struct report_amount *a = report_amounts; a->title != NULL;
+	     a++)
+		if (a->always || json_int_or(money, a->member, 0) != 0)
+			add_amount(p, money, a->title, a->member);
 	if (unknown > 0)
 		buf_addf(p->out, "  %-28s ? (%" PRId64 " task%s)\n",
 		    "not known", unknown, unknown == 1 ? "" : "s");

@@ -22,6 +22,9 @@ void report_print(
 /* "run r17, 2026-01-31 09:15:30 to 2026-01-31 10:15:30 (1h)"; appended. */
 void report_print_period(struct json_object *report, struct buf *out);
 
+/* Of the list of what is done. */
+const char *report_print_landed_title(struct json_object *report);
+
 /* "9995c6d", or what stands for it; "+10 -2" where it is known; appended. */
 void report_print_commit(struct json_object *task, struct buf *out);
 void report_print_lines(struct json_object *task, struct buf *out);
@@ -31,6 +34,14 @@ void report_print_landing(struct json_object *report, struct buf *out);
 
 /* "3 detections, 1 intervention"; appended. */
 void report_print_oversight(struct json_object *report, struct buf *out);
+
+/* The rows of money: those that are always shown, and those that are if they
+ * are not zero; ends with a title NULL. */
+struct report_amount {
+	const char *title, *member;
+	bool always;
+};
+extern const struct report_amount report_amounts[];
 
 /* A line of the repairs: "failure of class: words"; appended. */
 void report_print_repair(struct json_object *row, struct buf *out);

@@ -115,6 +115,10 @@ static const struct shape day = {
 		INT("day", "since 1970, UTC"),
 		NULLABLE("cost_micros", SHAPE_INT, NULL),
 		{ .name = "cost_source", .type = SHAPE_STRING },
+		INT("tasks_micros", "what of it tasks cost"),
+		INT("hand_micros", "and workers of a person"),
+		INT("planner_micros", NULL),
+		INT("repairs_micros", NULL),
 		END,
 	    },
 };
@@ -124,10 +128,18 @@ static const struct shape money = {
 	.fields =
 	    FIELDS{
 		INT("total_micros",
-		    "of all tasks of the report; millionths of a dollar"),
+		    "of all rows that follow; millionths of a dollar"),
 		INT("landed_micros", "of those in landed"),
 		INT("not_landed_micros", "of those in not_landed"),
 		INT("open_micros", "of those in open, so far"),
+		INT("hand_micros",
+		    "of workers of a person, on the days of the report"),
+		INT("planner_micros", "of the planner, on those days"),
+		INT("repairs_micros", "of repairs of llmc, on those days"),
+		INT("elsewhere_micros",
+		    "what was spent on those days beside the total: on tasks "
+		    "that are not in the report; less than zero: tasks of the "
+		    "report cost something on other days"),
 		INT("estimated_micros", "what of the total is an estimate"),
 		NULLABLE("per_landed_micros", SHAPE_INT,
 		    "the total for each task that landed"),

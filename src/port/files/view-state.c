@@ -165,6 +165,10 @@ day_row(const struct daybook_day *day)
 	json_set_int(row, "unpriced", day->spent.unpriced);
 	json_set_int(row, "tokens", usage_budget_tokens(&day->spent.usage));
 	json_set_int(row, "attempts", day->attempts);
+	json_set_int(row, "tasks_micros", daybook_task_cost(day));
+	json_set_int(row, "hand_micros", day->cost_of[DAYBOOK_HAND]);
+	json_set_int(row, "planner_micros", day->cost_of[DAYBOOK_PLANNER]);
+	json_set_int(row, "repairs_micros", day->cost_of[DAYBOOK_REPAIR]);
 	return row;
 }
 

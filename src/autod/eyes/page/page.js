@@ -612,10 +612,16 @@ function reportMoney() {
 	const m = view.report.money;
 
 	return !m ? [] : [
-		["All tasks of this report", dollars(m.total_micros)],
+		["All of this report", dollars(m.total_micros)],
 		["For each that landed", dollars(m.per_landed_micros) || "-"],
 		["Spent without landing", dollars(m.not_landed_micros)],
 		["On what has not ended", dollars(m.open_micros)],
+		["By the planner", m.planner_micros ?
+			dollars(m.planner_micros) : ""],
+		["On repairs of llmc", m.repairs_micros ?
+			dollars(m.repairs_micros) : ""],
+		["By workers of a person", m.hand_micros ?
+			dollars(m.hand_micros) : ""],
 		["Of all that, estimated", dollars(m.estimated_micros)],
 		["Not known", m.unknown ? `? (tasks: ${m.unknown})` : ""],
 		["Checks", plain((view.report.landing || {}).checks)],
