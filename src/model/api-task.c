@@ -19,6 +19,7 @@ const struct shape api_task_add_params = {
 		    .flags = SHAPE_OPTIONAL,
 		    .choices = priority_words,
 		    .help = "if absent, as the text says, else normal" },
+		SENDER,
 		END,
 	    },
 };
@@ -27,6 +28,7 @@ const struct shape api_task_params = {
 	.fields =
 	    FIELDS{
 		TASK,
+		SENDER,
 		END,
 	    },
 };
@@ -50,6 +52,7 @@ const struct shape api_task_priority_params = {
 		    .type = SHAPE_STRING,
 		    .choices = priority_words,
 		    .help = "how soon it is wanted" },
+		SENDER,
 		END,
 	    },
 };
@@ -62,6 +65,7 @@ const struct shape api_task_edit_params = {
 		    "the text that was edited; refused if it is another one "
 		    "now"),
 		FIELD("text", SHAPE_STRING, "the new text"),
+		SENDER,
 		END,
 	    },
 };

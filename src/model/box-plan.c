@@ -23,14 +23,23 @@ box_mode_name(enum box_mode mode)
 	return mode_names[mode];
 }
 
+bool
+box_mode_parse(const char *name, enum box_mode *ret_mode)
+{
+	for (enum box_mode mode = BOX_OFF; mode < BOX_MODE_COUNT; mode++)
+		if (strcmp(mode_names[mode], name) == 0) {
+			*ret_mode = mode;
+			return true;
+		}
+	return false;
+}
+
 static enum box_mode
 mode_at(const struct settings *settings, const char *path)
 {
-	const char *name = settings_string(settings, path);
-	enum box_mode mode = BOX_OFF;
+	enum box_mode mode = BOX_STRICT;
 
-	while (mode < BOX_STRICT && strcmp(mode_names[mode], name) != 0)
-		mode++;
+	box_mode_parse(settings_string(settings, path), &mode);
 	return mode;
 }
 

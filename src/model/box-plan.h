@@ -27,6 +27,8 @@ enum box_mode {
 };
 
 const char *box_mode_name(enum box_mode mode);
+/* False when no mode has that name. */
+bool box_mode_parse(const char *name, enum box_mode *ret_mode);
 
 /* The mode of a worker. One of a team (team-1) has the strictest of all that
  * auto mode drives, so that no agent leaves its box by another one; a repair

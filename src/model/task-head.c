@@ -11,6 +11,7 @@
 #include "json.h"
 #include "mem.h"
 #include "task-head.h"
+#include "text.h"
 
 #define BLANKS     " \t\r\n"
 #define BOM        "\xef\xbb\xbf"
@@ -18,6 +19,7 @@
 #define PRIORITY   "Priority:"
 #define LANDED     "Landed before:"
 #define CONTRACT   "Verification:"
+#define MAKER      "Added by:"
 
 /* The value of the line at text, if it begins with that key. */
 static char *
@@ -70,11 +72,29 @@ read_contract(const char *text, char contract[TASK_HEAD_CONTRACT_SIZE])
 	return true;
 }
 
+/* "NAME (MODE)". */
+static bool
+read_maker(const char *text, struct task_head *head)
+{
+	cleanup_free char *value = value_of(text, MAKER);
+	char *open = value != NULL ? strstr(value, " (") : NULL;
+	size_t len = value != NULL ? strlen(value) : 0;
+
+	if (open == NULL || value[len - 1] != ')')
+		return false;
+	value[len - 1] = *open = '\0';
+	if (!text_is_name(value) || strlen(value) >= TASK_HEAD_MAKER_SIZE ||
+	    !box_mode_parse(open + 2, &head->sandbox))
+		return false;
+	strlcpy(head->maker, value, sizeof head->maker);
+	return true;
+}
+
 const char *
 task_head_read(const char *text, struct task_head *ret_head)
 {
 	const char *at = text;
-	bool priority = false, commit = false, contract = false;
+	bool priority = false, commit = false, contract = false, maker = false;
 
 	*ret_head = (struct task_head){ .priority = PRIORITY_NORMAL };
 	if (strncmp(at, BOM, strlen(BOM)) == 0)
@@ -87,12 +107,16 @@ task_head_read(const char *text, struct task_head *ret_head)
 			commit = true;
 		else if (!contract && read_contract(at, ret_head->contract))
 			contract = true;
+		else if (!maker && read_maker(at, ret_head))
+			maker = true;
 		else
 			break;
 		at += strcspn(at, "\n");
 		at += *at == '\n' ? 1 : 0;
 	}
-	return priority || commit || contract ? at + strspn(at, BLANKS) : text;
+	return priority || commit || contract || maker ?
+	    at + strspn(at, BLANKS) :
+	    text;
 }
 
 void
@@ -110,6 +134,9 @@ task_head_write(
 		buf_addf(out, LANDED " %s\n", head->commit);
 	if (head->contract[0] != '\0')
 		buf_addf(out, CONTRACT " %s\n", head->contract);
+	if (head->maker[0] != '\0')
+		buf_addf(out, MAKER " %s (%s)\n", head->maker,
+		    box_mode_name(head->sandbox));
 	if (out->len > before)
 		buf_addc(out, '\n');
 	buf_adds(out, prompt);

@@ -6,16 +6,19 @@
  *
  *   Priority: high
  *   Landed before: 3f2a91c
+ *   Added by: auto-1 (strict)
  *   Verification: {"artifacts": [{"path": "out.json", "json": true}]}
  *
  *   Make the parser faster.
  *
  * Case does not matter. A line with another word, or of another form, is part
- * of the prompt. The contract (contract.h) is on one line. Pure.
+ * of the prompt. The contract (contract.h) is on one line. Who added it is said
+ * of agents only, with the sandbox of that one. Pure.
  */
 #ifndef TASK_HEAD_H
 #define TASK_HEAD_H
 
+#include "box-plan.h"
 #include "priority.h"
 
 struct buf;
@@ -24,12 +27,16 @@ struct json_object;
 
 #define TASK_HEAD_COMMIT_SIZE   65 /* the longest id of a commit */
 #define TASK_HEAD_CONTRACT_SIZE 8192
+#define TASK_HEAD_MAKER_SIZE    64 /* the longest name of a worker */
 
 struct task_head {
 	enum priority priority;
 	char commit[TASK_HEAD_COMMIT_SIZE]; /* what it landed as when it was
 					     * done before; "" = it was not */
 	char contract[TASK_HEAD_CONTRACT_SIZE]; /* its text; "" = none */
+	char maker[TASK_HEAD_MAKER_SIZE]; /* the worker whose agent added it;
+					   * "" = a person did */
+	enum box_mode sandbox; /* of that worker then */
 };
 
 /* The head, and where the prompt begins; without a head that is text itself.

@@ -27,6 +27,8 @@ static const struct record_field fields[] = {
 	FIELD("key", key),
 	FIELD("title", title),
 	FIELD("text", text),
+	FIELD("maker", maker, .flags = RECORD_OMIT_UNSET),
+	FIELD("sandbox", sandbox, .flags = RECORD_OMIT_UNSET),
 	FIELD("label", label),
 	FIELD("step", step, .words = task_step_words),
 	FIELD("outcome", outcome, .words = task_outcome_words),

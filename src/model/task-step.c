@@ -24,6 +24,7 @@ static const bool task_moves[TASK_STEP_COUNT][TASK_STEP_COUNT] = {
 	},
 	[TASK_WAITING] = {
 		[TASK_ASSIGNED] = true,
+		[TASK_PARKED] = true, /* no worker may have it */
 		[TASK_SETTLING] = true, /* a person dropped it */
 	},
 	[TASK_ASSIGNED] = {

@@ -168,6 +168,8 @@ task_free(struct task *task)
 	free(task->key);
 	free(task->title);
 	free(task->text);
+	free(task->maker);
+	free(task->sandbox);
 	free(task->label);
 	free(task->worker);
 	free(task->from);
@@ -231,6 +233,7 @@ task_again(const char *id, const struct task *old, int64_t now_ms)
 	struct task *task =
 	    task_new(id, old->source, old->key, old->title, old->text, now_ms);
 
+	task_set_maker(task, old->maker, old->sandbox);
 	xstrset(&task->label, old->label);
 	xstrset(&task->landed_before, task_earlier_commit(old));
 	xstrset(&task->goal, old->goal);
@@ -242,6 +245,25 @@ task_again(const char *id, const struct task *old, int64_t now_ms)
 		task_note(task, "did this before as commit",
 		    task->landed_before, now_ms);
 	return task;
+}
+
+void
+task_set_maker(struct task *task, const char *maker, const char *sandbox)
+{
+	xstrset(&task->maker, maker);
+	xstrset(&task->sandbox, sandbox);
+}
+
+bool
+task_fits(const struct task *task, enum box_mode mode)
+{
+	enum box_mode least = BOX_STRICT;
+
+	if (task->sandbox == NULL)
+		return true;
+	/* A word of a later version is not less than what we know. */
+	box_mode_parse(task->sandbox, &least);
+	return mode >= least;
 }
 
 int
@@ -340,13 +362,15 @@ task_give_back(struct task *task, const char *why, int64_t now_ms)
 int
 task_park(struct task *task, const char *from, const char *why, int64_t now_ms)
 {
+	bool begun = task->step != TASK_WAITING;
 	int r = task_move(task, TASK_PARKED, now_ms, NULL);
 
 	if (r < 0)
 		return r;
 	if (from != NULL)
 		xstrset(&task->from, from);
-	uncount(task);
+	if (begun)
+		uncount(task);
 	xstrset(&task->reason, why);
 	task_note(task, "parked", why, now_ms);
 	return 0;

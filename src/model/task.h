@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "account.h"
+#include "box-plan.h"
 #include "priority.h"
 #include "task-step.h"
 
@@ -45,6 +46,9 @@ struct task {
 	char *key; /* the source's name for it */
 	char *title; /* first line, for people */
 	char *text; /* the prompt for the worker */
+	char *maker; /* the worker whose agent added it; NULL = a person */
+	char *sandbox; /* of that worker then: it runs in one at least as
+			* strict; NULL = in any */
 	char *label; /* tasks with the same label do not run at the same time if
 		      * possible */
 	enum priority priority;
@@ -104,6 +108,11 @@ void task_free(struct task *task);
  * landed as. */
 struct task *task_again(const char *id, const struct task *old, int64_t now_ms);
 
+/* Say who added it, as the head of its text or an earlier task has it. */
+void task_set_maker(struct task *task, const char *maker, const char *sandbox);
+/* May a worker with this sandbox have it? */
+bool task_fits(const struct task *task, enum box_mode mode);
+
 /* The commit that whoever does the task again should know; NULL = none. */
 const char *task_earlier_commit(const struct task *old);
 
@@ -137,9 +146,10 @@ bool task_attempt_failed(
  * count. */
 int task_give_back(struct task *task, const char *why, int64_t now_ms);
 
-/* It has used up its budget: it waits for a person. from: its work, where its
- * next worker starts and the attempt goes on; NULL = none but what it started
- * from, and without that the attempt does not count. */
+/* It has used up its budget, or no worker may have it: it waits for a person.
+ * from: its work, where its next worker starts and the attempt goes on; NULL =
+ * none but what it started from, and without that the attempt does not count.
+ */
 int
 task_park(struct task *task, const char *from, const char *why, int64_t now_ms);
 /* A person lets it continue, and grants the same budget again. */

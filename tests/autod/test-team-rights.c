@@ -18,6 +18,7 @@
 #include "mem.h"
 #include "policy-file.h"
 #include "run-dir.h"
+#include "state-auto.h"
 #include "strv.h"
 #include "task-run.h"
 #include "task.h"
@@ -146,6 +147,107 @@ START_TEST(limited_runs_start_and_change_nothing_beside_their_tools)
 	xstrset(&run->parent, NULL);
 	run->depth = 2;
 	refused_all(&w, "auto-1 works for another agent");
+	team_world_end(&w);
+}
+END_TEST
+
+/* Whether they wait in the folder, are in work, or have ended. */
+START_TEST(an_agent_changes_only_tasks_that_it_added)
+{
+	static const char *const methods[] = { "task.priority", "task.retry",
+		"task.drop", "task.edit" };
+	static const char *const tasks[] = { "t1", "a.md", "b.md", "c.md",
+		"d.md" };
+	cleanup_free char *own = NULL, *params = NULL;
+	struct floor_call *made;
+	struct team_world w;
+
+	begin(&w, NULL);
+	auto_world_task(&w.world, "b.md", "Mine\n");
+	auto_world_task(
+	    &w.world, "c.md", "Added by: auto-2 (off)\n\nNot yours\n");
+	floor_world_sh(&w.world.floor,
+	    "cd .llmc/tasks && mkdir -p failed && echo Mine >failed/d.md");
+	for (size_t i = 0; i < nitems(methods); i++)
+		for (size_t n = 0; n < nitems(tasks); n++) {
+			cleanup_free char *about = xasprintf(i == 0 ?
+				"{\"task\":\"%s\",\"priority\":"
+				"\"low\",\"sender\":\"auto-2\"}" :
+				i == 3 ? "{\"task\":\"%s\",\"before\":"
+					 "\"Mine\",\"text\":\"x\"}" :
+					 "{\"task\":\"%s\"}",
+			    tasks[n]);
+
+			refused(&w, methods[i], about, API_REFUSED,
+			    "agents change only tasks that they have added");
+		}
+	made = call(&w, "task.add", "{\"text\":\"Mine, too\"}");
+	ck_assert_int_eq(floor_call_code(made), 0);
+	own = xstrdup(json_string_or(floor_call_result(made), "task", ""));
+	ck_assert_ptr_nonnull(strstr(
+	    floor_world_sh(&w.world.floor, "cat .llmc/tasks/todo/*mine-too*"),
+	    "Added by: auto-1 (off)\n\nMine, too"));
+	params = xasprintf("{\"task\":\"%s\"}", own);
+	ck_assert_int_eq(floor_call_code(call(&w, "task.drop", params)), 0);
+	/* A person drops what she likes. */
+	ck_assert_ptr_null(floor_world_answer(&w.world.floor,
+	    floor_world_ask(
+		&w.world.floor, "task.drop", "{\"task\":\"b.md\"}")));
+	team_world_end(&w);
+}
+END_TEST
+
+static bool
+is_parked(void *arg)
+{
+	const struct core *core = ((struct team_world *)arg)->world.core;
+	const struct task *t = state_task(&core->state, "t1");
+
+	return t != NULL && t->step == TASK_PARKED;
+}
+
+START_TEST(a_task_of_a_boxed_agent_does_not_run_without_a_box)
+{
+	struct team_world w;
+
+	team_world_begin(&w, GOALS);
+	auto_world_task(&w.world, "a.md",
+	    "Added by: auto-2 (strict)\n\nLeave the sandbox\n");
+	auto_world_task(&w.world, "b.md", "Add the numbers\n");
+	auto_world_live(&w.world);
+	/* The other one is not held up by it. */
+	ck_assert_str_eq(auto_task(auto_world_turn(&w.world, 1))->key, "b.md");
+	floor_world_wait(&w.world.floor, is_parked, &w);
+	ck_assert_ptr_nonnull(
+	    strstr(state_task(&w.world.core->state, "t1")->reason,
+		"auto-2 added it in sandbox strict, and no worker of auto mode "
+		"has one so strict: llmc config set defaults.sandbox strict"));
+	team_world_end(&w);
+}
+END_TEST
+
+START_TEST(an_agent_leaves_its_sandbox_by_no_other_worker)
+{
+	struct team_world w;
+
+	begin(&w, NULL);
+	floor_world_add(&w.world.floor, "eve", WORKER_IDLE);
+	/* Its session goes on as it is. */
+	floor_world_sh(&w.world.floor,
+	    "printf '[workers.auto-1]\\nsandbox = \"strict\"\\n' "
+	    ">>.llmc/config.toml");
+	floor_world_accept(&w.world.floor);
+	ck_assert_ptr_null(floor_world_answer(&w.world.floor,
+	    floor_world_ask(&w.world.floor, "daemon.reload", "{}")));
+	refused(&w, "worker.start", "{\"worker\":\"eve\",\"prompt\":\"x\"}",
+	    API_REFUSED, "the sandbox of eve is less strict than that of this");
+	refused(&w, "worker.start", "{\"prompt\":\"x\"}", API_STATUS,
+	    "no worker is free");
+	ck_assert_int_eq(
+	    floor_call_code(call(&w, "task.add", "{\"text\":\"Own\"}")), 0);
+	ck_assert_ptr_nonnull(
+	    strstr(floor_world_sh(&w.world.floor, "cat .llmc/tasks/todo/*own*"),
+		"Added by: auto-1 (strict)\n\nOwn"));
 	team_world_end(&w);
 }
 END_TEST
@@ -381,6 +483,9 @@ unit_suite(void)
 	    (const TTest *[]){
 		limited_runs_start_and_change_nothing_beside_their_tools,
 		other_runs_may_add_tasks,
+		an_agent_changes_only_tasks_that_it_added,
+		an_agent_leaves_its_sandbox_by_no_other_worker,
+		a_task_of_a_boxed_agent_does_not_run_without_a_box,
 		a_message_of_a_worker_names_it_and_quotes_it,
 		a_message_of_a_person_stays_as_it_is, NULL });
 	unit_case(s, "policies",

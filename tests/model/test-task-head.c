@@ -54,6 +54,28 @@ START_TEST(head_is_read_and_cut_off)
 }
 END_TEST
 
+START_TEST(who_added_it_is_read_and_written)
+{
+	static const char text[] = "Priority: high\nAdded by: auto-1 (strict)\n"
+				   "\nDo it";
+	static const char *const others[] = { "Added by: auto-1\nDo it",
+		"Added by: auto-1 (strictest)\nDo it",
+		"Added by: the boss (off)\nDo it", "Added by: (off)\nDo it" };
+	cleanup_buf struct buf again = BUF_INIT;
+	struct task_head head;
+
+	ck_assert_str_eq(task_head_read(text, &head), "Do it");
+	ck_assert_str_eq(head.maker, "auto-1");
+	ck_assert_int_eq(head.sandbox, BOX_STRICT);
+	task_head_write(&head, "Do it", &again);
+	ck_assert_str_eq(again.data, text);
+	for (size_t i = 0; i < nitems(others); i++) {
+		ck_assert_str_eq(task_head_read(others[i], &head), others[i]);
+		ck_assert_str_eq(head.maker, "");
+	}
+}
+END_TEST
+
 START_TEST(a_contract_is_taken_or_refused)
 {
 	static const char *const good = "{\"artifacts\":[{\"path\":\"a\"}]}";
@@ -163,6 +185,7 @@ unit_suite(void)
 	unit_case(suite, "head",
 	    (const TTest *const[]){ head_is_read_and_cut_off,
 		a_contract_is_taken_or_refused,
+		who_added_it_is_read_and_written,
 		other_lines_are_part_of_the_prompt,
 		only_what_says_something_is_written,
 		what_is_written_is_read_again, NULL });

@@ -57,7 +57,7 @@ assert_noted(const struct task *task, size_t back, const char *wanted)
  * parked, settling. */
 static const char *const wanted_table[TASK_STEP_COUNT] = {
 	[TASK_OFFERED] = /*  */ ". W . . . . S",
-	[TASK_WAITING] = /*  */ ". . A . . . S",
+	[TASK_WAITING] = /*  */ ". . A . . P S",
 	[TASK_ASSIGNED] = /* */ ". W . Q L P S",
 	[TASK_QUEUED] = /*   */ ". W . . L . S",
 	[TASK_LANDED] = /*   */ ". W . . . . S",
@@ -84,6 +84,26 @@ START_TEST(table_is_the_one_that_was_agreed)
 		ck_assert_str_eq(row.data, wanted_table[from]);
 	}
 	fflush(stdout);
+}
+END_TEST
+
+START_TEST(a_task_of_an_agent_fits_a_sandbox_that_is_as_strict)
+{
+	cleanup_task struct task *task = make("x");
+	cleanup_task struct task *again = NULL;
+
+	ck_assert(task_fits(task, BOX_OFF));
+	task_set_maker(task, "auto-1", "worktree");
+	ck_assert(!task_fits(task, BOX_OFF));
+	ck_assert(task_fits(task, BOX_WORKTREE));
+	ck_assert(task_fits(task, BOX_STRICT));
+	/* Done again, it is still that agent's. */
+	again = task_again("t2", task, NOW);
+	ck_assert_str_eq(again->maker, "auto-1");
+	ck_assert(!task_fits(again, BOX_OFF));
+	task_set_maker(task, "auto-1", "stricter");
+	ck_assert(!task_fits(task, BOX_WORKTREE));
+	ck_assert(task_fits(task, BOX_STRICT));
 }
 END_TEST
 
@@ -605,6 +625,7 @@ unit_suite(void)
 	unit_case(suite, "steps",
 	    (const TTest *[]){ table_is_the_one_that_was_agreed,
 		what_is_no_step_may_nothing,
+		a_task_of_an_agent_fits_a_sandbox_that_is_as_strict,
 		refused_move_changes_nothing_and_says_so, NULL });
 	return suite;
 }

@@ -166,6 +166,7 @@ add_offer(struct auto_mode *mode, const char *source,
 	    id, source, offer->key, offer->title, offer->text, clock_wall_ms());
 
 	t->priority = offer->priority;
+	task_set_maker(t, offer->maker, offer->sandbox);
 	t->run = task_run_copy(offer->run);
 	xstrset(&t->label, offer->label);
 	xstrset(&t->landed_before, offer->landed_before);

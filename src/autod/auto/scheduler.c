@@ -5,6 +5,7 @@
 #include "agent.h"
 #include "auto-run.h"
 #include "auto.h"
+#include "box-plan.h"
 #include "buf.h"
 #include "clock.h"
 #include "emit.h"
@@ -16,6 +17,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "op-start.h"
+#include "persist.h"
 #include "scheduler.h"
 #include "source.h"
 #include "task-run.h"
@@ -151,9 +153,16 @@ count_in_vain(const struct auto_mode *mode)
 	return count;
 }
 
-/* The next task that a worker, of a team or not, may have; NULL = none. */
+static bool
+fits(const struct auto_mode *mode, const struct task *t, const char *worker)
+{
+	return t->sandbox == NULL ||
+	    task_fits(t, box_mode_of(mode->core->settings, worker));
+}
+
+/* The next task that this worker, of a team or not, may have; NULL = none. */
 static struct task *
-next_task(const struct auto_mode *mode, bool team)
+next_task(const struct auto_mode *mode, bool team, const char *worker)
 {
 	const struct state *state = &mode->core->state;
 	cleanup_free struct task **list =
@@ -162,7 +171,8 @@ next_task(const struct auto_mode *mode, bool team)
 
 	for (size_t i = 0; i < state->task_count; i++)
 		if (!is_held(mode, state->tasks[i]) &&
-		    task_run_is_spawned(state->tasks[i]) == team)
+		    task_run_is_spawned(state->tasks[i]) == team &&
+		    fits(mode, state->tasks[i], worker))
 			list[count++] = state->tasks[i];
 	return task_next_waiting(list, count);
 }
@@ -181,6 +191,54 @@ count_waiting(const struct auto_mode *mode, bool team)
 	return count;
 }
 
+/* Waiting tasks that need a sandbox; those that are left beside a free worker
+ * are not for it. */
+static size_t
+count_boxed(const struct auto_mode *mode)
+{
+	const struct state *state = &mode->core->state;
+	size_t count = 0;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		count += state->tasks[i]->step == TASK_WAITING &&
+		    intake_kind_of(state->tasks[i]) == INTAKE_POOL &&
+		    state->tasks[i]->sandbox != NULL;
+	return count;
+}
+
+/* Those that an agent has added, and that no worker may have, are for a person
+ * to decide. */
+static void
+park_unfit(struct auto_mode *mode)
+{
+	const struct state *state = &mode->core->state;
+
+	for (size_t i = 0; i < state->task_count; i++) {
+		struct task *t = state->tasks[i];
+		cleanup_free char *why = NULL;
+		bool fit = t->step != TASK_WAITING || task_run_is_spawned(t) ||
+		    state->auto_workers[0] == NULL;
+
+		for (size_t n = 0; !fit && state->auto_workers[n] != NULL; n++)
+			fit = fits(mode, t, state->auto_workers[n]);
+		if (fit)
+			continue;
+		why = xasprintf("%s added it in sandbox %s, and no worker of "
+				"auto mode has one so strict: llmc config set "
+				"defaults.sandbox %s, then: llmc task retry %s",
+		    t->maker != NULL ? t->maker : "an agent", t->sandbox,
+		    t->sandbox, t->id);
+		if (task_park(t, NULL, why, clock_wall_ms()) < 0)
+			continue;
+		persist_changed(mode->core);
+		emit(mode->core,
+		    &(struct event){ .kind = EVENT_TASK_NOT_TAKEN,
+			.task = t->id,
+			.key = t->key,
+			.reason = why });
+	}
+}
+
 /* Assign waiting tasks to free workers; returns how many workers are left. */
 static size_t
 give_out(struct auto_mode *mode)
@@ -195,7 +253,7 @@ give_out(struct auto_mode *mode)
 
 		if (agent == NULL || !agent_is_free(agent))
 			continue;
-		t = next_task(mode, false);
+		t = next_task(mode, false, agent->worker->name);
 		if (t != NULL)
 			assign(mode, agent, t);
 		else
@@ -219,9 +277,9 @@ give_to_team(struct auto_mode *mode)
 		if (!worker_is_team(state->workers[i]->name) || agent == NULL ||
 		    !agent_is_free(agent))
 			continue;
-		t = next_task(mode, true);
+		t = next_task(mode, true, agent->worker->name);
 		if (t == NULL)
-			break;
+			continue;
 		assign(mode, agent, t);
 		waiting--;
 	}
@@ -403,6 +461,7 @@ look(void *arg)
 
 	if (!mode->begun || core->stopping || core->state.paused != NULL)
 		return;
+	park_unfit(mode);
 	left = give_out(mode) + landings_long_waits(mode->landings);
 	give_to_team(mode);
 	intake_ask_plan(mode, INTAKE_PLAN, left);
@@ -412,7 +471,8 @@ look(void *arg)
 		landings_kick(mode->landings); /* it may release one */
 	if (source_asking(mode->source))
 		return;
-	if (mode->worth_asking && left > intake_unstarted(mode, INTAKE_POOL))
+	if (mode->worth_asking &&
+	    left + count_boxed(mode) > intake_unstarted(mode, INTAKE_POOL))
 		intake_ask(mode);
 	else if (!mode->worth_asking &&
 	    core->state.task_count == count_resting(mode) &&

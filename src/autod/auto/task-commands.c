@@ -5,6 +5,7 @@
 
 #include "agent.h"
 #include "auto.h"
+#include "box-plan.h"
 #include "clock.h"
 #include "errtext.h"
 #include "fleet.h"
@@ -71,6 +72,47 @@ answer(struct auto_mode *mode, struct server_call *call, const char *task,
 	serve_reply(mode->core, call, result);
 }
 
+/* --- agents ---------------------------------------------------------- */
+
+/* May the caller change a task? An agent changes only what it has added: if it
+ * is another's, the call is answered. */
+static bool
+may_change(struct server_call *call, struct json_object *params,
+    const char *name, const char *maker)
+{
+	const char *sender = json_string_or(params, "sender", NULL);
+
+	if (sender == NULL || (maker != NULL && strcmp(sender, maker) == 0))
+		return true;
+	serve_refuse(call, API_REFUSED,
+	    "%s was not added by %s, and agents change only tasks that they "
+	    "have added; a person can, in a terminal outside of this session",
+	    name, sender);
+	return false;
+}
+
+/* The same of a task that only its source knows. */
+static bool
+may_change_in_source(struct auto_mode *mode, struct server_call *call,
+    struct json_object *params, const char *name)
+{
+	cleanup_free char *maker = intake_source(mode, NULL) != NULL ?
+	    source_maker(mode->source, name) :
+	    NULL;
+
+	return may_change(call, params, name, maker);
+}
+
+/* What it adds runs in a sandbox at least as strict as its own. */
+static void
+set_maker(
+    const struct auto_mode *mode, const char *sender, struct task_head *head)
+{
+	strlcpy(head->maker, sender != NULL ? sender : "", sizeof head->maker);
+	if (sender != NULL)
+		head->sandbox = box_mode_of(mode->core->settings, sender);
+}
+
 /* --- add ------------------------------------------------------------- */
 
 static void
@@ -89,6 +131,7 @@ on_add(void *arg, struct server_call *call, struct json_object *params)
 		return;
 	prompt = task_head_read(json_string_or(params, "text", ""), &head);
 	priority_parse(json_string_or(params, "priority", ""), &head.priority);
+	set_maker(mode, json_string_or(params, "sender", NULL), &head);
 	if (task_head_contract(&head, &contract, &err) < 0 ||
 	    source_add(source, &head, prompt, &key, &path, &err) < 0) {
 		serve_refuse(call, API_FAILED, "%s", err.msg);
@@ -199,6 +242,12 @@ add_again(struct source *source, const struct task *old, char **ret_key,
 
 	if (commit != NULL)
 		strlcpy(head.commit, commit, sizeof head.commit);
+	if (old->maker != NULL) {
+		strlcpy(head.maker, old->maker, sizeof head.maker);
+		head.sandbox = BOX_STRICT;
+		if (old->sandbox != NULL)
+			box_mode_parse(old->sandbox, &head.sandbox);
+	}
 	if (old->run != NULL &&
 	    task_head_set_contract(&head, old->run->contract, err) < 0)
 		return err->code;
@@ -243,6 +292,8 @@ on_retry(void *arg, struct server_call *call, struct json_object *params)
 	const char *name = json_string_or(params, "task", "");
 	struct task *ours = find_ours(mode, name), *old;
 
+	if (ours != NULL && !may_change(call, params, name, ours->maker))
+		return;
 	if (ours != NULL && task_unpark(ours, clock_wall_ms()) == 0) {
 		persist_changed(mode->core);
 		scheduler_look(mode);
@@ -250,6 +301,11 @@ on_retry(void *arg, struct server_call *call, struct json_object *params)
 		return;
 	}
 	old = find_filed(mode->core, name);
+	if (old != NULL ? !may_change(call, params, name, old->maker) :
+			  !may_change_in_source(mode, call, params, name)) {
+		task_free(old);
+		return;
+	}
 	if (old != NULL && !is_in_source(old->source))
 		retry_filed(mode, call, old);
 	else
@@ -275,7 +331,7 @@ on_edit(void *arg, struct server_call *call, struct json_object *params)
 	struct json_object *result;
 	struct err err = { 0 };
 
-	if (source == NULL)
+	if (source == NULL || !may_change_in_source(mode, call, params, name))
 		return;
 	if (t != NULL) {
 		serve_refuse(call, API_STATUS,
@@ -353,6 +409,9 @@ on_priority(void *arg, struct server_call *call, struct json_object *params)
 	enum priority priority = PRIORITY_NORMAL;
 
 	priority_parse(json_string_or(params, "priority", ""), &priority);
+	if (t != NULL ? !may_change(call, params, name, t->maker) :
+			!may_change_in_source(mode, call, params, name))
+		return;
 	if (t != NULL)
 		prioritize_ours(mode, call, t, priority);
 	else
@@ -362,11 +421,14 @@ on_priority(void *arg, struct server_call *call, struct json_object *params)
 /* --- drop ------------------------------------------------------------ */
 
 static void
-drop_ours(struct auto_mode *mode, struct server_call *call, struct task *t)
+drop_ours(struct auto_mode *mode, struct server_call *call, struct task *t,
+    struct json_object *params)
 {
 	cleanup_free char *id = xstrdup(t->id);
+	cleanup_free char *why = xasprintf(
+	    "dropped by %s", json_string_or(params, "sender", "a person"));
 	struct err err = { 0 };
-	int r = outcome_drop(mode, t, true, "dropped by a person", &err);
+	int r = outcome_drop(mode, t, true, why, &err);
 
 	if (r < 0) {
 		serve_refuse(
@@ -398,8 +460,11 @@ on_drop(void *arg, struct server_call *call, struct json_object *params)
 	const char *name = json_string_or(params, "task", "");
 	struct task *t = find_ours(mode, name);
 
+	if (t != NULL ? !may_change(call, params, name, t->maker) :
+			!may_change_in_source(mode, call, params, name))
+		return;
 	if (t != NULL)
-		drop_ours(mode, call, t);
+		drop_ours(mode, call, t, params);
 	else
 		drop_in_source(mode, call, name);
 }

@@ -5,6 +5,7 @@
 #include <sys/queue.h>
 
 #include "agent.h"
+#include "box-plan.h"
 #include "buf.h"
 #include "emit.h"
 #include "json.h"
@@ -59,10 +60,25 @@ is_coming(const struct agent *agent)
 
 typedef bool agent_test_fn(const struct agent *agent);
 
+/* May whoever calls give it a task? An agent leaves its own sandbox by no other
+ * worker. */
+static bool
+is_as_strict(const struct agent *agent, struct json_object *params)
+{
+	const struct settings *settings = agent->core->settings;
+	const char *sender = json_string_or(params, "sender", NULL);
+
+	return sender == NULL ||
+	    box_mode_of(settings, agent->worker->name) >=
+	    box_mode_of(settings, sender);
+}
+
 /* The first worker of the pool, by name, that passes the test. */
 static struct agent *
-choose(const struct fleet *fleet, const char *prefix, agent_test_fn *test)
+choose(
+    const struct fleet *fleet, struct json_object *params, agent_test_fn *test)
 {
+	const char *prefix = json_string_or(params, "prefix", "");
 	const struct state *state = &fleet->core->state;
 
 	for (size_t i = 0; i < state->count; i++) {
@@ -70,6 +86,7 @@ choose(const struct fleet *fleet, const char *prefix, agent_test_fn *test)
 		    fleet_find(fleet, state->workers[i]->name);
 
 		if (agent != NULL && test(agent) &&
+		    is_as_strict(agent, params) &&
 		    strncmp(agent->worker->name, prefix, strlen(prefix)) == 0 &&
 		    !agent_flag(agent, "excluded_from_pool"))
 			return agent;
@@ -177,14 +194,21 @@ settle(
 	const char *name = json_string_or(params, "worker", NULL);
 	const char *prefix = json_string_or(params, "prefix", "");
 	struct agent *agent = name != NULL ? fleet_find(fleet, name) :
-					     choose(fleet, prefix, can_start);
+					     choose(fleet, params, can_start);
 
+	if (agent != NULL && !is_as_strict(agent, params)) {
+		serve_refuse(call, API_REFUSED,
+		    "the sandbox of %s is less strict than that of this "
+		    "session; a person can give it a task",
+		    agent->worker->name);
+		return true;
+	}
 	if (agent != NULL && can_start(agent)) {
 		start(agent, call, params);
 		return true;
 	}
 	if (name == NULL)
-		agent = choose(fleet, prefix, is_coming);
+		agent = choose(fleet, params, is_coming);
 	if (agent != NULL && is_coming(agent))
 		return false;
 	refuse(fleet, call, name, prefix);

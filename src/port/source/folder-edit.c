@@ -297,6 +297,22 @@ load_text(const char *path, struct task_head *ret_head, struct buf *prompt,
 	return 0;
 }
 
+char *
+folder_edit_maker(const char *where, const char *key)
+{
+	for (enum folder_place place = FOLDER_TODO;
+	     folder_is_task(key) && place <= FOLDER_FAILED; place++) {
+		cleanup_free char *path = folder_path(where, place, key);
+		cleanup_buf struct buf prompt = BUF_INIT;
+		struct task_head head;
+
+		if (load_text(path, &head, &prompt, NULL) == 0)
+			return head.maker[0] != '\0' ? xstrdup(head.maker) :
+						       NULL;
+	}
+	return NULL;
+}
+
 int
 folder_edit_prioritize(const char *where, enum folder_place place,
     const char *key, enum priority priority, struct err *err)

@@ -26,6 +26,7 @@ struct json_object *folder_edit_todo(const char *where,
 /* It goes into todo/, numbered, so that later ones come later. */
 int folder_edit_add(const char *where, const struct task_head *head,
     const char *prompt, char **ret_key, char **ret_path, struct err *err);
+char *folder_edit_maker(const char *where, const char *key);
 int folder_edit_retry(
     const char *where, const char *key, const char *commit, struct err *err);
 int folder_edit_drop(const char *where, const char *key, struct err *err);

@@ -75,10 +75,11 @@ struct source_kind {
 	int (*retry)(const char *where, const char *key, const char *commit,
 	    struct err *err);
 
-	/* Both where the flags have SOURCE_EDITABLE, else none. */
+	/* All where the flags have SOURCE_EDITABLE, else none. */
 	int (*add)(const char *where, const struct task_head *head,
 	    const char *prompt, char **ret_key, char **ret_path,
 	    struct err *err);
+	char *(*maker)(const char *where, const char *key);
 	int (*drop)(const char *where, const char *key, struct err *err);
 	int (*edit)(struct source *source, const char *key, const char *before,
 	    const char *prompt, struct err *err);

@@ -132,6 +132,10 @@ folder_ask(struct source *source)
 		offer.priority = head.priority;
 		if (head.commit[0] != '\0')
 			offer.landed_before = head.commit;
+		if (head.maker[0] != '\0') {
+			offer.maker = head.maker;
+			offer.sandbox = box_mode_name(head.sandbox);
+		}
 		task_head_contract(&head, &contract, NULL);
 		offer.contract = contract;
 		source_base_answer(source, SOURCE_OFFER, &offer, NULL);
@@ -366,6 +370,7 @@ const struct source_kind source_folder = {
 	.todo = folder_edit_todo,
 	.prioritize = folder_prioritize,
 	.add = folder_edit_add,
+	.maker = folder_edit_maker,
 	.retry = folder_edit_retry,
 	.drop = folder_edit_drop,
 	.edit = folder_edit,

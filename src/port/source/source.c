@@ -180,6 +180,14 @@ source_add(struct source *source, const struct task_head *head,
 	    source->where, head, prompt, ret_key, ret_path, err);
 }
 
+char *
+source_maker(struct source *source, const char *key)
+{
+	return source->kind->maker == NULL ?
+	    NULL :
+	    source->kind->maker(source->where, key);
+}
+
 int
 source_retry(
     struct source *source, const char *key, const char *commit, struct err *err)

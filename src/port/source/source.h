@@ -72,6 +72,7 @@ struct source_offer {
 	enum priority priority;
 	const char *landed_before; /* a commit; NULL = it is new */
 	struct json_object *contract; /* borrowed; NULL = none */
+	const char *maker, *sandbox; /* as in struct task; NULL = a person's */
 	const struct task_run *run; /* for delegation; NULL = nothing */
 };
 
@@ -150,6 +151,10 @@ const char *const *source_quarantined(const struct source *source);
  * text that can be no task. */
 int source_add(struct source *source, const struct task_head *head,
     const char *prompt, char **ret_key, char **ret_path, struct err *err);
+
+/* The worker whose agent added it, for the caller to free; NULL = a person did,
+ * or that is not known. */
+char *source_maker(struct source *source, const char *key);
 
 /* Have a task that failed, or is done, wait again. commit: what it landed as,
  * for whoever does it again; NULL = it did not land, or as an unknown one.
