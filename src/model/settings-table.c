@@ -357,12 +357,16 @@ const struct setting settings_table[] = {
 		    "not landed by a task, revert is the same as stop." },
 	{ .path = "auto.protected_paths",
 	    .type = SETTING_LIST,
-	    .fallback = "[]",
+	    .fallback = "[\"**/.claude\", \"**/.claude/**\", "
+			"\"**/.mcp.json\", \"**/.husky\", "
+			"\"**/.husky/**\", \"**/.githooks\", "
+			"\"**/.githooks/**\", \"**/.gitattributes\"]",
 	    .help =
 		"Paths that only a person may change: work that touches them "
 		"waits for llmc accept, and is checked with these files as "
-		"they are on the landing branch. Patterns as in git's "
-		"pathspecs with (top,glob)." },
+		"they are on the landing branch. The default is what makes "
+		"agents and git run programs; a list of your own replaces it. "
+		"Patterns as in git's pathspecs with (top,glob)." },
 	{ .path = "auto.check_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"30m\"",

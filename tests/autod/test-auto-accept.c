@@ -12,6 +12,8 @@
 #include "mem.h"
 #include "unit.h"
 
+#define PATHS 7
+
 static bool
 is_for_person(void *arg)
 {
@@ -52,6 +54,41 @@ accept(struct auto_world *world, const char *more)
 
 	return floor_world_call(&world->floor, "worker.accept", "auto-1", seen);
 }
+
+/* What agents and git would run, without a setting. */
+START_TEST(what_configures_agents_and_hooks_is_for_a_person)
+{
+	static const char *const paths[] = { ".claude/settings.json",
+		"sub/.claude/hooks/x.sh", ".mcp.json", ".husky/pre-commit",
+		".githooks/post-merge", "sub/.gitattributes", ".claude" };
+	cleanup_free char *work = xasprintf(
+	    "mkdir -p \"$(dirname '%s')\" && echo x >'%s' && git add -f '%s' "
+	    "&& git commit -qm x",
+	    paths[_i], paths[_i], paths[_i]);
+	struct auto_world world;
+	struct floor_call *call;
+	struct agent *agent;
+
+	ck_assert_uint_eq(nitems(paths), PATHS);
+	auto_world_begin(&world, "");
+	auto_world_task(&world, "a.md", "First\n");
+	auto_world_live(&world);
+	agent = auto_world_turn(&world, 1);
+	floor_world_wt(&world.floor, "auto-1", work);
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait(&world.floor, is_for_person, agent);
+	ck_assert_msg(strstr(agent->worker->reason, paths[_i]) != NULL, "%s",
+	    agent->worker->reason);
+	ck_assert_ptr_nonnull(strstr(agent->worker->reason,
+	    "look at it with: llmc review auto-1, then: llmc accept auto-1"));
+	floor_world_settle(&world.floor);
+	call = accept(&world, "");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	auto_world_wait_done(&world);
+	auto_world_filed(&world, "t1 landed; ");
+	auto_world_end(&world);
+}
+END_TEST
 
 START_TEST(accepted_work_lands)
 {
@@ -117,6 +154,8 @@ unit_suite(void)
 {
 	Suite *suite = suite_create("auto-accept");
 
+	unit_rows(
+	    suite, what_configures_agents_and_hooks_is_for_a_person, PATHS);
 	unit_rows(suite, accepted_work_lands, 2);
 	unit_rows(suite, dropped_before_it_lands, 2);
 	unit_case(suite, "moved",
