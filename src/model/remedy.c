@@ -285,8 +285,8 @@ add_recovery(const struct remedy_facts *facts, struct buf *out)
 	buf_adds(out, "\n- Commit every change that belongs to the repair.");
 	if (facts->tree != NULL && !facts->boxed)
 		buf_adds(out,
-		    " Do not change files in the project's own checkout: it "
-		    "belongs to the user.");
+		    " Do not change files in the project's own checkout, but "
+		    "for .llmc: it belongs to the user.");
 	else if (facts->tree == NULL)
 		buf_adds(out, " Leave the checkout as clean as you found it.");
 	buf_adds(out,

@@ -346,9 +346,17 @@ step_diff(struct operation *op)
 static void
 tell(const struct repair *r)
 {
-	cleanup_free char *log = report_write(r);
+	struct overseer *o = r->overseer;
+	struct err err = { 0 };
+	cleanup_free char *log = report_write(r, &err), *words = NULL;
 
-	respond_repaired(r->overseer, r->outcome, r->words,
+	if (log == NULL) {
+		words = xasprintf("%s; there is no record of the repair: %s",
+		    r->words != NULL ? r->words : "it ended", err.msg);
+		console_say(o, CONSOLE_RED,
+		    "The record of the repair cannot be written: %s", err.msg);
+	}
+	respond_repaired(o, r->outcome, words != NULL ? words : r->words,
 	    clock_mono_ms() - r->began_ms, log);
 }
 

@@ -39,7 +39,7 @@ add_sessions(char **transcripts, struct buf *out)
 }
 
 char *
-report_write(const struct repair *r)
+report_write(const struct repair *r, struct err *err)
 {
 	const struct overseer *o = r->overseer;
 	cleanup_free char *name =
@@ -47,7 +47,6 @@ report_write(const struct repair *r)
 	char *file = overseer_path(o, name);
 	cleanup_buf struct buf text = BUF_INIT, masked = BUF_INIT;
 	int64_t took = clock_mono_ms() - r->began_ms;
-	struct err err = { 0 };
 
 	buf_addf(&text,
 	    "Remediation %s\nFailure: %s: %s\nOutcome: %s (%s)\nDuration: ",
@@ -63,8 +62,8 @@ report_write(const struct repair *r)
 	    &text, r->diff.data, text_cut(r->diff.data, r->diff.len, DIFF_MAX));
 	buf_adds(&text, r->diff.len > 0 ? "\n" : "Nothing.\n");
 	remedy_mask(text.data, text.len, &masked);
-	if (file_replace(file, masked.data, masked.len, 0600, &err) < 0) {
-		log_errorx("%s: %s", file, err.msg);
+	if (file_replace(file, masked.data, masked.len, 0600, err) < 0) {
+		log_errorx("%s: %s", file, err->msg);
 		free(file);
 		return NULL;
 	}

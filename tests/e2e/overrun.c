@@ -192,7 +192,8 @@ over_remedy(int off, const char *fmt, ...)
 	steps = xvasprintf(fmt, ap);
 	va_end(ap);
 	auto_set("overseer.remediation_prompt",
-	    e2e_path("You repair a test.\n%s\nfake: run echo mended "
+	    e2e_path("You repair a test.\n%s\nfake: run mkdir -p "
+		     "\"$LLMC_ROOT/.llmc/remedy\"; echo mended "
 		     ">\"$LLMC_ROOT/.llmc/remedy/finding.txt\"",
 		steps));
 	if (!off)

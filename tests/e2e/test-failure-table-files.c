@@ -79,7 +79,8 @@ START_TEST(broken_settings_are_repaired)
 	const char *config = in_root("config.toml"), *good;
 	int daemon;
 
-	over_remedy(_i, "fake: run sed -i /BROKEN/d .llmc/config.toml");
+	over_remedy(
+	    _i, "fake: run sed -i /BROKEN/d \"$LLMC_ROOT/.llmc/config.toml\"");
 	over_start();
 	daemon = over_daemon(0);
 	good = e2e_read(config);
@@ -109,7 +110,7 @@ START_TEST(a_dead_socket_is_done_without_then_repaired)
 {
 	int daemon;
 
-	over_remedy(_i, "fake: run rm -r .llmc/autod.sock");
+	over_remedy(_i, "fake: run rm -r \"$LLMC_ROOT/.llmc/autod.sock\"");
 	auto_task(
 	    "a.md", "A\nfake: commit work.txt x\nfake: run %s", auto_gate("a"));
 	over_start();
@@ -148,7 +149,7 @@ START_TEST(permissions_are_repaired)
 
 	if (why != NULL)
 		unit_skip(why);
-	over_remedy(_i, "fake: run chmod 700 .llmc");
+	over_remedy(_i, "fake: run chmod 700 \"$LLMC_ROOT/.llmc\"");
 	auto_task(
 	    "a.md", "A\nfake: commit work.txt x\nfake: run %s", auto_gate("a"));
 	over_start();

@@ -64,8 +64,7 @@ START_TEST(a_corrupt_worktree_is_repaired)
 	e2e_skip_sandboxed("a worker in a box cannot replace .git");
 	over_culprit("echo nonsense >.git");
 	auto_task("a.md", "A\nfake: commit work.txt x");
-	over_remedy(_i,
-	    "%s\nfake: run rm -r .worktrees/auto-1; git worktree prune",
+	over_remedy(_i, "%s\nfake: run rm -r ../auto-1; git worktree prune",
 	    over_remove_culprit());
 	over_start();
 	if (over_recovers(_i, "is not a worktree: its .git does not name", 0)) {
@@ -95,7 +94,8 @@ START_TEST(work_that_fails_the_tests_is_repaired)
 	}
 	auto_wait_finished("landed", 2);
 	over_stop();
-	auto_history("bad.txt: x", "Mend it", "good.txt: x", NULL);
+	auto_history(
+	    "bad.txt: x", "Repair by the overseer", "good.txt: x", NULL);
 	ck_assert_int_eq(auto_events("post_accept", "\"exit_code\":\"0\""), 1);
 }
 END_TEST

@@ -118,7 +118,7 @@ START_TEST(it_is_told_where_it_works_and_what_it_cannot_do)
 	facts.tree = "/src/p/.worktrees/overseer";
 	remedy_prompt(&facts, &tree);
 	assert_has(&tree, "You work in /src/p/.worktrees/overseer, a git");
-	assert_has(&tree, "project's own checkout: it belongs to the user");
+	assert_has(&tree, "project's own checkout, but for .llmc: it");
 	assert_has(&tree, "MCP servers in the repository are not loaded");
 	ck_assert_ptr_null(strstr(tree.data, "You are in a sandbox"));
 	facts.boxed = true;

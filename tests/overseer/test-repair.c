@@ -407,6 +407,24 @@ START_TEST(what_is_not_committed_is_saved_and_the_fix_lands)
 }
 END_TEST
 
+START_TEST(a_record_that_cannot_be_written_is_said)
+{
+	struct world w;
+
+	world_begin(&w, true);
+	work(&w);
+	repo_sh(w.repo, "rm -r .llmc/logs; echo x >.llmc/logs");
+	world_finds(&w);
+	free(world_stops(&w));
+	world_until_over(&w);
+	ck_assert_int_eq(w.outcome, REPAIR_COMPLETED);
+	ck_assert_ptr_nonnull(strstr(w.words.data,
+	    WORLD_FOUND "; there is no record of the repair: cannot write "));
+	ck_assert_str_eq(w.log.data, "");
+	world_end(&w);
+}
+END_TEST
+
 START_TEST(it_asks_for_a_person_in_its_folder)
 {
 	cleanup_free char *manual = NULL;
@@ -627,6 +645,7 @@ unit_suite(void)
 		a_finding_of_an_earlier_repair_does_not_count,
 		a_link_is_no_finding,
 		what_is_not_committed_is_saved_and_the_fix_lands,
+		a_record_that_cannot_be_written_is_said,
 		it_asks_for_a_person_in_its_folder, NULL });
 	unit_rows(s, a_fix_is_checked_before_it_lands, nitems(rules));
 	unit_case(s, "stop",
