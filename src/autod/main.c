@@ -13,6 +13,7 @@
 #include "core.h"
 #include "emit.h"
 #include "errtext.h"
+#include "file.h"
 #include "fd-channel.h"
 #include "floors.h"
 #include "identity.h"
@@ -160,7 +161,7 @@ main(int argc, char **argv)
 	struct floors floors = { 0 };
 	struct loop *loop;
 	struct err err = { 0 };
-	int status = parse(argc, argv, &options);
+	int r, status = parse(argc, argv, &options);
 
 	if (status >= 0)
 		return status;
@@ -177,13 +178,17 @@ main(int argc, char **argv)
 	if (options.store.name != NULL)
 		return store_task_run(&workspace, &options.store);
 	log = workspace_path(&workspace, "logs/autod.log");
-	log_open(&(struct log_options){ .component = "autod",
+	r = log_open(&(struct log_options){ .component = "autod",
 	    .path = log,
 	    .max_size = LOG_SIZE,
 	    .keep = LOG_KEEP,
 	    .terminal = !options.core.oneshot,
 	    .colour = isatty(STDERR_FILENO),
 	    .level = LOG_LEVEL_INFO });
+	if (file_is_misplaced(r)) {
+		err_set(&err, r, "%s: %s", log, file_strerror(r));
+		return fail(&err);
+	}
 	loop = loop_new();
 	log_attach(loop);
 	if (floors_build(&floors, loop, &workspace, &options.core, &err) < 0) {

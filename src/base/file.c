@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -21,6 +23,7 @@
 #define FILE_LINKS_MAX 40 /* same limit as the kernel */
 #define FILE_NAME_PART 200 /* bytes of the name used in a temporary name */
 #define FILE_RANDOM    "XXXXXX" /* replaced by mkostemps(3) */
+#define FILE_OWN       "/.llmc/" /* no links below it: file.h */
 
 /* Only regular files are accepted. */
 static int
@@ -28,10 +31,52 @@ file_check_type(const struct stat *st)
 {
 	if (S_ISDIR(st->st_mode))
 		return -EISDIR;
+	if (S_ISLNK(st->st_mode))
+		return -ELOOP;
 	return S_ISREG(st->st_mode) ? 0 : -EINVAL;
 }
 
-/* Open a regular file; O_NONBLOCK keeps a fifo from blocking us. */
+/* The part of a path below our own folder, NULL = it is elsewhere. A project
+ * may lie in a folder of that name itself, so the last one counts. */
+static const char *
+file_below_own(const char *path)
+{
+	const char *below = NULL, *at = path;
+
+	while ((at = strstr(at, FILE_OWN)) != NULL)
+		below = at += strlen(FILE_OWN) - 1;
+	return below == NULL ? NULL : below + 1;
+}
+
+/* open(2), but in our own folder no part of the path may be a link. A kernel
+ * that cannot say so is asked about the last part only. */
+static int
+file_open_any(const char *path, int flags, mode_t mode)
+{
+	struct open_how how = { .flags = (unsigned)flags,
+		.mode = (flags & O_CREAT) != 0 ? mode : 0,
+		.resolve = RESOLVE_NO_SYMLINKS };
+	const char *below = file_below_own(path);
+	cleanup_free char *top = NULL;
+	cleanup_fd int dir = -1;
+	int fd;
+
+	if (below == NULL) {
+		fd = open(path, flags, mode);
+		return fd == -1 ? -errno : fd;
+	}
+	top = xstrndup(path, (size_t)(below - path));
+	dir = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir == -1)
+		return -errno;
+	fd = (int)syscall(
+	    SYS_openat2, dir, *below != '\0' ? below : ".", &how, sizeof how);
+	if (fd == -1 && (errno == ENOSYS || errno == EPERM))
+		fd = open(path, flags | O_NOFOLLOW, mode);
+	return fd == -1 ? -errno : fd;
+}
+
+/* O_NONBLOCK keeps a fifo from blocking us. */
 static int
 file_open_regular(const char *path, int flags, mode_t mode, struct stat *ret_st)
 {
@@ -39,9 +84,10 @@ file_open_regular(const char *path, int flags, mode_t mode, struct stat *ret_st)
 	struct stat st;
 	int r;
 
-	fd = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
-	if (fd == -1)
-		return errno == ENXIO ? -EINVAL : -errno; /* a socket */
+	fd = file_open_any(
+	    path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
+	if (fd < 0)
+		return fd == -ENXIO ? -EINVAL : fd; /* a socket, a fifo */
 	if (fstat(fd, &st) == -1)
 		return -errno;
 	r = file_check_type(&st);
@@ -49,6 +95,53 @@ file_open_regular(const char *path, int flags, mode_t mode, struct stat *ret_st)
 		return r;
 	*ret_st = st;
 	return take_fd(&fd);
+}
+
+int
+file_open(const char *path, int flags, mode_t mode)
+{
+	struct stat st;
+
+	return file_open_regular(path, flags, mode, &st);
+}
+
+int
+file_check(const char *path)
+{
+	cleanup_fd int fd =
+	    file_open_any(path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+	struct stat st;
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	return fstat(fd, &st) == -1 ? -errno : file_check_type(&st);
+}
+
+bool
+file_is_misplaced(int code)
+{
+	return code == -ELOOP || code == -EINVAL || code == -EISDIR;
+}
+
+const char *
+file_strerror(int code)
+{
+	switch (code) {
+	case -ELOOP:
+		return "it is a symbolic link, or behind one; remove the link";
+	case -EINVAL:
+		return "it is not a regular file; move it away";
+	case -EISDIR:
+		return "it is a folder; move it away";
+	default:
+		return strerror(-code);
+	}
+}
+
+static int
+file_fail(struct err *err, int code, const char *what, const char *path)
+{
+	return err_set(err, code, "%s %s: %s", what, path, file_strerror(code));
 }
 
 /* st_size cannot be trusted: files in /proc report 0. */
@@ -81,7 +174,7 @@ file_read(const char *path, size_t max, struct buf *buf, struct err *err)
 
 	fd = file_open_regular(path, O_RDONLY, 0, &st);
 	if (fd < 0)
-		return err_errno(err, fd, "cannot read %s", path);
+		return file_fail(err, fd, "cannot read", path);
 	if (st.st_size > 0 && (uintmax_t)st.st_size > max)
 		r = -EFBIG;
 	else
@@ -92,7 +185,7 @@ file_read(const char *path, size_t max, struct buf *buf, struct err *err)
 	if (r == -EFBIG)
 		return err_set(err, r,
 		    "cannot read %s: it is longer than %zu bytes", path, max);
-	return err_errno(err, r, "cannot read %s", path);
+	return file_fail(err, r, "cannot read", path);
 }
 
 int
@@ -195,9 +288,8 @@ static int
 file_open_dir(const char *path)
 {
 	cleanup_free char *dir = file_dir_of(path);
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	return fd == -1 ? -errno : fd;
+	return file_open_any(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 }
 
 static char *
@@ -253,13 +345,14 @@ file_replace_any(const char *path, const void *bytes, size_t len, mode_t mode,
 	cleanup_free char *target = NULL;
 	int r;
 
-	target = file_resolve(path);
+	target =
+	    file_below_own(path) != NULL ? xstrdup(path) : file_resolve(path);
 	if (target == NULL)
 		r = -errno;
 	else
 		r = file_replace_at(target, bytes, len, mode, sync, ret_stat);
 	if (r < 0)
-		return err_errno(err, r, "cannot write %s", path);
+		return file_fail(err, r, "cannot write", path);
 	return 0;
 }
 
@@ -314,6 +407,16 @@ file_replace_tidy(const char *path)
 		closedir(dir);
 }
 
+/* A folder below our own that is somewhere else. */
+static bool
+file_is_own_link(const char *path)
+{
+	struct stat st;
+
+	return file_below_own(path) != NULL && lstat(path, &st) == 0 &&
+	    S_ISLNK(st.st_mode);
+}
+
 int
 file_mkdirs(const char *path, mode_t mode, struct err *err)
 {
@@ -333,9 +436,13 @@ file_mkdirs(const char *path, mode_t mode, struct err *err)
 		/* Any error is fine if the directory exists. */
 		if (mkdir(part, mode) == -1) {
 			saved = errno == EEXIST ? ENOTDIR : errno;
-			if (!file_is_dir(part))
-				return err_errno(err, -saved,
-				    "cannot create the directory %s", part);
+			if (file_is_own_link(part))
+				saved = ELOOP;
+			else if (file_is_dir(part))
+				saved = 0;
+			if (saved != 0)
+				return file_fail(err, -saved,
+				    "cannot create the directory", part);
 		}
 		*end = kept;
 	}
@@ -409,7 +516,7 @@ file_append(const char *path, const void *bytes, size_t len, mode_t mode,
 	int r = file_append_at(path, bytes, len, mode, sync);
 
 	if (r < 0)
-		return err_errno(err, r, "cannot append to %s", path);
+		return file_fail(err, r, "cannot append to", path);
 	return 0;
 }
 
@@ -421,7 +528,7 @@ file_make_private(const char *path, off_t *ret_size, struct err *err)
 	    file_open_regular(path, O_WRONLY | O_CREAT, 0600, &st);
 
 	if (fd < 0)
-		return err_errno(err, fd, "cannot open %s", path);
+		return file_fail(err, fd, "cannot open", path);
 	if (fchmod(fd, 0600) == -1)
 		return err_errno(err, -errno, "cannot protect %s", path);
 	if (ret_size != NULL)

@@ -16,6 +16,23 @@ struct buf;
 struct err;
 struct stat;
 
+/*
+ * Below a folder named .llmc, which is ours, no part of a path may be a
+ * symbolic link: what another process puts there does not lead us elsewhere.
+ * Links above it are the user's. All functions here keep this, with -ELOOP.
+ */
+
+/* open(2) of a regular file, close-on-exec, without waiting for a fifo.
+ * Negative errno; -EINVAL or -EISDIR if it is something else. */
+int file_open(const char *path, int flags, mode_t mode);
+/* May a file be opened there by another: is it a regular one, or is there none?
+ * 0, or what file_open() would return. */
+int file_check(const char *path);
+/* Does what it returned say that something else is in the place of a file? */
+bool file_is_misplaced(int code);
+/* Words for what these functions return. Not to be freed. */
+const char *file_strerror(int code);
+
 /* Append the whole file to buf. -EFBIG if it is longer than max bytes, -EISDIR,
  * -ENOENT, ...; buf is unchanged on failure. Never blocks on a fifo: anything
  * but a regular file is -EINVAL. */
@@ -27,12 +44,12 @@ int file_read_fd(int fd, size_t max, struct buf *buf);
 
 /* Replace or create a file: temporary file in the same directory, fsync,
  * rename, fsync of the directory. A reader sees either the old or the new
- * bytes, even after a power cut. Follows a symbolic link at path. An existing
- * file keeps its permission bits; a new one gets exactly mode, regardless of
- * the umask. On failure nothing is left over and the old file is untouched,
- * except when the fsync of the directory fails: then the new bytes are in
- * place, but may not survive a power cut. Anything but a regular file is
- * -EINVAL or -EISDIR. */
+ * bytes, even after a power cut. Follows a symbolic link at path, but not below
+ * .llmc. An existing file keeps its permission bits; a new one gets exactly
+ * mode, regardless of the umask. On failure nothing is left over and the old
+ * file is untouched, except when the fsync of the directory fails: then the new
+ * bytes are in place, but may not survive a power cut. Anything but a regular
+ * file is -EINVAL or -EISDIR. */
 int file_replace(const char *path, const void *bytes, size_t len, mode_t mode,
     struct err *err);
 /* The same without waiting for the disk: for what can be made again. A reader

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "json.h"
 #include "jsonl-cursor.h"
 #include "jsonl.h"
@@ -66,8 +67,8 @@ cursor_open(struct jsonl_cursor *cursor, const char *name)
 	cleanup_fd int fd = -1;
 	struct stat st;
 
-	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
+	fd = file_open(name, O_RDONLY, 0);
+	if (fd < 0 || fstat(fd, &st) == -1)
 		return false;
 	fd_close(cursor->fd);
 	cursor->fd = take_fd(&fd);

@@ -118,16 +118,15 @@ jsonl_whole_lines(struct buf *text, bool from_start)
 static int
 jsonl_read_part(const char *path, struct jsonl_part *part)
 {
-	cleanup_fd int fd =
-	    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	cleanup_fd int fd = file_open(path, O_RDONLY, 0);
 	struct stat st;
 	off_t from = 0;
 	int r;
 
-	if (fd == -1 || fstat(fd, &st) == -1)
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) == -1)
 		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
 	part->dev = st.st_dev;
 	part->ino = st.st_ino;
 	if (st.st_size > (off_t)JSONL_LOOK_MAX)
@@ -229,7 +228,8 @@ jsonl_collect(
 
 		r = jsonl_add_part(name, parts);
 		if (r < 0 && r != -ENOENT)
-			return err_errno(err, r, "cannot read %s", name);
+			return err_set(err, r, "cannot read %s: %s", name,
+			    file_strerror(r));
 		missing = r == -ENOENT ? missing + 1 : 0;
 		if (r == 1 && count > 0)
 			left -= jsonl_back(&parts->at[parts->count - 1], left);
@@ -268,19 +268,17 @@ struct jsonl_files {
 static int
 jsonl_open(const char *path, int64_t since_ms, struct jsonl_files *files)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = file_open(path, O_RDONLY, 0);
 	const struct stat *last = NULL;
 	struct stat st;
 	int r = 0;
 
-	if (fd == -1)
-		return -errno;
+	if (fd < 0)
+		return fd;
 	if (files->count > 0)
 		last = &files->at[files->count - 1].st;
 	if (fstat(fd, &st) == -1)
 		r = -errno;
-	else if (!S_ISREG(st.st_mode))
-		r = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
 	else if (clock_file_ms(&st.st_mtim) >= since_ms &&
 	    (last == NULL || last->st_ino != st.st_ino ||
 		last->st_dev != st.st_dev))
@@ -307,7 +305,8 @@ jsonl_open_all(const char *path, int64_t since_ms, struct jsonl_files *files,
 
 		r = jsonl_open(name, since_ms, files);
 		if (r < 0 && r != -ENOENT)
-			return err_errno(err, r, "cannot read %s", name);
+			return err_set(err, r, "cannot read %s: %s", name,
+			    file_strerror(r));
 		missing = r == -ENOENT ? missing + 1 : 0;
 	}
 	return 0;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "errtext.h"
+#include "file.h"
 #include "lock.h"
 #include "mem.h"
 
@@ -24,10 +25,10 @@ static int
 take(const char *path, struct err *err)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	cleanup_fd int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	cleanup_fd int fd = file_open(path, O_RDWR | O_CREAT, 0600);
 
-	if (fd == -1)
-		return err_errno(err, -errno, "%s", path);
+	if (fd < 0)
+		return err_set(err, fd, "%s: %s", path, file_strerror(fd));
 	if (fcntl(fd, F_OFD_SETLK, &lock) == -1) {
 		if (errno == EAGAIN || errno == EACCES)
 			return err_set(err, -EAGAIN,
@@ -54,10 +55,10 @@ int
 lock_is_held(const char *path)
 {
 	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
-	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	cleanup_fd int fd = file_open(path, O_RDONLY, 0);
 
-	if (fd == -1)
-		return errno == ENOENT ? 0 : -errno;
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
 	/* Ask about a read lock, which works with a read-only descriptor. */
 	if (fcntl(fd, F_OFD_GETLK, &lock) == -1)
 		return -errno;

@@ -14,6 +14,7 @@
 
 #include "buf.h"
 #include "clock.h"
+#include "file.h"
 #include "log.h"
 #include "mem.h"
 #include "outlet.h"
@@ -101,12 +102,16 @@ static int
 log_open_file(void)
 {
 	int mode = log_state.options.mode != 0 ? log_state.options.mode : 0600;
+	int fd;
 
 	if (log_state.path == NULL || log_state.fd != -1)
 		return 0;
-	log_state.fd = open(log_state.path,
-	    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, mode);
-	return log_state.fd == -1 ? -errno : 0;
+	fd = file_open(
+	    log_state.path, O_WRONLY | O_APPEND | O_CREAT, (mode_t)mode);
+	if (fd < 0)
+		return fd;
+	log_state.fd = fd;
+	return 0;
 }
 
 int

@@ -9,6 +9,7 @@
 
 #include "buf.h"
 #include "errtext.h"
+#include "file.h"
 #include "loop.h"
 #include "mem.h"
 #include "tail.h"
@@ -43,17 +44,10 @@ tail_restart(struct tail *tail)
 	buf_clear(&tail->line);
 }
 
-/* Only a regular file: a fifo would block, a directory has no lines. */
 static int
 open_regular(const char *path)
 {
-	cleanup_fd int fd =
-	    open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct stat st;
-
-	if (fd == -1 || fstat(fd, &st) == -1)
-		return -errno;
-	return S_ISREG(st.st_mode) ? take_fd(&fd) : -EINVAL;
+	return file_open(path, O_RDONLY, 0);
 }
 
 static void

@@ -303,11 +303,19 @@ check_state(struct doctor *d)
 {
 	const struct workspace *ws = &d->cli->workspace;
 	cleanup_free char *file = workspace_path(ws, "state.json");
-	cleanup_free char *recovered = NULL;
+	cleanup_free char *recovered = NULL, *worktrees = NULL;
 	char id[ID_UUID_SIZE];
 	const char *root_id;
 	struct err err = { 0 };
 
+	worktrees = workspace_resolve(ws,
+	    d->settings == NULL ?
+		".worktrees" :
+		settings_string(d->settings, "repo.worktree_dir"));
+	if (state_file_is_lost(ws, worktrees, &err)) {
+		doctor_note(d, VERDICT_FAIL, "state", err.msg, NULL);
+		return;
+	}
 	if (!file_exists(file)) {
 		doctor_note(d, VERDICT_OK, "state", "none yet", NULL);
 		return;

@@ -101,7 +101,9 @@ keeper_record_write(const struct keeper *keeper, bool ended, long oom_kills)
 	if (record.len >= sizeof record.text || n < 0 ||
 	    (size_t)n >= sizeof temporary)
 		return -ENAMETOOLONG;
-	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	fd = open(temporary,
+	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+	    0600);
 	if (fd == -1)
 		return -errno;
 	r = write_to(fd);

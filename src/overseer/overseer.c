@@ -458,16 +458,20 @@ find_root(struct overseer *o, struct err *err)
 	return r;
 }
 
-static void
-open_log(const struct overseer *o)
+static int
+open_log(const struct overseer *o, struct err *err)
 {
 	cleanup_free char *log = overseer_path(o, "logs/overseer.log");
+	int r;
 
-	log_open(&(struct log_options){ .component = "overseer",
+	r = log_open(&(struct log_options){ .component = "overseer",
 	    .path = log,
 	    .max_size = LOG_SIZE,
 	    .keep = LOG_KEEP,
 	    .level = LOG_LEVEL_INFO });
+	return file_is_misplaced(r) ?
+	    err_set(err, r, "%s: %s", log, file_strerror(r)) :
+	    0;
 }
 
 /* Until it oversees; what was refused is told. */
@@ -518,8 +522,9 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 		o->exit_status = start_check_only(o);
 		return 0;
 	}
+	if (r == 0)
+		r = open_log(o, &err);
 	if (r == 0) {
-		open_log(o);
 		id_uuid(instance);
 		o->instance = xstrdup(instance);
 		r = take_lock(o, &err);

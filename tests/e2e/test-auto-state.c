@@ -224,6 +224,71 @@ START_TEST(workers_that_a_person_removed_are_made_again)
 }
 END_TEST
 
+/* Not a new beginning: what was known is lost, and that is said. */
+START_TEST(a_state_that_was_lost_is_said)
+{
+	static const char *const lost[] = {
+		"rm -f .llmc/state.json .llmc/state.json.bak",
+		"rm -f .llmc/state.json .llmc/state.json.bak .llmc/root_id"
+	};
+	struct json_object *good = ended();
+
+	for (size_t i = 0; i < nitems(lost); i++) {
+		e2e_expect(e2e_sh(fleet_root(), lost[i]), 0, NULL);
+		ck_assert_int_eq(auto_run(NULL), 1);
+		e2e_has(auto_output(), "state.json and its backup are gone");
+		e2e_has(auto_output(), "llmc doctor --rebuild");
+		ck_assert(
+		    !e2e_exists(e2e_path("%s/.llmc/state.json", fleet_root())));
+		e2e_expect(
+		    e2e_llmc(fleet_root(), "add", "adam", NULL), 1, "are gone");
+		auto_put_state(good);
+	}
+	run_to_the_end();
+}
+END_TEST
+
+/* --- something else in the place of a file ------------------------ */
+
+/* What another program has put there is neither written through nor waited
+ * for: the daemon says what is in its way, or does without the file. */
+START_TEST(nothing_in_our_folder_leads_elsewhere)
+{
+	static const char script[] =
+	    "set -eu; echo theirs >victim\n"
+	    "for f in state.json state.lock daemon.json tmux.conf root_id "
+	    "auto.heartbeat.new logs/autod.log logs/autod.stderr\n"
+	    "do for kind in 'ln -s ../victim' mkfifo mkdir\n"
+	    "do	rm -rf keep; cp -a .llmc keep; rm -rf .llmc/$f\n"
+	    "	case $kind$f in ln*/*) kind='ln -s ../../victim';; esac\n"
+	    "	$kind .llmc/$f\n"
+	    "	out=$(timeout 5 \"$L\" up --detach 2>&1) || case $? in\n"
+	    "	124) echo \"$f, $kind: no answer\"; exit 1;;\n"
+	    "	*) case $out in *\"/$f\"*) ;;\n"
+	    "	*) echo \"$f, $kind: $out\"; exit 1;; esac;; esac\n"
+	    "	timeout 10 \"$L\" down >/dev/null 2>&1 || [ $? != 124 ]\n"
+	    "	[ \"$(cat victim)\" = theirs ] || "
+	    "{ echo \"$f, $kind: written\"; exit 1; }\n"
+	    "	rm -rf .llmc; mv keep .llmc\n"
+	    "done; done";
+
+	json_object_put(ended());
+	e2e_expect(e2e_sh(fleet_root(),
+		       e2e_path("L='%s'; %s", e2e_llmc_path(), script)),
+	    0, NULL);
+}
+END_TEST
+
+START_TEST(the_heartbeat_is_private)
+{
+	auto_up(NULL);
+	fleet_wait("auto-1", "idle");
+	auto_wait_shell("[ -s .llmc/auto.heartbeat ]");
+	auto_wait_shell("[ $(stat -c %a .llmc/auto.heartbeat) = 600 ]");
+	auto_drain();
+}
+END_TEST
+
 /* --- taken away in the middle of a task ---------------------------- */
 
 static void
@@ -268,6 +333,8 @@ unit_suite(void)
 		a_state_that_was_removed_is_written_again,
 		a_state_of_another_root_is_refused,
 		a_state_that_lost_all_its_workers_is_refused,
+		a_state_that_was_lost_is_said,
+		nothing_in_our_folder_leads_elsewhere, the_heartbeat_is_private,
 		workers_that_are_missing_are_made_again,
 		workers_that_a_person_removed_are_made_again,
 		the_task_of_a_worker_that_is_reset_waits_again,

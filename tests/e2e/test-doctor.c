@@ -281,7 +281,7 @@ START_TEST(broken_config_is_told_and_the_rest_looked_at)
 	assert_check(
 	    doctor(dir, 1), "config", "fail", "not set up", "llmc init");
 	ck_assert_int_eq(mkdir(config, 0700), 0);
-	assert_check(doctor(dir, 1), "config", "fail", "Is a directory",
+	assert_check(doctor(dir, 1), "config", "fail", "it is a folder",
 	    "make it readable");
 }
 END_TEST

@@ -290,6 +290,55 @@ START_TEST(replace_creates_the_target_of_a_dead_link)
 }
 END_TEST
 
+/* Below .llmc a link leads nowhere, be it a file or a folder on the way. What
+ * is above it is the user's. */
+START_TEST(our_own_folder_has_no_links)
+{
+	static const char *const names[] = { "link", "dead", "out/f",
+		"out/none" };
+	const char *dir = fresh_dir(), *own;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = { 0 };
+
+	ck_assert_int_eq(mkdir(in(dir, "real"), 0700), 0);
+	ck_assert_int_eq(mkdir(in(dir, "real/.llmc"), 0700), 0);
+	ck_assert_int_eq(mkdir(in(dir, "users"), 0700), 0);
+	put(in(dir, "users/f"), "theirs");
+	ck_assert_int_eq(symlink("real", in(dir, "root")), 0);
+	own = in(dir, "root/.llmc");
+	ck_assert_int_eq(
+	    symlink(in(dir, "users/f"), in(dir, "real/.llmc/link")), 0);
+	ck_assert_int_eq(
+	    symlink(in(dir, "users/new"), in(dir, "real/.llmc/dead")), 0);
+	ck_assert_int_eq(
+	    symlink(in(dir, "users"), in(dir, "real/.llmc/out")), 0);
+	for (size_t i = 0; i < nitems(names); i++) {
+		cleanup_free char *path = file_join(own, names[i]);
+
+		ck_assert_int_eq(
+		    file_replace(path, "x", 1, 0600, &err), -ELOOP);
+		ck_assert_ptr_nonnull(strstr(err.msg, "symbolic link"));
+		ck_assert_int_eq(
+		    file_append(path, "x", 1, 0600, false, NULL), -ELOOP);
+		ck_assert_int_eq(file_make_private(path, NULL, NULL), -ELOOP);
+		ck_assert_int_eq(file_read(path, 100, &text, NULL), -ELOOP);
+		ck_assert_int_eq(file_check(path), -ELOOP);
+		ck_assert_int_eq(
+		    file_open(path, O_WRONLY | O_CREAT, 0600), -ELOOP);
+	}
+	ck_assert_int_eq(
+	    file_mkdirs(in(dir, "root/.llmc/out/sub"), 0700, NULL), -ELOOP);
+	expect(in(dir, "users/f"), "theirs");
+	ck_assert_int_eq(count_entries(in(dir, "users")), 1);
+	put(in(dir, "root/.llmc/f"), "ours");
+	expect(in(dir, "real/.llmc/f"), "ours");
+	ck_assert_int_eq(file_mkdirs(in(dir, "root/.llmc/a/b"), 0700, NULL), 0);
+	put(in(dir, "root/.llmc/a/b/f"), "ours");
+	ck_assert_int_eq(file_check(in(dir, "root/.llmc/a/b/f")), 0);
+	ck_assert_int_eq(file_check(in(dir, "root/.llmc/a/none")), 0);
+}
+END_TEST
+
 static void
 expect_replace_fails(const char *path, int code)
 {
@@ -575,7 +624,7 @@ unit_suite(void)
 		replace_leaves_open_readers_the_old_bytes,
 		replace_tells_which_file_it_is, replace_follows_links,
 		replace_creates_the_target_of_a_dead_link,
-		replace_refuses_and_leaves_nothing,
+		our_own_folder_has_no_links, replace_refuses_and_leaves_nothing,
 		tidy_removes_what_a_killed_writer_left,
 		replace_takes_the_longest_name,
 		replace_that_cannot_write_keeps_the_old_file,

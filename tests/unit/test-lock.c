@@ -164,6 +164,25 @@ START_TEST(unusable_paths_are_errors)
 }
 END_TEST
 
+/* It must not be waited for, and a link must not lead elsewhere. */
+START_TEST(what_is_no_file_is_refused)
+{
+	const char *fifo = fresh_path(), *dir = unit_path(".llmc");
+	const char *link = unit_path(".llmc/lock");
+	struct err err = { 0 };
+
+	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+	ck_assert_int_eq(lock_try(fifo, &err), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "it is not a regular file"));
+	ck_assert_int_eq(lock_is_held(fifo), -EINVAL);
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	ck_assert_int_eq(symlink("../victim", link), 0);
+	ck_assert_int_eq(lock_try(link, &err), -ELOOP);
+	ck_assert_ptr_nonnull(strstr(err.msg, "it is a symbolic link"));
+	ck_assert(!file_exists(unit_path("victim")));
+}
+END_TEST
+
 START_TEST(death_lets_go)
 {
 	const char *path = fresh_path();
@@ -190,6 +209,7 @@ unit_suite(void)
 		descriptor_is_not_inherited_by_programs,
 		file_is_private_and_stays, a_file_that_was_replaced_is_another,
 		text_in_the_file_is_kept, is_held_asks_and_takes_nothing,
-		unusable_paths_are_errors, death_lets_go, NULL });
+		unusable_paths_are_errors, what_is_no_file_is_refused,
+		death_lets_go, NULL });
 	return s;
 }

@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -223,12 +225,44 @@ END_TEST
 
 START_TEST(a_full_disk_is_survived)
 {
-	open_log("/dev/full", LOG_LEVEL_INFO);
+	const struct rlimit none = { 0, RLIM_INFINITY };
+	const char *path = unit_path("full.log");
+	struct rlimit before;
+	struct stat st;
+
+	open_log(path, LOG_LEVEL_INFO);
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
 	errno = 0;
 	for (int i = 0; i < 10; i++)
 		log_info("nobody will read this");
 	ck_assert_int_eq(errno, 0);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+	signal(SIGXFSZ, SIG_DFL);
 	log_close();
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_eq(st.st_size, 0);
+}
+END_TEST
+
+/* It would block whoever logs, or lead elsewhere. */
+START_TEST(what_is_no_file_is_refused)
+{
+	const char *fifo = unit_path("fifo.log"), *dir = unit_path(".llmc");
+	const char *link = unit_path(".llmc/link.log");
+	struct log_options options = { .component = "test", .path = fifo };
+
+	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+	ck_assert_int_eq(log_open(&options), -EINVAL);
+	log_info("nobody will read this");
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	ck_assert_int_eq(symlink("../victim", link), 0);
+	options.path = link;
+	ck_assert_int_eq(log_open(&options), -ELOOP);
+	log_info("nobody will read this");
+	log_close();
+	ck_assert_int_eq(access(unit_path("victim"), F_OK), -1);
 }
 END_TEST
 
@@ -316,7 +350,7 @@ unit_suite(void)
 		the_environment_filters, rotation_keeps_what_it_should,
 		a_record_larger_than_the_limit_is_written,
 		a_removed_file_comes_back, an_unwritable_log_is_tried_again,
-		a_full_disk_is_survived,
+		a_full_disk_is_survived, what_is_no_file_is_refused,
 		a_huge_message_is_cut_between_characters,
 		the_terminal_copy_is_safe_to_look_at, NULL });
 	/* Not if the test would end the whole program. */

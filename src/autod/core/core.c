@@ -162,8 +162,13 @@ static int
 load_state(struct core *core, struct err *err)
 {
 	cleanup_free char *recovered = NULL;
+	cleanup_free char *worktrees = workspace_resolve(core->workspace,
+	    settings_string(core->settings, "repo.worktree_dir"));
 	int r;
 
+	/* Not a new beginning: workers, tasks and costs would be lost. */
+	if (state_file_is_lost(core->workspace, worktrees, err))
+		return -ENOENT;
 	state_file_tidy(core->workspace);
 	r = state_file_load(
 	    core->workspace, clock_wall_ms(), &core->state, &recovered, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ struct heartbeat {
 	struct loop_timer *timer;
 	uint64_t sequence;
 	int64_t last_unix;
+	int failure; /* of the last beat, 0 = none */
 };
 
 /* What the daemon is doing, in one word, in case it looks stuck. */
@@ -120,18 +122,24 @@ beat(void *arg)
 	    (long long)rss_kb(), (long long)clock_mono_ms(),
 	    (long long)sign_ms(core));
 	cleanup_fd int fd = -1;
+	int r;
 
 	loop_lag_reset(core->loop);
 	if (h->timer != NULL)
 		loop_timer_restart(h->timer, period_ms(core));
 	if (!root_guard_holds(core))
 		return;
-	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (fd == -1 || file_write_all(fd, text, strlen(text)) < 0 ||
-	    put_in_place(fresh, file) == -1)
-		log_debug("auto.heartbeat: not written");
-	else
+	unlink(fresh); /* whatever it is: it is made anew */
+	fd = file_open(fresh, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	r = fd < 0 ? fd : file_write_all(fd, text, strlen(text));
+	if (r == 0 && put_in_place(fresh, file) == -1)
+		r = -errno;
+	if (r == 0)
 		h->last_unix = now_unix;
+	else if (h->failure != r)
+		log_info("%s cannot be written: %s", fresh,
+		    r == -EEXIST ? file_strerror(-EISDIR) : file_strerror(r));
+	h->failure = r;
 }
 
 int64_t

@@ -145,9 +145,9 @@ run_dir_wait(const struct workspace *workspace, const char *name, bool wait)
 		unlink(file);
 		return;
 	}
-	fd = open(file, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd == -1)
-		log_debug("%s: %s", file, strerror(errno));
+	fd = file_open(file, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		log_debug("%s: %s", file, file_strerror(fd));
 	else
 		close(fd);
 }

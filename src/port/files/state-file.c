@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -128,6 +129,45 @@ keep_root_id(const struct workspace *workspace, const struct state *state,
 	path = workspace_path(workspace, "root_id");
 	line = xasprintf("%s\n", state->root_id);
 	return file_replace(path, line, strlen(line), 0600, err);
+}
+
+static bool
+has_worktrees(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	bool found = false;
+
+	while (dir != NULL && !found && (entry = readdir(dir)) != NULL) {
+		cleanup_free char *git =
+		    xasprintf("%s/%s/.git", folder, entry->d_name);
+
+		found = entry->d_name[0] != '.' && file_exists(git);
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return found;
+}
+
+bool
+state_file_is_lost(
+    const struct workspace *workspace, const char *worktrees, struct err *err)
+{
+	cleanup_free char *path = workspace_path(workspace, "state.json");
+	cleanup_free char *backup = workspace_path(workspace, "state.json.bak");
+	char id[ID_UUID_SIZE];
+	bool known = state_file_root_id(workspace, id, NULL) == 0;
+
+	if (file_exists(path) || file_exists(backup) ||
+	    (!known && !has_worktrees(worktrees)))
+		return false;
+	err_set(err, -ENOENT,
+	    "%s and its backup are gone, but llmc has worked here: %s; put the "
+	    "file back, or make a new one from the worktrees: llmc doctor "
+	    "--rebuild",
+	    path,
+	    known ? "there is a root_id beside it" : "there are worktrees");
+	return true;
 }
 
 int

@@ -8,6 +8,7 @@
 #ifndef STATE_FILE_H
 #define STATE_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "id.h"
@@ -23,6 +24,11 @@ struct workspace;
  * is no reason to use an older one. Changes nothing on the disk. */
 int state_file_load(const struct workspace *workspace, int64_t now_ms,
     struct state *ret_state, char **ret_recovered, struct err *err);
+
+/* Is the state gone, with its backup, from a root where there was one: it has
+ * an id, or worktrees in that folder (absolute)? Words that say what to do. */
+bool state_file_is_lost(
+    const struct workspace *workspace, const char *worktrees, struct err *err);
 
 /* The old file becomes the backup; there is a state.json at every moment. An
  * old file that is broken (edited by hand, for example) is kept as

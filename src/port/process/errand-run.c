@@ -121,9 +121,10 @@ open_stream(struct run *run, int which, const char *suffix, size_t max)
 
 	/* One byte more shows that it was cut. */
 	stream->room = max + 1;
-	stream->file =
-	    open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (stream->file == -1 || pipe2(ends, O_CLOEXEC) == -1)
+	stream->file = file_open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (stream->file < 0)
+		return stream->file;
+	if (pipe2(ends, O_CLOEXEC) == -1)
 		return -errno;
 	stream->pipe = ends[0];
 	stream->end = ends[1];
@@ -160,9 +161,9 @@ put(const char *part, const char *path, int number)
 
 	if (part == NULL || path == NULL)
 		return -EINVAL;
-	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd == -1)
-		return -errno;
+	fd = file_open(part, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (fd < 0)
+		return fd;
 	len = snprintf(text, sizeof text, "%d\n", number);
 	r = file_write_all(fd, text, (size_t)len);
 	if (r == 0 && rename(part, path) == -1)

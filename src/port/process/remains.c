@@ -224,10 +224,9 @@ write_ended(struct remains *r)
 	}
 	json_set_bool(r->json, "ended", true);
 	json_print(r->json, false, &text);
-	fd = open(r->file,
-	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-	    0600);
-	if (fd != -1)
+	fd =
+	    file_open(r->file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+	if (fd >= 0)
 		file_write_all(fd, text.data, text.len);
 }
 

@@ -246,9 +246,21 @@ static int
 connect_to(
     const char *path, int flags, struct store_db **ret_db, struct err *err)
 {
-	struct store_db *db = xcalloc(1, sizeof *db);
+	static const char *const suffixes[] = { "", "-wal", "-shm",
+		"-journal" };
+	struct store_db *db;
 	int rc;
 
+	/* SQLite has no way to refuse links only below a folder. */
+	for (size_t i = 0; i < nitems(suffixes); i++) {
+		cleanup_free char *file = xasprintf("%s%s", path, suffixes[i]);
+
+		rc = file_check(file);
+		if (rc < 0)
+			return err_set(
+			    err, rc, "%s: %s", file, file_strerror(rc));
+	}
+	db = xcalloc(1, sizeof *db);
 	db->path = xstrdup(path);
 	rc = sqlite3_open_v2(path, &db->sqlite,
 	    flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);

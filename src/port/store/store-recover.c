@@ -193,16 +193,15 @@ static int
 copy_file(const char *from, const char *to, struct err *err)
 {
 	cleanup_fd int in = open(from, O_RDONLY | O_CLOEXEC);
-	cleanup_fd int out =
-	    open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	cleanup_fd int out = file_open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	char bytes[65536];
 	ssize_t n;
 	int r = 0;
 
 	if (in == -1)
 		return err_errno(err, -errno, "%s", from);
-	if (out == -1)
-		return err_errno(err, -errno, "%s", to);
+	if (out < 0)
+		return err_set(err, out, "%s: %s", to, file_strerror(out));
 	while (r == 0 && (n = read(in, bytes, sizeof bytes)) > 0)
 		r = file_write_all(out, bytes, (size_t)n);
 	if (r == 0 && n == -1)
