@@ -68,6 +68,9 @@ add_done(struct json_object *entry, struct buf *out)
 		buf_addf(out, "%" PRId64 "/%" PRId64,
 		    json_int_or(summary, "done", 0),
 		    json_int_or(summary, "total", 0));
+	if (json_int_or(summary, "dropped", 0) > 0)
+		buf_addf(out, ", %" PRId64 " cancelled",
+		    json_int_or(summary, "dropped", 0));
 }
 
 static void

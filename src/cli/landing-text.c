@@ -154,8 +154,10 @@ landing_text_push(struct cli *cli, struct json_object *push)
 	int64_t ms = json_int_or(push, "next_unix", 0) * 1000 - clock_wall_ms();
 
 	if (strcmp(state, "failed") != 0) {
-		buf_addf(&cli->text, "Push: origin %s %.7s\n",
-		    strcmp(state, "done") == 0 ? "has" : "does not have yet",
+		buf_addf(&cli->text,
+		    strcmp(state, "done") == 0 ?
+			"Push: origin took %.7s\n" :
+			"Push: origin does not have %.7s yet\n",
 		    sha);
 		return;
 	}

@@ -89,13 +89,18 @@ show_summary(struct auto_status *a)
 	size_t workers = count_workers(state);
 	uint64_t completed = state->outcomes[OUTCOME_LANDED] +
 	    state->outcomes[OUTCOME_NO_CHANGES];
+	uint64_t left = state->outcomes[OUTCOME_FAILED] +
+	    state->outcomes[OUTCOME_DEAD_LETTER] +
+	    state->outcomes[OUTCOME_ABORTED];
 	struct json_object *outcomes = json_object_new_object();
 
 	buf_addf(&a->cli->text,
-	    "Auto Mode: %zu worker%s, %" PRIu64 " task%s completed, %" PRIu64
-	    " error%s\n",
-	    workers, plural(workers), completed, plural(completed),
-	    state->errors, plural(state->errors));
+	    "Auto Mode: %zu worker%s, %" PRIu64 " task%s completed", workers,
+	    plural(workers), completed, plural(completed));
+	if (left > 0)
+		buf_addf(&a->cli->text, ", %" PRIu64 " not", left);
+	buf_addf(&a->cli->text, ", %" PRIu64 " error%s\n", state->errors,
+	    plural(state->errors));
 	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++)
 		json_set_int(outcomes, task_outcome_name((enum task_outcome)i),
 		    (int64_t)state->outcomes[i]);
@@ -147,7 +152,7 @@ show_tasks(struct auto_status *a)
 	if (failed > 0)
 		buf_addf(text, ", %" PRIu64 " failed", failed);
 	if (state->outcomes[OUTCOME_ABORTED] > 0)
-		buf_addf(text, ", %" PRIu64 " dropped",
+		buf_addf(text, ", %" PRIu64 " aborted",
 		    state->outcomes[OUTCOME_ABORTED]);
 	buf_adds(text, "  (llmc task list)\n");
 }

@@ -271,7 +271,8 @@ const struct shape api_plan_summary = {
 	.fields =
 	    FIELDS{
 		FIELD("total", SHAPE_INT,
-		    "nodes without children, cancelled ones aside"),
+		    "nodes without children, without those that "
+		    "others have replaced"),
 		FIELD("percent", SHAPE_INT, "done of the total"),
 		FIELD("ready", SHAPE_INT, "can be worked on now"),
 		FIELD("assigned", SHAPE_INT, "somebody works on them"),
@@ -281,6 +282,8 @@ const struct shape api_plan_summary = {
 		FIELD("blocked", SHAPE_INT, NULL),
 		FIELD("done", SHAPE_INT, NULL),
 		FIELD("cancelled", SHAPE_INT, NULL),
+		FIELD("dropped", SHAPE_INT,
+		    "of those, the ones that nothing has replaced"),
 		END,
 	    },
 };

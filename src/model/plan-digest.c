@@ -119,7 +119,7 @@ const struct shape plan_digest_shape = {
 		NUMBER("active", "goals"),
 		NUMBER("paused", "goals"),
 		NUMBER("done", "nodes without children"),
-		NUMBER("total", "of them, cancelled ones aside"),
+		NUMBER("total", "of them, without those that others replaced"),
 		NUMBER("ready", NULL),
 		NUMBER("blocked", NULL),
 		NUMBER("stalled", "assignments"),

@@ -4,6 +4,7 @@
 #include "plan-ready.h"
 #include "plan-summary.h"
 #include "plan.h"
+#include "strv.h"
 
 /* forced: the status of an overridden node above; NODE_STATUS_COUNT = none. */
 static void
@@ -15,6 +16,9 @@ count(const struct plan *plan, const struct plan_node *node,
 
 	if (plan_node_leaf(node)) {
 		summary->leaves[status]++;
+		if (status == NODE_CANCELLED &&
+		    strv_count(node->replaced_by) > 0)
+			summary->replaced++;
 		if (plan_node_ready(plan, node))
 			summary->ready++;
 		if (node->assignment != NULL)
@@ -37,8 +41,11 @@ plan_summary(const struct plan *plan, const struct plan_node *node)
 		count(plan, node, NODE_STATUS_COUNT, &s);
 	for (size_t i = 0; node == NULL && i < plan->phase_count; i++)
 		count(plan, plan->phases[i], NODE_STATUS_COUNT, &s);
-	for (int i = 0; i < NODE_CANCELLED; i++)
+	/* What was cancelled was not done: three of five is not all. Those that
+	 * were replaced are done by others. */
+	for (int i = 0; i < NODE_STATUS_COUNT; i++)
 		s.total += s.leaves[i];
+	s.total -= s.replaced;
 	if (s.total > 0)
 		s.percent = (int)(s.leaves[NODE_DONE] * 100 / s.total);
 	return s;
@@ -56,5 +63,7 @@ plan_summary_to_json(const struct plan_summary *summary)
 	for (int i = 0; i < NODE_STATUS_COUNT; i++)
 		json_set_int(
 		    json, node_status_words[i], (int64_t)summary->leaves[i]);
+	json_set_int(json, "dropped",
+	    (int64_t)(summary->leaves[NODE_CANCELLED] - summary->replaced));
 	return json;
 }

@@ -15,7 +15,8 @@ struct plan_node;
 
 struct plan_summary {
 	size_t leaves[NODE_STATUS_COUNT];
-	size_t total; /* without the cancelled ones */
+	size_t total; /* without those that were replaced */
+	size_t replaced; /* of the cancelled ones, by other nodes */
 	size_t ready;
 	size_t assigned;
 	int percent; /* done of the total; 100 only if all are */

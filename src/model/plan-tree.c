@@ -25,6 +25,9 @@ plan_tree_head(const struct plan *plan, struct buf *out)
 		buf_addf(out, ", %zu ready", s.ready);
 	if (s.leaves[NODE_BLOCKED] > 0)
 		buf_addf(out, ", %zu blocked", s.leaves[NODE_BLOCKED]);
+	if (s.leaves[NODE_CANCELLED] > s.replaced)
+		buf_addf(out, ", %zu cancelled",
+		    s.leaves[NODE_CANCELLED] - s.replaced);
 }
 
 static void

@@ -23,9 +23,10 @@ push_record_landed(struct push_record *push, const char *commit)
 }
 
 void
-push_record_done(struct push_record *push, const char *commit)
+push_record_done(
+    struct push_record *push, const char *commit, const char *pushed)
 {
-	xstrset(&push->pushed, commit);
+	xstrset(&push->pushed, pushed);
 	if (push->unpushed != NULL && strcmp(push->unpushed, commit) == 0)
 		xstrset(&push->unpushed, NULL);
 	forget_failures(push);

@@ -21,8 +21,10 @@ struct push_record {
 
 /* A landing has moved the branch to this commit. */
 void push_record_landed(struct push_record *push, const char *commit);
-/* This commit was pushed; a later one may have landed meanwhile. */
-void push_record_done(struct push_record *push, const char *commit);
+/* The branch was pushed for this commit, as it was then; a later one may have
+ * landed meanwhile. */
+void push_record_done(
+    struct push_record *push, const char *commit, const char *pushed);
 /* A try failed: sets when the next one is. */
 void push_record_failed(
     struct push_record *push, const char *reason, int64_t now_ms);

@@ -152,6 +152,24 @@ START_TEST(a_remote_that_comes_back_gets_it)
 }
 END_TEST
 
+/* What is said of origin is what it has, also if the branch was moved. */
+START_TEST(what_is_said_to_be_pushed_was_pushed)
+{
+	struct landing_world world;
+
+	landing_world_begin(&world, with_push);
+	land(&world, "adam", "b.txt");
+	floor_world_wait(&world.floor, has_failed, &world);
+	floor_world_sh(&world.floor, "git reset -q --hard HEAD~1");
+	floor_world_sh(&world.floor, slow_origin);
+	ck_assert(landings_retry(world.landings));
+	floor_world_wait(&world.floor, is_pushed, &world);
+	ck_assert_str_eq(remote_tip(&world), "first");
+	assert_shown(&world, "done first, 0");
+	landing_world_end(&world);
+}
+END_TEST
+
 /* The daemon that stops does not wait for the remote. The next one tries again:
  * at once what did not fail, and the rest when its time has come. */
 START_TEST(the_next_daemon_pushes)
@@ -191,7 +209,8 @@ unit_suite(void)
 	unit_case(suite, "push",
 	    (const TTest *const[]){ nothing_is_pushed_unless_it_is_wanted,
 		a_remote_that_hangs_holds_up_nothing,
-		a_remote_that_comes_back_gets_it, the_next_daemon_pushes,
+		a_remote_that_comes_back_gets_it,
+		what_is_said_to_be_pushed_was_pushed, the_next_daemon_pushes,
 		NULL });
 	return suite;
 }

@@ -88,7 +88,7 @@ START_TEST(everything_is_written_and_read)
 	xstrset(&item->why, "it fails");
 	record.window = 7;
 	xstrset(&record.red_told, "tree");
-	push_record_done(&record.push, "abc");
+	push_record_done(&record.push, "abc", "abc");
 	push_record_landed(&record.push, "fed");
 	push_record_failed(&record.push, "away", 5);
 	red_run_add(

@@ -151,11 +151,31 @@ START_TEST(the_leaves_are_counted)
 	ck_assert_str_eq(text.data,
 	    "{\"total\":5,\"percent\":20,\"ready\":1,\"assigned\":1,\"todo\":2,"
 	    "\"queued\":0,\"in_progress\":1,\"blocked\":1,\"done\":1,"
-	    "\"cancelled\":1}");
+	    "\"cancelled\":1,\"dropped\":0}");
 	s = plan_summary(plan, plan_find(plan, "T1.1"));
 	ck_assert_uint_eq(s.total, 2);
 	ck_assert_int_eq(s.percent, 50);
 	plan_set_release(&set);
+}
+END_TEST
+
+/* A goal whose children were cancelled is not "3 of 3". */
+START_TEST(what_was_cancelled_was_not_done)
+{
+	struct plan *plan =
+	    PLAN_WORLD("P1", "T1.1", "T1.2", "T1.3", "T1.4", "T1.5");
+	cleanup_buf struct buf head = BUF_INIT;
+
+	for (int i = 1; i <= 5; i++) {
+		cleanup_free char *id = xasprintf("T1.%d", i);
+
+		plan_world_set(plan, id, i <= 3 ? NODE_DONE : NODE_CANCELLED);
+	}
+	plan->goal->status = GOAL_COMPLETED;
+	plan_tree_head(plan, &head);
+	ck_assert_str_eq(head.data,
+	    "title (goal_1): completed, 3 of 5 done (60%), 2 cancelled");
+	plan_free(plan);
 }
 END_TEST
 
@@ -186,7 +206,7 @@ unit_suite(void)
 		a_tree_fits_into_the_terminal, colours_are_the_callers,
 		an_override_is_shown_with_its_reason,
 		a_dependency_that_does_not_exist_is_shown,
-		the_leaves_are_counted,
+		the_leaves_are_counted, what_was_cancelled_was_not_done,
 		leaves_below_an_override_count_as_it_says, NULL
 	};
 

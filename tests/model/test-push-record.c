@@ -43,9 +43,9 @@ START_TEST(from_a_landing_to_the_remote)
 	    "{\"state\":\"waiting\",\"commit_sha\":\"a\",\"tries\":0,"
 	    "\"reason\":null,\"next_unix\":null}");
 	push_record_landed(&push, "b");
-	push_record_done(&push, "a");
+	push_record_done(&push, "a", "a");
 	ck_assert_str_eq(push.unpushed, "b");
-	push_record_done(&push, "b");
+	push_record_done(&push, "b", "b");
 	ck_assert_int_eq(push_record_wait_ms(&push, NOW), -1);
 	assert_json(&push,
 	    "{\"state\":\"done\",\"commit_sha\":\"b\",\"tries\":0,"
@@ -76,7 +76,7 @@ START_TEST(failures_are_further_and_further_apart)
 	/* Later, and with a clock that was set back. */
 	ck_assert_int_eq(push_record_wait_ms(&push, NOW + 2 * last), 0);
 	ck_assert_int_eq(push_record_wait_ms(&push, 0), last);
-	push_record_done(&push, "a");
+	push_record_done(&push, "a", "a");
 	ck_assert(!push_record_has_failed(&push));
 	push_record_landed(&push, "b");
 	ck_assert_int_eq(push_record_wait_ms(&push, NOW), 0);

@@ -24,7 +24,8 @@ struct push {
 	/* Its own, so that no other command waits for the remote, and neither
 	 * does the end of the daemon. */
 	struct git *git;
-	char *commit; /* that is being pushed, NULL = none */
+	char *commit; /* that landed and is being pushed, NULL = none */
+	char *tip; /* of the branch, which is what is pushed */
 	struct loop_timer *timer; /* for the next try, or the end */
 	bool stopping;
 };
@@ -97,13 +98,14 @@ on_pushed(const struct git_answer *answer, void *arg)
 {
 	struct push *push = arg;
 	cleanup_free char *commit = take_ptr(&push->commit);
+	cleanup_free char *tip = take_ptr(&push->tip);
 
 	if (answer->status == 0) {
-		push_record_done(record_of(push), commit);
+		push_record_done(record_of(push), commit, tip);
 		emit(push->core,
 		    &(struct event){ .kind = EVENT_PUSHED,
 			.branch = core_branch(push->core),
-			.commit = commit });
+			.commit = tip });
 	} else {
 		failed(push, commit, answer);
 	}
@@ -111,22 +113,43 @@ on_pushed(const struct git_answer *answer, void *arg)
 	look(push);
 }
 
-/* With full names: there may be a tag of the same name. */
+/* The commit by its name: what origin has then is known, also if the branch
+ * moves meanwhile, or has lost what landed. */
+static void
+on_tip(const struct git_answer *answer, void *arg)
+{
+	struct push *push = arg;
+	const char *branch = core_branch(push->core);
+	cleanup_free char *refs = NULL;
+	const char *args[] = { "push", "--quiet", "origin", NULL, NULL };
+	struct git_command command = { .args = args,
+		.deadline_ms = DEADLINE_MS };
+
+	if (answer->status != 0) {
+		on_pushed(answer, push);
+		return;
+	}
+	push->tip = xstrndup(answer->out, strcspn(answer->out, "\n"));
+	refs = xasprintf("%s:refs/heads/%s", push->tip, branch);
+	args[3] = refs;
+	git_run(git_queue(push->git, git_root(push->git)), &command, on_pushed,
+	    push);
+}
+
+/* With its full name: there may be a tag of the same name. */
 static void
 try_now(struct push *push)
 {
-	const char *branch = core_branch(push->core);
-	cleanup_free char *refs =
-	    xasprintf("refs/heads/%s:refs/heads/%s", branch, branch);
-	const char *const args[] = { "push", "--quiet", "origin", refs, NULL };
-	struct git_command command = { .args = args,
-		.deadline_ms = DEADLINE_MS };
+	cleanup_free char *ref =
+	    xasprintf("refs/heads/%s^{commit}", core_branch(push->core));
+	const char *const args[] = { "rev-parse", "--verify", ref, NULL };
+	struct git_command command = { .args = args };
 
 	if (!settings_bool(push->core->settings, "repo.push"))
 		return; /* not wanted any more */
 	push->commit = xstrdup(record_of(push)->unpushed);
-	git_run(git_queue(push->git, git_root(push->git)), &command, on_pushed,
-	    push);
+	git_run(
+	    git_queue(push->git, git_root(push->git)), &command, on_tip, push);
 }
 
 void
@@ -160,6 +183,7 @@ give_up(void *arg)
 
 	git_free(take_ptr(&push->git));
 	xstrset(&push->commit, NULL);
+	xstrset(&push->tip, NULL);
 }
 
 void
@@ -200,5 +224,6 @@ push_free(struct push *push)
 	git_free(push->git);
 	loop_timer_free(push->timer);
 	free(push->commit);
+	free(push->tip);
 	free(push);
 }

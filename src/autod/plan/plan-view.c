@@ -190,6 +190,7 @@ add_summary(struct plan_summary *sum, const struct plan_summary *more)
 	for (int i = 0; i < NODE_STATUS_COUNT; i++)
 		sum->leaves[i] += more->leaves[i];
 	sum->total += more->total;
+	sum->replaced += more->replaced;
 	sum->ready += more->ready;
 	sum->assigned += more->assigned;
 	if (sum->total > 0)
