@@ -76,6 +76,15 @@ console_print(
 }
 
 void
+console_error(const char *text)
+{
+	struct outlet errors = OUTLET_INIT(STDERR_FILENO);
+
+	outlet_write(&errors, text, strlen(text));
+	outlet_finish(&errors);
+}
+
+void
 console_fail(const struct overseer *o, const char *words)
 {
 	cleanup_buf struct buf safe = BUF_INIT;
@@ -90,8 +99,10 @@ console_fail(const struct overseer *o, const char *words)
 		print_json(json);
 		return;
 	}
+	buf_adds(&safe, "overseer: ");
 	text_add_visible(&safe, words, strlen(words), false);
-	fprintf(stderr, "overseer: %s\n", safe.data);
+	buf_addc(&safe, '\n');
+	console_error(safe.data);
 }
 
 void

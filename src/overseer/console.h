@@ -24,6 +24,9 @@ void console_print(
  * the error that every command of llmc prints. */
 void console_fail(const struct overseer *o, const char *words);
 
+/* Text on standard error, which may be a terminal that is stopped. */
+void console_error(const char *text);
+
 void console_say(struct overseer *o, enum console_colour colour,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

@@ -28,7 +28,7 @@ start_check(const struct overseer *o, struct err *err)
 	preflight_print(&preflight, &text);
 	preflight_release(&preflight);
 	if (!o->options->json)
-		fputs(text.data, stderr);
+		console_error(text.data);
 	/* A daemon that runs must not be left alone. */
 	if (failed == 0 || lock_is_held(lock) == 1)
 		return 0;

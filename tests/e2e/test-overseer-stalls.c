@@ -94,6 +94,21 @@ START_TEST(a_stopped_terminal_does_not_stop_supervision)
 }
 END_TEST
 
+/* Before it begins, it tells what is not in order: no budget is set. */
+START_TEST(a_stopped_terminal_does_not_stop_the_start)
+{
+	struct terminal t;
+
+	terminal_open(&t);
+	terminal_stop(&t, true);
+	over_start_on(ptsname(t.master));
+	over_daemon(0);
+	over_signal(SIGINT);
+	ck_assert_int_eq(over_wait_exit(), OVER_STOPPED);
+	terminal_close(&t);
+}
+END_TEST
+
 /* The daemon's copy of its log. */
 START_TEST(a_stopped_terminal_does_not_stop_the_daemon)
 {
@@ -222,6 +237,7 @@ unit_suite(void)
 {
 	const TTest *const tests[] = {
 		a_stopped_terminal_does_not_stop_supervision,
+		a_stopped_terminal_does_not_stop_the_start,
 		a_stopped_terminal_does_not_stop_the_daemon,
 		a_disk_that_hangs_is_told_and_waited_for,
 		ctrl_c_leaves_a_daemon_that_nothing_ends,
