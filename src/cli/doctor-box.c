@@ -44,6 +44,7 @@ struct trial {
 	enum box_mode mode;
 	bool scoped; /* worktree closes abstract sockets */
 	struct doctor_scene *scene;
+	char *agent; /* its program; NULL = the settings are not known */
 	struct box box;
 	struct table *table;
 	struct json_object *rows;
@@ -54,7 +55,8 @@ struct trial {
 
 /* The lists of the repository open its boxes further: try them too. */
 static const char *const opened[] = { "defaults.sandbox_read",
-	"defaults.sandbox_write", "defaults.sandbox_env" };
+	"defaults.sandbox_write", "defaults.sandbox_env",
+	"defaults.agent_command" };
 
 static void
 add_config(const struct settings *settings, enum box_mode mode, struct buf *out)
@@ -130,6 +132,95 @@ try_nothing(struct trial *t)
 	    text.len > 0 ? text.data : "no message");
 	doctor_note(t->doctor, VERDICT_FAIL, "box", detail.data, fault->fix);
 	return false;
+}
+
+/* --- programs ---------------------------------------------------------- */
+
+/* Prints the programs of PATH that are links to what is not there: at most some
+ * of them. */
+static const char unseen_script[] =
+    "IFS=:; n=0; for d in $PATH; do for f in \"$d\"/*; do\n"
+    "case $d in /usr/*|/bin|/sbin) continue 2;; esac\n"
+    "[ $n -lt 20 ] || exit 0\n"
+    "if [ -L \"$f\" ] && [ ! -e \"$f\" ]; then\n"
+    "	n=$((n + 1)); printf '%s\\n' \"$f\"\n"
+    "fi; done; done\n";
+
+/* The first of these paths that is a program outside, and where it is. */
+static bool
+find_unseen(char *text, char **ret_name, char **ret_folder)
+{
+	char *line, *rest = text;
+
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		cleanup_free char *real = realpath(line, NULL);
+
+		if (real == NULL || access(real, X_OK) == -1)
+			continue;
+		*ret_name = xstrdup(line);
+		*strrchr(real, '/') = '\0';
+		*ret_folder = take_ptr(&real);
+		return true;
+	}
+	return false;
+}
+
+/* A program in a box (prefix NULL: outside). Does it succeed? */
+static bool
+succeeds(const struct trial *t, char *const *prefix, const char *const *words,
+    struct buf *text)
+{
+	cleanup_strv char **argv = NULL;
+	struct child_spec spec = { .cwd = doctor_scene_worktree(t->scene),
+		.merge_stderr = true,
+		.deadline_ms = TRUE_DEADLINE_MS };
+	cleanup_child_result struct child_result result;
+
+	strv_add_all(&argv, strv_const(prefix));
+	strv_add_all(&argv, words);
+	spec.argv = strv_const(argv);
+	if (child_run(&spec, &result, NULL) < 0)
+		return false;
+	child_output_text(&result.out, text);
+	return child_succeeded(&result);
+}
+
+static void
+check_links(struct trial *t)
+{
+	const char *const words[] = { "/bin/sh", "-c", unseen_script, NULL };
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *name = NULL, *folder = NULL, *detail = NULL;
+	cleanup_free char *fix = NULL;
+
+	if (!succeeds(t, t->box.prefix, words, &text) ||
+	    !find_unseen(text.data, &name, &folder))
+		return;
+	detail = xasprintf(
+	    "%s is in %s, which a sandbox does not see", name, folder);
+	fix = xasprintf("if workers need it: llmc config set "
+			"defaults.sandbox_read '[\"%s\"]'",
+	    folder);
+	doctor_note(t->doctor, VERDICT_WARN, "programs", detail, fix);
+}
+
+/* Does the agent start in there, if it does outside? */
+static void
+check_agent(struct trial *t)
+{
+	const char *const words[] = { t->agent, "--version", NULL };
+	cleanup_buf struct buf text = BUF_INIT, outside = BUF_INIT;
+	cleanup_free char *detail = NULL;
+
+	if (t->agent == NULL || !succeeds(t, NULL, words, &outside) ||
+	    succeeds(t, t->box.prefix, words, &text))
+		return;
+	buf_truncate(&text, strcspn(text.data, "\n"));
+	detail = xasprintf("%s does not start in a sandbox: %s", t->agent,
+	    text.len > 0 ? text.data : "no message");
+	doctor_note(t->doctor, VERDICT_FAIL, "agent", detail,
+	    "add the folder of what it needs: llmc config set "
+	    "defaults.sandbox_read '[\"FOLDER\"]'");
 }
 
 /* --- the escapes ------------------------------------------------------- */
@@ -277,6 +368,8 @@ run_trial(struct trial *t, struct err *err)
 	}
 	if (!try_nothing(t))
 		return 0;
+	check_links(t);
+	check_agent(t);
 	r = doctor_scene_keep(t->scene, err);
 	if (r < 0)
 		return r;
@@ -325,9 +418,12 @@ doctor_box_run(
 
 	t.scoped = doctor_kernel_check(d);
 	add_config(settings, t.mode, &config);
-	if (settings != NULL)
+	if (settings != NULL) {
+		t.agent = xstrdup(
+		    settings_string(settings, "defaults.agent_command"));
 		tmux =
 		    tmux_socket_path(settings_string(settings, "tmux.socket"));
+	}
 	settings_free(settings);
 	r = doctor_scene_begin(
 	    box_mode_name(t.mode), config.data, tmux, &t.scene, &err);
@@ -338,6 +434,7 @@ doctor_box_run(
 	if (t.rows != NULL && r == 0)
 		*ret_report = report(&t);
 	box_release(&t.box);
+	free(t.agent);
 	table_free(t.table);
 	json_object_put(t.rows);
 	return r < 0 ? cli_fail_err(d->cli, "failed", &err) : CLI_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc doctor: checks what is running. */
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "box-plan.h"
 #include "box-probe.h"
 #include "box.h"
+#include "child.h"
 #include "cli.h"
 #include "doctor-fleet.h"
 #include "doctor.h"
@@ -21,6 +23,8 @@
 #include "remote.h"
 #include "sessions.h"
 #include "settings.h"
+#include "sibling.h"
+#include "strv.h"
 #include "text.h"
 #include "tmux.h"
 #include "view-doc.h"
@@ -217,6 +221,92 @@ check_own_sandbox(struct doctor *d)
 	    d, VERDICT_WARN, "sandbox", detail, "llmc doctor --sandbox");
 }
 
+/* --- the tmux server, from inside a sandbox ---------------------------- */
+
+#define PROBE_MS 20000
+
+/* Can a program in this box connect to the socket? Negative errno: there is no
+ * such box. */
+static int
+try_socket(const struct box *box, const char *llmc, const char *socket,
+    bool *ret_reached, struct err *err)
+{
+	const char *const words[] = { "/bin/sh", "-c",
+		"echo inside && exec \"$0\" probe unix \"$1\" 2>&1", llmc,
+		socket, NULL };
+	cleanup_strv char **argv = strv_copy(strv_const(box->prefix));
+	struct child_spec spec = { .deadline_ms = PROBE_MS };
+	cleanup_child_result struct child_result result;
+	cleanup_buf struct buf text = BUF_INIT;
+	int r;
+
+	strv_add_all(&argv, words);
+	spec.argv = strv_const(argv);
+	r = child_run(&spec, &result, err);
+	if (r < 0)
+		return r;
+	child_output_text(&result.out, &text);
+	if (strncmp(text.data, "inside\n", 7) != 0)
+		return err_set(err, -EPERM, "its sandbox cannot be made");
+	*ret_reached = child_succeeded(&result);
+	return 0;
+}
+
+static void
+try_worker(struct doctor *d, const struct worker *w, const char *llmc,
+    const char *socket)
+{
+	struct box_spec spec = { .kind = BOX_COMMAND,
+		.workspace = &d->cli->workspace,
+		.settings = d->settings,
+		.worker = w->name,
+		.tree = w->worktree,
+		.trial = true };
+	cleanup_free char *detail = NULL;
+	struct box box = { 0 };
+	struct err err = { 0 };
+	bool reached = false;
+	int r = box_prepare(&spec, &box, &err);
+
+	if (r == 0)
+		r = try_socket(&box, llmc, socket, &reached, &err);
+	box_release(&box);
+	detail = r < 0 ?
+	    xasprintf("%s: %s", w->name, err.msg) :
+	    xasprintf("%s, in its sandbox, %s the tmux server (%s)", w->name,
+		reached ? "can use" : "cannot reach", socket);
+	if (r < 0)
+		doctor_note(d, VERDICT_WARN, "tmux socket", detail,
+		    "llmc doctor --sandbox");
+	else if (reached)
+		doctor_note(d, VERDICT_FAIL, "tmux socket", detail,
+		    "it can do there whatever you can: take the socket out of "
+		    "sandbox_read and sandbox_write (llmc config list)");
+	else
+		doctor_note(d, VERDICT_OK, "tmux socket", detail, NULL);
+}
+
+/* With one worker, in its real sandbox, if the server runs. */
+static void
+check_tmux_socket(struct doctor *d)
+{
+	cleanup_free char *llmc = sibling_find("llmc");
+	cleanup_free char *socket =
+	    tmux_socket_path(settings_string(d->settings, "tmux.socket"));
+
+	if (llmc == NULL || !file_exists(socket))
+		return;
+	for (size_t i = 0; i < d->state.count; i++) {
+		const struct worker *w = d->state.workers[i];
+
+		if (box_mode_of(d->settings, w->name) == BOX_OFF ||
+		    w->worktree == NULL || !file_is_dir(w->worktree))
+			continue;
+		try_worker(d, w, llmc, socket);
+		return;
+	}
+}
+
 static void
 check_sessions(struct doctor *d)
 {
@@ -280,6 +370,7 @@ doctor_fleet_check(struct doctor *d)
 		return;
 	check_workers(d);
 	check_worktrees(d);
+	check_tmux_socket(d);
 	check_sessions(d);
 	check_needs(d);
 }

@@ -192,6 +192,38 @@ START_TEST(what_the_settings_open_is_told)
 }
 END_TEST
 
+/* A program that is a link to a place that a box does not see, and an agent
+ * that needs one. */
+START_TEST(a_program_that_needs_more_is_named_with_the_setting)
+{
+	const char *root = e2e_workspace("a repository");
+	struct e2e_run *run;
+
+	run = e2e_sh(root,
+	    "D=$(mktemp -d \"${LLMC%/*}/tools-XXXXXX\") || exit\n"
+	    "mkdir \"$D/bin\" \"$D/cellar\"\n"
+	    "cp /bin/true \"$D/cellar/brewed\"\n"
+	    "ln -s ../cellar/brewed \"$D/bin/brewed\"\n"
+	    "printf '#!/bin/sh\\nexec \"%s\" \"$@\"\\n' "
+	    "\"$D/cellar/brewed\" >\"$D/bin/agent\"\n"
+	    "chmod +x \"$D/bin/agent\"\n"
+	    "\"$LLMC\" config set defaults.agent_command \"$D/bin/agent\"\n"
+	    "PATH=$PATH:$D/bin \"$LLMC\" doctor --sandbox\n"
+	    "\"$LLMC\" config set defaults.sandbox_read "
+	    "\"[\\\"$D/cellar\\\"]\"\n"
+	    "echo AGAIN; PATH=$PATH:$D/bin \"$LLMC\" doctor --sandbox\n"
+	    "r=$?; rm -rf \"$D\"; exit $r");
+	if (strstr(run->out, "ok    box") == NULL)
+		unit_skip("no sandbox here");
+	e2e_has(run->out, "/bin/brewed is in ");
+	e2e_has(run->out, "/bin/agent does not start in a sandbox: ");
+	e2e_has(run->out, "llmc config set defaults.sandbox_read '[\"");
+	ck_assert_int_eq(run->status, 0);
+	e2e_lacks(strstr(run->out, "AGAIN"), "which a sandbox does not see");
+	e2e_lacks(strstr(run->out, "AGAIN"), "does not start");
+}
+END_TEST
+
 START_TEST(without_bubblewrap_it_says_what_to_install)
 {
 	const char *bin = e2e_dir("bin");
@@ -283,6 +315,7 @@ unit_suite(void)
 		    each_escape_fails_in_a_strict_box_only,
 		    each_escape_of_an_ordinary_user_fails,
 		    what_the_settings_open_is_told,
+		    a_program_that_needs_more_is_named_with_the_setting,
 		    without_bubblewrap_it_says_what_to_install,
 		    a_mode_must_be_one,
 		    a_doctor_that_is_killed_leaves_nothing_behind, NULL };

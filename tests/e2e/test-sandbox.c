@@ -74,6 +74,26 @@ START_TEST(work_done_in_a_sandbox_lands)
 }
 END_TEST
 
+START_TEST(doctor_tries_the_tmux_server_from_inside)
+{
+	const char *socket;
+
+	e2e_need_boxes("");
+	fleet_add("adam");
+	e2e_has(e2e_llmc(fleet_root(), "doctor", NULL)->out,
+	    "adam, in its sandbox, cannot reach the tmux server (");
+	socket = e2e_sh(fleet_root(),
+	    "printf '%s/tmux-%s/%s' \"${TMUX_TMPDIR:-/tmp}\" \"$(id -u)\" "
+	    "\"$(\"$LLMC\" config get tmux.socket)\"")
+		     ->out;
+	fleet_do("config", "set", "defaults.sandbox_read",
+	    e2e_path("[\"%s\"]", socket), NULL);
+	e2e_expect(e2e_llmc(fleet_root(), "doctor", NULL), 1, NULL);
+	e2e_has(e2e_llmc(fleet_root(), "doctor", NULL)->out,
+	    "adam, in its sandbox, can use the tmux server (");
+}
+END_TEST
+
 static const char *
 stands_on(const char *worker)
 {
@@ -407,6 +427,7 @@ unit_suite(void)
 	tcase_set_timeout(tc, 90);
 	tcase_add_checked_fixture(tc, begin, fleet_end);
 	tcase_add_test(tc, work_done_in_a_sandbox_lands);
+	tcase_add_test(tc, doctor_tries_the_tmux_server_from_inside);
 	tcase_add_test(tc, the_branch_of_a_worker_in_a_sandbox_follows);
 	tcase_add_test(tc, a_worker_that_switched_to_a_branch_goes_on);
 	tcase_add_test(tc, a_conflict_is_resolved_in_a_sandbox);
