@@ -320,6 +320,8 @@ static const struct shape event_shape = {
 		OPTIONAL("outcome", SHAPE_STRING, "of a remediation"),
 		OPTIONAL(
 		    "log", SHAPE_STRING, "file with the whole remediation"),
+		OPTIONAL("cost_micros", SHAPE_INT,
+		    "millionths of a dollar that the remediation has cost"),
 		{ .name = NULL },
 	    },
 };

@@ -459,8 +459,9 @@ const struct setting settings_table[] = {
 	    .fallback = "0",
 	    .min = 0,
 	    .max = 1000000000000,
-	    .help = "US dollars for all auto workers in a day, estimated from "
-		    "[prices] while they work; 0 = no limit." },
+	    .help = "US dollars for all auto workers, planners and repairs in "
+		    "a day, estimated from [prices] while they work; 0 = no "
+		    "limit." },
 
 	SETTINGS_PLAN_ROWS,
 

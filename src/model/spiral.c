@@ -43,6 +43,7 @@ static const struct record_field fields[] = {
 	FIELD("words", words, .flags = RECORD_OMIT_UNSET),
 	FIELD("outcome", outcome, .flags = RECORD_OMIT_UNSET),
 	FIELD("log", log, .flags = RECORD_OMIT_UNSET),
+	FIELD("cost_micros", cost, .flags = RECORD_OMIT_UNSET),
 };
 
 /* Summary of the events so far. */

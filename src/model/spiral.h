@@ -43,6 +43,7 @@ struct spiral_event {
 	char *outcome; /* of a repair: "completed", "gave up", ... */
 	int64_t took_ms; /* duration of the repair */
 	char *log; /* its file */
+	int64_t cost; /* millionths of a dollar */
 };
 
 void spiral_event_release(struct spiral_event *event);

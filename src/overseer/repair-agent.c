@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "account.h"
 #include "ancestry.h"
 #include "api.h"
 #include "box.h"
@@ -39,6 +40,7 @@
 #include "strv.h"
 #include "text.h"
 #include "tmux.h"
+#include "transcript.h"
 
 #define NAME         CALLER_REPAIR
 #define SESSIONS_MAX 3 /* of one repair, when they die */
@@ -405,6 +407,46 @@ on_trouble(void *arg, enum session_trouble trouble, const struct err *err)
 	died(arg, reasons[trouble] != NULL ? reasons[trouble] : err->msg);
 }
 
+/* --- what it costs ------------------------------------------------------ */
+
+/* Its last lines are still to come. */
+static void
+on_left(void *arg, struct transcript *transcript)
+{
+	struct repair *r = arg;
+	struct repair_agent *a = &r->agent;
+
+	a->told = xreallocarray(a->told, a->told_count + 1, sizeof *a->told);
+	a->told[a->told_count++] = transcript;
+}
+
+static int64_t
+cost_of(const struct repair *r, const struct transcript_parser *parser)
+{
+	const struct transcript_totals *totals =
+	    transcript_parser_totals(parser);
+	struct account *account = account_new("", 0, NAME);
+	struct spent spent = { 0 };
+
+	account_update(account, &totals->usage, &totals->report,
+	    settings_prices(r->overseer->settings), &spent);
+	account_free(account);
+	return spent.cost;
+}
+
+int64_t
+repair_agent_cost(const struct repair *r)
+{
+	const struct repair_agent *a = &r->agent;
+	const struct transcript_parser *running =
+	    a->session != NULL ? session_transcript(a->session) : NULL;
+	int64_t cost = running != NULL ? cost_of(r, running) : 0;
+
+	for (size_t i = 0; i < a->told_count; i++)
+		cost += cost_of(r, transcript_parser_of(a->told[i]));
+	return cost;
+}
+
 /* --- the session begins ----------------------------------------------- */
 
 /* Each is a new one, with a new conversation. */
@@ -535,6 +577,7 @@ repair_agent_work(struct operation *op)
 		.changed = on_changed,
 		.turn_ended = on_turn_ended,
 		.turn_failed = on_turn_failed,
+		.left = on_left,
 		.exited = on_exited,
 		.trouble = on_trouble,
 	};
@@ -599,6 +642,9 @@ repair_agent_release(struct repair *r)
 
 	answer(take_ptr(&a->call), NULL);
 	session_free(a->session);
+	for (size_t i = 0; i < a->told_count; i++)
+		transcript_free(a->told[i]);
+	free(a->told);
 	server_free(a->server);
 	if (a->socket != NULL)
 		run_dir_remove(&r->overseer->workspace, NAME);

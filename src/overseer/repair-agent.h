@@ -17,6 +17,7 @@ struct overseer;
 struct repair;
 struct server;
 struct server_call;
+struct transcript;
 
 struct repair_agent {
 	struct session_host host;
@@ -36,6 +37,8 @@ struct repair_agent {
 	int failures; /* of turns */
 	int limits; /* usage limits that were waited for */
 	uint64_t receipts;
+	struct transcript **told; /* of its sessions that are over, owned */
+	size_t told_count;
 };
 
 /* End a session that an earlier overseer may have left; nobody waits for
@@ -48,6 +51,9 @@ operation_fn repair_agent_cancel;
 /* End its session. */
 operation_fn repair_agent_end;
 
+/* What its sessions have cost by now, in millionths of a dollar: as Claude Code
+ * says, or an estimate. */
+int64_t repair_agent_cost(const struct repair *r);
 /* It works no more; its session may still be there. */
 void repair_agent_rest(struct repair *r);
 /* A person is needed: write the file that says so. */

@@ -357,7 +357,7 @@ tell(const struct repair *r)
 		    "The record of the repair cannot be written: %s", err.msg);
 	}
 	respond_repaired(o, r->outcome, words != NULL ? words : r->words,
-	    clock_mono_ms() - r->began_ms, log);
+	    clock_mono_ms() - r->began_ms, repair_agent_cost(r), log);
 }
 
 static void

@@ -626,11 +626,12 @@ respond_ended(struct overseer *o)
 
 void
 respond_repaired(struct overseer *o, enum repair_outcome outcome,
-    const char *words, int64_t took_ms, const char *log)
+    const char *words, int64_t took_ms, int64_t cost, const char *log)
 {
 	struct spiral_event event = {
 		.kind = SPIRAL_REMEDY,
 		.took_ms = took_ms,
+		.cost = cost,
 		.outcome = xstrdup(repair_outcome_name(outcome)),
 		.words = xstrdup(words),
 		.log = log != NULL ? xstrdup(log) : NULL,

@@ -17,8 +17,8 @@ void respond_verdict(
 void respond_ended(struct overseer *o);
 /* An earlier overseer was dealing with a failure, which we have read. */
 void respond_resume(struct overseer *o);
-/* A repair ended. */
+/* A repair ended; cost is in millionths of a dollar. */
 void respond_repaired(struct overseer *o, enum repair_outcome outcome,
-    const char *words, int64_t took_ms, const char *log);
+    const char *words, int64_t took_ms, int64_t cost, const char *log);
 
 #endif

@@ -504,6 +504,41 @@ START_TEST(after_a_repair_that_failed_the_next_failure_is_repaired)
 }
 END_TEST
 
+/* --- money --------------------------------------------------------------- */
+
+/* Numbers behind that member in a file of .llmc. */
+static const char *
+numbers(const char *file, const char *member)
+{
+	return e2e_sh(fleet_root(),
+	    e2e_path("sed -n 's/.*\"%s\": *\\([0-9]*\\).*/\\1/p' .llmc/%s",
+		member, file))
+	    ->out;
+}
+
+START_TEST(what_a_repair_costs_is_booked_once)
+{
+	const char *cost;
+
+	auto_pool("exit 7");
+	over_remedy(
+	    0, "fake: run printf '#!/bin/sh\\n' >'%s/pool.sh'", unit_scratch());
+	over_start();
+	ck_assert(over_recovers(0, "\"task_pool_failed\"", 0));
+	over_stop();
+	cost = numbers("failures.jsonl", "cost_micros");
+	ck_assert_int_gt(strtol(cost, NULL, 10), 0);
+	ck_assert_str_eq(numbers("state.json", "cost_repair"), cost);
+	/* It counts in the day's budget, and not again. */
+	auto_set("budget.day_cost", "0.000001");
+	over_start();
+	over_daemon(0);
+	auto_wait_logged("autod.log", "of $0.000001 (budget.day_cost)");
+	over_stop();
+	ck_assert_str_eq(numbers("state.json", "cost_repair"), cost);
+}
+END_TEST
+
 /* --- in a sandbox ------------------------------------------------------ */
 
 /* It can change its worktree only, and sees why it was called. */
@@ -564,6 +599,7 @@ Suite *
 unit_suite(void)
 {
 	const TTest *const tests[] = {
+		what_a_repair_costs_is_booked_once,
 		a_repair_is_in_a_sandbox_if_workers_are,
 		a_repair_is_in_a_strict_sandbox_if_workers_are,
 		who_repairs_may_reset_but_not_land,

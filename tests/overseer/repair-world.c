@@ -52,12 +52,13 @@ console_say(
 
 void
 respond_repaired(struct overseer *o, enum repair_outcome outcome,
-    const char *words, int64_t took_ms, const char *log)
+    const char *words, int64_t took_ms, int64_t cost, const char *log)
 {
 	struct world *w = (struct world *)o;
 
 	ck_assert_int_ge(took_ms, 0);
 	w->told++;
+	w->cost = cost;
 	w->outcome = outcome;
 	buf_adds(&w->words, words);
 	buf_adds(&w->log, log != NULL ? log : "");

@@ -26,6 +26,7 @@ struct world {
 	int told;
 	enum repair_outcome outcome;
 	struct buf words, log;
+	int64_t cost;
 };
 
 /* worktree: overseer.remediation_worktree. */

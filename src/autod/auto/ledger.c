@@ -11,6 +11,7 @@
 #include "counters.h"
 #include "emit.h"
 #include "fleet.h"
+#include "history.h"
 #include "ledger.h"
 #include "loop.h"
 #include "mem.h"
@@ -331,11 +332,33 @@ current_worker(const struct state *state, const struct account *account)
 	return NULL;
 }
 
+/* The overseer writes them down, while no daemon runs. */
+static void
+book_repairs(struct ledger *ledger)
+{
+	struct core *core = ledger->mode->core;
+	int64_t before = core->state.repairs_ms;
+	struct history history = { 0 };
+
+	if (history_load(core->workspace, &history, NULL) < 0)
+		return;
+	for (size_t i = 0; i < history.count; i++) {
+		const struct spiral_event *event = &history.events[i];
+
+		if (event->kind != SPIRAL_REMEDY || event->at_ms <= before)
+			continue;
+		core->state.repairs_ms = event->at_ms;
+		ledger_repaired(ledger, event->at_ms, event->cost);
+	}
+	history_release(&history);
+}
+
 void
 ledger_begin(struct ledger *ledger)
 {
 	struct core *core = ledger->mode->core;
 
+	book_repairs(ledger);
 	for (size_t i = 0; i < core->state.account_count; i++) {
 		const struct account *account = core->state.accounts[i];
 		const struct worker *w = current_worker(&core->state, account);

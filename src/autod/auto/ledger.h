@@ -21,7 +21,7 @@ struct transcript_parser;
 struct ledger *ledger_new(struct auto_mode *mode);
 void ledger_free(struct ledger *ledger);
 
-/* Read what was written while no daemon ran. */
+/* Read what was written while no daemon ran, and what repairs have cost. */
 void ledger_begin(struct ledger *ledger);
 /* Let go of conversations that have said all. */
 void ledger_patrol(struct ledger *ledger);

@@ -30,6 +30,7 @@ static const struct record_field fields[] = {
 	FIELD("run_id", run_id),
 	FIELD("run_key", run_key),
 	FIELD("run_ms", run_ms),
+	FIELD("repairs_ms", repairs_ms),
 	FIELD("source_waits", source_waits),
 	FIELD("last_task_completion_unix", last_task_completion_unix,
 	    .flags = RECORD_ZERO_IS_NULL),

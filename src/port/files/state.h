@@ -57,6 +57,7 @@ struct state {
 	struct landing_record landings;
 	struct budget_day today;
 	struct daybook days;
+	int64_t repairs_ms; /* wall clock, of the last repair in there */
 	struct account **accounts; /* owned; of conversations, oldest first */
 	size_t account_count;
 	uint64_t outcomes[OUTCOME_COUNT]; /* tasks that ended so, ever */
