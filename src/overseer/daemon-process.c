@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,14 +35,17 @@
 #include "people.h"
 #include "respond.h"
 #include "settings.h"
+#include "sibling.h"
 #include "text.h"
 #include "way-out.h"
 
-#define SMALL_MAX   4096
-#define FOREVER_MS  (3650 * 24 * 3600 * (int64_t)1000)
-#define NOW_MS      800 /* for an end at once */
-#define NOW_KILL_MS 400 /* after SIGKILL then; together less than way-out.c */
-#define KILL_MS     5000 /* after SIGKILL, for what hangs in the kernel */
+#define DEFAULT_COMMAND "llmc up --auto"
+#define SAID_MAX        (1024 * 1024) /* of standard error, then it is emptied */
+#define SMALL_MAX       4096
+#define FOREVER_MS      (3650 * 24 * 3600 * (int64_t)1000)
+#define NOW_MS          800 /* for an end at once */
+#define NOW_KILL_MS     400 /* after SIGKILL then; together less than way-out.c */
+#define KILL_MS         5000 /* after SIGKILL, for what hangs in the kernel */
 
 /* A child outlives its meaning when its end was known before it was told. */
 struct daemon_run {
@@ -271,6 +275,36 @@ add_option(struct buf *command, const char *name, const char *value)
 	text_add_shell(command, value);
 }
 
+/* Is llmc on PATH, if there is one, the one beside us? Then what it would
+ * become is known: it has checked nothing that was not checked before. */
+static bool
+is_ours(const struct overseer *o)
+{
+	cleanup_free char *found = sibling_program("llmc");
+	struct stat there, ours;
+
+	return o->autod != NULL &&
+	    (found == NULL ||
+		(stat(found, &there) == 0 && stat(o->llmc, &ours) == 0 &&
+		    there.st_dev == ours.st_dev &&
+		    there.st_ino == ours.st_ino));
+}
+
+static void
+add_program(const struct overseer *o, struct buf *command)
+{
+	const char *given =
+	    settings_string(o->settings, "overseer.daemon_command");
+
+	if (strcmp(given, DEFAULT_COMMAND) != 0 || !is_ours(o)) {
+		buf_adds(command, given);
+		return;
+	}
+	text_add_shell(command, o->autod);
+	add_option(command, "--root", o->workspace.root);
+	buf_adds(command, " --auto");
+}
+
 /* What the shell is given; 9 is the channel that tells of its death: the
  * highest that every shell knows, for the kernel closes the last ones first. */
 static void
@@ -278,14 +312,16 @@ add_command(const struct overseer *o, struct buf *command)
 {
 	cleanup_free char *out = overseer_path(o, "logs/autod.stderr");
 
-	buf_addf(command, "exec %s",
-	    settings_string(o->settings, "overseer.daemon_command"));
+	buf_adds(command, "exec ");
+	add_program(o, command);
 	add_option(command, "--concurrency", o->options->concurrency);
 	add_option(
 	    command, "--task-pool-command", o->options->task_pool_command);
 	add_option(
 	    command, "--post-accept-command", o->options->post_accept_command);
-	buf_adds(command, " 9>&0 </dev/null >");
+	/* To empty a file takes the kernel longer than all the rest. */
+	buf_addf(command, " 9>&0 </dev/null %s",
+	    o->daemon.said_from > 0 ? ">>" : ">");
 	text_add_shell(command, out);
 	buf_adds(command, " 2>&1");
 }
@@ -331,6 +367,7 @@ daemon_process_start(struct overseer *o)
 	cleanup_free char *log = overseer_path(o, "logs/autod.stderr");
 	cleanup_free char *path = NULL;
 	cleanup_buf struct buf command = BUF_INIT;
+	struct stat said;
 	struct child_spec spec = { .cwd = o->workspace.root,
 		.deadline_ms = FOREVER_MS };
 	struct err err = { 0 };
@@ -344,12 +381,14 @@ daemon_process_start(struct overseer *o)
 	    (const char *const[]){ path, FD_CHANNEL_VARIABLE "=9", NULL };
 	daemon_process_release(d);
 	*d = (struct daemon_process)DAEMON_PROCESS_INIT;
-	add_command(o, &command);
-	spec.shell = command.data;
 	d->started_ms = clock_mono_ms();
 	/* Only what there is: to look does not wait for the disk. */
-	if (!file_exists(log))
+	if (stat(log, &said) == -1)
 		file_make_private(log, NULL, NULL); /* a shell would not */
+	else if (said.st_size < SAID_MAX)
+		d->said_from = said.st_size;
+	add_command(o, &command);
+	spec.shell = command.data;
 	if (file_exists(failure))
 		unlink(failure); /* an earlier one's; this one may die before
 				  * it can */

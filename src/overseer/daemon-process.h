@@ -28,6 +28,7 @@ struct daemon_process {
 	bool ready;
 	bool stuck; /* SIGKILL did not end it: it hangs in the kernel */
 	bool beaten; /* it did not start, and another holds the lock */
+	int64_t said_from; /* where its standard error begins in the file */
 	int status; /* when it ended, -1 = unknown */
 	char *how_ended; /* the same as a sentence */
 	char *instance;

@@ -302,6 +302,7 @@ open_ports(struct overseer *o, struct err *err)
 
 	o->git = git_new(o->loop, &git);
 	o->llmc = sibling_find("llmc");
+	o->autod = sibling_find("autod");
 	if (o->llmc == NULL)
 		return err_set(err, -ENOENT,
 		    "cannot find the program llmc next to overseer");
@@ -393,6 +394,7 @@ overseer_close(struct overseer *o)
 	fd_close(o->sweep_lock);
 	fd_close(o->lock);
 	free(o->branch);
+	free(o->autod);
 	free(o->llmc);
 	free(o->instance);
 	free(o->class);

@@ -103,6 +103,7 @@ struct overseer {
 	char *instance;
 	int64_t started_unix;
 	char *llmc; /* path of the command line program */
+	char *autod; /* of the daemon; NULL = only through llmc */
 	char *branch; /* default branch by git, NULL = none */
 	struct history history;
 	struct daemon_process daemon;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "buf.h"
 #include "child.h"
@@ -212,6 +213,26 @@ note_failure(struct overseer *o, enum health_verdict verdict, const char *words)
 	    -1;
 }
 
+/* Only what this daemon said: the file has more of them. */
+static void
+cut_said(struct overseer *o, const char *file)
+{
+	char **text = &o->evidence.standard_error;
+	struct stat st;
+	size_t len, own;
+
+	if (*text == NULL || stat(file, &st) == -1)
+		return;
+	len = strlen(*text);
+	own = st.st_size > o->daemon.said_from ?
+	    (size_t)(st.st_size - o->daemon.said_from) :
+	    0;
+	if (own == 0)
+		free(take_ptr(text));
+	else if (own < len)
+		memmove(*text, *text + (len - own), own + 1);
+}
+
 static void
 read_evidence(struct overseer *o)
 {
@@ -221,6 +242,7 @@ read_evidence(struct overseer *o)
 	evidence_release(&o->evidence);
 	evidence_read(&o->workspace, o->daemon.alive ? o->daemon.ref.pid : 0,
 	    out, &o->evidence);
+	cut_said(o, out);
 	clock_format_compact(clock_wall_ms(), stamp);
 	free(o->evidence_stamp);
 	o->evidence_stamp = xstrdup(stamp);
@@ -487,11 +509,16 @@ restart_first(struct overseer *o)
 	struct spiral_decision decision = spiral_decide(
 	    o->history.events, o->history.count, &limits, clock_wall_ms());
 
-	if (decision.action != SPIRAL_RESTART || o->verdict == HEALTH_STALLED)
+	bool repairs = settings_bool(o->settings, "overseer.remediate");
+
+	if (!o->abrupt || o->verdict == HEALTH_STALLED ||
+	    (decision.action != SPIRAL_RESTART &&
+		(decision.action != SPIRAL_REPAIR || repairs ||
+		    decision.delay_ms > 0)))
 		return false;
 	overseer_set_state(o, STATE_WAITING);
 	daemon_takeover_or_end(o);
-	if (o->state != STATE_TERMINATED)
+	if (o->state != STATE_TERMINATED && repairs)
 		console_say(o, CONSOLE_YELLOW,
 		    "Starting the daemon again at once. Another failure like "
 		    "this within %d minutes is repaired.",
