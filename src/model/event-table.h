@@ -80,6 +80,8 @@ enum event_kind {
 	EVENT_COST_UNKNOWN, /* worker, task, reason */
 	EVENT_FLEET_PAUSED, /* reason */
 	EVENT_FLEET_RESUMED,
+	EVENT_INTAKE_STOPPED, /* reason */
+	EVENT_HOOKS_CHANGED, /* reason */
 	/* Landing. */
 	EVENT_LANDING_ENDED, /* worker, task, landing: for upper floors */
 	EVENT_LANDING_QUEUED, /* worker, task, branch, title */

@@ -10,6 +10,7 @@
 #include "auto.h"
 #include "emit.h"
 #include "mem.h"
+#include "outcome.h"
 #include "serve.h"
 #include "state-file.h"
 #include "unit.h"
@@ -422,6 +423,88 @@ START_TEST(a_task_that_cannot_be_used_is_told_once)
 }
 END_TEST
 
+/* --- the same failure again and again ------------------------------- */
+
+static const struct {
+	const char *script; /* removes the cause; NULL: a person resumes */
+} causes[] = { { NULL }, { "git config core.hooksPath elsewhere" } };
+
+/* Something outside of the tasks is wrong: it must not use up all of them. */
+START_TEST(what_fails_task_after_task_stops_the_giving_out)
+{
+	struct auto_world world;
+	struct agent *agent;
+
+	auto_world_begin(&world, "max_attempts = 1\n");
+	for (int i = 1; i <= 5; i++) {
+		cleanup_free char *name = xasprintf("%d.md", i);
+
+		auto_world_task(&world, name, "Do it\n");
+	}
+	auto_world_live(&world);
+	for (int i = 1; i <= 3; i++) {
+		cleanup_free char *id = xasprintf("t%d", i);
+		cleanup_free char *why =
+		    xasprintf("the commit hook refused commit %d", i);
+
+		agent = auto_world_turn_on(&world, id);
+		outcome_attempt_failed(world.mode, agent, why);
+		floor_world_settle(&world.floor);
+	}
+	auto_world_wait(&world, "intake_stopped");
+	auto_world_filed(&world, "t1 failed; t2 failed; ");
+	ck_assert_ptr_nonnull(
+	    strstr(world.core->state.paused, "(t1, t2, t3): the commit hook "));
+	ck_assert_ptr_nonnull(
+	    strstr(world.core->state.paused, "then: llmc resume"));
+	auto_world_patrol(&world);
+	ck_assert_ptr_nonnull(world.core->state.paused);
+	if (causes[_i].script == NULL) {
+		ck_assert_ptr_null(floor_world_answer(&world.floor,
+		    floor_world_ask(&world.floor, "auto.resume", "{}")));
+	} else {
+		floor_world_sh(&world.floor, causes[_i].script);
+		auto_world_patrol(&world);
+		ck_assert_ptr_nonnull(
+		    strstr(world.told.data, "hooks_changed; "));
+	}
+	ck_assert_ptr_null(world.core->state.paused);
+	agent = auto_world_turn_on(&world, "t3");
+	auto_world_end(&world);
+}
+END_TEST
+
+/* One that lands in between shows that the tasks are to blame. */
+START_TEST(failures_between_landings_are_of_their_tasks)
+{
+	struct auto_world world;
+	struct agent *agent;
+
+	auto_world_begin(&world, "max_attempts = 1\n");
+	for (int i = 1; i <= 4; i++) {
+		cleanup_free char *name = xasprintf("%d.md", i);
+
+		auto_world_task(&world, name, "Do it\n");
+	}
+	auto_world_live(&world);
+	for (int i = 1; i <= 4; i++) {
+		cleanup_free char *id = xasprintf("t%d", i);
+
+		agent = auto_world_turn_on(&world, id);
+		if (i == 3) {
+			auto_world_work(&world, "b.txt");
+			fake_session_turn_ends(agent->session, "Done.");
+		} else {
+			outcome_attempt_failed(world.mode, agent, "too hard");
+		}
+	}
+	auto_world_wait_done(&world);
+	auto_world_filed(
+	    &world, "t1 failed; t2 failed; t3 landed; t4 failed; ");
+	auto_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -446,5 +529,10 @@ unit_suite(void)
 		an_outcome_that_cannot_be_filed_is_filed_later,
 		auto_log_cannot_be_written,
 		a_task_that_cannot_be_used_is_told_once, NULL });
+	unit_rows(suite, what_fails_task_after_task_stops_the_giving_out,
+	    nitems(causes));
+	unit_case(suite, "alike",
+	    (const TTest *const[]){
+		failures_between_landings_are_of_their_tasks, NULL });
 	return suite;
 }

@@ -270,6 +270,8 @@ START_TEST(records_have_the_members_that_programs_know)
 		{ EVENT_WAITING, "waiting", "worker_name reason until_unix" },
 		{ EVENT_STALL, "stall", "worker_name task action" },
 		{ EVENT_BUDGET, "budget", "scope worker_name task reason" },
+		{ EVENT_INTAKE_STOPPED, "intake_stopped", "reason" },
+		{ EVENT_HOOKS_CHANGED, "hooks_changed", "reason" },
 		{ EVENT_OVERSIGHT, "oversight",
 		    "worker_name task class action reason" },
 		{ EVENT_COST_UNKNOWN, "cost_unknown",

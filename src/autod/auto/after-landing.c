@@ -5,6 +5,7 @@
 
 #include "after-landing.h"
 #include "agent.h"
+#include "alike.h"
 #include "auto.h"
 #include "backoff.h"
 #include "clock.h"
@@ -227,7 +228,9 @@ send_to_another(
 			.reason = words });
 	} else {
 		task_ref_salvage(mode, t, from);
-		if (task_attempt_failed(t, words, max, clock_wall_ms()))
+		if (alike_failed(mode->alike, t, words))
+			task_give_back(t, words, clock_wall_ms());
+		else if (task_attempt_failed(t, words, max, clock_wall_ms()))
 			emit(core,
 			    &(struct event){ .kind = EVENT_TASK_RETRY,
 				.worker = t->worker,

@@ -7,6 +7,7 @@
 
 #include "after-landing.h"
 #include "agent.h"
+#include "alike.h"
 #include "auto-run.h"
 #include "auto.h"
 #include "clock.h"
@@ -414,6 +415,7 @@ begin_active(struct auto_mode *mode)
 	struct core *core = mode->core;
 
 	mode->workers = (int)settings_int(core->settings, "auto.concurrency");
+	alike_look(mode->alike);
 	auto_run_begin(mode);
 	core->state.last_task_completion_unix = 0;
 	core->state.last_task_assignment_unix = 0;
@@ -586,6 +588,7 @@ auto_new(struct fleet *fleet, struct landings *landings, struct err *err)
 		return NULL;
 	}
 	mode->ledger = ledger_new(mode);
+	mode->alike = alike_new(mode);
 	scheduler_init(mode);
 	register_floor(mode);
 	return mode;
@@ -602,6 +605,7 @@ auto_free(struct auto_mode *mode)
 	emit_unsubscribe(mode->core, on_event, mode);
 	landings_set_policy(mode->landings, NULL, NULL);
 	fleet_set_policy(mode->fleet, NULL, NULL);
+	alike_free(mode->alike);
 	ledger_free(mode->ledger);
 	source_free(mode->source);
 	loop_call_free(mode->look);

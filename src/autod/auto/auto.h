@@ -38,6 +38,7 @@
 #include "core.h"
 
 struct agent;
+struct alike;
 struct buf;
 struct child_result;
 struct err;
@@ -184,6 +185,7 @@ struct auto_mode {
 	struct loop_call *look;
 	bool until_empty; /* stop when no task is left */
 	bool exhausted_reported; /* EVENT_TASKS_EXHAUSTED was emitted */
+	struct alike *alike;
 	uint64_t done, failed; /* tasks of this run */
 	/* intake.c */
 	struct source *source; /* NULL = not opened yet */

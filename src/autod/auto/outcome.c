@@ -4,6 +4,7 @@
 
 #include "after-landing.h"
 #include "agent.h"
+#include "alike.h"
 #include "auto.h"
 #include "buf.h"
 #include "clock.h"
@@ -108,6 +109,8 @@ outcome_settled(struct auto_mode *mode, const struct task *t)
 
 	core->state.outcomes[t->outcome]++;
 	core->state.last_task_completion_unix = clock_wall_ms() / 1000;
+	if (t->outcome == OUTCOME_LANDED)
+		alike_forget(mode->alike);
 	if (good)
 		mode->done++;
 	else
@@ -197,6 +200,10 @@ fail_attempt(struct auto_mode *mode, const struct agent *agent, struct task *t,
 {
 	struct core *core = mode->core;
 
+	if (alike_failed(mode->alike, t, reason)) {
+		task_give_back(t, reason, clock_wall_ms());
+		return;
+	}
 	if (!task_attempt_failed(t, reason, max, clock_wall_ms())) {
 		outcome_settled(mode, t);
 		return;

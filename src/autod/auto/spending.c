@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent.h"
+#include "alike.h"
 #include "auto.h"
 #include "budget.h"
 #include "buf.h"
@@ -203,18 +204,22 @@ end_pause(struct auto_mode *mode)
 {
 	for (size_t i = 0; i < mode->fleet->count; i++)
 		mode->fleet->agents[i]->past_budget = false;
+	alike_forget(mode->alike);
 	free(take_ptr(&mode->core->state.paused));
 	persist_changed(mode->core);
 }
 
-/* A new day, or a higher budget; what was spent since midnight counts. */
+/* A new day, or a higher budget; what was spent since midnight counts. Other
+ * hooks, where every task failed alike. */
 static void
-resume_at_new_day(struct auto_mode *mode)
+resume_if_over(struct auto_mode *mode)
 {
 	cleanup_buf struct buf reason = BUF_INIT;
 
+	bool changed = alike_look(mode->alike);
+
 	if (mode->core->state.paused == NULL ||
-	    is_day_over(mode->core, &reason))
+	    (alike_stops(mode) && !changed) || is_day_over(mode->core, &reason))
 		return;
 	emit(mode->core, &(struct event){ .kind = EVENT_FLEET_RESUMED });
 	end_pause(mode);
@@ -235,7 +240,7 @@ spending_patrol(struct auto_mode *mode)
 		if (!agent_is_taken(mode->fleet->agents[i]))
 			park_at_task_budget(mode, mode->fleet->agents[i]);
 	pause_at_day_budget(mode);
-	resume_at_new_day(mode);
+	resume_if_over(mode);
 }
 
 /* --- auto.resume ----------------------------------------------------- */
