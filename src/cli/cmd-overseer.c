@@ -133,9 +133,10 @@ const struct cli_command cmd_overseer = {
 	    "the cause (watch it with llmc attach overseer), and the daemon\n"
 	    "is started again. When that does not help, the overseer stops and "
 	    "says what to\ndo. llmc failures shows the history, and --clear "
-	    "lets the overseer start again.\noverseer.remediation_prompt must "
-	    "be set; see man overseer. --check checks what llmc up --check "
-	    "does, and\nwhether an earlier run waits for a person.\n",
+	    "lets the overseer start again.\noverseer.remediation_prompt "
+	    "tells a repair about the project; see man overseer.\n--check "
+	    "checks what llmc up --check does, and whether an earlier run "
+	    "waits\nfor a person.\n",
 	.flags = overseer_flags,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

@@ -233,7 +233,7 @@ only_check(struct cli *cli)
 	struct err err = { 0 };
 	bool ok;
 
-	if (start_facts_check(&cli->workspace, false, &preflight, &err) < 0)
+	if (start_facts_check(&cli->workspace, &preflight, &err) < 0)
 		return cli_fail_err(cli, "io", &err);
 	ok = preflight.counts[PREFLIGHT_FAIL] == 0;
 	preflight_print(&preflight, &cli->text);
@@ -256,7 +256,7 @@ check_start(struct cli *cli)
 	int failed;
 
 	if (lock_is_held(overseer) == 1 ||
-	    start_facts_check(&cli->workspace, false, &preflight, NULL) < 0)
+	    start_facts_check(&cli->workspace, &preflight, NULL) < 0)
 		return CLI_OK; /* the daemon says why */
 	failed = preflight.counts[PREFLIGHT_FAIL];
 	preflight_print(&preflight, &text);

@@ -21,29 +21,17 @@ first_line(const char *words)
 	return xstrndup(words, strcspn(words, "\n"));
 }
 
-/* Suggest an overseer only to those who run auto mode. */
 static void
-check_prompt(struct doctor *d, const struct overseer_files *overseer)
+check_prompt(struct doctor *d)
 {
-	bool is_auto = overseer->json != NULL || overseer->active ||
-	    (d->have_state &&
-		(d->state.auto_mode || d->state.auto_workers != NULL));
+	bool is_set = settings_string(d->settings,
+			  "overseer.remediation_prompt")[0] != '\0';
 
-	if (settings_string(d->settings, "overseer.remediation_prompt")[0] !=
-	    '\0')
-		doctor_note(d, VERDICT_OK, "remediation",
-		    "overseer.remediation_prompt is set", NULL);
-	else if (is_auto)
-		doctor_note(d, VERDICT_WARN, "remediation",
-		    "overseer.remediation_prompt is not set, and llmc overseer "
-		    "needs it",
-		    "tell the repair agent about the project: llmc config set "
-		    "overseer.remediation_prompt \"...\"");
-	else
-		doctor_note(d, VERDICT_OK, "remediation",
-		    "not set up; llmc overseer needs "
-		    "overseer.remediation_prompt",
-		    NULL);
+	doctor_note(d, VERDICT_OK, "remediation",
+	    is_set ? "overseer.remediation_prompt is set" :
+		     "a repair has built-in instructions; add your own in "
+		     "overseer.remediation_prompt",
+	    NULL);
 }
 
 static void
@@ -117,7 +105,7 @@ doctor_overseer_check(struct doctor *d)
 		return;
 	overseer_files_load(d->cli, &overseer);
 	if (d->settings != NULL)
-		check_prompt(d, &overseer);
+		check_prompt(d);
 	check_run(d, &overseer);
 	overseer_files_release(&overseer);
 	check_manual(d);

@@ -243,17 +243,6 @@ judge_budget(const struct preflight_facts *f, struct buf *detail)
 	return MEH("llmc config set budget.day_cost DOLLARS");
 }
 
-static struct verdict
-judge_remediation(const struct preflight_facts *f, struct buf *detail)
-{
-	if (!f->overseer || f->has_remediation_prompt)
-		return GOOD;
-	buf_adds(detail,
-	    "overseer.remediation_prompt is not set: what a repair agent must "
-	    "know");
-	return BAD("llmc config set overseer.remediation_prompt \"...\"");
-}
-
 /* --- all of them ------------------------------------------------------ */
 
 static const struct row {
@@ -277,7 +266,6 @@ static const struct row {
 	{ "disk", judge_disk, false, true },
 	{ "limits", judge_limits, false, true },
 	{ "budget", judge_budget, false, true },
-	{ "remediation", judge_remediation, false, true },
 };
 
 static void

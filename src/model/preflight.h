@@ -53,8 +53,6 @@ struct preflight_facts {
 	char *limits; /* memory_max and such that are set; NULL = none */
 	char *limits_place; /* what holds them; NULL = nothing */
 	char *limits_why; /* why not all of them can be held; NULL = all are */
-	bool overseer; /* it is the overseer that starts */
-	bool has_remediation_prompt;
 };
 
 enum preflight_level {

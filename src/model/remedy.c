@@ -203,6 +203,25 @@ add_failure(const struct remedy_facts *facts, struct buf *out)
 		buf_addf(out, "- %s: %lld\n", age, (long long)facts->age_s);
 }
 
+/* For a project of which the user said nothing. */
+static const char default_instructions[] =
+    "llmc runs coding agents unattended on this repository, and its daemon has "
+    "failed. Find the cause and repair it.\n\n"
+    "- Read the failure record, the evidence and the log around the time of "
+    "the failure before you change anything.\n"
+    "- Usual causes: a command in .llmc/config.toml (task_pool_command, "
+    "check_command, setup_command, post_accept_command) that fails; work that "
+    "landed and broke the build or the tests; a file in .llmc that another "
+    "program overwrote; a broken worktree or a git lock that was left behind; "
+    "a full disk, a missing program or a missing permission.\n"
+    "- See in README, CLAUDE.md and the build files how the project is built "
+    "and tested, and run its check_command on your repair if there is one.\n"
+    "- Make the smallest change that removes the cause. Do not weaken checks "
+    "or tests, do not change what is not related, and do not delete the work "
+    "of others.\n"
+    "- If nothing is broken any more, change nothing and say so in your "
+    "finding.";
+
 static void
 add_instructions(const struct remedy_facts *facts, struct buf *out)
 {
@@ -214,9 +233,7 @@ add_instructions(const struct remedy_facts *facts, struct buf *out)
 	trim_end(&text);
 	buf_adds(out, "# Remediation Instructions\n\n");
 	if (text.len == 0)
-		buf_adds(out,
-		    "The daemon that runs this project's workers has failed. "
-		    "Find the cause and repair it.");
+		buf_adds(out, default_instructions);
 	buf_add(
 	    out, text.data, text_cut(text.data, text.len, INSTRUCTIONS_MAX));
 	buf_adds(out, "\n\n");

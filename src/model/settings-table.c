@@ -474,10 +474,9 @@ const struct setting settings_table[] = {
 	{ .path = "overseer.remediation_prompt",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
-	    .help =
-		"What the repair agent should know about the project, its "
-		"usual problems, and how to fix them. llmc overseer requires "
-		"it." },
+	    .help = "What the repair agent should know about the project, its "
+		    "usual problems, and how to fix them; if empty, it gets "
+		    "general advice." },
 	{ .path = "overseer.daemon_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"llmc up --auto\"",

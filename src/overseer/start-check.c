@@ -20,7 +20,7 @@ start_check(const struct overseer *o, struct err *err)
 	cleanup_free char *lock = overseer_path(o, "state.lock");
 	cleanup_buf struct buf text = BUF_INIT;
 	struct preflight preflight;
-	int failed, r = start_facts_check(&o->workspace, true, &preflight, err);
+	int failed, r = start_facts_check(&o->workspace, &preflight, err);
 
 	if (r < 0)
 		return r;
@@ -82,7 +82,7 @@ start_check_only(struct overseer *o)
 	struct err err = { 0 };
 	int status;
 
-	if (start_facts_check(&o->workspace, true, &preflight, &err) < 0) {
+	if (start_facts_check(&o->workspace, &preflight, &err) < 0) {
 		console_fail(o, err.msg);
 		return OVERSEER_ERROR;
 	}

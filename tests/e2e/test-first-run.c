@@ -84,7 +84,6 @@ take_everything_away(void)
 	e2e_git(fleet_root(), "config", "user.useConfigOnly", "true", NULL);
 	e2e_git(fleet_root(), "config", "--unset", "user.email", NULL);
 	auto_set("repo.default_branch", "nowhere");
-	auto_set("overseer.remediation_prompt", "");
 }
 
 static void
@@ -94,7 +93,6 @@ give_everything_back(void)
 	e2e_git(
 	    fleet_root(), "config", "user.email", "x@example.invalid", NULL);
 	auto_set("repo.default_branch", "main");
-	auto_set("overseer.remediation_prompt", "Repair it.");
 	fleet_do("trust", "--onboarding", NULL);
 }
 
@@ -113,10 +111,8 @@ START_TEST(what_is_missing_is_one_list_and_nothing_starts)
 	e2e_expect(run, 1, "not started: 5 checks failed");
 	has_remedies(run->err);
 	run = e2e_llmc(fleet_root(), "overseer", NULL);
-	e2e_expect(run, OVER_REFUSED, "not started: 6 checks failed");
+	e2e_expect(run, OVER_REFUSED, "not started: 5 checks failed");
 	has_remedies(run->err);
-	e2e_has(run->err,
-	    "\n      llmc config set overseer.remediation_prompt \"...\"\n");
 	run = e2e_llmc(fleet_root(), "overseer", "--check", NULL);
 	e2e_expect(run, OVER_REFUSED, NULL);
 	has_remedies(run->out);

@@ -504,6 +504,23 @@ START_TEST(after_a_repair_that_failed_the_next_failure_is_repaired)
 }
 END_TEST
 
+/* It has instructions of its own; here they help nobody, and a person is told
+ * only after the daemon was tried once more. */
+START_TEST(without_a_prompt_it_repairs_all_the_same)
+{
+	auto_pool("exit 7");
+	auto_set("overseer.remediation_prompt", "");
+	over_start();
+	over_ends(OVER_SPIRAL, "a failure spiral");
+	ck_assert_int_eq(fleet_prompts("Find the cause and repair it."), 1);
+	e2e_has(over_output(),
+	    "Nothing was repaired: the agent changed nothing and wrote no "
+	    "finding. The daemon is started once more.");
+	ck_assert_int_eq(over_remembered("remedy", "\"no fix\""), 1);
+	ck_assert_int_eq(over_remembered("failure", NULL), 2);
+}
+END_TEST
+
 /* --- money --------------------------------------------------------------- */
 
 /* Numbers behind that member in a file of .llmc. */
@@ -599,6 +616,7 @@ Suite *
 unit_suite(void)
 {
 	const TTest *const tests[] = {
+		without_a_prompt_it_repairs_all_the_same,
 		what_a_repair_costs_is_booked_once,
 		a_repair_is_in_a_sandbox_if_workers_are,
 		a_repair_is_in_a_strict_sandbox_if_workers_are,

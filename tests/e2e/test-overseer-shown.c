@@ -339,16 +339,13 @@ doctor(void)
 	return e2e_llmc(shown_root, "doctor", NULL)->out;
 }
 
-START_TEST(doctor_asks_for_a_remediation_prompt_where_auto_mode_is_used)
+START_TEST(doctor_does_without_a_remediation_prompt)
 {
 	struct state state;
 
-	e2e_has(doctor(), "ok    remediation not set up");
 	shown_fill_state(&state);
 	shown_save(&state);
-	e2e_has(doctor(), "warn  remediation");
-	e2e_has(
-	    doctor(), "llmc config set overseer.remediation_prompt \"...\"\n");
+	e2e_has(doctor(), "ok    remediation a repair has built-in");
 	e2e_expect(e2e_llmc(shown_root, "config", "set",
 		       "overseer.remediation_prompt", "Look at x.", NULL),
 	    0, NULL);
@@ -433,7 +430,7 @@ unit_suite(void)
 		an_overseer_that_vanished_is_not_running,
 		an_overseer_that_has_not_registered_is_starting,
 		each_end_is_told_with_what_to_type,
-		doctor_asks_for_a_remediation_prompt_where_auto_mode_is_used,
+		doctor_does_without_a_remediation_prompt,
 		doctor_tells_what_keeps_an_overseer_from_starting,
 		doctor_knows_a_state_that_is_not_this_roots,
 		doctor_takes_the_overseers_worktree_for_no_workers, NULL });

@@ -29,8 +29,6 @@ good(void)
 		.disk_free = 5000 * MIB,
 		.knows_budget = true,
 		.has_budget = true,
-		.overseer = true,
-		.has_remediation_prompt = true,
 	};
 }
 
@@ -189,12 +187,6 @@ no_budget(struct preflight_facts *f)
 	f->has_budget = false;
 }
 
-static void
-no_prompt(struct preflight_facts *f)
-{
-	f->has_remediation_prompt = false;
-}
-
 static const struct {
 	void (*spoil)(struct preflight_facts *facts);
 	const char *name;
@@ -229,8 +221,6 @@ static const struct {
 	{ no_price, "budget", PREFLIGHT_WARN, "man llmc.conf", false },
 	{ no_budget, "budget", PREFLIGHT_WARN,
 	    "llmc config set budget.day_cost", false },
-	{ no_prompt, "remediation", PREFLIGHT_FAIL,
-	    "llmc config set overseer.remediation_prompt", false },
 };
 
 /* One line says what, the next what to type, and that one is never too wide. */

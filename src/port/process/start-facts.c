@@ -269,13 +269,11 @@ start_facts_read(const struct workspace *ws, const struct settings *settings,
 	f->knows_budget = true;
 	f->has_budget = has_budget(settings);
 	f->unpriced = unpriced_model(settings);
-	f->has_remediation_prompt =
-	    settings_string(settings, "overseer.remediation_prompt")[0] != '\0';
 }
 
 int
-start_facts_check(const struct workspace *ws, bool overseer,
-    struct preflight *ret_preflight, struct err *err)
+start_facts_check(const struct workspace *ws, struct preflight *ret_preflight,
+    struct err *err)
 {
 	cleanup_free char *config = workspace_path(ws, "config.toml");
 	struct settings *settings = NULL;
@@ -286,7 +284,6 @@ start_facts_check(const struct workspace *ws, bool overseer,
 	if (r < 0)
 		return r;
 	start_facts_read(ws, settings, &problems, config, &facts);
-	facts.overseer = overseer;
 	preflight_judge(&facts, ret_preflight);
 	preflight_facts_release(&facts);
 	settings_problems_release(&problems);

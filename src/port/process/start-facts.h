@@ -30,10 +30,9 @@ void start_facts_read(const struct workspace *workspace,
     const struct settings *settings, const struct settings_problems *problems,
     const char *config, struct preflight_facts *ret_facts);
 
-/* Read the settings and all facts, and judge them, for what starts now: the
- * overseer, or auto mode alone. Negative errno if there are no settings to
- * read. Released with preflight_release(). */
-int start_facts_check(const struct workspace *workspace, bool overseer,
+/* Read the settings and all facts, and judge them. Negative errno if there are
+ * no settings to read. Released with preflight_release(). */
+int start_facts_check(const struct workspace *workspace,
     struct preflight *ret_preflight, struct err *err);
 
 #endif
