@@ -13,7 +13,7 @@ enum {
 };
 
 static const struct cli_flag resume_flags[] = {
-	[FLAG_NOTE] = { "note", "TEXT", "what the worker is told first" },
+	[FLAG_NOTE] = { "note", "TEXT", "what whoever goes on is told" },
 	{ NULL, NULL, NULL },
 };
 
@@ -28,7 +28,8 @@ resume_run(struct cli *cli, const struct cli_args *args)
 
 	if (args->flags[FLAG_NOTE] != NULL && args->count == 0) {
 		json_object_put(params);
-		return cli_misuse(cli, &cmd_resume, "--note needs a WORKER");
+		return cli_misuse(
+		    cli, &cmd_resume, "--note needs a WORKER or a TASK");
 	}
 	if (args->flags[FLAG_NOTE] != NULL)
 		json_set_string(params, "note", args->flags[FLAG_NOTE]);
@@ -49,10 +50,11 @@ const struct cli_command cmd_resume = {
 	    "For workers that you have paused or stopped (llmc pause, llmc "
 	    "stop), and for\nthose that paused by themselves; llmc status says "
 	    "why. When the budget of the\nday is used up, all of auto mode "
-	    "pauses; a task that has used up its own is\nparked and its worker "
-	    "does another one. Resuming grants the same amount once\nmore. "
-	    "Without a name, everything that is paused or parked continues,\nbut "
-	    "no worker that oversight has paused: name it.\n",
+	    "pauses; a task that has used up its own, or that oversight has "
+	    "stopped, is\nparked and its worker does another one. Resuming "
+	    "grants the same amount once\nmore, and oversight does not stop "
+	    "that task for the same kind of finding again.\nWithout a name, "
+	    "everything that is paused or parked continues.\n",
 	.flags = resume_flags,
 	.max_args = 1,
 	.method = "auto.resume",

@@ -471,7 +471,7 @@ static const struct shape worker_shape = {
 		    .type = SHAPE_ARRAY,
 		    .of = &hold_names,
 		    .help = "why it does not go on, or will not after its "
-			    "turn: person, budget, oversight, trust" },
+			    "turn: person, budget, trust" },
 		{ .name = "oversight",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_NULLABLE,

@@ -47,6 +47,7 @@ struct asked {
 	const struct outbox_record *record;
 	const char *answer;
 	const struct worker *worker; /* NULL = it does not wait */
+	bool parked; /* its task waits for a person */
 };
 
 /* Ask the daemon; then the words are added to the output. */
@@ -74,12 +75,13 @@ send_message(const struct asked *a, struct err *err)
 	return ask(a->cli, "worker.message", params, words, err);
 }
 
+/* Whoever does the task next is told. */
 static bool
 resume(const struct asked *a, struct err *err)
 {
-	struct json_object *params = remote_worker(a->worker->name);
+	struct json_object *params = remote_worker(a->record->task);
 	cleanup_free char *words = xasprintf(
-	    "%s continues, and is told your answer.", a->worker->name);
+	    "%s continues, and is told your answer.", a->record->task);
 
 	json_set_string(params, "note", a->answer);
 	return ask(a->cli, "auto.resume", params, words, err);
@@ -110,16 +112,30 @@ unblock(const struct asked *a, struct err *err)
 	return ask(a->cli, "overseer.work.update", params, words, err);
 }
 
+static bool
+is_pause(const struct outbox_record *r)
+{
+	return r->intervention != NULL && strcmp(r->intervention, "pause") == 0;
+}
+
+/* Was its task parked then, and is it still? */
+static bool
+is_parked(const struct state *state, const struct outbox_record *r)
+{
+	const struct task *t =
+	    is_pause(r) && r->task != NULL ? state_task(state, r->task) : NULL;
+
+	return t != NULL && t->step == TASK_PARKED;
+}
+
 /* Its worker, if that is still what it was when people were told. */
 static const struct worker *
 waiting_worker(const struct state *state, const struct outbox_record *r)
 {
 	const struct worker *w =
 	    r->worker != NULL ? state_find(state, r->worker) : NULL;
-	bool paused =
-	    r->intervention != NULL && strcmp(r->intervention, "pause") == 0;
 
-	if (w == NULL || (paused && !w->oversight) ||
+	if (w == NULL || is_pause(r) ||
 	    (r->task != NULL &&
 		(w->task == NULL || strcmp(w->task, r->task) != 0)))
 		return NULL;
@@ -131,16 +147,16 @@ tell_worker(const struct asked *a, struct err *err)
 {
 	const struct outbox_record *r = a->record;
 
+	if (a->parked)
+		return r->options != NULL && strcmp(a->answer, "abort") == 0 ?
+		    abort_task(a, err) :
+		    resume(a, err);
 	if (a->worker == NULL)
 		return err_set(err, -ESTALE,
 			   "%s does not wait for this answer any more; mark "
 			   "it as seen with: llmc escalations ack %s",
-			   r->worker, r->id) == 0;
-	if (!a->worker->oversight)
-		return send_message(a, err);
-	if (r->options != NULL && strcmp(a->answer, "abort") == 0)
-		return abort_task(a, err);
-	return resume(a, err);
+			   is_pause(r) ? r->task : r->worker, r->id) == 0;
+	return send_message(a, err);
 }
 
 /* The id of the question that it tells of; NULL = of none. */
@@ -220,7 +236,7 @@ bool
 escalation_answer(struct cli *cli, struct outbox_record *record,
     const char *words, struct err *err)
 {
-	struct asked a = { cli, record, NULL, NULL };
+	struct asked a = { .cli = cli, .record = record };
 	cleanup_free char *recovered = NULL;
 	struct state state;
 	bool good;
@@ -238,6 +254,7 @@ escalation_answer(struct cli *cli, struct outbox_record *record,
 		&cli->workspace, clock_wall_ms(), &state, &recovered, err) < 0)
 		return false;
 	a.worker = waiting_worker(&state, record);
+	a.parked = is_parked(&state, record);
 	good = deliver(&a, err);
 	state_release(&state);
 	if (good)

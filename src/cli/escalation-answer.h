@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* A person's answer to a message: it reaches whoever waits for it, who goes on:
- * an agent that has asked by its tool, a worker that oversight has paused, a
+ * an agent that has asked by its tool, a task that oversight has parked, a
  * session that has asked, or the node of a plan. */
 #ifndef ESCALATION_ANSWER_H
 #define ESCALATION_ANSWER_H

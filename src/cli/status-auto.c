@@ -146,7 +146,7 @@ show_tasks(struct auto_status *a)
 	    todo >= 0 ? json_object_new_int64(todo) : NULL);
 	buf_addf(text, "Tasks: %zu in progress, %zu waiting", at_work, waiting);
 	if (parked > 0)
-		buf_addf(text, ", %zu over budget", parked);
+		buf_addf(text, ", %zu parked", parked);
 	if (todo >= 0)
 		buf_addf(text, ", %" PRId64 " in the folder", todo);
 	if (failed > 0)

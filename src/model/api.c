@@ -90,7 +90,7 @@ static const struct shape resume_params = {
 	    FIELDS{
 		MAY("worker", SHAPE_STRING,
 		    "or a task that is parked; if absent, everything that is "
-		    "paused or parked, but not by oversight"),
+		    "paused or parked"),
 		MAY("note", SHAPE_STRING, "what the worker is told"),
 		END,
 	    },

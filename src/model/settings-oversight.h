@@ -69,7 +69,7 @@
 	    { .path = "oversight.auto_escalate",                               \
 		    .type = SETTING_BOOL,                                      \
 		    .fallback = "true",                                        \
-		    .help = "Tell people what oversight does to a worker; an"  \
+		    .help = "Tell people what oversight does to a task; an"    \
 			    " aborted task is always told. The profile "       \
 			    "exploratory tells only of those." },              \
 	{                                                                      \

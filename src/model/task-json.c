@@ -63,6 +63,7 @@ static const struct record_field fields[] = {
 	FIELD("abort_why", abort_why),
 	FIELD("abort_user", abort_user),
 	FIELD("dropped", dropped, .flags = RECORD_OMIT_UNSET),
+	FIELD("advice", advice),
 	FIELD("reason", reason),
 	FIELD("last_words", last_words),
 };

@@ -180,6 +180,7 @@ task_free(struct task *task)
 	free(task->landed_before);
 	free(task->goal);
 	free(task->run_id);
+	free(task->advice);
 	free(task->reason);
 	free(task->last_words);
 	free(task->abort_why);
@@ -377,7 +378,7 @@ task_park(struct task *task, const char *from, const char *why, int64_t now_ms)
 }
 
 int
-task_unpark(struct task *task, int64_t now_ms)
+task_unpark(struct task *task, const char *advice, int64_t now_ms)
 {
 	int r = wait_after(task, TASK_PARKED, now_ms);
 
@@ -389,7 +390,9 @@ task_unpark(struct task *task, int64_t now_ms)
 	task->time_allowed_ms = 0; /* counted from the next assignment */
 	if (task->from == NULL)
 		xstrset(&task->reason, NULL); /* it did not fail */
-	task_note(task, "resumed by a person", NULL, now_ms);
+	if (advice != NULL)
+		xstrset(&task->advice, advice);
+	task_note(task, "resumed by a person", advice, now_ms);
 	return 0;
 }
 
@@ -487,6 +490,10 @@ task_text(const struct task *task, struct buf *out)
 		    "done again. Look at that commit, and at what has become "
 		    "of it since.\n",
 		    task->landed_before);
+	}
+	if (task->advice != NULL) {
+		end_line(out);
+		buf_addf(out, "\nA person says: %s\n", task->advice);
 	}
 	if (task->reason == NULL ||
 	    (known.len > 0 && strcmp(task->reason, known.data) == 0))

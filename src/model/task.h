@@ -93,6 +93,7 @@ struct task {
 	char *abort_user; /* who; NULL = not known */
 	bool dropped; /* somebody wanted that it ends: nobody need look */
 	char *run_id; /* the run of auto mode that last worked on it */
+	char *advice; /* what a person said when it was let go on */
 	char *reason; /* why the last attempt, or all of it, failed */
 	char *last_words; /* the agent's last message */
 	struct json_object *history; /* array of {at_unix, what, detail} */
@@ -146,14 +147,15 @@ bool task_attempt_failed(
  * count. */
 int task_give_back(struct task *task, const char *why, int64_t now_ms);
 
-/* It has used up its budget, or no worker may have it: it waits for a person.
- * from: its work, where its next worker starts and the attempt goes on; NULL =
+/* It has used up its budget, goes wrong, or no worker may have it: it waits for
+ * a person. from: its work, where its next worker starts and the attempt goes on; NULL =
  * none but what it started from, and without that the attempt does not count.
  */
 int
 task_park(struct task *task, const char *from, const char *why, int64_t now_ms);
-/* A person lets it continue, and grants the same budget again. */
-int task_unpark(struct task *task, int64_t now_ms);
+/* A person lets it continue, and grants the same budget again. advice: what
+ * whoever does it next is told; NULL = nothing new. */
+int task_unpark(struct task *task, const char *advice, int64_t now_ms);
 
 /* Its work is in the landing queue, and its worker gets another task. */
 int task_queue(struct task *task, int64_t now_ms);

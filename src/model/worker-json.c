@@ -36,7 +36,6 @@ static const struct record_field fields[] = {
 	FIELD("mail_given", mail_given, .flags = RECORD_OMIT_UNSET),
 	FIELD("stalls", stalls),
 	FIELD("over_budget", over_budget),
-	FIELD("oversight", oversight),
 	FIELD("health", health),
 	FIELD("blocked", blocked),
 	FIELD("asks_id", asks_id, .flags = RECORD_OMIT_UNSET),

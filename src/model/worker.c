@@ -65,14 +65,13 @@ worker_in_turn(enum worker_status status)
 }
 
 const char *const worker_hold_words[WORKER_HOLDS + 1] = { "person", "budget",
-	"oversight", "trust", NULL };
+	"trust", NULL };
 
 unsigned
 worker_holds(const struct worker *worker)
 {
 	return (worker->on_hold ? WORKER_HOLD_PERSON : 0) |
 	    (worker->over_budget ? WORKER_HOLD_BUDGET : 0) |
-	    (worker->oversight ? WORKER_HOLD_OVERSIGHT : 0) |
 	    (worker->blocked ? WORKER_HOLD_TRUST : 0);
 }
 
@@ -160,7 +159,6 @@ forget_task(struct worker *worker)
 	xstrset(&worker->task, NULL);
 	worker->stalls = 0;
 	worker->over_budget = false;
-	worker->oversight = false;
 	xstrset(&worker->health, NULL);
 	worker->blocked = false;
 	xstrset(&worker->commit, NULL);
@@ -246,12 +244,8 @@ worker_transition(struct worker *worker, enum worker_status to,
 		xstrset(&worker->reason, NULL);
 	if (from == WORKER_LIMITED && to != WORKER_LIMITED)
 		worker->until_ms = 0;
-	if (from == WORKER_PAUSED && to != WORKER_PAUSED) {
-		if (worker->oversight) /* its word is "paused" */
-			xstrset(&worker->health, NULL);
-		worker->over_budget = worker->oversight = worker->blocked =
-		    false;
-	}
+	if (from == WORKER_PAUSED && to != WORKER_PAUSED)
+		worker->over_budget = worker->blocked = false;
 	worker->status = to;
 	worker->activity_ms = now_ms;
 	if (to != from)

@@ -21,10 +21,9 @@ struct err;
 enum worker_hold {
 	WORKER_HOLD_PERSON = 1, /* llmc pause, llmc stop */
 	WORKER_HOLD_BUDGET = 2,
-	WORKER_HOLD_OVERSIGHT = 4,
-	WORKER_HOLD_TRUST = 8, /* its agent cannot be launched yet */
+	WORKER_HOLD_TRUST = 4, /* its agent cannot be launched yet */
 };
-#define WORKER_HOLDS 4
+#define WORKER_HOLDS 3
 
 extern const char *const worker_hold_words[WORKER_HOLDS + 1];
 
@@ -53,8 +52,6 @@ struct worker {
 			    * of goals knows it; NULL = none */
 	int stalls; /* attempts to revive it since its last sign of life */
 	bool over_budget; /* paused for that; llmc resume continues */
-	bool oversight; /* paused for how its work goes; only llmc resume with
-			 * its name continues */
 	char *health; /* oversight's last word on its task; NULL = none */
 	bool blocked; /* paused: its agent cannot be launched yet */
 	char *asks_id; /* the question that it waits with; NULL = none */
@@ -117,8 +114,8 @@ void worker_free(struct worker *worker);
  * old one if the status stays the same);
  * - to limited and paused: remembers the status before, unless it is one of
  *   these two;
- * - from limited: clears until; from paused and to idle: clears over_budget,
- *   oversight and blocked;
+ * - from limited: clears until; from paused and to idle: clears over_budget and
+ *   blocked;
  * - to offline: the session is neither ready nor busy, and no tool is open.
  *
  * A worker that waits for a decision needs no session: it keeps its status when

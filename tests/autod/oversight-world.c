@@ -99,8 +99,27 @@ oversight_world_paused(struct oversight_world *w)
 	floor_world_settle(&w->world.floor);
 }
 
+/* And that is saved and recorded. */
+static bool
+is_parked(void *arg)
+{
+	struct oversight_world *w = arg;
+	const struct task *t = state_task(&w->world.core->state, "t1");
+	const struct agent *agent = auto_world_agent(&w->world);
+
+	return t != NULL && t->step == TASK_PARKED && agent != NULL &&
+	    agent->worker->task == NULL && !agent_is_taken(agent);
+}
+
 void
-oversight_world_get_paused(struct oversight_world *w)
+oversight_world_parked(struct oversight_world *w)
+{
+	floor_world_wait(&w->world.floor, is_parked, w);
+	floor_world_settle(&w->world.floor);
+}
+
+void
+oversight_world_get_parked(struct oversight_world *w)
 {
 	struct agent *agent = auto_world_turn(&w->world, 1);
 
@@ -111,8 +130,7 @@ oversight_world_get_paused(struct oversight_world *w)
 	}
 	oversight_world_tool_fails(w, agent, 99);
 	fake_session_turn_ends(agent->session, "Again.");
-	floor_world_wait_status(&w->world.floor, agent, WORKER_PAUSED);
-	floor_world_settle(&w->world.floor);
+	oversight_world_parked(w);
 }
 
 const char *
@@ -125,10 +143,10 @@ oversight_world_ask(
 
 const char *
 oversight_world_resume(
-    struct oversight_world *w, const char *worker, const char *more)
+    struct oversight_world *w, const char *name, const char *more)
 {
 	struct floor_call *call =
-	    floor_world_call(&w->world.floor, "auto.resume", worker, more);
+	    floor_world_call(&w->world.floor, "auto.resume", name, more);
 
 	ck_assert_ptr_null(floor_world_answer(&w->world.floor, call));
 	return json_string_or(floor_call_result(call), "message", "");

@@ -37,17 +37,19 @@ void oversight_world_tool_fails(
 /* Turn n ends with a file that is not committed: it is sent back. Returns the
  * prompt. */
 const char *oversight_world_sent_back(struct oversight_world *world, int n);
-/* Run the loop until auto-1 is paused. */
+/* Run the loop until auto-1 is paused; until its task is parked, and auto-1 is
+ * free. */
 void oversight_world_paused(struct oversight_world *world);
-/* From the first turn on, until auto-1 is stuck and paused. */
-void oversight_world_get_paused(struct oversight_world *world);
+void oversight_world_parked(struct oversight_world *world);
+/* From the first turn on, until t1 is stuck and parked. */
+void oversight_world_get_parked(struct oversight_world *world);
 
 /* Call a method; the answer: the error's message, or NULL. */
 const char *oversight_world_ask(
     struct oversight_world *world, const char *method, const char *params);
-/* The message of auto.resume. worker: NULL = all. */
+/* The message of auto.resume. name: of a worker or a task, NULL = all. */
 const char *oversight_world_resume(
-    struct oversight_world *world, const char *worker, const char *more);
+    struct oversight_world *world, const char *name, const char *more);
 
 /* The last record of t1 with this member, in short, and how many there are (may
  * be NULL); valid until the next call. */

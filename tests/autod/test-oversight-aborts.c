@@ -314,6 +314,17 @@ describe(struct oversight_world *w, struct buf *out)
 	    persist_is_idle(w->world.core), count);
 }
 
+/* And that is recorded. */
+static bool
+is_parked(struct oversight_world *w)
+{
+	const struct task *t = state_task(&w->world.core->state, "t1");
+
+	return t != NULL && t->step == TASK_PARKED &&
+	    strstr(oversight_world_recorded(w, "intervention", NULL),
+		"\"level\":\"pause\"") != NULL;
+}
+
 struct changing {
 	struct oversight_world *w;
 	int left;
@@ -335,9 +346,8 @@ has_changed(void *arg)
 		changing->left--;
 	}
 	changing->over = persist_is_idle(changing->w->world.core) &&
-	    (agent->worker->oversight ||
-		(!is_there(changing->w) &&
-		    agent->worker->status == WORKER_IDLE));
+	    agent->worker->status == WORKER_IDLE &&
+	    (!is_there(changing->w) || is_parked(changing->w));
 	return changing->left < 0 || changing->over;
 }
 
@@ -418,7 +428,7 @@ wait_judged(struct oversight_world *w, int iterations)
 	floor_world_wait_closely(&w->world.floor, is_judged, &judging);
 }
 
-#define BURN "expected_iterations = 1\n"
+#define TESTS "test_command = \"test ! -e red.txt\"\n"
 
 static bool
 is_stopped(void *arg)
@@ -426,7 +436,7 @@ is_stopped(void *arg)
 	struct oversight_world *w = arg;
 	struct agent *agent = auto_world_agent(&w->world);
 
-	if (!is_there(w) || agent->worker->oversight)
+	if (!is_there(w))
 		return true;
 	/* Its turn is not over for the next daemon. */
 	if (agent->worker->status == WORKER_WORKING &&
@@ -442,10 +452,11 @@ die_in_own_abort(int n)
 	struct agent *agent;
 	bool there;
 
-	oversight_world_begin(&w, OVERSIGHT_ON BURN);
+	oversight_world_begin(&w, OVERSIGHT_ON TESTS);
 	agent = auto_world_turn(&w.world, 1);
 	oversight_world_sh(&w, "echo 1 >one.txt");
 	oversight_world_sent_back(&w, 1);
+	oversight_world_sh(&w, "echo 1 >red.txt");
 	oversight_world_sent_back(&w, 2);
 	fake_session_turn_ends(agent->session, "Not done.");
 	wait_judged(&w, 3);
@@ -465,7 +476,7 @@ die_in_own_abort(int n)
 	has(floor_world_sh(&w.world.floor,
 		"tr -d '\\n' <.llmc/aborted/t1/abort.json; "
 		"tail -n 3 .llmc/aborted/t1/iterations.jsonl"),
-	    "resource_burn");
+	    "regression");
 	oversight_world_recorded(&w, "iteration", &n);
 	ck_assert_int_le(n, 4); /* and not three turns later */
 	oversight_world_end(&w);
@@ -502,11 +513,8 @@ die_in_pause(int n)
 	wait_judged(&w, 5);
 	there = let_change(&w, n);
 	oversight_world_die(&w);
-	floor_world_wait(&w.world.floor, is_stopped, &w);
-	floor_world_settle(&w.world.floor);
-	agent = auto_world_agent(&w.world);
-	ck_assert_uint_eq(worker_holds(agent->worker), WORKER_HOLD_OVERSIGHT);
-	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
+	oversight_world_parked(&w);
+	ck_assert_ptr_nonnull(state_task(&w.world.core->state, "t1")->from);
 	has(oversight_world_recorded(&w, "intervention", NULL),
 	    "\"level\":\"pause\"");
 	oversight_world_recorded(&w, "iteration", &n);

@@ -8,7 +8,6 @@
 
 #include "agent.h"
 #include "json.h"
-#include "life.h"
 #include "mem.h"
 #include "oversight-world.h"
 #include "unit.h"
@@ -94,7 +93,7 @@ get_stuck(struct oversight_world *w, int first, int last)
 }
 
 static void
-get_paused(struct oversight_world *w)
+get_parked(struct oversight_world *w)
 {
 	struct agent *agent = auto_world_turn(&w->world, 1);
 
@@ -107,69 +106,60 @@ get_paused(struct oversight_world *w)
 	    get_stuck(w, 4, 4), "OVERSIGHT"); /* once is enough */
 	oversight_world_tool_fails(w, agent, 99);
 	fake_session_turn_ends(agent->session, "Again.");
-	oversight_world_paused(w);
+	oversight_world_parked(w);
 }
 
-START_TEST(a_stuck_worker_is_redirected_then_paused)
+static const struct task *
+task(struct oversight_world *w)
+{
+	return state_task(&w->world.core->state, "t1");
+}
+
+START_TEST(a_stuck_task_is_redirected_then_parked)
 {
 	struct oversight_world w;
-	const struct agent *agent;
 
 	oversight_world_begin(&w, OVERSIGHT_ON);
-	get_paused(&w);
-	agent = auto_world_agent(&w.world);
-	ck_assert(agent->worker->oversight);
-	oversight_world_has(
-	    agent->worker->reason, "paused by oversight: Stuck");
-	oversight_world_has(agent->worker->reason, "llmc resume auto-1");
-	ck_assert_int_eq(session_phase(agent->session), SESSION_UP);
+	get_parked(&w);
+	oversight_world_has(task(&w)->reason, "stopped by oversight: Stuck");
+	oversight_world_has(task(&w)->reason, "llmc iterations t1");
+	oversight_world_has(task(&w)->reason, "llmc resume t1 --note TEXT");
+	/* Its work is kept, and the attempt goes on from it. */
+	ck_assert_ptr_nonnull(task(&w)->from);
+	ck_assert_int_eq(task(&w)->attempts, 1);
 	oversight_world_has(oversight_world_recorded(&w, "check", NULL),
 	    "\"status\":\"paused\"");
 	oversight_world_has(oversight_world_recorded(&w, "intervention", NULL),
 	    "\"level\":\"pause\"");
-	/* It was told of its uncommitted file, when it goes on. */
-	ck_assert_int_eq(fake_session_prompts(agent->session), 5);
+	/* The worker is free: it does the next one. */
+	ck_assert_uint_eq(worker_holds(auto_world_agent(&w.world)->worker), 0);
+	auto_world_task(&w.world, "b.md", "Another one\n");
+	auto_world_turn_on(&w.world, "t2");
 	oversight_world_end(&w);
 }
 END_TEST
 
-static const char *
-resume(struct oversight_world *w, const char *worker, const char *more)
-{
-	struct floor_call *call =
-	    floor_world_call(&w->world.floor, "auto.resume", worker, more);
-
-	ck_assert_ptr_null(floor_world_answer(&w->world.floor, call));
-	return json_string_or(floor_call_result(call), "message", "");
-}
-
-START_TEST(only_a_person_who_names_it_wakes_it)
+START_TEST(a_person_lets_a_parked_task_go_on_with_a_word)
 {
 	struct oversight_world w;
 	struct agent *agent;
-	struct floor_call *call;
 
 	oversight_world_begin(&w, OVERSIGHT_ON);
-	get_paused(&w);
-	agent = auto_world_agent(&w.world);
+	get_parked(&w);
+	ck_assert_int_eq(task(&w)->step, TASK_PARKED);
 	oversight_world_has(
-	    resume(&w, NULL, ""), "auto-1 stays paused by oversight");
-	call = floor_world_call(&w.world.floor, "worker.message", "auto-1",
-	    ", \"text\": \"go on\"");
-	oversight_world_has(floor_world_answer(&w.world.floor, call),
-	    "llmc resume auto-1 --note");
-	auto_world_patrol(&w.world);
-	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
-	oversight_world_has(resume(&w, "auto-1", ", \"note\": \"use libsum\""),
-	    "auto-1 was paused by oversight: Stuck");
-	agent = auto_world_turn(&w.world, 6);
+	    oversight_world_resume(&w, "t1", ", \"note\": \"use libsum\""),
+	    "Continuing.");
+	agent = auto_world_turn_on(&w.world, "t1");
 	oversight_world_has(
 	    fake_session_prompt(agent->session), "A person says: use libsum");
 	oversight_world_has(
-	    fake_session_prompt(agent->session), "1 file is changed");
-	ck_assert(!agent->worker->oversight);
-	/* It is well again, and lands. */
-	oversight_world_sh(&w, "git add one.txt; git commit -qm 'add one'");
+	    fake_session_prompt(agent->session), "stopped by oversight");
+	auto_world_turn(&w.world, fake_session_prompts(agent->session));
+	/* It has its work, and lands. */
+	oversight_world_sh(&w,
+	    "test -e one.txt; echo 2 >two.txt; "
+	    "git add .; git commit -qm 'add two'");
 	fake_session_turn_ends(agent->session, "Done.");
 	auto_world_wait_done(&w.world);
 	auto_world_filed(&w.world, "t1 landed; ");
@@ -177,21 +167,38 @@ START_TEST(only_a_person_who_names_it_wakes_it)
 }
 END_TEST
 
-START_TEST(a_pause_survives_the_daemon)
+/* What a person has seen is not told again, whatever dies. */
+START_TEST(a_person_who_lets_it_go_on_has_silenced_that_kind)
 {
 	struct oversight_world w;
 	struct agent *agent;
+	int count = 0, first;
 
 	oversight_world_begin(&w, OVERSIGHT_ON);
-	get_paused(&w);
-	oversight_world_die(&w);
-	floor_world_settle(&w.world.floor);
-	agent = auto_world_agent(&w.world);
-	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
-	ck_assert(agent->worker->oversight);
-	resume(&w, "auto-1", "");
-	auto_world_turn(&w.world, 1);
-	ck_assert(!agent->worker->oversight);
+	get_parked(&w);
+	if (_i == 1)
+		oversight_world_die(&w);
+	ck_assert_int_eq(task(&w)->step, TASK_PARKED);
+	oversight_world_resume(&w, _i == 0 ? "t1" : NULL, "");
+	agent = auto_world_turn_on(&w.world, "t1");
+	first = fake_session_prompts(agent->session);
+	oversight_world_sh(&w, "echo 2 >two.txt");
+	for (int n = 0; n < 8; n++) {
+		if (_i == 1 && n == 4) {
+			oversight_world_die(&w);
+			first = 1 - n;
+		}
+		agent = auto_world_turn(&w.world, first + n);
+		oversight_world_tool_fails(&w, agent, 100 + n);
+		fake_session_turn_ends(agent->session, "Again.");
+		agent = auto_world_turn(&w.world, first + n + 1);
+		oversight_world_lacks(
+		    fake_session_prompt(agent->session), "OVERSIGHT");
+	}
+	oversight_world_recorded(&w, "iteration", &count);
+	ck_assert_int_ge(count, 12);
+	oversight_world_has(oversight_world_recorded(&w, "check", NULL),
+	    "\"status\":\"healthy\"");
 	oversight_world_end(&w);
 }
 END_TEST
@@ -220,11 +227,10 @@ END_TEST
 	OVERSIGHT_ON "expected_iterations = 2\n" \
 		     "thresholds = [\"resource.iterationMultiplier=1\"]\n"
 
-START_TEST(a_task_that_burns_is_warned_then_aborted)
+START_TEST(a_task_that_burns_is_warned_then_parked)
 {
 	struct oversight_world w;
 	struct agent *agent;
-	const char *text;
 
 	oversight_world_begin(&w, BURN);
 	agent = auto_world_turn(&w.world, 1);
@@ -234,23 +240,13 @@ START_TEST(a_task_that_burns_is_warned_then_aborted)
 	oversight_world_has(oversight_world_sent_back(&w, 3), WARNING);
 	oversight_world_lacks(oversight_world_sent_back(&w, 4), "OVERSIGHT");
 	fake_session_turn_ends(agent->session, "Still not done.");
-	auto_world_wait_done(&w.world);
-	auto_world_filed(&w.world, "t1 aborted; ");
-	auto_world_folder(&w.world, "failed: a.md; failed: a.md.why; ");
-	floor_world_wait_status(&w.world.floor, agent, WORKER_IDLE);
-	/* Its work is saved, with the evidence. */
-	ck_assert_str_eq(
-	    floor_world_sh(&w.world.floor,
-		"git show \"$(git for-each-ref --format='%(refname)' "
-		"refs/llmc/salvage | head -1)\":one.txt"),
+	oversight_world_parked(&w);
+	oversight_world_has(
+	    task(&w)->reason, "stopped by oversight: Resource burn");
+	/* Its work is kept. */
+	ck_assert_str_eq(floor_world_sh(&w.world.floor,
+			     "git show refs/llmc/task/t1:one.txt"),
 	    "1");
-	text = floor_world_sh(
-	    &w.world.floor, "tr -d '\\n' <.llmc/aborted/t1/abort.json");
-	oversight_world_has(text, "\"oversight\"");
-	oversight_world_has(text, "resource_burn");
-	oversight_world_has(floor_world_sh(&w.world.floor,
-				"tail -1 .llmc/aborted/t1/iterations.jsonl"),
-	    "\"level\":\"abort\"");
 	oversight_world_end(&w);
 }
 END_TEST
@@ -355,15 +351,16 @@ unit_suite(void)
 	    (const TTest *const[]){ every_turn_is_recorded_with_its_facts,
 		nothing_is_recorded_where_nobody_wants_it, NULL });
 	unit_case(suite, "interventions",
-	    (const TTest *const[]){ a_stuck_worker_is_redirected_then_paused,
-		only_a_person_who_names_it_wakes_it,
-		a_pause_survives_the_daemon,
+	    (const TTest *const[]){ a_stuck_task_is_redirected_then_parked,
+		a_person_lets_a_parked_task_go_on_with_a_word,
 		iterations_are_replayed_after_a_death,
-		a_task_that_burns_is_warned_then_aborted,
+		a_task_that_burns_is_warned_then_parked,
 		a_regression_is_warned_of_then_aborted,
 		a_regression_that_is_repaired_lands, NULL });
 	tcase_set_timeout(aborts, 60);
 	tcase_add_loop_test(aborts, a_person_aborts_a_task, 0, 2);
+	tcase_add_loop_test(
+	    aborts, a_person_who_lets_it_go_on_has_silenced_that_kind, 0, 2);
 	suite_add_tcase(suite, aborts);
 	return suite;
 }

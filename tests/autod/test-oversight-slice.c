@@ -234,7 +234,7 @@ START_TEST(what_is_due_in_a_turn_survives_the_daemon)
 END_TEST
 
 /* In the middle of a turn, too. */
-START_TEST(a_turn_is_interrupted_for_a_pause)
+START_TEST(a_turn_is_ended_for_a_pause)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -250,9 +250,9 @@ START_TEST(a_turn_is_interrupted_for_a_pause)
 		if (n == 4)
 			auto_world_turn(&w.world, 2);
 	}
-	oversight_world_paused(&w);
-	ck_assert(agent->worker->oversight);
-	ck_assert_int_eq(fake_session_interrupts(agent->session), 2);
+	oversight_world_parked(&w);
+	oversight_world_has(state_task(&w.world.core->state, "t1")->reason,
+	    "stopped by oversight: Stuck");
 	oversight_world_end(&w);
 }
 END_TEST
@@ -291,7 +291,7 @@ START_TEST(a_long_history_is_bounded_and_goes_on_after_a_death)
 		it->errors_known = true;
 		watched_begin(w, "adam", it);
 		if (i < 1500)
-			watched_judge(w, "adam", &policy, false);
+			watched_judge(w, "adam", &policy);
 	}
 	old = xasprintf("%s.1", w->file);
 	ck_assert_int_gt(size_of(old), 0);
@@ -302,7 +302,7 @@ START_TEST(a_long_history_is_bounded_and_goes_on_after_a_death)
 	ck_assert_ptr_nonnull(w->open);
 	ck_assert_int_ne(
 	    behaviour_severity(w->behaviour, DETECTION_STUCK), SEVERITY_NONE);
-	watched_judge(w, "adam", &policy, false);
+	watched_judge(w, "adam", &policy);
 	ck_assert_int_eq(w->count, 1500);
 	watched_free(w);
 	free(workspace.root);
@@ -321,7 +321,7 @@ unit_suite(void)
 		a_turn_that_ends_while_it_is_interrupted_goes_on,
 		a_turn_without_tools_is_interrupted_after_a_slice,
 		what_is_due_in_a_turn_survives_the_daemon,
-		a_turn_is_interrupted_for_a_pause,
+		a_turn_is_ended_for_a_pause,
 		a_long_history_is_bounded_and_goes_on_after_a_death, NULL });
 	return suite;
 }

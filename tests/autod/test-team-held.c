@@ -15,6 +15,7 @@
 #include "file.h"
 #include "life.h"
 #include "mem.h"
+#include "op-park-task.h"
 #include "outcome.h"
 #include "persist.h"
 #include "plan-floor.h"
@@ -264,15 +265,19 @@ begin_asking(struct family_world *world, const char *run)
 	wait_for_others(world);
 }
 
-START_TEST(a_run_until_empty_ends_although_one_of_the_team_is_paused)
+START_TEST(a_run_until_empty_ends_although_one_of_the_team_is_parked)
 {
 	struct family_world world;
 	struct agent *agent;
 
-	begin_asking(&world, "");
-	agent = fleet_find(world.world->floor.fleet, "team-1");
-	agent->worker->oversight = true;
-	persist_changed(world.world->core);
+	family_world_begin(&world, NULL);
+	family_world_turn(&world, "t1");
+	family_world_spawn(&world, "t1", "S1", "");
+	agent = family_world_turn(&world, "t2");
+	wait_for_others(&world);
+	op_park_task(world.world->mode, agent, "stopped by oversight: x");
+	told(&world, "agent.paused:t2");
+	wait_for_others(&world);
 	world.world->mode->until_empty = true;
 	life_patrol(world.world->core);
 	floor_world_wait_stopped(&world.world->floor);
@@ -452,7 +457,7 @@ unit_suite(void)
 	unit_case(suite, "until-empty",
 	    (const TTest *const[]){
 		a_run_until_empty_ends_although_they_are_held,
-		a_run_until_empty_ends_although_one_of_the_team_is_paused,
+		a_run_until_empty_ends_although_one_of_the_team_is_parked,
 		NULL });
 	unit_case(suite, "limits",
 	    (const TTest *const[]){ the_time_of_one_that_is_paused_runs_out_too,

@@ -70,7 +70,7 @@ judge(struct watched *w, struct iteration *it)
 	struct intervene_policy policy = { 0 };
 
 	watched_begin(w, "auto-1", it);
-	watched_judge(w, "auto-1", &policy, false);
+	watched_judge(w, "auto-1", &policy);
 }
 
 static void
@@ -218,20 +218,43 @@ START_TEST(an_abort_that_was_not_done_is_due_again)
 {
 	struct watched *w;
 
-	thresholds.iteration_multiplier = 1;
 	w = open_task();
 	for (int i = 0; i < 3; i++) {
 		struct iteration *it = iteration_new(w->count + 1);
 
-		it->max_iterations = 1;
+		it->tests = i == 0;
 		judge(w, it);
 	}
-	ck_assert_int_eq(w->due[DETECTION_RESOURCE_BURN], INTERVENTION_ABORT);
+	ck_assert_int_eq(w->due[DETECTION_REGRESSION], INTERVENTION_ABORT);
 	deliver_all(w);
-	ck_assert_int_eq(w->due[DETECTION_RESOURCE_BURN], INTERVENTION_NONE);
+	ck_assert_int_eq(w->due[DETECTION_REGRESSION], INTERVENTION_NONE);
 	watched_free(w);
 	w = open_task();
-	ck_assert_int_eq(w->due[DETECTION_RESOURCE_BURN], INTERVENTION_ABORT);
+	ck_assert_int_eq(w->due[DETECTION_REGRESSION], INTERVENTION_ABORT);
+	watched_free(w);
+}
+END_TEST
+
+/* It is paused for it once; whoever lets it go on has seen it. */
+START_TEST(a_pause_silences_its_kind_for_good)
+{
+	struct watched *w = open_task();
+
+	for (int i = 0; i < 5; i++)
+		judge(w, stuck(w));
+	ck_assert(watched_waits(w));
+	watched_free(w);
+	w = open_task();
+	ck_assert(watched_waits(w)); /* that was not recorded */
+	deliver_all(w);
+	ck_assert(!watched_waits(w));
+	for (int i = 0; i < 5; i++) {
+		watched_free(w);
+		w = open_task();
+		judge(w, stuck(w));
+		ck_assert_int_le(w->due[DETECTION_STUCK], INTERVENTION_LOG);
+		ck_assert_int_eq(w->status, OVERSIGHT_HEALTHY);
+	}
 	watched_free(w);
 }
 END_TEST
@@ -365,6 +388,7 @@ unit_suite(void)
 	tcase_add_test(tc, garbage_in_the_file_is_read_over);
 	tcase_add_test(tc, records_after_a_torn_one_count);
 	tcase_add_test(tc, an_abort_that_was_not_done_is_due_again);
+	tcase_add_test(tc, a_pause_silences_its_kind_for_good);
 	tcase_add_test(tc, a_long_history_is_read_fast_and_its_sums_are_known);
 	tcase_add_test(tc, the_files_of_a_task_are_remembered_up_to_a_bound);
 	tcase_add_test(tc, a_full_disk_does_not_blind_it);

@@ -194,7 +194,7 @@ end_turns(struct watched *w, double *times)
 		double start = now_us();
 
 		watched_begin(w, "adam", make_turn(i));
-		watched_judge(w, "adam", &policy, false);
+		watched_judge(w, "adam", &policy);
 		deliver(w);
 		times[i] = now_us() - start;
 	}

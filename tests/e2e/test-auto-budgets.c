@@ -65,7 +65,7 @@ check_parked(const char *words)
 	fleet_wait("auto-1", "idle");
 	e2e_has(fleet_do("task", "list", NULL)->out, "parked");
 	e2e_has(fleet_do("task", "show", "t1", NULL)->out, words);
-	e2e_has(fleet_do("status", NULL)->out, "1 over budget");
+	e2e_has(fleet_do("status", NULL)->out, "1 parked");
 	ck_assert_int_eq(auto_landed(), 0);
 }
 
@@ -116,7 +116,7 @@ START_TEST(a_parked_task_does_not_keep_a_run_from_its_end)
 	auto_task("a.md",
 	    "fake: commit a.txt x\nfake: ask Which colour should I take?");
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
-	e2e_has(auto_output(), "1 over budget");
+	e2e_has(auto_output(), "1 parked");
 	e2e_has(fleet_do("task", "list", NULL)->out, "parked");
 	auto_set("budget.task_turns", "3");
 	fleet_do("task", "retry", "t1", NULL);

@@ -10,8 +10,9 @@
 
 /* Main passes; the work does once good.txt is there. What the check prints is
  * what the agent does next. */
-#define CHECK "test ! -e b.txt || test -e good.txt || { echo '%s'; exit 1; }"
-#define NO_ID "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+#define CHECK  "test ! -e b.txt || test -e good.txt || { echo '%s'; exit 1; }"
+#define PARKED "\"$LLMC\" task list | grep -q '^t1 .*parked'"
+#define NO_ID  "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
 static const char *
 told_file(void)
@@ -47,7 +48,7 @@ get_stuck(void)
 	    "auto.check_command", e2e_path(CHECK, "fake: run ls ./missing.c"));
 	auto_task("a.md", "fake: commit b.txt x");
 	auto_up(NULL);
-	fleet_wait("auto-1", "paused");
+	auto_wait_shell(PARKED);
 }
 
 static void
@@ -96,18 +97,18 @@ START_TEST(a_pause_is_told_once_with_its_evidence)
 	event = told("\"intervention\":{\"level\":\"redirect\"");
 	ck_assert_str_eq(json_string_or(event, "level", ""), "warning");
 	auto_wait_shell(
-	    e2e_path("grep -c '\"class\":\"worker\"' '%s.command' | grep -qx 1",
+	    e2e_path("grep -c '\"class\":\"task\"' '%s.command' | grep -qx 1",
 		told_file()));
 	/* Whenever the daemon dies. */
 	auto_kill9_daemon();
 	auto_up(NULL);
-	fleet_wait("auto-1", "paused");
+	auto_wait_shell(PARKED);
 	told(PAUSE);
 	auto_no_complaints();
 }
 END_TEST
 
-START_TEST(an_answer_lets_the_worker_go_on)
+START_TEST(an_answer_lets_the_task_go_on)
 {
 	const char *id, *redirect;
 
@@ -121,7 +122,7 @@ START_TEST(an_answer_lets_the_worker_go_on)
 	e2e_has(fleet_do("escalations", "answer", id, "fake: commit good.txt x",
 		    NULL)
 		    ->out,
-	    "auto-1 continues");
+	    "t1 continues");
 	auto_wait_finished("landed", 1);
 	ck_assert_int_eq(fleet_prompts("A person says"), 1);
 	fleet_fails(
@@ -161,7 +162,7 @@ START_TEST(a_task_is_aborted_by_the_number_of_an_option)
 	auto_kill9_daemon();
 	fleet_fails("llmc up", "escalations", "answer", id, "2", NULL);
 	auto_up(NULL);
-	fleet_wait("auto-1", "paused");
+	auto_wait_shell(PARKED);
 	abort_by(id, "2");
 }
 END_TEST
@@ -170,15 +171,16 @@ START_TEST(an_abort_is_an_emergency_and_told_once)
 {
 	struct json_object *event;
 
-	auto_set("oversight.expected_iterations", "2");
-	auto_set(
-	    "oversight.thresholds", "[\"resource.iterationMultiplier=1\"]");
+	auto_set("oversight.test_command", "test ! -e red.txt");
+	auto_ails(
+	    "fake: run if test -e two.txt; then touch red.txt; else touch "
+	    "two.txt; fi\n");
 	auto_task("a.md", "fake: write left.txt x");
 	auto_up(NULL);
 	auto_wait_finished("aborted", 1);
 	event = told("\"intervention\":{\"level\":\"abort\"");
 	ck_assert_str_eq(json_string_or(event, "level", ""), "emergency");
-	e2e_has(json_object_to_json_string(event), "resource_burn");
+	e2e_has(json_object_to_json_string(event), "regression");
 	e2e_has(json_object_to_json_string(event), "aborted by oversight");
 	told("aborted by oversight");
 	auto_wait_shell(
@@ -194,7 +196,7 @@ unit_suite(void)
 {
 	Suite *s = suite_create("oversight-people");
 	const TTest *const all[] = { a_pause_is_told_once_with_its_evidence,
-		an_answer_lets_the_worker_go_on,
+		an_answer_lets_the_task_go_on,
 		a_task_is_aborted_by_the_word_of_an_option,
 		a_task_is_aborted_by_the_number_of_an_option,
 		an_abort_is_an_emergency_and_told_once };

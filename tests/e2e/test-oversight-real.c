@@ -26,6 +26,9 @@ static const char check[] =
     "	echo 'fake: run ls ./missing.c'\n" THINK "elif open flip; then\n"
     "	echo 'fake: run if grep -q A t.txt; then echo B >t.txt; else echo A "
     ">t.txt; fi; git add t.txt; git commit -qm flip'\n"
+    "elif open topic && test \"$(cat poem.txt 2>/dev/null | wc -l)\" -ge 4; then\n"
+    "	echo 'fake: commit topic-good.txt x'\n"
+    "	echo 'fake: say " THERMOSTAT "'\n"
     "elif open topic; then\n"
     "	echo 'fake: run echo line >>poem.txt; git add .; git commit -qm p'\n"
     "	echo 'fake: say " POEM "'\n"
@@ -38,6 +41,7 @@ static const char check[] =
     "	test ! -e cover.txt || echo coverage: $(cat cover.txt)%\n"
     "	exit 0\n"
     "fi\n"
+    "test -e wrong.txt || date +%N | tr 0-9 a-j\n"
     "exit 1\n";
 
 static void
@@ -73,14 +77,12 @@ landed(const char *task, int count)
 	watchlog_last(task, "tokens", "cacheRead");
 }
 
-START_TEST(a_redirection_and_a_warning_are_heard)
+START_TEST(a_redirection_is_heard_and_words_are_left_alone)
 {
 	int at;
 
 	fleet_answer(
 	    "CHANGE THE APPROACH. Stuck", "fake: commit stuck-good.txt x");
-	fleet_answer("OVERSIGHT WARNING: Deviation",
-	    "fake: commit topic-good.txt x\nfake: say " THERMOSTAT);
 	auto_task("a.md", "Task-A\nfake: commit stuck.txt x");
 	auto_task("b.md",
 	    "Have the thermostat of the kettle respect its temperature "
@@ -92,15 +94,15 @@ START_TEST(a_redirection_and_a_warning_are_heard)
 	ck_assert_int_eq(at, 4);
 	landed("t2", 2);
 	watchlog_last("t2", "learnings", "thermostat");
-	ck_assert_int_eq(watchlog_at("t2", "warn", "deviation"), 3);
-	ck_assert_int_eq(watchlog_events(), 2);
+	watchlog_at("t2", "log", "deviation");
+	ck_assert_int_eq(watchlog_events(), 1);
 	auto_drain();
 	auto_no_complaints();
 	auto_no_sessions();
 }
 END_TEST
 
-START_TEST(one_task_is_ended_and_the_next_one_warned)
+START_TEST(one_task_is_parked_and_the_next_one_warned)
 {
 	auto_set("oversight.expected_iterations", "2");
 	auto_set(
@@ -111,18 +113,31 @@ START_TEST(one_task_is_ended_and_the_next_one_warned)
 	auto_task("a.md", "Task-A\nfake: commit burn.txt x");
 	auto_task("b.md", "Task-B\nfake: commit cover.txt 90");
 	auto_up(NULL);
-	auto_wait_finished("aborted", 1);
+	landed("t2", 1);
+	watchlog_parked("t1", "Resource burn");
 	watchlog_whole("t1");
-	watchlog_last("t1", "status", "aborted");
 	watchlog_last("t1", "maxIterations", "2");
 	ck_assert_int_eq(watchlog_at("t1", "warn", "resource_burn"), 4);
-	ck_assert_int_eq(watchlog_at("t1", "abort", "resource_burn"), 5);
+	ck_assert_int_eq(watchlog_at("t1", "pause", "resource_burn"), 5);
 	ck_assert_int_eq(fleet_prompts("OVERSIGHT WARNING: Resource burn"), 1);
-	fleet_wait("auto-1", "idle");
-	auto_salvaged("auto-1", "burn.txt");
-	landed("t2", 1);
 	watchlog_last("t2", "coveragePercent", "90");
 	ck_assert_int_eq(watchlog_at("t2", "warn", "regression"), 2);
+	auto_drain();
+	auto_no_complaints();
+	auto_no_sessions();
+}
+END_TEST
+
+/* The same failing check, seen by the real program. */
+START_TEST(a_check_that_fails_in_the_same_way_parks_the_task)
+{
+	auto_task("a.md",
+	    "Task-A\nfake: commit wrong.txt x\n"
+	    "fake: commit burn.txt x");
+	auto_task("b.md", "Task-B\nfake: commit b.txt x");
+	auto_up(NULL);
+	auto_wait_finished("landed", 1);
+	watchlog_parked("t1", "The check failed 5 times in the same way");
 	auto_drain();
 	auto_no_complaints();
 	auto_no_sessions();
@@ -161,8 +176,9 @@ Suite *
 unit_suite(void)
 {
 	const TTest *const all[] = {
-		a_redirection_and_a_warning_are_heard,
-		one_task_is_ended_and_the_next_one_warned,
+		a_redirection_is_heard_and_words_are_left_alone,
+		one_task_is_parked_and_the_next_one_warned,
+		a_check_that_fails_in_the_same_way_parks_the_task,
 		errors_of_a_resumed_conversation_count_once,
 	};
 	Suite *s;

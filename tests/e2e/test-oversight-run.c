@@ -10,8 +10,12 @@
 #include "watchlog.h"
 
 /* Main passes; the work does once good.txt is there. What the check prints is
- * what the agent does next. */
-#define CHECK "test ! -e b.txt || test -e good.txt || { echo '%s'; exit 1; }"
+ * what the agent does next, and another word each time: it is not the check
+ * that fails in the same way. */
+#define OTHER "date +%%N | tr 0-9 a-j"
+#define CHECK                                                        \
+	"test ! -e b.txt || test -e good.txt || { echo '%s'; " OTHER \
+	"; exit 1; }"
 
 static void
 begin(void)
@@ -71,21 +75,13 @@ lands(void)
 	auto_no_complaints();
 }
 
-START_TEST(a_stuck_worker_is_redirected_paused_and_helped)
+START_TEST(a_stuck_task_is_redirected_parked_and_helped)
 {
-	struct json_object *view;
-	const char *text;
 	int at;
 
 	begin_task("fake: run ls ./missing.c");
 	die_after(3);
-	watchlog_paused("auto-1", "Stuck");
-	view = e2e_json(fleet_do("--json", "top", NULL), 0);
-	ck_assert_str_eq(
-	    auto_member(view, "workers.auto-1.oversight.detection"), "stuck");
-	ck_assert_str_eq(
-	    auto_member(view, "workers.auto-1.oversight.intervention"),
-	    "pause");
+	watchlog_parked("t1", "stopped by oversight: Stuck");
 	watchlog_last("t1", "failureClass", "missing.c");
 	watchlog_last("t1", "treeHash", "");
 	watchlog_last("t1", "testsPassing", "false");
@@ -93,31 +89,98 @@ START_TEST(a_stuck_worker_is_redirected_paused_and_helped)
 	watchlog_last("t1", "status", "paused");
 	ck_assert_int_ge(fleet_prompts("CHANGE THE APPROACH"), 1);
 	at = watchlog_at("t1", "redirect", "stuck");
-	ck_assert_int_eq(watchlog_with("t1", "missing.c", at), 3);
+	ck_assert_int_eq(watchlog_with("t1", "No such file", at), 3);
 	at = watchlog_at("t1", "pause", "stuck");
-	ck_assert_int_eq(watchlog_with("t1", "missing.c", at), 5);
-	e2e_has(iterations("auto-1"), "redirect for stuck");
-	/* Its session is there for a look, and nobody else wakes it. */
-	ck_assert_int_gt(fleet_agent_pid("auto-1"), 0);
-	e2e_has(fleet_do("resume", NULL)->out, "stays paused by oversight");
-	fleet_fails(
-	    "llmc resume auto-1 --note", "message", "auto-1", "go on", NULL);
+	ck_assert_int_eq(watchlog_with("t1", "No such file", at), 5);
+	e2e_has(iterations("t1"), "redirect for stuck");
+	/* The worker is free. */
+	fleet_wait("auto-1", "idle");
 	/* The next daemon knows. */
 	auto_kill9_daemon();
 	auto_up(NULL);
-	watchlog_paused("auto-1", "Stuck");
-	text = fleet_do("resume", "auto-1", "--note",
+	watchlog_parked("t1", "stopped by oversight: Stuck");
+	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
+	fleet_do("resume", "t1", "--note",
 	    e2e_path(
 		"fake: run %s\nfake: commit good.txt x", auto_gate("helped")),
-	    NULL)
-		   ->out;
-	e2e_has(text, "was paused by oversight: Stuck");
-	e2e_lacks(text, "llmc resume");
+	    NULL);
 	auto_wait_gate("helped");
 	e2e_lacks(fleet_do("status", NULL)->out, "oversight says");
 	auto_open_gate("helped");
 	lands();
 	ck_assert_int_eq(fleet_prompts("A person says"), 1);
+}
+END_TEST
+
+/* --- checks ---------------------------------------------------------- */
+
+/* It fails in the same way wherever a bad file is, however much work there
+ * was. */
+#define BAD                                                                     \
+	"if ls bad*.txt >/dev/null 2>&1; then date; echo FAIL: the sum is "     \
+	"$(date +%%s) in $PWD/sum.c:12; echo 'fake: run date +%%N >>work.txt; " \
+	"git add .; git commit -qm more'; exit 1; fi"
+
+static void
+begin_bad(int bad, int good)
+{
+	auto_set("auto.check_command", e2e_path(BAD));
+	for (int i = 1; i <= bad; i++)
+		auto_task(e2e_path("a%d.md", i), "fake: commit bad%d.txt x", i);
+	for (int i = 1; i <= good; i++)
+		auto_task(e2e_path("b%d.md", i), "fake: commit %d.txt x", i);
+}
+
+START_TEST(three_bad_tasks_are_parked_and_five_good_ones_land)
+{
+	int at;
+
+	auto_set("auto.concurrency", "2");
+	begin_bad(3, 5);
+	auto_up(NULL);
+	auto_wait_finished("landed", 5);
+	for (int i = 1; i <= 3; i++) {
+		const char *task = e2e_path("t%d", i);
+
+		watchlog_parked(task,
+		    "Stuck: The check failed 5 times in the "
+		    "same way: FAIL: the sum is");
+		/* The landing queue looks first, in its own words. */
+		at = watchlog_at(task, "redirect", "stuck");
+		ck_assert_int_le(at, 4);
+		ck_assert_int_eq(watchlog_at(task, "pause", "stuck"), at + 2);
+	}
+	ck_assert_int_eq(auto_finished(NULL), 5);
+	/* With what a person knows, it lands. */
+	fleet_do("resume", "t2", "--note",
+	    "fake: run git rm -q bad2.txt work.txt; echo 2 >two.txt; git add .; "
+	    "git commit -qm two",
+	    NULL);
+	auto_wait_finished("landed", 6);
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
+/* That is said once; then it is the person's. */
+START_TEST(what_a_person_lets_go_on_is_not_stopped_for_that_again)
+{
+	begin_bad(1, 0);
+	auto_up(NULL);
+	watchlog_parked("t1", "Stuck");
+	fleet_do("resume", "t1", NULL);
+	watchlog_wait("t1", 9);
+	auto_kill9_daemon();
+	auto_up(NULL);
+	watchlog_wait("t1", 14);
+	watchlog_last("t1", "status", "healthy");
+	ck_assert_int_eq(fleet_prompts("CHANGE THE APPROACH"), 1);
+	ck_assert_int_eq(auto_events("oversight", "\"pause\""), 1);
+	e2e_lacks(fleet_do("task", "list", NULL)->out, "parked");
+	fleet_do("abort", "t1", "--reason", "seen", NULL);
+	auto_wait_finished("aborted", 1);
+	auto_drain();
+	auto_no_complaints();
 }
 END_TEST
 
@@ -140,15 +203,16 @@ END_TEST
 #define THERMOSTAT "The thermostat of the kettle respects temperature limits."
 #define POEM       "I wrote a poem on dolphins in the moonlight."
 
-/* What it says is somewhere else, until it is told twice. */
+/* What it says is somewhere else, for eight turns. */
 static const char wanders[] =
     "#!/bin/sh\n"
     "test -e b.txt || exit 0\n"
     "test ! -e good.txt || exit 0\n"
-    "if grep -q 'CHANGE THE APPROACH' \"$FLEET/prompts.jsonl\"; then\n"
+    "if test \"$(cat poem.txt 2>/dev/null | wc -l)\" -ge 8; then\n"
     "	echo 'fake: commit good.txt x'\n"
     "	echo 'fake: say " THERMOSTAT "'\n"
     "else\n"
+    "	date +%N | tr 0-9 a-j\n"
     "	echo 'fake: run echo line >>poem.txt; git add .; git commit -qm p'\n"
     "	echo 'fake: say " POEM "'\n"
     "fi\n"
@@ -163,29 +227,25 @@ set_check(const char *script)
 	auto_set("auto.check_command", e2e_path("'%s'", file));
 }
 
-START_TEST(work_that_wanders_off_is_called_back)
+START_TEST(words_that_wander_off_are_only_noted)
 {
-	int at;
-
 	set_check(wanders);
 	auto_task("a.md",
 	    "Have the thermostat of the kettle respect its temperature "
 	    "limits.\nfake: commit b.txt x\nfake: say " THERMOSTAT);
 	auto_up(NULL);
 	die_after(2);
-	fleet_wait_prompt("OVERSIGHT WARNING: Deviation");
-	at = watchlog_at("t1", "warn", "deviation");
-	ck_assert_int_eq(watchlog_with("t1", "dolphins", at), 2);
 	lands();
 	watchlog_last("t1", "learnings", "thermostat");
 	watchlog_last("t1", "objective", "kettle");
-	ck_assert_int_eq(watchlog_with("t1", "dolphins",
-			     watchlog_at("t1", "redirect", "deviation")),
-	    5);
+	ck_assert_int_ge(watchlog_with("t1", "dolphins", 99), 8);
+	watchlog_at("t1", "log", "deviation");
+	ck_assert_int_eq(watchlog_events(), 0);
+	ck_assert_int_eq(fleet_prompts("OVERSIGHT"), 0);
 }
 END_TEST
 
-START_TEST(a_task_that_burns_is_warned_of_and_aborted)
+START_TEST(a_task_that_burns_is_warned_of_and_parked)
 {
 	auto_set("oversight.expected_iterations", "2");
 	auto_set(
@@ -193,29 +253,28 @@ START_TEST(a_task_that_burns_is_warned_of_and_aborted)
 	auto_task("a.md", "fake: write left.txt x");
 	auto_up(NULL);
 	die_after(2);
-	auto_wait_finished("aborted", 1);
-	auto_wait_event("oversight", "abort");
-	ck_assert_str_eq(auto_folder("failed"), "a.md\na.md.why\n");
+	watchlog_parked("t1", "stopped by oversight: Resource burn");
 	watchlog_whole("t1");
 	watchlog_last("t1", "maxIterations", "2");
-	watchlog_last("t1", "status", "aborted");
 	ck_assert_int_eq(watchlog_at("t1", "warn", "resource_burn"), 3);
-	ck_assert_int_eq(watchlog_at("t1", "abort", "resource_burn"), 5);
+	ck_assert_int_eq(watchlog_at("t1", "pause", "resource_burn"), 5);
 	/* In a prompt, or in the answer to the end of a turn. */
 	auto_wait_shell("grep -rqs --include='*.jsonl' "
 			"'OVERSIGHT WARNING: Resource burn' \"$HOME\"");
-	auto_wait_shell("grep -q resource_burn .llmc/aborted/t1/abort.json");
 	e2e_has(fleet_do("oversight", "replay", "--task", "t1", NULL)->out,
 	    "\"resource_burn\"");
 	e2e_has(fleet_do("oversight", "report", NULL)->out, "resource_burn");
 	fleet_fails("no iteration of t99", "oversight", "replay", "--task",
 	    "t99", NULL);
-	fleet_wait("auto-1", "idle");
-	e2e_lacks(fleet_do("status", NULL)->out, "oversight says");
-	auto_salvaged("auto-1", "left.txt");
 	/* The worker does the next one. */
 	auto_task("b.md", "fake: commit c.txt x");
 	auto_wait_finished("landed", 1);
+	e2e_lacks(fleet_do("status", NULL)->out, "oversight says");
+	/* And this one with its work, when a person lets it. */
+	fleet_do("resume", "t1", "--note", "fake: commit d.txt x", NULL);
+	auto_wait_finished("landed", 2);
+	e2e_has(e2e_sh(fleet_root(), "git ls-tree --name-only main")->out,
+	    "left.txt");
 	auto_drain();
 	auto_no_complaints();
 }
@@ -226,6 +285,7 @@ static const char erodes[] = "#!/bin/sh\n"
 			     "test -e b.txt || exit 0\n"
 			     "n=$(cat cov.txt 2>/dev/null || echo 90)\n"
 			     "echo \"coverage: $n.5%\"\n"
+			     "date +%N | tr 0-9 a-j\n"
 			     "test ! -e good.txt || exit 0\n"
 			     "echo \"fake: commit cov.txt $((n - 4))\"\n"
 			     "exit 1\n";
@@ -322,19 +382,19 @@ static const char mends[] =
 #define RUN64 RUN8 RUN8 RUN8 RUN8 RUN8 RUN8 RUN8 RUN8
 
 /* All settings of oversight are the defaults. */
-START_TEST(steady_work_is_left_alone_and_is_what_others_are_measured_by)
+START_TEST(small_tasks_say_nothing_about_a_large_one)
 {
 	set_check(mends);
-	for (int i = 1; i <= 5; i++)
+	for (int i = 1; i <= 6; i++)
 		auto_task(e2e_path("%d.md", i),
 		    "Write the number into the file %d.txt\n"
 		    "fake: commit %d.txt rough\n"
 		    "fake: say Wrote the number into %d.txt.",
 		    i, i, i);
 	auto_up(NULL);
-	auto_wait_finished("landed", 5);
-	ck_assert_int_eq(auto_events("oversight", NULL), 0);
-	for (int i = 1; i <= 5; i++) {
+	auto_wait_finished("landed", 6);
+	ck_assert_int_eq(watchlog_events(), 0);
+	for (int i = 1; i <= 6; i++) {
 		const char *task = e2e_path("t%d", i);
 
 		watchlog_whole(task);
@@ -343,15 +403,30 @@ START_TEST(steady_work_is_left_alone_and_is_what_others_are_measured_by)
 		watchlog_last(task, "status", "healthy");
 		ck_assert_int_ge(watchlog_with(task, "lost-", 9), 1);
 	}
-	/* Far more than the others, in one turn. */
-	auto_task("6.md", "fake: write left.txt x\n%s",
-	    RUN64 RUN64 "fake: sleep 60000");
-	auto_wait_finished("aborted", 1);
-	watchlog_last("t6", "estimatedCost", "0.");
-	watchlog_at("t6", "abort", "resource_burn");
-	auto_wait_shell("grep -q costRatio .llmc/aborted/t6/abort.json");
-	auto_task("7.md", "fake: commit 7.txt whole");
-	auto_wait_finished("landed", 6);
+	/* Far more than the others: forty calls, and many more. */
+	auto_task(
+	    "7.md", "%sfake: commit 7.txt whole", RUN8 RUN8 RUN8 RUN8 RUN8);
+	auto_task("8.md", "%sfake: commit 8.txt whole", RUN64 RUN64 RUN8);
+	auto_wait_finished("landed", 8);
+	ck_assert_int_eq(watchlog_events(), 0);
+	ck_assert_int_eq(fleet_prompts("OVERSIGHT"), 0);
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
+/* It looks for things that are not there, and changes nothing for long. */
+#define GREP  "fake: run grep -q nothing b.txt\n"
+#define GREP8 GREP GREP GREP GREP GREP GREP GREP GREP
+
+START_TEST(work_that_only_reads_is_left_alone)
+{
+	auto_set("oversight.slice_tools", "4");
+	auto_task("a.md", "fake: commit b.txt x\n%sfake: commit c.txt x",
+	    GREP8 GREP8 GREP8 GREP8);
+	auto_up(NULL);
+	auto_wait_finished("landed", 1);
+	ck_assert_int_eq(auto_events("oversight", NULL), 0);
 	auto_drain();
 	auto_no_complaints();
 }
@@ -545,14 +620,17 @@ unit_suite(void)
 {
 	Suite *s = suite_create("oversight-run");
 	const TTest *const all[] = {
-		a_stuck_worker_is_redirected_paused_and_helped,
+		a_stuck_task_is_redirected_parked_and_helped,
 		work_that_goes_back_and_forth_is_redirected,
-		work_that_wanders_off_is_called_back,
-		a_task_that_burns_is_warned_of_and_aborted,
+		words_that_wander_off_are_only_noted,
+		a_task_that_burns_is_warned_of_and_parked,
 		coverage_that_sinks_slowly_is_noticed,
 		tests_of_its_own_say_what_got_worse,
 		tests_that_stay_broken_end_the_task,
-		steady_work_is_left_alone_and_is_what_others_are_measured_by,
+		three_bad_tasks_are_parked_and_five_good_ones_land,
+		what_a_person_lets_go_on_is_not_stopped_for_that_again,
+		small_tasks_say_nothing_about_a_large_one,
+		work_that_only_reads_is_left_alone,
 		the_other_worker_is_left_alone,
 		a_long_turn_is_stopped_in_the_middle,
 		a_long_turn_is_looked_at_before_it_counts_as_stalled,

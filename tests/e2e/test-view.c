@@ -91,7 +91,7 @@ static const char needing[] =
     "\"parked\"}}, \"ended\": {\"t2\": {\"outcome\": \"failed\", "
     "\"run_id\": \"r1\"}}, \"workers\": {\"auto-1\": {\"status\": "
     "\"error\"}, \"auto-2\": {\"status\": \"paused\", \"paused_for\": "
-    "[\"oversight\"]}, \"auto-3\": {\"status\": \"paused\", "
+    "[\"budget\"]}, \"auto-3\": {\"status\": \"paused\", "
     "\"paused_for\": [\"trust\"]}, \"adam\": {\"status\": "
     "\"needs_review\", \"mode\": \"hand\"}, \"eve\": {\"status\": "
     "\"no_changes\", \"mode\": \"hand\"}}, \"people\": {\"m1\": "

@@ -123,20 +123,17 @@ watchlog_whole(const char *task)
 }
 
 void
-watchlog_paused(const char *worker, const char *words)
+watchlog_parked(const char *task, const char *words)
 {
-	struct json_object *record;
-
-	fleet_wait(worker, "paused");
-	record = fleet_worker(worker);
-	e2e_has(auto_member(record, "reason"), words);
-	e2e_has(
-	    auto_member(record, "reason"), e2e_path("llmc resume %s", worker));
-	json_object_put(record);
-	e2e_has(fleet_do("status", NULL)->out, words);
+	auto_wait_shell(
+	    e2e_path("\"$LLMC\" task list | grep -q '^%s .*parked'", task));
+	auto_wait_shell(e2e_path(
+	    "grep -q '\"level\":\"pause\"' .llmc/iterations/%s.jsonl", task));
+	e2e_has(fleet_do("task", "show", task, NULL)->out, words);
+	e2e_has(fleet_do("task", "show", task, NULL)->out,
+	    e2e_path("llmc resume %s", task));
+	e2e_has(fleet_do("status", NULL)->out, "parked");
 	auto_wait_event("oversight", "pause");
-	e2e_has(fleet_do("--json", "status", NULL)->out,
-	    "\"oversight\": \"paused\"");
 }
 
 int

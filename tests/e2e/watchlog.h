@@ -25,9 +25,8 @@ int watchlog_with(const char *task, const char *text, int number);
 /* Every iteration is there once, in order, and was judged. */
 void watchlog_whole(const char *task);
 
-/* Wait until the worker is paused by oversight for this, and everything says
- * so. */
-void watchlog_paused(const char *worker, const char *words);
+/* Wait until oversight has parked the task for this, and everything says so. */
+void watchlog_parked(const char *task, const char *words);
 
 /* Events of oversight above log. */
 int watchlog_events(void);

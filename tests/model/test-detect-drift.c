@@ -81,8 +81,8 @@ START_TEST(costs_are_compared_with_the_estimate)
 	found(""); /* exactly twice */
 	scene_add("{'cost':0.25}");
 	found("resource_burn high");
-	scene_add("{'cost':0.25}");
-	found("resource_burn critical");
+	scene_add("{'cost':9}");
+	found("resource_burn high"); /* what others cost is no budget */
 }
 END_TEST
 

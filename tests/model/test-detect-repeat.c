@@ -7,6 +7,7 @@
 
 #include "behaviour-scene.h"
 #include "json.h"
+#include "mem.h"
 #include "unit.h"
 
 #define found(words) ck_assert_str_eq(scene_found(), words)
@@ -131,15 +132,157 @@ START_TEST(a_percentage_of_zero_is_known)
 }
 END_TEST
 
-START_TEST(an_unknown_percentage_is_no_evidence)
+START_TEST(no_percentage_is_needed)
 {
 	scene_begin(NULL);
-	scene_repeat(6, "{'analysis':{'failureClass':'x'}}");
+	scene_repeat(2, "{'analysis':{'failureClass':'x'}}");
 	found("");
+	scene_repeat(1, "{'analysis':{'failureClass':'x'}}");
+	found("stuck high");
 	/* One value alone shows no trend. */
-	scene_add("{'analysis':{'failureClass':'x',"
-		  "'completionPercentage':10}}");
+	scene_repeat(
+	    2, "{'analysis':{'failureClass':'x','completionPercentage':10}}");
+	found("stuck critical");
+}
+END_TEST
+
+/* That is how grep says that it found nothing. */
+START_TEST(a_bare_exit_code_is_no_error)
+{
+	static const char *const bare[] = { "Exit code 1", "exit status 2",
+		"Command failed with exit code 1", "Error: exited with code 1",
+		"Exit code 1\\n0", "  " };
+
+	for (size_t i = 0; i < nitems(bare); i++) {
+		scene_begin(NULL);
+		for (int n = 0; n < 8; n++)
+			scene_add("{'treeHash':'t','analysis':{"
+				  "'failureClass':'%s'}}",
+			    bare[i]);
+		found("");
+	}
+	scene_begin(NULL);
+	scene_repeat(3,
+	    "{'treeHash':'t','analysis':{'failureClass':"
+	    "'Exit code 2\\nmake: no rule to make it'}}");
+	found("stuck high");
+}
+END_TEST
+
+/* --- stuck: checks --------------------------------------------------- */
+
+#define RED(text) \
+	"{'analysis':{'testsPassing':false,'checkFailure':'" text "'}}"
+
+START_TEST(a_check_that_fails_three_times_in_the_same_way_is_stuck)
+{
+	scene_begin(NULL);
+	scene_add("{'treeHash':'a','analysis':{'checkFailure':"
+		  "'FAIL sum: expected 4 at /a/sum.c:12 after 30ms'}}");
+	/* Parts of turns that nobody checks, as many as there are. */
+	for (int i = 0; i < 40; i++)
+		scene_add("{'treeHash':'p%d','analysis':{}}", i);
+	scene_add("{'treeHash':'b','analysis':{'completionPercentage':50,"
+		  "'checkFailure':"
+		  "'FAIL sum: expected 5 at /b/sum.c:99 after 1.2s'}}");
 	found("");
+	scene_add("{'treeHash':'c','analysis':{'completionPercentage':90,"
+		  "'checkFailure':"
+		  "'FAIL sum: expected 6 at sum.c:7 after 9ms'}}");
+	found("stuck high");
+	ck_assert_str_eq(
+	    json_string_or(scene_detection("stuck"), "message", ""),
+	    "Stuck: The check failed 3 times in the same way: FAIL sum: "
+	    "expected 6 at sum.c:7 after 9ms");
+	scene_add("{'analysis':{'checkFailure':"
+		  "'FAIL sum: expected 1 at /x/sum.c:7 after 9ms'}}");
+	found("stuck high");
+	scene_add("{'analysis':{'checkFailure':"
+		  "'FAIL sum: expected 2 at /x/sum.c:7 after 9ms'}}");
+	found("stuck critical");
+	scene_add("{'analysis':{'testsPassing':true}}");
+	found("");
+}
+END_TEST
+
+START_TEST(a_check_that_prints_nothing_fails_in_the_same_way)
+{
+	scene_begin(NULL);
+	scene_repeat(2, RED(""));
+	found("");
+	scene_repeat(1, RED(""));
+	found("stuck high");
+}
+END_TEST
+
+START_TEST(another_failure_is_progress)
+{
+	static const char *const texts[] = { "error: no such header",
+		"error: x", "FAIL: adds", "FAIL: subtracts", "FAIL: divides" };
+
+	scene_begin(NULL);
+	for (int i = 0; i < 20; i++) {
+		scene_add("{'analysis':{'testsPassing':false,"
+			  "'checkFailure':'%s'}}",
+		    texts[(size_t)i % nitems(texts)]);
+		found("");
+	}
+}
+END_TEST
+
+/* What passes beside it, and in which order, does not matter. */
+START_TEST(the_lines_that_fail_count_in_any_order)
+{
+	scene_begin(NULL);
+	scene_add(RED("ok a\\nFAIL b\\nok c\\nFAIL d"));
+	scene_add(RED("FAIL d\\nok x\\nFAIL b"));
+	scene_add(RED("FAIL b\\n\\n  FAIL d\\n"));
+	found("stuck high");
+	scene_add(RED("FAIL b\\nFAIL e"));
+	found("");
+}
+END_TEST
+
+START_TEST(less_of_the_same_failure_is_a_better_tree)
+{
+	scene_begin(NULL);
+	for (int left = 40; left > 0; left -= 4) {
+		scene_add("{'analysis':{'testsPassing':false,"
+			  "'checkFailure':'%d tests failed, 100 passed'}}",
+		    left);
+		found("");
+	}
+	scene_begin(NULL);
+	for (int left = 9; left > 0; left--) {
+		char text[200] = "";
+
+		for (int i = 0; i < left; i++)
+			snprintf(text + strlen(text), 20, "a.c:%d: error\\n",
+			    10 + i);
+		scene_add("{'analysis':{'checkFailure':'%s'}}", text);
+		found("");
+	}
+	/* Up and down is none. */
+	scene_begin(NULL);
+	for (int i = 0; i < 4; i++)
+		scene_add("{'analysis':{'checkFailure':'failures: %d'}}",
+		    i % 2 == 0 ? 9 : 3);
+	found("stuck high");
+}
+END_TEST
+
+/* The tools' errors say nothing while the failures of the check differ. */
+START_TEST(the_same_tool_error_beside_other_trees_is_work)
+{
+	scene_begin(NULL);
+	for (int i = 0; i < 12; i++) {
+		scene_add("{'treeHash':'t%d','analysis':{'testsPassing':false,"
+			  "'failureClass':'the file was changed',"
+			  "'completionPercentage':10,"
+			  "'checkFailure':'FAIL: %c'}}",
+		    i, 'a' + i);
+		found("");
+	}
 }
 END_TEST
 
@@ -442,8 +585,14 @@ unit_suite(void)
 		stuck_needs_progress_below_two_percent,
 		progress_is_looked_for_in_the_given_window,
 		errors_are_counted_in_five_iterations_or_more,
-		a_percentage_of_zero_is_known,
-		an_unknown_percentage_is_no_evidence,
+		a_percentage_of_zero_is_known, no_percentage_is_needed,
+		a_bare_exit_code_is_no_error,
+		a_check_that_fails_three_times_in_the_same_way_is_stuck,
+		a_check_that_prints_nothing_fails_in_the_same_way,
+		another_failure_is_progress,
+		the_lines_that_fail_count_in_any_order,
+		less_of_the_same_failure_is_a_better_tree,
+		the_same_tool_error_beside_other_trees_is_work,
 		a_gap_does_not_hide_that_there_is_no_progress,
 		progress_is_compared_with_the_best_so_far,
 		an_unchanged_tree_shows_that_nothing_moves,

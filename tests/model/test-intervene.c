@@ -26,10 +26,17 @@ START_TEST(the_table_is_that_of_the_design)
 
 	for (size_t i = 0; i < nitems(all); i++) {
 		enum detection_type type = all[i];
-		bool unrecoverable = type == DETECTION_RESOURCE_BURN ||
-		    type == DETECTION_REGRESSION;
 		bool forces =
 		    type == DETECTION_STUCK || type == DETECTION_OSCILLATION;
+
+		/* Words. */
+		if (type == DETECTION_DEVIATION) {
+			for (int s = SEVERITY_LOW; s < SEVERITY_COUNT; s++)
+				ck_assert_int_eq(
+				    intervene_level(type, (enum severity)s),
+				    INTERVENTION_LOG);
+			continue;
+		}
 
 		ck_assert_int_eq(
 		    intervene_level(type, SEVERITY_NONE), INTERVENTION_NONE);
@@ -40,7 +47,8 @@ START_TEST(the_table_is_that_of_the_design)
 		ck_assert_int_eq(intervene_level(type, SEVERITY_HIGH),
 		    forces ? INTERVENTION_REDIRECT : INTERVENTION_WARN);
 		ck_assert_int_eq(intervene_level(type, SEVERITY_CRITICAL),
-		    unrecoverable ? INTERVENTION_ABORT : INTERVENTION_PAUSE);
+		    type == DETECTION_REGRESSION ? INTERVENTION_ABORT :
+						   INTERVENTION_PAUSE);
 	}
 }
 END_TEST
@@ -81,26 +89,62 @@ begin(void)
 START_TEST(a_pattern_is_told_once_and_goes_up_after_three_iterations)
 {
 	begin();
-	due(DEVIATION, MEDIUM, WARN);
-	due(DEVIATION, MEDIUM, NONE);
-	due(DEVIATION, MEDIUM, NONE);
-	due(DEVIATION, MEDIUM, REDIRECT);
-	due(DEVIATION, MEDIUM, NONE);
-	due(DEVIATION, MEDIUM, NONE);
-	due(DEVIATION, MEDIUM, PAUSE);
-	due(DEVIATION, MEDIUM, NONE);
-	due(DEVIATION, MEDIUM, NONE);
-	due(DEVIATION, MEDIUM, PAUSE); /* and never higher */
+	due(REGRESSION, MEDIUM, WARN);
+	due(REGRESSION, MEDIUM, NONE);
+	due(REGRESSION, MEDIUM, NONE);
+	due(REGRESSION, MEDIUM, REDIRECT);
+	due(REGRESSION, MEDIUM, NONE);
+	due(REGRESSION, MEDIUM, NONE);
+	due(REGRESSION, MEDIUM, PAUSE);
+	due(REGRESSION, MEDIUM, NONE);
+	due(REGRESSION, MEDIUM, NONE);
+	due(REGRESSION, MEDIUM, PAUSE); /* and never higher */
 }
 END_TEST
 
-START_TEST(repetition_does_not_abort)
+START_TEST(what_is_judged_from_words_is_logged_once)
 {
 	begin();
+	due(DEVIATION, MEDIUM, LOG);
 	for (int i = 0; i < 50; i++)
-		ck_assert_int_ne(turn(DETECTION_RESOURCE_BURN, SEVERITY_HIGH),
-		    INTERVENTION_ABORT);
-	due(RESOURCE_BURN, CRITICAL, ABORT);
+		due(DEVIATION, MEDIUM, NONE);
+}
+END_TEST
+
+START_TEST(what_is_counted_warns_once_and_pauses_at_most)
+{
+	begin();
+	due(RESOURCE_BURN, HIGH, WARN);
+	for (int i = 0; i < 50; i++)
+		due(RESOURCE_BURN, HIGH, NONE);
+	due(RESOURCE_BURN, CRITICAL, PAUSE);
+	begin();
+	policy.uncounted = true;
+	due(RESOURCE_BURN, CRITICAL, LOG);
+	for (int i = 0; i < 50; i++)
+		due(RESOURCE_BURN, CRITICAL, NONE);
+}
+END_TEST
+
+/* It was paused for it, and a person has let it go on. */
+START_TEST(what_a_person_has_seen_is_only_logged)
+{
+	static const enum severity stuck[DETECTION_TYPES] = {
+		[DETECTION_STUCK] = SEVERITY_CRITICAL
+	};
+
+	begin();
+	due(STUCK, CRITICAL, PAUSE);
+	intervene_silence(&state, DETECTION_STUCK);
+	due(STUCK, CRITICAL, LOG);
+	for (int i = 0; i < 50; i++)
+		due(STUCK, CRITICAL, NONE);
+	due(STUCK, NONE, NONE);
+	due(STUCK, HIGH, LOG);
+	ck_assert_int_eq(
+	    intervene_worst(&state, stuck, &policy), SEVERITY_NONE);
+	/* Of other kinds nobody has said anything. */
+	due(OSCILLATION, HIGH, REDIRECT);
 }
 END_TEST
 
@@ -183,6 +227,10 @@ START_TEST(a_restart_changes_nothing)
 		enum intervention one = turn(DETECTION_STUCK, SEVERITY_MEDIUM);
 		struct intervene after = state;
 
+		if (i == 6) {
+			intervene_silence(&state, DETECTION_STUCK);
+			continue;
+		}
 		memset(&state, 0xff, sizeof state);
 		ck_assert_int_eq(
 		    intervene_from_json(&state, json, "x", NULL), 0);
@@ -383,8 +431,9 @@ START_TEST(every_type_has_its_own_texts)
 		detection_release(&d);
 		ck_assert_ptr_nonnull(
 		    strstr(warning.data, "OVERSIGHT WARNING: It is "));
-		ck_assert_ptr_nonnull(
-		    strstr(warning.data, "1. Do this\n2. Do that\n"));
+		ck_assert_int_eq(
+		    strstr(warning.data, "1. Do this\n2. Do that\n") == NULL,
+		    type == DETECTION_RESOURCE_BURN);
 		ck_assert_ptr_null(strchr(warning.data, '\033'));
 		ck_assert_ptr_nonnull(strstr(redirect.data, "The task: Fix"));
 		ck_assert_ptr_null(strchr(redirect.data, '\033'));
@@ -420,8 +469,10 @@ unit_suite(void)
 	unit_case(suite, "intervene",
 	    (const TTest *const[]){ the_table_is_that_of_the_design,
 		a_pattern_is_told_once_and_goes_up_after_three_iterations,
-		repetition_does_not_abort, a_worse_severity_does_not_wait,
-		a_resolved_pattern_goes_down,
+		what_is_judged_from_words_is_logged_once,
+		what_is_counted_warns_once_and_pauses_at_most,
+		what_a_person_has_seen_is_only_logged,
+		a_worse_severity_does_not_wait, a_resolved_pattern_goes_down,
 		iterations_count_from_the_delivery,
 		a_worker_driven_by_hand_is_only_logged,
 		any_regression_aborts_where_the_settings_say_so,

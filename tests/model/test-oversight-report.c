@@ -169,14 +169,15 @@ START_TEST(a_pattern_needs_a_group)
 }
 END_TEST
 
-START_TEST(a_cost_is_estimated_from_five_landed_tasks)
+START_TEST(a_cost_is_estimated_from_twenty_landed_tasks)
 {
-	static const double landed[] = { 9, 1, 3, 2, 8, 4 };
+	static const double landed[21] = { 3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8,
+		9, 7, 9, 3, 2, 3, 8, 4, 11 };
 
-	ck_assert(cost_estimate(2.5, landed, 6) == 2.5);
-	ck_assert(isnan(cost_estimate(NAN, landed, 4)));
-	ck_assert(cost_estimate(NAN, landed, 5) == 3);
-	ck_assert(cost_estimate(NAN, landed, 6) == 3.5);
+	ck_assert(cost_estimate(2.5, landed, 21) == 2.5);
+	ck_assert(isnan(cost_estimate(NAN, landed, 19)));
+	ck_assert(cost_estimate(NAN, landed, 20) == 9);
+	ck_assert(cost_estimate(NAN, landed, 21) == 11);
 	ck_assert(isnan(cost_estimate(NAN, NULL, 0)));
 }
 END_TEST
@@ -228,7 +229,7 @@ unit_suite(void)
 		the_report_says_what_to_tune, positives_are_counted_by_detector,
 		rates_are_those_of_all_detectors,
 		coverage_is_read_from_the_last_match, a_pattern_needs_a_group,
-		a_cost_is_estimated_from_five_landed_tasks,
+		a_cost_is_estimated_from_twenty_landed_tasks,
 		settings_begin_with_their_profile, a_wrong_threshold_is_refused,
 		NULL });
 	return suite;

@@ -530,7 +530,7 @@ START_TEST(work_that_leaves_the_queue_goes_on)
 	task_assign(task, "auto-2", NOW);
 	ck_assert_int_eq(task_park(task, NULL, "budget", NOW), 0);
 	ck_assert_str_eq(task->from, "3f2");
-	task_unpark(task, NOW);
+	task_unpark(task, NULL, NOW);
 	/* The next attempt starts over. */
 	task_assign(task, "auto-2", NOW);
 	ck_assert(task_attempt_failed(task, "bad", 3, NOW));

@@ -143,7 +143,7 @@ START_TEST(a_remark_tells_what_to_do)
 	    strstr(remark.data, "pauses at the end of its turn"));
 	buf_clear(&remark);
 	w->status = WORKER_PAUSED;
-	w->over_budget = w->oversight = true;
+	w->over_budget = w->blocked = true;
 	xstrset(&w->reason, "R");
 	view_row_remark(w, &remark);
 	ck_assert_msg(strncmp(remark.data, "R (paused for: ", 15) == 0, "%s",

@@ -183,7 +183,7 @@ repair_worker(struct auto_mode *mode, struct agent *agent)
 		outcome_attempt_failed(mode, agent,
 		    w->reason != NULL ? w->reason : "worker in error");
 	} else if (w->status == WORKER_PAUSED && !w->over_budget &&
-	    !w->on_hold && !w->oversight) {
+	    !w->on_hold) {
 		outcome_worker_lost(mode, agent, "its worker was paused");
 		outcome_clear_worker(agent);
 	}

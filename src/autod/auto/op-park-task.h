@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A task that has used up its budget waits for a person, without a worker: its
- * work is committed and kept (task-ref.h), and the worker is reset. */
+/* A task that has used up its budget, or that oversight has stopped, waits for
+ * a person, without a worker: its work is committed and kept (task-ref.h), and
+ * the worker is reset. */
 #ifndef OP_PARK_TASK_H
 #define OP_PARK_TASK_H
 

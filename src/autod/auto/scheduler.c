@@ -77,18 +77,6 @@ is_held(const struct auto_mode *mode, const struct task *t)
 	    policy->holds(mode->policy_arg, t);
 }
 
-/* Has oversight paused whoever has it? */
-static bool
-is_overseen(const struct auto_mode *mode, const struct task *t)
-{
-	const struct agent *agent =
-	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
-
-	return t->step == TASK_ASSIGNED && agent != NULL &&
-	    auto_task(agent) == t && agent->worker->oversight &&
-	    agent->worker->status == WORKER_PAUSED && !agent_is_taken(agent);
-}
-
 static size_t
 count_held(const struct auto_mode *mode)
 {
@@ -97,18 +85,6 @@ count_held(const struct auto_mode *mode)
 
 	for (size_t i = 0; i < state->task_count; i++)
 		count += is_held(mode, state->tasks[i]);
-	return count;
-}
-
-static size_t
-count_overseen(const struct auto_mode *mode)
-{
-	const struct state *state = &mode->core->state;
-	size_t count = 0;
-
-	for (size_t i = 0; i < state->task_count; i++)
-		count += !is_held(mode, state->tasks[i]) &&
-		    is_overseen(mode, state->tasks[i]);
 	return count;
 }
 
@@ -132,7 +108,7 @@ waits_in_vain(const struct auto_mode *mode, const struct task *t)
 		    strcmp(child->run->parent, t->id) != 0)
 			continue;
 		if (child->step != TASK_PARKED && !is_held(mode, child) &&
-		    !is_overseen(mode, child) && !waits_in_vain(mode, child))
+		    !waits_in_vain(mode, child))
 			return false;
 		resting++;
 	}
@@ -346,21 +322,16 @@ end_of_tasks(struct auto_mode *mode)
 	struct core *core = mode->core;
 	size_t parked = intake_count(mode, TASK_PARKED);
 	size_t held = count_held(mode);
-	size_t overseen = count_overseen(mode);
 	size_t in_vain = count_in_vain(mode);
 	cleanup_buf struct buf more = BUF_INIT;
 
 	if (!mode->exhausted_reported) {
 		mode->exhausted_reported = true;
 		if (parked > 0)
-			buf_addf(
-			    &more, ", %zu over budget: llmc task list", parked);
+			buf_addf(&more, ", %zu parked: llmc task list", parked);
 		if (held > 0)
 			buf_addf(&more, ", %zu of paused goals: llmc goal list",
 			    held);
-		if (overseen > 0)
-			buf_addf(&more,
-			    ", %zu paused by oversight: llmc status", overseen);
 		if (in_vain > 0)
 			buf_addf(&more,
 			    ", %zu waiting for agents that do not go on: llmc "
@@ -381,13 +352,11 @@ end_of_tasks(struct auto_mode *mode)
 	    in_vain > 0 || is_policy_lost(mode) || needs_person(mode))
 		core->exit_status = 1;
 	life_complete(core,
-	    overseen > 0 ? "no task is left, except those that oversight has "
-			   "paused; look at them with: llmc status" :
-		held > 0 ? "no task is left, except those of paused goals" :
+	    held > 0 ? "no task is left, except those of paused goals" :
 		in_vain > 0 ?
-			   "no task is left, except those that wait for agents "
-			   "that cannot go on; look at them with: llmc status" :
-			   "no task is left",
+		       "no task is left, except those that wait for agents "
+		       "that cannot go on; look at them with: llmc status" :
+		       "no task is left",
 	    false);
 }
 
@@ -401,7 +370,8 @@ end_of_workers(struct auto_mode *mode)
 		return;
 	core->exit_status = 1;
 	life_complete(core,
-	    "oversight has paused every worker; look at them with: llmc status",
+	    "every worker waits for agents that cannot go on; look at them "
+	    "with: llmc status",
 	    false);
 }
 
@@ -412,9 +382,8 @@ expects_more(const struct auto_mode *mode)
 	    mode->policy->expects(mode->policy_arg);
 }
 
-/* Has oversight paused every worker, or whoever it waits for? */
 static bool
-are_all_overseen(const struct auto_mode *mode)
+do_all_wait_in_vain(const struct auto_mode *mode)
 {
 	const struct state *state = &mode->core->state;
 
@@ -425,9 +394,7 @@ are_all_overseen(const struct auto_mode *mode)
 		    state_task(state, w->task) :
 		    NULL;
 
-		if (w != NULL &&
-		    (w->status != WORKER_PAUSED || !w->oversight) &&
-		    (t == NULL || !waits_in_vain(mode, t)))
+		if (w != NULL && (t == NULL || !waits_in_vain(mode, t)))
 			return false;
 	}
 	return state->auto_workers[0] != NULL;
@@ -438,7 +405,7 @@ static size_t
 count_resting(const struct auto_mode *mode)
 {
 	return intake_count(mode, TASK_PARKED) + count_held(mode) +
-	    count_overseen(mode) + count_in_vain(mode);
+	    count_in_vain(mode);
 }
 
 /* Does nothing go on before a person has looked? */
@@ -447,7 +414,7 @@ is_stuck(const struct auto_mode *mode)
 {
 	const struct state *state = &mode->core->state;
 
-	return are_all_overseen(mode) &&
+	return do_all_wait_in_vain(mode) &&
 	    count_resting(mode) + count_waiting(mode, false) ==
 	    state->task_count;
 }

@@ -255,38 +255,18 @@ resume_fleet(struct auto_mode *mode)
 	end_pause(mode);
 }
 
-/* Of a reason, without what could be typed about it. */
-static int
-told_length(const char *reason)
-{
-	const char *end = NULL;
-
-	if (reason == NULL)
-		return 0;
-	if (strstr(reason, "; look at it with: ") != NULL)
-		end = strrchr(reason, ';');
-	return (int)(end != NULL ? (size_t)(end - reason) : strlen(reason));
-}
-
 /* Which reasons are gone, and what stays. */
 static void
-tell_change(const struct worker *w, const struct hold_change *change,
-    const char *was, struct buf *told)
+tell_change(
+    const struct worker *w, const struct hold_change *change, struct buf *told)
 {
 	if (change->cleared != 0) {
-		buf_addf(told, "\n%s%s%.*s; cleared: ", w->name,
-		    was != NULL ? " was " : "", told_length(was),
-		    was != NULL ? was : "");
+		buf_addf(told, "\n%s; cleared: ", w->name);
 		worker_add_holds(change->cleared, told);
 	}
 	if ((change->cleared & WORKER_HOLD_BUDGET) != 0)
 		buf_adds(told, " (the same amount is granted once more)");
-	if ((change->left & WORKER_HOLD_OVERSIGHT) != 0)
-		buf_addf(told,
-		    "\n%s stays paused by oversight; to let it go on, type: "
-		    "llmc resume %s",
-		    w->name, w->name);
-	else if (change->left != 0)
+	if (change->left != 0)
 		buf_addf(told, "\n%s stays paused: %s", w->name,
 		    w->reason != NULL ? w->reason : "it cannot be launched");
 }
@@ -319,15 +299,13 @@ change_to_json(const struct worker *w, const struct hold_change *change)
 	return json;
 }
 
-/* named: what oversight has paused goes on only so, and past the budget of the
- * day if that was a reason. True: it goes on. */
+/* named: it goes on past the budget of the day if that was a reason. True: it
+ * goes on. */
 static bool
 resume_one(struct agent *agent, bool named, const char *note, struct buf *told,
     struct json_object *changes)
 {
 	const struct worker *w = agent->worker;
-	cleanup_free char *was =
-	    w->oversight && w->reason != NULL ? xstrdup(w->reason) : NULL;
 	struct hold_change change = { 0 };
 	bool held;
 
@@ -336,13 +314,12 @@ resume_one(struct agent *agent, bool named, const char *note, struct buf *told,
 			tell_nothing(w, true, told);
 		return false;
 	}
-	held = resume_worker(agent,
-	    named ? HOLD_ANY : ~(unsigned)WORKER_HOLD_OVERSIGHT, note, &change);
+	held = resume_worker(agent, HOLD_ANY, note, &change);
 	if (!held && named && change.left == 0)
 		tell_nothing(w, false, told);
 	agent->past_budget =
 	    named && (change.cleared & WORKER_HOLD_BUDGET) != 0;
-	tell_change(w, &change, was, told);
+	tell_change(w, &change, told);
 	if ((change.cleared | change.left) != 0)
 		json_object_array_add(changes, change_to_json(w, &change));
 	return held && change.left == 0;
@@ -367,7 +344,8 @@ resume_workers(struct auto_mode *mode, const char *name, const char *note,
 }
 
 static void
-resume_tasks(struct auto_mode *mode, const char *name, struct json_object *list)
+resume_tasks(struct auto_mode *mode, const char *name, const char *note,
+    struct json_object *list)
 {
 	const struct state *state = &mode->core->state;
 
@@ -375,7 +353,7 @@ resume_tasks(struct auto_mode *mode, const char *name, struct json_object *list)
 		struct task *t = state->tasks[i];
 
 		if ((name != NULL && strcmp(name, t->id) != 0) ||
-		    task_unpark(t, clock_wall_ms()) < 0)
+		    task_unpark(t, note, clock_wall_ms()) < 0)
 			continue;
 		persist_changed(mode->core);
 		json_object_array_add(list, json_object_new_string(t->id));
@@ -403,7 +381,7 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	landing = name == NULL && landings_retry(mode->landings);
 	changes = json_object_new_array();
 	list = resume_workers(mode, name, note, &told, changes);
-	resume_tasks(mode, name, list);
+	resume_tasks(mode, name, note, list);
 	result = json_object_new_object();
 	buf_adds(&text,
 	    fleet ? "The fleet continues." :

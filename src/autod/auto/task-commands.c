@@ -294,7 +294,7 @@ on_retry(void *arg, struct server_call *call, struct json_object *params)
 
 	if (ours != NULL && !may_change(call, params, name, ours->maker))
 		return;
-	if (ours != NULL && task_unpark(ours, clock_wall_ms()) == 0) {
+	if (ours != NULL && task_unpark(ours, NULL, clock_wall_ms()) == 0) {
 		persist_changed(mode->core);
 		scheduler_look(mode);
 		answer(mode, call, ours->id, "waiting");

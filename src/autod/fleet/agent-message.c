@@ -43,8 +43,7 @@ agent_message_fits(const struct agent *agent)
 {
 	enum worker_status status = agent->worker->status;
 
-	/* Agents send messages, too: only a person wakes it, by its name. */
-	return !agent->worker->oversight && message_leads_to[status] != status;
+	return message_leads_to[status] != status;
 }
 
 int

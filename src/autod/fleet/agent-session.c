@@ -123,7 +123,7 @@ on_typed(void *arg, const char *text)
 
 	agent->sent_back = 0;
 	if (w->status == WORKER_PAUSED && worker_in_turn(w->before) &&
-	    !w->over_budget && !w->on_hold && !w->oversight) {
+	    !w->over_budget && !w->on_hold) {
 		agent_move(agent, w->before, NULL);
 	} else if (w->status == WORKER_IDLE || w->status == WORKER_NO_CHANGES) {
 		xstrset(&w->prompt, text);

@@ -19,11 +19,6 @@ static const char continue_text[] =
     "the worktree (git status, git log) and continue the task from where it "
     "stopped.";
 
-static const char look_again_text[] =
-    "You were paused because of how the work went, and may continue now. Look "
-    "at the state of the worktree (git status, git log) and think about what "
-    "to do differently.";
-
 static const char budget_text[] =
     "You were paused because a budget was used up; it has been raised. "
     "Continue the task from where it stopped.";
@@ -84,27 +79,6 @@ hold_turn_ended(struct agent *agent, const char *text)
 	return true;
 }
 
-bool
-hold_for_oversight(struct agent *agent, const char *reason, const char *words)
-{
-	struct worker *w = agent->worker;
-	enum worker_status status =
-	    w->status == WORKER_PAUSED ? w->before : w->status;
-	bool busy = w->session.busy;
-
-	if (!worker_in_turn(status) ||
-	    agent_move(agent, WORKER_PAUSED, reason) < 0)
-		return false;
-	w->oversight = true;
-	w->session.busy = false;
-	persist_changed(agent->core);
-	if (busy)
-		agent_interrupt(agent);
-	if (words != NULL)
-		agent_prompt(agent, words, false, status);
-	return true;
-}
-
 /* Workers on hold that have become idle, or wait for others. */
 static void
 settle(void *arg)
@@ -135,8 +109,6 @@ on_event(const struct event *event, void *arg)
 static const char *
 text_for(const struct worker *w)
 {
-	if (w->oversight)
-		return look_again_text;
 	return w->over_budget ? budget_text : continue_text;
 }
 
@@ -209,7 +181,6 @@ stay(struct agent *agent, unsigned left, const char *reason, const char *note)
 	if (note != NULL)
 		add_note(agent, text_for(w), note);
 	w->over_budget = (left & WORKER_HOLD_BUDGET) != 0;
-	w->oversight = (left & WORKER_HOLD_OVERSIGHT) != 0;
 	if (reason != NULL)
 		agent_move(agent, WORKER_PAUSED, reason);
 }

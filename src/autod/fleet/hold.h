@@ -27,13 +27,6 @@ void hold_begin(struct agent *agent, bool now);
  * it is paused and told when it is resumed. */
 bool hold_turn_ended(struct agent *agent, const char *text);
 
-/* Pause a worker with a task until a person lets it go on, in the middle of a
- * turn too; its session stays. One that is paused for another reason has this
- * one as well. words: what it is told then; NULL = to continue. False: its
- * status does not allow it. It must not be taken. */
-bool
-hold_for_oversight(struct agent *agent, const char *reason, const char *words);
-
 struct hold_change {
 	unsigned cleared, left; /* sets of enum worker_hold */
 };

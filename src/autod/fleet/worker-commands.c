@@ -195,13 +195,10 @@ on_message(void *arg, struct agent *agent, struct server_call *call,
 
 	(void)arg;
 	if (!agent_message_fits(agent)) {
-		wanted = xasprintf(w->oversight ?
-			"with a message: llmc resume %s --note TEXT" :
-			"give it a task with: llmc start --worker %s",
-		    w->name);
+		wanted = xasprintf(
+		    "give it a task with: llmc start --worker %s", w->name);
 		worker_commands_wrong_status(call, w,
-		    before == WORKER_IDLE || before == WORKER_OFFLINE ||
-			    w->oversight ?
+		    before == WORKER_IDLE || before == WORKER_OFFLINE ?
 			wanted :
 			"it cannot take a message now");
 		return;

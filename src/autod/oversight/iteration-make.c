@@ -86,17 +86,25 @@ is_of_service(const char *text)
 	return false;
 }
 
+/* An error among many calls that went well is a part of work, above all where
+ * it only reads: most of them must have failed. */
 static void
-add_errors(struct iteration *it, struct watched_mark *mark,
-    const struct agent *agent, const struct transcript_parser *parser)
+add_errors(struct watched *w, struct iteration *it, const struct agent *agent,
+    const struct transcript_parser *parser)
 {
+	struct watched_mark *mark = &w->mark;
 	const char *path = agent->worker->session.transcript;
 	int64_t count = count_errors(parser);
+	int64_t tools = transcript_parser_totals(parser)->tools;
 	bool same = mark->errors <= count &&
 	    (path == NULL) == (mark->transcript == NULL) &&
 	    (path == NULL || strcmp(path, mark->transcript) == 0);
 
-	for (int64_t i = same ? mark->errors : 0; i < count; i++) {
+	w->open_errors += count - (same ? mark->errors : 0);
+	w->open_tools +=
+	    tools - (same && mark->tools <= tools ? mark->tools : 0);
+	for (int64_t i = same ? mark->errors : 0;
+	     i < count && 2 * w->open_errors >= w->open_tools; i++) {
 		const char *text = transcript_parser_error(parser, i);
 
 		if (text != NULL && text[0] != '\0' && !is_of_service(text))
@@ -104,6 +112,7 @@ add_errors(struct iteration *it, struct watched_mark *mark,
 	}
 	it->errors_known = true;
 	mark->errors = count;
+	mark->tools = tools;
 	xstrset(&mark->transcript, path);
 }
 
@@ -247,7 +256,7 @@ iteration_catch_up(struct watched *w, const struct agent *agent)
 	if (parser != NULL && path != NULL && w->mark.transcript != NULL &&
 	    strcmp(path, w->mark.transcript) == 0 &&
 	    count_errors(parser) > w->mark.errors)
-		add_errors(w->open, &w->mark, agent, parser);
+		add_errors(w, w->open, agent, parser);
 	if (spent != NULL)
 		iteration_add_spent(w->open, &w->mark, spent);
 }
@@ -283,9 +292,10 @@ iteration_make(struct watched *w, const struct agent *agent,
 	it->estimated_cost = facts->estimated_cost;
 	add_files(it, w, facts->snapshot);
 	begin_counting(&w->mark, agent);
+	w->open_errors = w->open_tools = 0;
 	if (parser != NULL)
-		add_errors(it, &w->mark, agent, parser);
-	if (facts->error != NULL) {
+		add_errors(w, it, agent, parser);
+	if (facts->error != NULL && !is_of_service(facts->error)) {
 		it->status = xstrdup("failed");
 		it->errors_known = true;
 		iteration_add_error(it, facts->error);

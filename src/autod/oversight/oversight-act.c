@@ -10,11 +10,12 @@
 #include "emit.h"
 #include "hand-task.h"
 #include "errtext.h"
-#include "hold.h"
+#include "fleet.h"
 #include "intervene-text.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "op-park-task.h"
 #include "oversight-abort.h"
 #include "oversight-act.h"
 #include "oversight-floor.h"
@@ -89,7 +90,9 @@ oversight_act_given(struct oversight_floor *floor, struct watched *w,
 	for (int i = 0; i < DETECTION_TYPES; i++) {
 		struct detection d;
 
+		/* A pause is recorded when the task is parked. */
 		if (w->giving[i].level == INTERVENTION_NONE ||
+		    w->giving[i].level == INTERVENTION_PAUSE ||
 		    (parked && is_said(&w->giving[i])))
 			continue;
 		if (describe_any(w, i, &d)) {
@@ -204,27 +207,91 @@ oversight_act_again(const struct oversight_floor *floor,
 
 /* --- pause ----------------------------------------------------------- */
 
+/* As at a budget: the task waits for a person, and its worker does another
+ * one. */
 static bool
-pause_worker(struct oversight_floor *floor, struct watched *w,
-    struct agent *agent, const struct detection *d, const char *words)
+park(struct oversight_floor *floor, struct watched *w, struct agent *agent,
+    const struct detection *d)
 {
 	cleanup_buf struct buf reason = BUF_INIT;
-	const char *name = agent->worker->name;
+	const struct task *t = auto_task(agent);
 
-	buf_adds(&reason, "paused by oversight: ");
+	if (t == NULL || t->step != TASK_ASSIGNED ||
+	    !auto_drives(floor->mode, agent) ||
+	    !worker_in_turn(agent->worker->status))
+		return false;
+	buf_adds(&reason, "stopped by oversight: ");
 	intervene_reason(d, &reason);
 	buf_addf(&reason,
 	    "; look at it with: llmc iterations %s, continue with: llmc resume "
-	    "%s",
-	    w->task, name);
-	/* It was paused just before the daemon died. */
-	if (!agent->worker->oversight &&
-	    !hold_for_oversight(agent, reason.data, words))
-		return false;
-	xstrset(
-	    &agent->worker->health, oversight_status_words[OVERSIGHT_PAUSED]);
-	give(floor, w, name, d, reason.data, false);
+	    "%s --note TEXT",
+	    t->id, t->id);
+	give(floor, w, agent->worker->name, d, reason.data, false);
+	op_park_task(floor->mode, agent, reason.data);
 	return true;
+}
+
+static const struct task *
+parked_task(const struct oversight_floor *floor, const struct watched *w)
+{
+	const struct task *t = state_task(&floor->core->state, w->task);
+
+	return t != NULL && t->step == TASK_PARKED ? t : NULL;
+}
+
+static void
+on_parked(void *arg)
+{
+	struct oversight_floor *floor = arg;
+	struct watched *w;
+
+	LIST_FOREACH (w, &floor->watched, entry) {
+		const struct task *t = parked_task(floor, w);
+
+		for (int i = 0; t != NULL && i < DETECTION_TYPES; i++) {
+			struct detection d;
+
+			if (w->due[i] != INTERVENTION_PAUSE ||
+			    !describe_any(w, i, &d))
+				continue;
+			deliver(floor, w, t->worker, &d);
+			detection_release(&d);
+		}
+	}
+}
+
+/* Nobody is about to park it any more: it is due again. */
+static void
+give_up(const struct oversight_floor *floor, struct watched *w)
+{
+	const struct task *t = state_task(&floor->core->state, w->task);
+	const struct agent *agent = t != NULL && t->worker != NULL ?
+	    fleet_find(floor->fleet, t->worker) :
+	    NULL;
+
+	if (agent != NULL && auto_task(agent) == t && agent_is_taken(agent))
+		return;
+	for (int i = 0; i < DETECTION_TYPES; i++)
+		if (w->giving[i].level == INTERVENTION_PAUSE)
+			w->giving[i] = (struct watched_giving){ 0 };
+}
+
+void
+oversight_act_parked(struct oversight_floor *floor)
+{
+	struct watched *w;
+	bool any = false;
+
+	LIST_FOREACH (w, &floor->watched, entry) {
+		if (!watched_waits(w))
+			continue;
+		if (parked_task(floor, w) != NULL)
+			any = true;
+		else
+			give_up(floor, w);
+	}
+	if (any)
+		persist_then(floor->core, floor, on_parked, floor);
 }
 
 /* --- abort ----------------------------------------------------------- */
@@ -261,8 +328,8 @@ abort_task(struct oversight_floor *floor, struct watched *w,
 }
 
 bool
-oversight_act_stop(struct oversight_floor *floor, struct watched *w,
-    struct agent *agent, const char *words)
+oversight_act_stop(
+    struct oversight_floor *floor, struct watched *w, struct agent *agent)
 {
 	enum detection_type type = DETECTION_STUCK;
 	enum intervention level = watched_due(w, &type);
@@ -272,9 +339,8 @@ oversight_act_stop(struct oversight_floor *floor, struct watched *w,
 	if (level < INTERVENTION_PAUSE || agent_is_taken(agent) ||
 	    floor->core->stopping || !describe(w, (int)type, &d))
 		return false;
-	done = level == INTERVENTION_PAUSE ?
-	    pause_worker(floor, w, agent, &d, words) :
-	    abort_task(floor, w, agent, &d);
+	done = level == INTERVENTION_PAUSE ? park(floor, w, agent, &d) :
+					     abort_task(floor, w, agent, &d);
 	detection_release(&d);
 	return done;
 }

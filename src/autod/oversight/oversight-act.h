@@ -32,10 +32,11 @@ void oversight_act_replaced(struct watched *watched);
 void oversight_act_again(const struct oversight_floor *floor,
     const struct watched *watched, const struct agent *agent, struct buf *out);
 
-/* Pause or abort it if that is due and possible now. words: what it would have
- * been told, NULL = nothing. True: it was; after an abort the watched task is
- * gone. */
+/* Park its task or abort it if that is due and possible now. True: that has
+ * begun; after an abort the watched task is gone. */
 bool oversight_act_stop(struct oversight_floor *floor, struct watched *watched,
-    struct agent *agent, const char *words);
+    struct agent *agent);
+/* Record the pauses of tasks that are parked now, once that is saved. */
+void oversight_act_parked(struct oversight_floor *floor);
 
 #endif

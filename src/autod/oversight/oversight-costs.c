@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cost-estimate.h"
@@ -8,23 +10,81 @@
 #include "jsonl.h"
 #include "mem.h"
 #include "oversight-costs.h"
+#include "task-json.h"
+#include "task-run.h"
+#include "task.h"
 #include "workspace.h"
 
-#define MICROS 1e6
+#define MICROS    1e6
+#define COSTS     64 /* tasks of a kind that are remembered */
+#define KINDS_MAX 64
+#define FILED_MAX 512 /* records that are looked at */
+
+struct cost_kind {
+	char *name;
+	double dollars[COSTS];
+	size_t count; /* ever seen */
+};
+
+bool
+oversight_costs_counts(const struct task *t)
+{
+	const struct task_run *run = t->run;
+
+	return run == NULL ||
+	    (!run->has_spawned && !run->by_mail && run->mail_turns == 0 &&
+		run->waiting_ms == 0 && run->waited_ms == 0);
+}
+
+static char *
+kind_of(const struct task *t)
+{
+	const char *who = t->run == NULL ? NULL :
+	    t->run->agent != NULL        ? t->run->agent :
+					   t->run->role;
+
+	return xasprintf("%s/%s", t->source != NULL ? t->source : "",
+	    who != NULL ? who : "");
+}
+
+static struct cost_kind *
+find(const struct oversight_costs *costs, const char *name)
+{
+	for (size_t i = 0; i < costs->count; i++)
+		if (strcmp(costs->kinds[i].name, name) == 0)
+			return &costs->kinds[i];
+	return NULL;
+}
 
 void
-oversight_costs_add(struct oversight_costs *costs, int64_t cost)
+oversight_costs_add(struct oversight_costs *costs, const struct task *t)
 {
-	if (cost > 0)
-		costs->dollars[costs->count++ % OVERSIGHT_COSTS] =
-		    (double)cost / MICROS;
+	cleanup_free char *name = kind_of(t);
+	struct cost_kind *kind = find(costs, name);
+
+	if (t->spent.cost <= 0 || !oversight_costs_counts(t))
+		return;
+	if (kind == NULL) {
+		if (costs->count == KINDS_MAX)
+			return;
+		costs->kinds = xreallocarray(
+		    costs->kinds, costs->count + 1, sizeof *costs->kinds);
+		kind = &costs->kinds[costs->count++];
+		kind->name = take_ptr(&name);
+		kind->count = 0;
+	}
+	kind->dollars[kind->count++ % COSTS] = (double)t->spent.cost / MICROS;
 }
 
 static bool
 on_filed(struct json_object *record, void *arg)
 {
-	if (strcmp(json_string_or(record, "outcome", ""), "landed") == 0)
-		oversight_costs_add(arg, json_int_or(record, "cost", 0));
+	struct task *t = NULL;
+
+	if (strcmp(json_string_or(record, "outcome", ""), "landed") == 0 &&
+	    task_from_json(record, "", &t, NULL) == 0)
+		oversight_costs_add(arg, t);
+	task_free(t);
 	return true;
 }
 
@@ -34,15 +94,28 @@ oversight_costs_load(
 {
 	cleanup_free char *file = workspace_path(workspace, "tasks.jsonl");
 
-	costs->count = 0;
-	jsonl_last(file, (size_t)OVERSIGHT_COSTS * 2, on_filed, costs, NULL);
+	oversight_costs_release(costs);
+	jsonl_last(file, FILED_MAX, on_filed, costs, NULL);
 }
 
 double
-oversight_costs_estimate(const struct oversight_costs *costs)
+oversight_costs_estimate(
+    const struct oversight_costs *costs, const struct task *t)
 {
-	size_t count =
-	    costs->count < OVERSIGHT_COSTS ? costs->count : OVERSIGHT_COSTS;
+	cleanup_free char *name = kind_of(t);
+	const struct cost_kind *kind = find(costs, name);
 
-	return cost_estimate(NAN, costs->dollars, count);
+	if (kind == NULL || !oversight_costs_counts(t))
+		return NAN;
+	return cost_estimate(
+	    NAN, kind->dollars, kind->count < COSTS ? kind->count : COSTS);
+}
+
+void
+oversight_costs_release(struct oversight_costs *costs)
+{
+	for (size_t i = 0; i < costs->count; i++)
+		free(costs->kinds[i].name);
+	free(costs->kinds);
+	*costs = (struct oversight_costs){ 0 };
 }

@@ -1,27 +1,37 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What the last landed tasks have cost: what others are compared with. */
+/* What the last landed tasks have cost, by kind: what others are compared with.
+ * Tasks of one kind come from the same source, for the same card or role. One
+ * that waits for others, or whose turns mail begins, is compared with nothing
+ * and nothing with it. */
 #ifndef OVERSIGHT_COSTS_H
 #define OVERSIGHT_COSTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
+struct cost_kind;
+struct task;
 struct workspace;
 
-#define OVERSIGHT_COSTS 64 /* tasks that are remembered */
-
+/* Zeroes are the beginning. */
 struct oversight_costs {
-	double dollars[OVERSIGHT_COSTS];
-	size_t count; /* ever seen */
+	struct cost_kind *kinds;
+	size_t count;
 };
 
-/* Of the tasks that are filed. */
+/* Can what it uses be compared? */
+bool oversight_costs_counts(const struct task *task);
+
+/* Of the tasks that are filed, instead of what is known. */
 void oversight_costs_load(
     struct oversight_costs *costs, const struct workspace *workspace);
-/* One more has landed; in millionths of a dollar, 0 = not known. */
-void oversight_costs_add(struct oversight_costs *costs, int64_t cost);
-/* US dollars; NAN = too few are known. */
-double oversight_costs_estimate(const struct oversight_costs *costs);
+/* One more has landed. */
+void
+oversight_costs_add(struct oversight_costs *costs, const struct task *task);
+/* US dollars; NAN = too few of its kind are known. */
+double oversight_costs_estimate(
+    const struct oversight_costs *costs, const struct task *task);
+void oversight_costs_release(struct oversight_costs *costs);
 
 #endif

@@ -126,6 +126,7 @@ is_left(const struct oversight_floor *floor, const struct watched *w)
 	const struct task *t = state_task(&floor->core->state, w->task);
 
 	return !w->unwritten && !oversight_hand_is_held(floor, w->task) &&
+	    !watched_waits(w) &&
 	    (t == NULL ||
 		(w->open == NULL &&
 		    (t->step == TASK_WAITING || t->step == TASK_PARKED)));
@@ -195,8 +196,10 @@ static void
 judge(
     struct oversight_floor *floor, struct watched *w, const struct agent *agent)
 {
+	const struct task *t = auto_task(agent);
 	struct intervene_policy policy = {
 		.by_hand = !auto_drives(floor->mode, agent),
+		.uncounted = t != NULL && !oversight_costs_counts(t),
 		.abort_on_regression = floor->config.abort_on_regression,
 	};
 
@@ -204,8 +207,7 @@ judge(
 		return;
 	oversight_tell_fleet(floor, agent->worker->name, w->open);
 	oversight_act_given(floor, w, agent->worker->name, false);
-	watched_judge(
-	    w, agent->worker->name, &policy, agent->worker->oversight);
+	watched_judge(w, agent->worker->name, &policy);
 	xstrset(&agent->worker->health, oversight_status_words[w->status]);
 	persist_changed(floor->core);
 	oversight_act_log(floor, w, agent);
@@ -221,7 +223,8 @@ oversight_floor_begin(struct oversight_floor *floor, struct watched *w,
 
 	judge(floor, w, agent);
 	facts->duration_ms = take_duration(floor, agent);
-	facts->estimated_cost = oversight_costs_estimate(&floor->costs);
+	facts->estimated_cost =
+	    t != NULL ? oversight_costs_estimate(&floor->costs, t) : NAN;
 	facts->completion = known.percent;
 	facts->expected = floor->config.expected_iterations > 0 ?
 	    floor->config.expected_iterations :
@@ -300,7 +303,8 @@ watch_held(void *arg, struct agent *agent, const char *words)
 	if (w == NULL)
 		return false;
 	oversight_floor_judge(floor, w, agent);
-	return oversight_act_stop(floor, w, agent, words);
+	(void)words; /* the next worker begins anew */
+	return oversight_act_stop(floor, w, agent);
 }
 
 static void
@@ -350,12 +354,13 @@ settle(void *arg)
 	if (floor->core->stopping)
 		return;
 	oversight_abort_settle(floor);
+	oversight_act_parked(floor);
 	for (size_t i = 0; i < floor->fleet->count; i++) {
 		struct agent *agent = floor->fleet->agents[i];
 		struct watched *w = oversight_floor_watched(floor, agent);
 
 		if (w != NULL)
-			oversight_act_stop(floor, w, agent, NULL);
+			oversight_act_stop(floor, w, agent);
 	}
 }
 
@@ -391,7 +396,7 @@ ended(struct oversight_floor *floor, const struct event *event)
 	struct intervene_policy policy = { .by_hand = true };
 
 	if (landed && t != NULL)
-		oversight_costs_add(&floor->costs, t->spent.cost);
+		oversight_costs_add(&floor->costs, t);
 	if (w == NULL && floor->config.enabled && t != NULL && t->attempts > 0)
 		w = load(floor, event->task); /* its worker had let it go */
 	if (w != NULL && w == floor->aborting) /* it cannot fail any more */
@@ -406,7 +411,7 @@ ended(struct oversight_floor *floor, const struct event *event)
 	if (w->open != NULL && event->worker != NULL)
 		oversight_tell_fleet(floor, event->worker, w->open);
 	oversight_act_given(floor, w, event->worker, false);
-	watched_judge(w, event->worker, &policy, false);
+	watched_judge(w, event->worker, &policy);
 	watched_end(w, landed);
 	oversight_floor_forget(w);
 }
@@ -437,6 +442,17 @@ read_settings(struct oversight_floor *floor)
 	oversight_config_read(floor->core->settings, &floor->config);
 }
 
+/* The last daemon parked them, and perhaps died before that was recorded. */
+static void
+load_parked(struct oversight_floor *floor)
+{
+	const struct state *state = &floor->core->state;
+
+	for (size_t i = 0; floor->config.enabled && i < state->task_count; i++)
+		if (state->tasks[i]->step == TASK_PARKED)
+			oversight_floor_find(floor, state->tasks[i]->id);
+}
+
 static void
 on_event(const struct event *event, void *arg)
 {
@@ -459,6 +475,7 @@ on_event(const struct event *event, void *arg)
 		if (floor->config.enabled)
 			oversight_costs_load(
 			    &floor->costs, floor->core->workspace);
+		load_parked(floor);
 		break;
 	default:
 		if (!LIST_EMPTY(&floor->aborts))
@@ -479,6 +496,7 @@ floor_begin(void *self)
 	prune(floor);
 	if (floor->config.enabled)
 		oversight_costs_load(&floor->costs, floor->core->workspace);
+	load_parked(floor);
 	loop_call_request(floor->settle);
 	life_floor_begun(floor->core);
 }
@@ -543,6 +561,7 @@ oversight_floor_free(struct oversight_floor *floor)
 	oversight_slice_drop(floor);
 	oversight_abort_stop(floor);
 	forget_all(floor);
+	oversight_costs_release(&floor->costs);
 	for (size_t i = 0; i < floor->clock_count; i++)
 		free(floor->clocks[i].worker);
 	free(floor->clocks);

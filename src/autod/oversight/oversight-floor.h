@@ -9,7 +9,7 @@
  *   oversight-results.c  what tests say about the work of a turn
  *   oversight-slice.c iterations inside a long turn, which is told of them
  *   watched.c         the iterations of a task, and what they mean
- *   oversight-act.c   warnings, redirections, pauses, aborts
+ *   oversight-act.c   warnings, redirections, parked tasks, aborts
  *   oversight-abort.c a task ended for good, with evidence
  *   oversight-tell.c  people are told
  */

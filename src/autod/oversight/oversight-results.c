@@ -6,6 +6,7 @@
 #include "check-book.h"
 #include "child.h"
 #include "coverage-pattern.h"
+#include "iteration.h"
 #include "oversight-floor.h"
 #include "oversight-results.h"
 #include "settings.h"
@@ -24,13 +25,19 @@ has_own_tests(const struct oversight_floor *floor)
 	return setting(floor, "oversight.test_command")[0] != '\0';
 }
 
+/* What a check or the tests said. Of the check, only what it printed counts
+ * where the work has tests of its own. */
 static void
 note(const struct oversight_floor *floor, struct watched *w, const char *worker,
-    bool passed, const char *output)
+    bool tests, bool passed, const char *output)
 {
-	w->open->tests = passed;
-	w->open->coverage = coverage_pattern_find(
-	    setting(floor, "oversight.coverage_pattern"), output);
+	if (tests) {
+		w->open->tests = passed;
+		w->open->coverage = coverage_pattern_find(
+		    setting(floor, "oversight.coverage_pattern"), output);
+	}
+	if (!passed)
+		iteration_set_failure(w->open, output);
 	watched_changed(w, worker);
 }
 
@@ -60,7 +67,7 @@ oversight_results_tested(
 	    (result->exited && result->status == CHECK_EXIT_UNJUDGED))
 		return;
 	child_output_text(&result->out, &output);
-	note(floor, w, agent->worker->name, child_succeeded(result),
+	note(floor, w, agent->worker->name, true, child_succeeded(result),
 	    output.data);
 }
 
@@ -75,8 +82,8 @@ oversight_results_checked(
 
 	if (w == NULL || w->open == NULL)
 		return;
-	if (!has_own_tests(floor))
-		note(floor, w, agent->worker->name, passed, output);
+	note(floor, w, agent->worker->name, !has_own_tests(floor), passed,
+	    output);
 	if (!passed)
 		oversight_floor_judge(floor, w, agent);
 }
@@ -90,8 +97,7 @@ oversight_results_ejected(
 
 	if (w == NULL || w->open == NULL)
 		return;
-	if (!has_own_tests(floor))
-		note(floor, w, task->worker, false, output);
+	note(floor, w, task->worker, !has_own_tests(floor), false, output);
 	/* Without a worker it is judged when another one begins. */
 	if (agent != NULL)
 		oversight_floor_judge(floor, w, agent);

@@ -77,7 +77,7 @@ tell(struct oversight_floor *floor, struct watched *w, struct agent *agent,
 	enum intervention due;
 	enum telling telling;
 
-	if (oversight_act_stop(floor, w, agent, NULL))
+	if (oversight_act_stop(floor, w, agent))
 		return;
 	due = watched_due(w, &type);
 	if (due <= INTERVENTION_LOG)

@@ -25,7 +25,7 @@ static const char *const titles[INTERVENTION_COUNT] = {
 	[INTERVENTION_LOG] = "oversight has seen something",
 	[INTERVENTION_WARN] = "oversight has warned a worker",
 	[INTERVENTION_REDIRECT] = "oversight has redirected a worker",
-	[INTERVENTION_PAUSE] = "oversight has paused a worker",
+	[INTERVENTION_PAUSE] = "oversight has parked a task",
 	[INTERVENTION_ABORT] = "oversight has aborted a task",
 };
 
@@ -50,9 +50,7 @@ add_signature(const struct detection *d, const char *task, struct buf *out)
 static enum notice_class
 class_of(enum intervention level)
 {
-	return level == INTERVENTION_PAUSE ? NOTICE_WORKER :
-	    level == INTERVENTION_ABORT    ? NOTICE_TASK :
-					     NOTICE_NONE;
+	return level >= INTERVENTION_PAUSE ? NOTICE_TASK : NOTICE_NONE;
 }
 
 void
@@ -125,8 +123,9 @@ oversight_tell_fleet(struct oversight_floor *floor, const char *worker,
 	for (size_t i = 0; i < strv_count(it->errors); i++) {
 		uint64_t hash =
 		    error_signature_hash(it->errors[i], strlen(it->errors[i]));
-		size_t workers = fleet_pattern_see(
-		    &floor->pattern, hash, worker, clock_mono_ms());
+		size_t workers = hash == 0 ? 0 :
+					     fleet_pattern_see(&floor->pattern,
+						 hash, worker, clock_mono_ms());
 
 		if (workers > 0)
 			tell_of_fleet(floor, workers, it->errors[i]);

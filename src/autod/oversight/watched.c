@@ -61,6 +61,7 @@ mark_to_json(const struct watched_mark *mark)
 		    tokens, json_object_new_int64(mark->tokens[i]));
 	json_set(json, "tokens", tokens);
 	json_set_int(json, "errors", mark->errors);
+	json_set_int(json, "tools", mark->tools);
 	json_set_int(json, "attempt", mark->attempt);
 	json_set_string(json, "transcript", mark->transcript);
 	return json;
@@ -80,6 +81,7 @@ mark_from_json(struct watched_mark *mark, struct json_object *json)
 		mark->tokens[i] =
 		    json_object_get_int64(json_object_array_get_idx(tokens, i));
 	mark->errors = json_int_or(json, "errors", 0);
+	mark->tools = json_int_or(json, "tools", 0);
 	mark->attempt = (int)json_int_or(json, "attempt", 0);
 	xstrset(&mark->transcript, json_string_or(json, "transcript", NULL));
 }
@@ -372,12 +374,11 @@ watched_begin(
 }
 
 static struct json_object *
-check_to_json(struct watched *w, bool paused)
+check_to_json(struct watched *w, enum severity worst)
 {
-	enum severity worst = behaviour_worst(w->behaviour);
 	struct json_object *check = json_object_new_object();
 	struct behaviour_metrics metrics;
-	bool aborts = false;
+	bool aborts = false, paused = false;
 
 	for (int i = 0; i < DETECTION_TYPES; i++) {
 		aborts = aborts || w->due[i] == INTERVENTION_ABORT;
@@ -393,7 +394,7 @@ check_to_json(struct watched *w, bool paused)
 
 void
 watched_judge(struct watched *w, const char *worker,
-    const struct intervene_policy *policy, bool paused)
+    const struct intervene_policy *policy)
 {
 	struct iteration *iteration = take_ptr(&w->open);
 	struct json_object *record, *carry;
@@ -412,11 +413,21 @@ watched_judge(struct watched *w, const char *worker,
 		json_set(record, "carry", carry);
 	json_set(record, "iteration", iteration_to_json(iteration));
 	json_set(record, "mark", mark_to_json(&w->mark));
-	json_set(record, "check", check_to_json(w, paused));
+	json_set(record, "check",
+	    check_to_json(w, intervene_worst(&w->intervene, severity, policy)));
 	json_set(record, "due", due_to_json(w));
 	json_set(record, "intervene", intervene_to_json(&w->intervene));
 	append(w, worker, record);
 	iteration_unref(iteration);
+}
+
+bool
+watched_waits(const struct watched *w)
+{
+	for (int i = 0; i < DETECTION_TYPES; i++)
+		if (w->due[i] == INTERVENTION_PAUSE)
+			return true;
+	return false;
 }
 
 void
@@ -432,6 +443,8 @@ watched_delivered(
 	struct json_object *json = json_object_new_object();
 
 	intervene_delivered(&w->intervene, detection->type);
+	if (trial.level == INTERVENTION_PAUSE)
+		intervene_silence(&w->intervene, detection->type);
 	w->due[detection->type] = INTERVENTION_NONE;
 	w->giving[detection->type] = (struct watched_giving){ 0 };
 	add_trial(w, &trial);

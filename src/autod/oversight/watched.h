@@ -39,7 +39,7 @@ struct workspace;
 struct watched_mark {
 	int64_t cost; /* millionths of a dollar */
 	int64_t tokens[ITERATION_TOKEN_KINDS];
-	int64_t errors; /* of that conversation */
+	int64_t errors, tools; /* of that conversation */
 	char *transcript; /* path, NULL = none */
 	int attempt; /* of the task */
 };
@@ -85,6 +85,7 @@ struct watched {
 	char **touched_names;
 	size_t touched_count;
 	struct iteration *open; /* NULL = none */
+	int64_t open_errors, open_tools; /* of its part of the conversation */
 	struct watched_trial *trials;
 	size_t trial_count;
 };
@@ -108,9 +109,13 @@ void watched_begin(
 void watched_changed(struct watched *watched, const char *worker);
 /* Judge the iteration that was begun, if any; `due` changes. */
 void watched_judge(struct watched *watched, const char *worker,
-    const struct intervene_policy *policy, bool paused);
+    const struct intervene_policy *policy);
 
-/* What is due of this type has reached the session, or was done. */
+/* Is it to be paused, and that is not recorded? */
+bool watched_waits(const struct watched *watched);
+
+/* What is due of this type has reached the session, or was done. After a pause
+ * it goes on only if a person lets it, who has seen what was found then. */
 void watched_delivered(struct watched *watched, const char *worker,
     const struct detection *detection);
 

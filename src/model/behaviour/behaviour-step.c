@@ -78,6 +78,20 @@ add_files(struct behaviour_step *step, const struct iteration *it)
 	}
 }
 
+/* Those that say something. */
+static void
+add_errors(struct behaviour_step *step, const struct iteration *it)
+{
+	for (char **e = it->errors;
+	     e != NULL && *e != NULL && step->error_count < ITERATION_ERRORS;
+	     e++) {
+		uint64_t hash = error_signature_hash(*e, strlen(*e));
+
+		if (hash != 0)
+			step->errors[step->error_count++] = hash;
+	}
+}
+
 void
 behaviour_step_prepare(struct behaviour_step *step, const struct iteration *it,
     const struct objective_words *words)
@@ -96,11 +110,10 @@ behaviour_step_prepare(struct behaviour_step *step, const struct iteration *it,
 	if (it->tree != NULL && it->tree[0] != '\0')
 		step->tree = behaviour_hash(it->tree, strlen(it->tree));
 	step->errors_known = it->errors_known;
-	for (char **e = it->errors;
-	     e != NULL && *e != NULL && step->error_count < ITERATION_ERRORS;
-	     e++)
-		step->errors[step->error_count++] =
-		    error_signature_hash(*e, strlen(*e));
+	add_errors(step, it);
+	if (it->failure != NULL)
+		step->failure =
+		    failure_signature(it->failure, strlen(it->failure));
 	step->scope_known = it->scope != NULL && it->scope[0] != NULL &&
 	    (it->files_known || it->blob_count > 0);
 	add_files(step, it);

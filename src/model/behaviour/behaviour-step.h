@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "error-signature.h"
 #include "iteration.h"
 #include "thresholds.h"
 
@@ -44,6 +45,7 @@ struct behaviour_step {
 	bool cycle; /* it undid earlier work: set by the oscillation detector */
 	unsigned error_count, file_count;
 	unsigned inside, outside; /* files in the task's scope, and others */
+	struct failure_signature failure; /* of the check; hash 0 = none */
 	double best; /* the highest completion so far: set by behaviour */
 	uint64_t errors[ITERATION_ERRORS];
 	struct behaviour_file files[STEP_FILES]; /* by path */

@@ -28,6 +28,7 @@ struct behaviour {
 	int64_t elapsed_ms; /* -1 = not known */
 	int tests; /* the last that is known; -1 = none */
 	enum severity severity[DETECTION_TYPES];
+	struct stuck_checks checks;
 	struct stuck_finding stuck;
 	struct oscillation_finding oscillation;
 	struct deviation deviation;
@@ -54,6 +55,7 @@ behaviour_free(struct behaviour *b)
 {
 	if (b == NULL)
 		return;
+	stuck_checks_release(&b->checks);
 	deviation_release(&b->deviation);
 	step_history_release(&b->history);
 	free(b);
@@ -93,7 +95,8 @@ behaviour_judge(struct behaviour *b, const struct behaviour_step *prepared)
 	if (step->duration_ms >= 0)
 		b->elapsed_ms =
 		    (b->elapsed_ms < 0 ? 0 : b->elapsed_ms) + step->duration_ms;
-	b->severity[DETECTION_STUCK] = detect_stuck(&b->history, t, &b->stuck);
+	b->severity[DETECTION_STUCK] =
+	    detect_stuck(&b->history, &b->checks, t, &b->stuck);
 	b->severity[DETECTION_OSCILLATION] =
 	    detect_oscillation(&b->history, t, &b->oscillation);
 	b->severity[DETECTION_DEVIATION] =
@@ -136,7 +139,8 @@ behaviour_describe(const struct behaviour *b, enum detection_type type,
 	detection_init(ret_detection, type, b->severity[type]);
 	switch (type) {
 	case DETECTION_STUCK:
-		detect_stuck_describe(&b->history, &b->stuck, ret_detection);
+		detect_stuck_describe(
+		    &b->history, &b->checks, &b->stuck, ret_detection);
 		break;
 	case DETECTION_OSCILLATION:
 		detect_oscillation_describe(
@@ -165,7 +169,7 @@ behaviour_measure(
 	struct stuck_finding stuck = { .rate = NAN };
 
 	if (b->history.count > 0)
-		stuck_measure(&b->history, &b->thresholds, &stuck);
+		stuck_measure(&b->history, &b->checks, &b->thresholds, &stuck);
 	*ret_metrics = (struct behaviour_metrics){
 		.progress_rate = stuck.rate,
 		.repeated_errors = stuck.occurrences,

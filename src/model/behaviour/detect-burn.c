@@ -74,6 +74,8 @@ detect_burn(struct burn *burn, const struct behaviour_step *step,
 	    judge(ratio((double)burn->iterations, (double)burn->expected),
 		t->iteration_multiplier);
 	by_cost = judge(ratio(burn->cost, burn->estimate), t->cost_multiplier);
+	if (by_cost > SEVERITY_HIGH)
+		by_cost = SEVERITY_HIGH; /* what others cost is no budget */
 	severity = by_count > by_cost ? by_count : by_cost;
 	if (burn->completion >= 100)
 		return SEVERITY_NONE;

@@ -2,8 +2,9 @@
 
 /*
  * Resource burn: more iterations or money than the task was estimated to need.
- * Without an estimate nothing is said. A task that is nearly done is not
- * critical, one that is done is not reported.
+ * Without an estimate nothing is said. The number of iterations was expected by
+ * somebody; the money is what others have cost, which is never critical. A task
+ * that is nearly done is not critical, one that is done is not reported.
  */
 #ifndef DETECT_BURN_H
 #define DETECT_BURN_H

@@ -3,9 +3,11 @@
 #include "detect-stuck.h"
 
 #include <math.h>
-#include <stdbool.h>
+#include <string.h>
 
 #include "behaviour-step.h"
+#include "buf.h"
+#include "error-signature.h"
 #include "json.h"
 #include "mem.h"
 #include "thresholds.h"
@@ -31,28 +33,26 @@ has_error(const struct behaviour_step *step, uint64_t error)
 	return false;
 }
 
-/* Is there other evidence that nothing moves? */
+/* Has anything changed for the better, or at all? */
 static bool
-stands_still(const struct step_history *history, size_t window, int least)
+moves_on(const struct step_history *history, size_t window, double rate)
 {
 	size_t kept = step_history_kept(history, window);
-	int trees = 0, failing = 0;
-	bool same = true, passed = false;
 	uint64_t tree = 0;
 
+	if (!isnan(rate) && rate >= PROGRESS_LEAST)
+		return true;
 	for (size_t back = 0; back < kept; back++) {
 		const struct behaviour_step *step =
 		    step_history_at(history, back);
 
-		if (step->tree != 0) {
-			same = same && (trees == 0 || step->tree == tree);
+		if ((isnan(rate) && step->tests > 0) ||
+		    (tree != 0 && step->tree != 0 && step->tree != tree))
+			return true;
+		if (step->tree != 0)
 			tree = step->tree;
-			trees++;
-		}
-		failing += step->tests == 0;
-		passed = passed || step->tests > 0;
 	}
-	return (same && trees >= least) || (!passed && failing >= least);
+	return false;
 }
 
 /* The step whose errors are the latest that are known. */
@@ -83,7 +83,7 @@ count_errors(const struct step_history *history, size_t kept,
 			    step_history_at(history, back), last->errors[i]);
 		if (count > found->occurrences) {
 			found->occurrences = count;
-			found->error = i;
+			found->error = last->errors[i];
 		}
 	}
 }
@@ -113,55 +113,136 @@ find_errors(const struct step_history *history, const struct thresholds *t)
 	return found;
 }
 
+/* --- checks ---------------------------------------------------------- */
+
 void
-stuck_measure(const struct step_history *history, const struct thresholds *t,
+stuck_checks_release(struct stuck_checks *checks)
+{
+	iteration_unref(checks->latest);
+	*checks = (struct stuck_checks){ 0 };
+}
+
+static void
+count_check(struct stuck_checks *checks, const struct behaviour_step *step)
+{
+	const struct failure_signature *f = &step->failure;
+	bool same = checks->hash == f->hash;
+
+	if (f->hash == 0) {
+		if (step->tests > 0)
+			stuck_checks_release(checks);
+		return;
+	}
+	/* Fewer lines or a lower number: that is a better tree. */
+	if (same && f->lines >= checks->lines && f->stated >= checks->stated)
+		checks->count++;
+	else
+		checks->count = 1;
+	if (!same || f->lines < checks->lines)
+		checks->lines = f->lines;
+	if (!same || f->stated < checks->stated)
+		checks->stated = f->stated;
+	checks->hash = f->hash;
+	iteration_unref(checks->latest);
+	checks->latest = iteration_ref(step->source);
+}
+
+/* --- the finding ------------------------------------------------------ */
+
+void
+stuck_measure(const struct step_history *history,
+    const struct stuck_checks *checks, const struct thresholds *t,
     struct stuck_finding *ret_finding)
 {
 	*ret_finding = find_errors(history, t);
+	if (checks->count > ret_finding->occurrences)
+		ret_finding->occurrences = checks->count;
 	ret_finding->rate =
 	    step_history_progress(history, (size_t)t->no_progress_iterations);
 }
 
 enum severity
-detect_stuck(const struct step_history *history, const struct thresholds *t,
-    struct stuck_finding *ret_finding)
+detect_stuck(const struct step_history *history, struct stuck_checks *checks,
+    const struct thresholds *t, struct stuck_finding *ret_finding)
 {
 	struct stuck_finding found = find_errors(history, t);
 
-	if (found.occurrences < t->same_error_count)
-		return SEVERITY_NONE;
+	count_check(checks, step_history_at(history, 0));
 	found.rate =
 	    step_history_progress(history, (size_t)t->no_progress_iterations);
-	if (isnan(found.rate) ?
-		!stands_still(history, error_window(t), t->same_error_count) :
-		found.rate >= PROGRESS_LEAST)
+	if (found.occurrences < t->same_error_count ||
+	    moves_on(history, error_window(t), found.rate))
+		found.occurrences = 0;
+	if (checks->count >= t->same_error_count &&
+	    checks->count >= found.occurrences) {
+		found.occurrences = checks->count;
+		found.by_check = true;
+	}
+	if (found.occurrences == 0)
 		return SEVERITY_NONE;
 	*ret_finding = found;
 	return found.occurrences >= CRITICAL ? SEVERITY_CRITICAL :
 					       SEVERITY_HIGH;
 }
 
-void
-detect_stuck_describe(const struct step_history *history,
+/* The error with this signature, which the iteration has. */
+static const char *
+error_of(const struct iteration *it, uint64_t error)
+{
+	for (char **e = it->errors; e != NULL && *e != NULL; e++)
+		if (error_signature_hash(*e, strlen(*e)) == error)
+			return *e;
+	return "";
+}
+
+static void
+describe_error(const struct step_history *history,
     const struct stuck_finding *finding, struct detection *detection)
 {
 	const struct iteration *source =
 	    step_history_at(history, finding->back)->source;
-	struct json_object *blockers = json_object_new_array();
-	size_t kept = step_history_kept(history, BLOCKERS_SHOWN);
 
-	detection->recommendations = recommendations;
 	detection->message = xasprintf(
 	    "Stuck: Same error repeated %d times with minimal progress",
 	    finding->occurrences);
 	json_set_string(detection->evidence, "repeatedError",
-	    source->errors[finding->error]);
+	    error_of(source, finding->error));
+}
+
+static void
+describe_check(const struct stuck_checks *checks,
+    const struct stuck_finding *finding, struct detection *detection)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+
+	failure_first_line(checks->latest->failure, &line);
+	detection->message = xasprintf(
+	    "Stuck: The check failed %d times in the same way: %.200s",
+	    finding->occurrences, line.data);
+	json_set_string(detection->evidence, "repeatedError", line.data);
+}
+
+void
+detect_stuck_describe(const struct step_history *history,
+    const struct stuck_checks *checks, const struct stuck_finding *finding,
+    struct detection *detection)
+{
+	struct json_object *blockers = json_object_new_array();
+	size_t kept = step_history_kept(history, BLOCKERS_SHOWN);
+
+	detection->recommendations = recommendations;
+	if (finding->by_check)
+		describe_check(checks, finding, detection);
+	else
+		describe_error(history, finding, detection);
 	json_set_int(detection->evidence, "occurrences", finding->occurrences);
 	json_set(detection->evidence, "avgProgressRate",
 	    isnan(finding->rate) ? NULL :
 				   json_object_new_double(finding->rate / 100));
 	for (size_t back = kept; back-- > 0;) {
-		source = step_history_at(history, back)->source;
+		const struct iteration *source =
+		    step_history_at(history, back)->source;
+
 		for (char **b = source->blockers; b != NULL && *b != NULL; b++)
 			json_object_array_add(
 			    blockers, json_object_new_string(*b));

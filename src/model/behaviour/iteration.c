@@ -59,6 +59,7 @@ iteration_unref(struct iteration *it)
 	strv_free(it->errors);
 	strv_free(it->blockers);
 	free(it->learnings);
+	free(it->failure);
 	strv_free(it->files);
 	free(it->objective);
 	strv_free(it->scope);
@@ -89,6 +90,18 @@ iteration_add_error(struct iteration *it, const char *text)
 	it->errors_known = true;
 	if (strv_count(it->errors) < ITERATION_ERRORS)
 		strv_take(&it->errors, cut(text, ITERATION_ERROR_MAX));
+}
+
+void
+iteration_set_failure(struct iteration *it, const char *output)
+{
+	size_t len = strlen(output), from = 0;
+
+	if (len > ITERATION_FAILURE)
+		from = len - ITERATION_FAILURE +
+		    strcspn(output + len - ITERATION_FAILURE, "\n");
+	free(it->failure);
+	it->failure = xstrdup(output + from);
 }
 
 void
@@ -361,6 +374,7 @@ read_all(struct reader *r, struct iteration *it)
 	read_learnings(r, it);
 	read_number(r, a, "completionPercentage", &it->completion);
 	read_tests(r, it);
+	read_text(r, a, "checkFailure", &it->failure);
 	read_number(r, a, "coveragePercent", &it->coverage);
 	it->files_known = read_list(r, a, "artifactsModified", ITERATION_FILES,
 	    ITERATION_ERROR_MAX, &it->files);
@@ -447,6 +461,7 @@ analysis_json(const struct iteration *it)
 	set_number(json, "completionPercentage", it->completion);
 	if (it->tests >= 0)
 		json_set_bool(json, "testsPassing", it->tests > 0);
+	set_text(json, "checkFailure", it->failure);
 	set_number(json, "coveragePercent", it->coverage);
 	if (it->files_known)
 		json_set(json, "artifactsModified", strv_to_json(it->files));

@@ -9,16 +9,17 @@
  *
  *   { "number", "status", "durationMs",
  *     "analysis": { "failureClass", "errors", "blockers", "learnings",
- *       "completionPercentage", "testsPassing", "coveragePercent",
- *       "artifactsModified" },
+ *       "completionPercentage", "testsPassing", "checkFailure",
+ *       "coveragePercent", "artifactsModified" },
  *     "context": { "objective", "maxIterations", "estimatedCost" },
  *     "cost", "tokens", "scope", "blobs", "treeHash" }
  *
  * failureClass is the first of errors. An analysis that says anything and names
  * no error has found none, and so has a status of success; without an analysis,
- * and where errors is null, it is not known. cost is in US dollars, scope a
- * list of paths, folders and patterns, blobs an object of hashes by path (null:
- * the file is gone).
+ * and where errors is null, it is not known. checkFailure is what the check or
+ * the tests of the work printed when they failed. cost is in US dollars, scope
+ * a list of paths, folders and patterns, blobs an object of hashes by path
+ * (null: the file is gone).
  *
  * An iteration is counted: iteration_new() and iteration_from_json() give the
  * first reference. It is not changed once it has been handed on.
@@ -35,6 +36,7 @@ struct json_object;
 
 #define ITERATION_TEXT_MAX   16384 /* bytes of a text; longer ones are cut */
 #define ITERATION_ERROR_MAX  1024
+#define ITERATION_FAILURE    8192 /* of a check: the end counts */
 #define ITERATION_ERRORS     8 /* further ones are left out */
 #define ITERATION_BLOCKERS   16
 #define ITERATION_FILES      4096
@@ -67,6 +69,7 @@ struct iteration {
 	char *learnings;
 	double completion; /* percent */
 	int tests; /* 1 = pass, 0 = fail, -1 = not known */
+	char *failure; /* what the check printed; NULL = it did not fail */
 	double coverage; /* percent */
 	bool files_known;
 	char **files;
@@ -95,6 +98,7 @@ int iteration_from_json(struct json_object *json, const char *at,
 struct json_object *iteration_to_json(const struct iteration *iteration);
 
 void iteration_add_error(struct iteration *iteration, const char *text);
+void iteration_set_failure(struct iteration *iteration, const char *output);
 void iteration_add_blob(
     struct iteration *iteration, const char *path, const char *hash);
 

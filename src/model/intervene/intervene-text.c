@@ -23,8 +23,8 @@ static const char *const guidance[DETECTION_TYPES] = {
 	    "The latest work is not what the task asks for. Read the task "
 	    "again, and leave out what it does not need.",
 	[DETECTION_RESOURCE_BURN] =
-	    "This task has used far more than was planned for it. Finish the "
-	    "smallest part that is of use, or say what is in the way.",
+	    "That may be right: if the task needs it, go on. If something is in "
+	    "the way, say what it is.",
 	[DETECTION_REGRESSION] =
 	    "Something that worked does not work any more. Repair it before "
 	    "anything else, and leave the tests as they are.",
@@ -99,10 +99,15 @@ intervene_warning(const struct detection *detection, struct buf *out)
 
 	buf_adds(out, "OVERSIGHT WARNING: ");
 	intervene_reason(detection, out);
-	buf_adds(out, "\n\nRecommended actions:\n");
-	for (const char *const *r = detection->recommendations; *r != NULL; r++)
+	buf_adds(out, "\n\n");
+	/* Those about costs are for people. */
+	if (detection->type != DETECTION_RESOURCE_BURN)
+		buf_adds(out, "Recommended actions:\n");
+	for (const char *const *r = detection->recommendations;
+	     *r != NULL && detection->type != DETECTION_RESOURCE_BURN; r++)
 		buf_addf(out, "%d. %s\n", ++number, *r);
-	buf_adds(out, "\n");
+	if (number > 0)
+		buf_adds(out, "\n");
 	add_error(detection, out);
 	buf_addf(out, "%s\n", guidance[detection->type]);
 }

@@ -45,22 +45,22 @@ static const enum intervention table[SEVERITY_COUNT][DETECTION_TYPES] = {
 	[SEVERITY_MEDIUM] = {
 		[DETECTION_STUCK] = INTERVENTION_WARN,
 		[DETECTION_OSCILLATION] = INTERVENTION_WARN,
-		[DETECTION_DEVIATION] = INTERVENTION_WARN,
+		[DETECTION_DEVIATION] = INTERVENTION_LOG,
 		[DETECTION_RESOURCE_BURN] = INTERVENTION_WARN,
 		[DETECTION_REGRESSION] = INTERVENTION_WARN,
 	},
 	[SEVERITY_HIGH] = {
 		[DETECTION_STUCK] = INTERVENTION_REDIRECT,
 		[DETECTION_OSCILLATION] = INTERVENTION_REDIRECT,
-		[DETECTION_DEVIATION] = INTERVENTION_WARN,
+		[DETECTION_DEVIATION] = INTERVENTION_LOG,
 		[DETECTION_RESOURCE_BURN] = INTERVENTION_WARN,
 		[DETECTION_REGRESSION] = INTERVENTION_WARN,
 	},
 	[SEVERITY_CRITICAL] = {
 		[DETECTION_STUCK] = INTERVENTION_PAUSE,
 		[DETECTION_OSCILLATION] = INTERVENTION_PAUSE,
-		[DETECTION_DEVIATION] = INTERVENTION_PAUSE,
-		[DETECTION_RESOURCE_BURN] = INTERVENTION_ABORT,
+		[DETECTION_DEVIATION] = INTERVENTION_LOG,
+		[DETECTION_RESOURCE_BURN] = INTERVENTION_PAUSE,
 		[DETECTION_REGRESSION] = INTERVENTION_ABORT,
 	},
 };
@@ -70,6 +70,21 @@ enum intervention
 intervene_level(enum detection_type type, enum severity severity)
 {
 	return table[severity][type];
+}
+
+/* Words, counts and costs say nothing more by being there for longer. */
+static bool
+goes_up(enum detection_type type)
+{
+	return type != DETECTION_DEVIATION && type != DETECTION_RESOURCE_BURN;
+}
+
+static bool
+is_only_logged(const struct intervene_track *track, enum detection_type type,
+    const struct intervene_policy *policy)
+{
+	return track->silenced ||
+	    (policy->uncounted && type == DETECTION_RESOURCE_BURN);
 }
 
 static enum intervention
@@ -99,12 +114,12 @@ calm(struct intervene_track *track)
 }
 
 static enum intervention
-step(struct intervene_track *track, enum intervention base)
+step(struct intervene_track *track, enum intervention base, bool up)
 {
 	enum intervention level;
 
 	track->clean = 0;
-	if (track->delivered && ++track->waited >= INTERVENE_PATIENCE) {
+	if (up && track->delivered && ++track->waited >= INTERVENE_PATIENCE) {
 		if (lift(base, track->raised) < INTERVENTION_PAUSE)
 			track->raised++;
 		track->delivered = false;
@@ -129,6 +144,7 @@ intervene_step(struct intervene *state,
 		struct intervene_track *track = &state->tracks[type];
 		enum intervention base =
 		    intervene_level((enum detection_type)type, severity[type]);
+		bool only;
 
 		ret_due[type] = INTERVENTION_NONE;
 		if (base == INTERVENTION_NONE) {
@@ -141,7 +157,14 @@ intervene_step(struct intervene *state,
 		}
 		if (policy->abort_on_regression && type == DETECTION_REGRESSION)
 			base = INTERVENTION_ABORT;
-		ret_due[type] = step(track, base);
+		only = is_only_logged(track, (enum detection_type)type, policy);
+		if (only) {
+			track->raised = 0;
+			if (track->level > INTERVENTION_LOG)
+				track->level = INTERVENTION_NONE;
+		}
+		ret_due[type] = step(track, only ? INTERVENTION_LOG : base,
+		    !only && goes_up((enum detection_type)type));
 	}
 }
 
@@ -150,6 +173,30 @@ intervene_delivered(struct intervene *state, enum detection_type type)
 {
 	state->tracks[type].delivered = true;
 	state->tracks[type].waited = 0;
+}
+
+void
+intervene_silence(struct intervene *state, enum detection_type type)
+{
+	state->tracks[type].silenced = true;
+}
+
+enum severity
+intervene_worst(const struct intervene *state,
+    const enum severity severity[DETECTION_TYPES],
+    const struct intervene_policy *policy)
+{
+	enum severity worst = SEVERITY_NONE;
+
+	for (int i = 0; i < DETECTION_TYPES; i++) {
+		enum detection_type type = (enum detection_type)i;
+
+		if (severity[i] > worst &&
+		    intervene_level(type, severity[i]) > INTERVENTION_LOG &&
+		    !is_only_logged(&state->tracks[i], type, policy))
+			worst = severity[i];
+	}
+	return worst;
 }
 
 /* --- as JSON --------------------------------------------------------- */
@@ -162,6 +209,7 @@ static const struct record_field fields[] = {
 	RECORD_FIELD(struct intervene_track, "delivered", delivered),
 	RECORD_FIELD(struct intervene_track, "waited", waited),
 	RECORD_FIELD(struct intervene_track, "clean", clean),
+	RECORD_FIELD(struct intervene_track, "silenced", silenced),
 };
 
 struct json_object *

@@ -7,6 +7,11 @@
  * resolved goes one level down, and one further with every three iterations
  * without it. Only the table aborts. Pure.
  *
+ * Good work is left alone: what is judged from words (deviation) is only
+ * logged; what is judged from counts and costs (resource burn) warns once,
+ * pauses at most, and does not go up by repetition; and what a person has let
+ * go on is only logged from then on, for that task.
+ *
  * One struct intervene for each worker's task; zeroes are its beginning.
  */
 #ifndef INTERVENE_H
@@ -25,7 +30,7 @@ enum intervention {
 	INTERVENTION_LOG, /* record it */
 	INTERVENTION_WARN, /* add a warning to the next prompt */
 	INTERVENTION_REDIRECT, /* have another approach taken */
-	INTERVENTION_PAUSE, /* hold the worker for a person */
+	INTERVENTION_PAUSE, /* park the task for a person; its worker is free */
 	INTERVENTION_ABORT, /* end the task */
 	INTERVENTION_COUNT
 };
@@ -40,6 +45,8 @@ struct intervene_track {
 	bool delivered;
 	int waited; /* iterations with the pattern since its delivery */
 	int clean; /* iterations without the pattern */
+	bool silenced; /* it was paused for it: whoever lets it go on has seen
+			* it */
 };
 
 struct intervene {
@@ -48,6 +55,8 @@ struct intervene {
 
 struct intervene_policy {
 	bool by_hand; /* a person drives the worker: only log */
+	bool uncounted; /* it waits for others, or mail began its turns: what
+			 * it uses is not compared */
 	bool abort_on_regression;
 };
 
@@ -65,6 +74,14 @@ void intervene_step(struct intervene *state,
 
 /* It has reached the session, or was done. */
 void intervene_delivered(struct intervene *state, enum detection_type type);
+
+/* It is paused for this, and goes on only if a person lets it. */
+void intervene_silence(struct intervene *state, enum detection_type type);
+
+/* The worst of what was found at the last step, but for what is only logged. */
+enum severity intervene_worst(const struct intervene *state,
+    const enum severity severity[DETECTION_TYPES],
+    const struct intervene_policy *policy);
 
 struct json_object *intervene_to_json(const struct intervene *state);
 int intervene_from_json(struct intervene *state, struct json_object *json,

@@ -49,23 +49,23 @@ static const struct shape hashes = {
 };
 
 static const struct shape analysis = {
-	.fields =
-	    FIELDS{ { .name = "failureClass",
-			.type = SHAPE_STRING,
-			.flags = SHAPE_OPTIONAL | SHAPE_NULLABLE,
-			.help = "the first error; null = there was none" },
+	.fields = FIELDS{ { .name = "failureClass",
+			      .type = SHAPE_STRING,
+			      .flags = SHAPE_OPTIONAL | SHAPE_NULLABLE,
+			      .help =
+				  "the first error; null = there was none" },
 
-		{ .name = "errors",
-		    .type = SHAPE_ARRAY,
-		    .flags = SHAPE_OPTIONAL | SHAPE_NULLABLE,
-		    .of = &texts,
-		    .help = "null = not known" },
-		MAY_OF("blockers", SHAPE_ARRAY, &texts),
-		MAY("learnings", SHAPE_STRING),
-		MAY("completionPercentage", SHAPE_NUMBER),
-		MAY("testsPassing", SHAPE_BOOL),
-		MAY("coveragePercent", SHAPE_NUMBER),
-		MAY_OF("artifactsModified", SHAPE_ARRAY, &texts), END },
+	    { .name = "errors",
+		.type = SHAPE_ARRAY,
+		.flags = SHAPE_OPTIONAL | SHAPE_NULLABLE,
+		.of = &texts,
+		.help = "null = not known" },
+	    MAY_OF("blockers", SHAPE_ARRAY, &texts),
+	    MAY("learnings", SHAPE_STRING),
+	    MAY("completionPercentage", SHAPE_NUMBER),
+	    MAY("testsPassing", SHAPE_BOOL), MAY("checkFailure", SHAPE_STRING),
+	    MAY("coveragePercent", SHAPE_NUMBER),
+	    MAY_OF("artifactsModified", SHAPE_ARRAY, &texts), END },
 };
 
 static const struct shape context = {

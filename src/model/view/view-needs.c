@@ -219,7 +219,6 @@ static const struct {
 	const char *command; /* ends with a blank: the name follows */
 } statuses[] = {
 	{ "error", NULL, NULL, 'd', "llmc logs --worker " },
-	{ "paused", "oversight", NULL, 'e', "llmc resume " },
 	{ "paused", "trust", NULL, 'e', "llmc trust" },
 	{ "paused", "person", NULL, 'l', "llmc resume " },
 	{ "paused", "budget", NULL, 'f', "llmc resume " },

@@ -199,8 +199,10 @@ take_tool_errors(struct transcript_parser *parser, struct json_object *content)
 		cleanup_buf struct buf text = BUF_INIT;
 
 		if (strcmp(json_string_or(block, "type", ""), "tool_result") !=
-			0 ||
-		    !json_bool_or(block, "is_error", false))
+		    0)
+			continue;
+		parser->totals.tools++;
+		if (!json_bool_or(block, "is_error", false))
 			continue;
 		message_text(member(block, "content"), &text);
 		keep_error(parser, &text);
