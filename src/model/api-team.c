@@ -430,7 +430,8 @@ const struct shape api_team_request_params = {
 		TEXT("message", BODY_MAX, "the question, complete in itself"),
 		MAY_STRINGS("options", 20, "answers to choose from"),
 		MAY_INT("timeoutSeconds", 1, 1000000000,
-		    "from 10 to 3600; 300 is the default"),
+		    "from 10 to 3600; the default is 300, and 3600 if a "
+		    "person is asked"),
 		END,
 	    },
 };

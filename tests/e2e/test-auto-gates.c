@@ -98,6 +98,12 @@ START_TEST(no_change_without_a_reason_is_no_success)
 	ck_assert_str_eq(auto_folder("failed"), "a.md\na.md.why\n");
 	ck_assert_int_eq(auto_events("sent_back", "No change is needed"), 1);
 	e2e_has(e2e_llmc(fleet_root(), "report", NULL)->out, "did not say why");
+	e2e_has(fleet_do("status", NULL)->out, "llmc task show t1");
+	e2e_lacks(fleet_do("status", NULL)->out, "Nothing needs you");
+	e2e_has(fleet_do("doctor", NULL)->out, "type: llmc task show t1");
+	/* The next run is complete: it has its own status. */
+	auto_task("c.md", "fake: say It is fine as it is.");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 }
 END_TEST
 

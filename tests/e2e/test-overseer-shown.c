@@ -256,6 +256,8 @@ START_TEST(an_overseer_that_vanished_is_not_running)
 	    ",\"daemon\":{\"pid\":77,\"started_unix\":1}");
 	out = shown_must("status", NULL, NULL)->out;
 	e2e_has(out, "\nnot running (it crashed or was killed)\n");
+	e2e_has(out, "\nNEEDS YOU\n");
+	e2e_lacks(out, "Nothing needs you");
 	e2e_has(out, "-> start it again");
 	e2e_lacks(out, "pid 77");
 	json = overseer_json();

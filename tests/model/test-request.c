@@ -28,7 +28,7 @@ ask(const char *child, const char *parent, int64_t now_ms)
 	r->parent = xstrdup(parent);
 	r->message = xstrdup("Which one?");
 	r->created_ms = now_ms;
-	r->deadline_ms = now_ms + request_timeout(0);
+	r->deadline_ms = now_ms + request_timeout(0, false);
 	request_registry_sweep(&all, now_ms);
 	request_registry_add(&all, r);
 	return r;
@@ -110,7 +110,8 @@ row_after_61s(struct json_object *row)
 static void
 row_timeout(struct json_object *row)
 {
-	ck_assert_int_eq(request_timeout(json_int_or(row, "timeout_ms", 0)),
+	ck_assert_int_eq(
+	    request_timeout(json_int_or(row, "timeout_ms", 0), false),
 	    json_int_or(row, "expect_timeout_ms", -1));
 }
 
@@ -252,20 +253,25 @@ START_TEST(every_row_of_the_vectors_holds)
 	    json_int_or(limits, "pending_per_parent", 0), REQUEST_PARENT_MAX);
 	ck_assert_int_eq(
 	    json_int_or(limits, "rate_per_child_per_min", 0), REQUEST_RATE_MAX);
-	ck_assert_int_eq(
-	    json_int_or(limits, "default_timeout_ms", 0), request_timeout(0));
+	ck_assert_int_eq(json_int_or(limits, "default_timeout_ms", 0),
+	    request_timeout(0, false));
 	ck_assert_int_eq(
 	    json_int_or(limits, "terminal_ttl_ms", 0), REQUEST_KEEP_MS);
 	/* There is no sweep: the timer is set for each deadline, which is no
 	 * later. */
 	ask("c", "p", NOW);
 	ck_assert_int_lt(request_registry_next(&all),
-	    NOW + request_timeout(0) + json_int_or(limits, "sweep_ms", 0));
+	    NOW + request_timeout(0, false) +
+		json_int_or(limits, "sweep_ms", 0));
 	request_registry_release(&all);
-	ck_assert_int_eq(
-	    json_int_or(limits, "min_timeout_ms", 0), request_timeout(1));
+	ck_assert_int_eq(json_int_or(limits, "min_timeout_ms", 0),
+	    request_timeout(1, false));
 	ck_assert_int_eq(json_int_or(limits, "max_timeout_ms", 0),
-	    request_timeout(INT64_MAX));
+	    request_timeout(INT64_MAX, false));
+	/* Nobody may be there: a person is waited for the longest. */
+	ck_assert_int_eq(
+	    json_int_or(limits, "max_timeout_ms", 0), request_timeout(0, true));
+	ck_assert_int_eq(request_timeout(60000, true), 60000);
 	ck_assert_int_eq(json_get_array(json, "", "states", &states, NULL), 0);
 	for (size_t i = 0; i < REQUEST_STATE_COUNT; i++)
 		ck_assert_str_eq(json_object_get_string(

@@ -103,7 +103,8 @@ team_question_make(struct team_floor *floor, const struct agent *agent,
 		r->options = strv_from_json(options);
 	r->created_ms = clock_wall_ms();
 	r->deadline_ms = r->created_ms +
-	    request_timeout(json_int_or(params, "timeoutSeconds", 0) * 1000);
+	    request_timeout(json_int_or(params, "timeoutSeconds", 0) * 1000,
+		strcmp(r->parent, ACTOR_PERSON) == 0);
 	return r;
 }
 

@@ -111,10 +111,10 @@ request_is_open(const struct request *request)
 }
 
 int64_t
-request_timeout(int64_t wanted_ms)
+request_timeout(int64_t wanted_ms, bool person)
 {
 	if (wanted_ms <= 0)
-		return REQUEST_TIMEOUT_MS;
+		return person ? REQUEST_TIMEOUT_MAX_MS : REQUEST_TIMEOUT_MS;
 	if (wanted_ms < REQUEST_TIMEOUT_MIN_MS)
 		return REQUEST_TIMEOUT_MIN_MS;
 	return wanted_ms > REQUEST_TIMEOUT_MAX_MS ? REQUEST_TIMEOUT_MAX_MS :

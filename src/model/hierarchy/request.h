@@ -82,8 +82,9 @@ bool request_is_open(const struct request *request);
 const char *request_choice(
     const struct request *request, const char *words, struct err *err);
 
-/* The time that is waited for an answer; 0 = the default. */
-int64_t request_timeout(int64_t wanted_ms);
+/* The time that is waited for an answer; 0 = the default. A person is waited
+ * for as long as possible, for nobody may be there. */
+int64_t request_timeout(int64_t wanted_ms, bool person);
 
 /* Answer it. -EALREADY: it was answered; -ETIMEDOUT: too late (it is timed out
  * then); -ESTALE: it has ended otherwise. */
