@@ -132,6 +132,9 @@ read_all(struct making *m)
 	if (!m->live)
 		report_files_check(
 		    &m->state, settings, view_of(m->view, "head"));
+	if (!m->live)
+		report_files_book_repairs(
+		    &m->files, &m->state, view_of(m->view, "budget"));
 	settings_free(settings);
 	m->in.view = m->view;
 	m->in.ended = m->files.ended;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "autorun.h"
+#include "clock.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
@@ -187,6 +188,28 @@ START_TEST(the_money_of_the_day_is_that_of_the_rows)
 }
 END_TEST
 
+/* The last thing of a night: no daemon has booked it. */
+START_TEST(a_repair_is_in_the_money_of_the_day)
+{
+	struct json_object *report;
+
+	auto_task("a.md", "Land it\nfake: commit a.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	e2e_write(e2e_path("%s/.llmc/failures.jsonl", fleet_root()),
+	    e2e_path("{\"kind\":\"remedy\",\"at_ms\":%" PRId64
+		     ",\"run_ms\":0,\"took_ms\":5,\"outcome\":\"gave "
+		     "up\",\"cost_micros\":120001}\n",
+		clock_wall_ms()));
+	report = report_of("--since", "1d");
+	expect_number(report, "money.repairs_micros", "120001");
+	expect_number(report, "money.elsewhere_micros", "0");
+	ck_assert_int_eq(amount(report, "money.total_micros"),
+	    amount(report, "money.landed_micros") + 120001);
+	e2e_has(fleet_do("report", "--since", "1d", NULL)->out,
+	    "on repairs of llmc           $0.12");
+}
+END_TEST
+
 START_TEST(a_report_is_a_page_too)
 {
 	const char *page = e2e_path("%s/the report.html", fleet_root());
@@ -313,7 +336,8 @@ unit_suite(void)
 	Suite *s = suite_create("report");
 	const TTest *const all[] = { a_report_adds_up_to_the_records,
 		the_money_of_the_day_is_that_of_the_rows,
-		a_report_is_a_page_too, a_report_of_what_never_was_says_so,
+		a_repair_is_in_the_money_of_the_day, a_report_is_a_page_too,
+		a_report_of_what_never_was_says_so,
 		each_run_is_reported_once_when_it_ends,
 		a_run_is_reported_to_a_command_that_was_set_meanwhile,
 		a_run_that_was_killed_is_reported_by_the_next_daemon,

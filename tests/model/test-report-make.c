@@ -499,6 +499,7 @@ fill(struct scene *s, const char *text)
 	json_set_string(row, "outcome", NULL);
 	json_set_string(row, "words", text);
 	json_set_int(row, "took_ms", 0);
+	json_set(row, "cost_micros", NULL);
 	json_object_array_add(s->repairs, row);
 	row = json_object_new_object();
 	json_set_int(row, "at_ms", FROM + HOUR);

@@ -211,6 +211,10 @@ report_print_repair(struct json_object *row, struct buf *out)
 		add_visible(out, word);
 		before = ", ";
 	}
+	if (json_int_or(row, "cost_micros", 0) > 0) {
+		buf_adds(out, before);
+		budget_add_cost(out, json_int_or(row, "cost_micros", 0));
+	}
 }
 
 /* --- what needs a person --------------------------------------------- */

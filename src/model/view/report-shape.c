@@ -238,6 +238,7 @@ static const struct shape repair = {
 		NULLABLE("words", SHAPE_STRING, NULL),
 		NULLABLE("outcome", SHAPE_STRING, "of a repair"),
 		INT("took_ms", NULL),
+		NULLABLE("cost_micros", SHAPE_INT, "of a repair"),
 		END,
 	    },
 };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account.h"
 #include "buf.h"
 #include "check-book.h"
 #include "event-words.h"
@@ -24,7 +25,8 @@
 #include "workspace.h"
 
 /* Spans before the period tell which workers existed when it began. */
-#define BEFORE_MS (24 * 3600 * (int64_t)1000)
+#define DAY_MS    (24 * 3600 * (int64_t)1000)
+#define BEFORE_MS DAY_MS
 
 /* --- runs ------------------------------------------------------------ */
 
@@ -133,6 +135,9 @@ read_repairs(const struct workspace *workspace, struct report_files *files)
 		view_row_line(row, "words", event->words, VIEW_REASON_MAX);
 		json_set_string(row, "outcome", event->outcome);
 		json_set_int(row, "took_ms", event->took_ms);
+		json_set(row, "cost_micros",
+		    event->cost > 0 ? json_object_new_int64(event->cost) :
+				      NULL);
 		json_object_array_add(files->repairs, row);
 	}
 	history_release(&history);
@@ -195,4 +200,50 @@ report_files_check(const struct state *state, const struct settings *settings,
 	json_set_int(json, "flaky_trees", known != NULL ? known->flaky : 0);
 	json_set_bool(json, "flaky_alarm", check_book_alarm(book, key));
 	json_set(head, "check", json);
+}
+
+/* The row of a day, made if there is none. */
+static struct json_object *
+day_of(struct json_object *days, int64_t day)
+{
+	struct json_object *row;
+
+	for (size_t i = 0; i < json_object_array_length(days); i++) {
+		row = json_object_array_get_idx(days, i);
+		if (json_int_or(row, "day", -1) == day)
+			return row;
+	}
+	row = json_object_new_object();
+	json_set_int(row, "day", day);
+	json_set_string(row, "cost_source", cost_source_words[COST_REPORTED]);
+	json_set_int(row, "tasks_micros", 0);
+	json_set_int(row, "hand_micros", 0);
+	json_set_int(row, "planner_micros", 0);
+	json_object_array_add(days, row);
+	return row;
+}
+
+void
+report_files_book_repairs(const struct report_files *files,
+    const struct state *state, struct json_object *budget)
+{
+	struct json_object *days = NULL;
+
+	if (json_get_array(budget, "", "days", &days, NULL) < 0)
+		return;
+	for (size_t i = 0; i < json_object_array_length(files->repairs); i++) {
+		struct json_object *repair =
+		    json_object_array_get_idx(files->repairs, i);
+		int64_t at = json_int_or(repair, "at_ms", 0);
+		int64_t cost = json_int_or(repair, "cost_micros", 0);
+		struct json_object *row;
+
+		if (at <= state->repairs_ms || cost <= 0)
+			continue;
+		row = day_of(days, at / DAY_MS);
+		json_set_int(row, "repairs_micros",
+		    json_int_or(row, "repairs_micros", 0) + cost);
+		json_set_int(row, "cost_micros",
+		    json_int_or(row, "cost_micros", 0) + cost);
+	}
 }

@@ -39,4 +39,9 @@ void report_files_release(struct report_files *files);
 void report_files_check(const struct state *state,
     const struct settings *settings, struct json_object *head);
 
+/* The overseer writes down what a repair cost, and the next daemon books it:
+ * add what none has booked yet to the days of the view's budget. */
+void report_files_book_repairs(const struct report_files *files,
+    const struct state *state, struct json_object *budget);
+
 #endif
