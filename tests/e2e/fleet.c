@@ -103,12 +103,13 @@ guard(void)
 
 /* In a box, the agent writes its log, and waits at gates, in the scratch
  * folder; what is hidden inside it (root and home) stays hidden. */
-static void
-set_sandbox(const char *agent)
+void
+fleet_box(const char *mode)
 {
-	if (strcmp(e2e_sandbox(), "off") == 0)
-		return;
-	fleet_do("config", "set", "defaults.sandbox", e2e_sandbox(), NULL);
+	const char *agent =
+	    fleet_do("config", "get", "defaults.agent_command", NULL)->out;
+
+	fleet_do("config", "set", "defaults.sandbox", mode, NULL);
 	fleet_do("config", "set", "defaults.sandbox_write",
 	    e2e_path("[\"%s\"]", unit_scratch()), NULL);
 	/* For tests that put a script in front of it. */
@@ -137,7 +138,8 @@ begin(const char *agent)
 	fleet_do("config", "set", "defaults.agent_command", agent, NULL);
 	fleet_do("config", "set", "daemon.patrol_interval", "500ms", NULL);
 	fleet_do("config", "set", "defaults.allow_root", "true", NULL);
-	set_sandbox(agent);
+	if (strcmp(e2e_sandbox(), "off") != 0)
+		fleet_box(e2e_sandbox());
 	guard();
 	return root;
 }

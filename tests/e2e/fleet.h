@@ -20,6 +20,9 @@ const char *fleet_begin(void);
 const char *fleet_begin_real(void);
 /* The path of the real program (LLMC_REAL_CLAUDE), NULL if not available. */
 const char *fleet_real_agent(void);
+/* Workers have such a sandbox, in which they can write to the scratch folder.
+ */
+void fleet_box(const char *mode);
 void fleet_up(void);
 void fleet_end(void);
 
