@@ -86,22 +86,50 @@ stop_daemon(struct cli *cli, bool force)
 	return status;
 }
 
+/* Under an overseer without a daemon: a repair runs, or it waits. To end only
+ * what it left would not stop anything. *ret_done: it has ended. */
+static int
+stop_overseer(struct cli *cli, bool *ret_done)
+{
+	cleanup_free char *file = workspace_path(&cli->workspace, "state.lock");
+	struct overseer_files overseer;
+	bool active;
+
+	overseer_files_load(cli, &overseer);
+	active = overseer_files_repairs(&overseer);
+	overseer_files_release(&overseer);
+	if (!active || lock_is_held(file) == 1)
+		return CLI_OK;
+	if (!overseer_files_end(cli, DOWN_MS))
+		return cli_fail(cli, "failed",
+		    "the overseer was told to stop, but is still running; see: "
+		    "llmc status");
+	*ret_done = true;
+	return CLI_OK;
+}
+
 static int
 down_run(struct cli *cli, const struct cli_args *args)
 {
-	bool force = args->flags[FLAG_FORCE] != NULL;
+	bool force = args->flags[FLAG_FORCE] != NULL, overseer = false;
 	int ended = 0, status;
 
 	status = force ? CLI_OK :
 			 overseer_files_refuse(
 			     cli, "down", "--force stops the daemon anyway");
+	if (status == CLI_OK && force)
+		status = stop_overseer(cli, &overseer);
 	if (status == CLI_OK)
 		status = end_orphans(cli, &ended);
-	if (status == CLI_OK && ended == 0)
+	if (status == CLI_OK && ended == 0 && !overseer)
 		status = stop_daemon(cli, force);
 	if (status != CLI_OK)
 		return status;
-	if (ended > 0)
+	if (overseer)
+		buf_adds(&cli->text,
+		    "No daemon ran; the overseer has stopped. The worktrees are "
+		    "kept.\n");
+	else if (ended > 0)
 		buf_addf(&cli->text,
 		    "No daemon runs; the %d session%s that one had left %s "
 		    "ended. The worktrees are kept.\n",
@@ -131,7 +159,8 @@ const struct cli_command cmd_down = {
 	    "there. Without a\ndaemon, it ends the sessions that a killed one "
 	    "left. With --force, the sessions\nare killed at once. Without "
 	    "--force, this is refused while an overseer runs:\nstop the "
-	    "overseer, which stops the daemon too.\n",
+	    "overseer, which stops the daemon too. With --force, an overseer "
+	    "that repairs\nthe daemon is stopped.\n",
 	.flags = down_flags,
 	.method = "daemon.stop",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT | CLI_DAEMON_DOES,

@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc overseer: become the overseer, in the foreground. */
+/* llmc overseer: become the overseer, in the foreground, or with --detach
+ * start it in the background and return when it oversees. */
+#include <poll.h>
+#include <string.h>
+
+#include "clock.h"
 #include "commands.h"
+#include "detach.h"
 #include "errtext.h"
+#include "file.h"
+#include "json.h"
 #include "mem.h"
+#include "overseer-files.h"
 #include "preflight.h"
 #include "sessions.h"
 #include "shape.h"
 #include "sibling.h"
+#include "strv.h"
 #include "terminal.h"
+
+#define START_MS 60000
+#define LOOK_MS  50
 
 enum {
 	FLAG_CONCURRENCY,
@@ -16,7 +29,8 @@ enum {
 	FLAG_POST_ACCEPT_COMMAND,
 	FLAG_CLEAR,
 	FLAG_CHECK,
-	FLAG_COUNT
+	FLAG_COUNT,
+	FLAG_DETACH = FLAG_COUNT /* not one of the program */
 };
 
 /* The overseer's options; without the dashes they are our own flags. */
@@ -40,6 +54,8 @@ static const struct cli_flag overseer_flags[] = {
 	    "the first" },
 	[FLAG_CHECK] = { "check", NULL,
 	    "only say whether it can start, and what to do if not" },
+	[FLAG_DETACH] = { "detach", NULL,
+	    "run in the background; return when it oversees" },
 	{ NULL, NULL, NULL },
 };
 
@@ -51,6 +67,10 @@ check_flags(struct cli *cli, const struct cli_args *args)
 	if (reason != NULL && reason[0] == '\0')
 		return cli_misuse(cli, &cmd_overseer,
 		    "--clear needs a reason: what was fixed, or found");
+	if (args->flags[FLAG_DETACH] != NULL &&
+	    (reason != NULL || args->flags[FLAG_CHECK] != NULL))
+		return cli_misuse(cli, &cmd_overseer,
+		    "--detach cannot be combined with --clear or --check");
 	for (int i = 0; i < FLAG_COUNT; i++)
 		if (reason != NULL && i != FLAG_CLEAR && args->flags[i] != NULL)
 			return cli_misuse(cli, &cmd_overseer,
@@ -59,6 +79,72 @@ check_flags(struct cli *cli, const struct cli_args *args)
 			    options[i]);
 	return cli_check_concurrency(
 	    cli, &cmd_overseer, args->flags[FLAG_CONCURRENCY]);
+}
+
+/* Wait until it has a daemon, or deals with one that it does not have; false
+ * if it has ended. */
+static bool
+wait_overseeing(struct cli *cli, int fd)
+{
+	struct pollfd broken = { .fd = fd, .events = POLLIN };
+	int64_t end = clock_mono_ms() + START_MS;
+
+	while (clock_mono_ms() < end) {
+		struct overseer_files files;
+		const char *state;
+		bool begins;
+
+		if (poll(&broken, 1, LOOK_MS) == 1)
+			return false;
+		overseer_files_load(cli, &files);
+		state = json_string_or(files.json, "state", "Starting");
+		begins = !files.registered || strcmp(state, "Starting") == 0;
+		overseer_files_release(&files);
+		if (!begins)
+			break;
+	}
+	return true;
+}
+
+static int
+detach(struct cli *cli, const char *const *argv)
+{
+	cleanup_free char *log =
+	    workspace_path(&cli->workspace, "logs/overseer.stderr");
+	cleanup_strv char **copy = NULL;
+	struct overseer_files files;
+	cleanup_fd int fd = -1;
+	struct err err = { 0 };
+	off_t said = 0;
+	bool active;
+
+	overseer_files_load(cli, &files);
+	active = files.active;
+	overseer_files_release(&files);
+	if (active)
+		return cli_fail(cli, "already_running",
+		    "another overseer is running for %s; see: llmc status",
+		    cli->workspace.root);
+	for (; *argv != NULL; argv++)
+		strv_add(&copy, *argv);
+	if (file_make_private(log, &said, &err) < 0 ||
+	    detach_start(cli, copy, log, &fd, &err) < 0)
+		return cli_fail_err(cli, "failed", &err);
+	if (!wait_overseeing(cli, fd))
+		return detach_fail(cli, "the overseer", log, said);
+	overseer_files_load(cli, &files);
+	buf_addf(&cli->text,
+	    "The overseer is running (pid %lld): %s.\n"
+	    "Follow it with: llmc events --follow; stop it with: kill %lld\n",
+	    (long long)overseer_files_pid(&files),
+	    json_string_or(files.json, "state", "Starting"),
+	    (long long)overseer_files_pid(&files));
+	cli->result = json_object_new_object();
+	json_set_int(cli->result, "pid", overseer_files_pid(&files));
+	json_set_string(cli->result, "state",
+	    json_string_or(files.json, "state", "Starting"));
+	overseer_files_release(&files);
+	return CLI_OK;
 }
 
 static int
@@ -87,6 +173,8 @@ overseer_run(struct cli *cli, const struct cli_args *args)
 		if (overseer_flags[i].value != NULL)
 			argv[n++] = args->flags[i];
 	}
+	if (args->flags[FLAG_DETACH] != NULL)
+		return detach(cli, argv);
 	if (cli->json)
 		argv[n++] = "--json";
 	terminal_become(argv, &err);
@@ -107,12 +195,24 @@ static const struct shape line_shape = {
 	.help = "one on each line",
 };
 
+static const struct shape detached_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "pid", .type = SHAPE_INT },
+		{ .name = "state", .type = SHAPE_STRING },
+		{ .name = NULL },
+	    },
+};
+
 static const struct shape overseer_shape = {
 	.fields =
 	    (const struct shape_field[]){
 		{ .name = "what happens",
 		    .type = SHAPE_OBJECT,
 		    .of = &line_shape },
+		{ .name = "--detach",
+		    .type = SHAPE_OBJECT,
+		    .of = &detached_shape },
 		{ .name = "--check",
 		    .type = SHAPE_OBJECT,
 		    .of = &preflight_shape },
@@ -122,11 +222,14 @@ static const struct shape overseer_shape = {
 
 const struct cli_command cmd_overseer = {
 	.name = "overseer",
-	.usage = "[--concurrency N] [--task-pool-command COMMAND] "
-		 "[--post-accept-command COMMAND] | --clear REASON | --check",
+	.usage =
+	    "[--concurrency N] [--task-pool-command COMMAND] "
+	    "[--post-accept-command COMMAND] [--detach] | --clear REASON | "
+	    "--check",
 	.summary = "run auto mode, and repair it when it breaks",
 	.help =
-	    "Runs in the foreground until Ctrl-C, which stops the daemon too. "
+	    "Runs in the foreground until Ctrl-C, which stops the daemon too, "
+	    "or in the\nbackground with --detach. "
 	    "Starts the\ndaemon in auto mode (llmc up --auto), or takes over "
 	    "the one that is running, and\nwatches it. When the daemon dies, "
 	    "hangs, logs an error or stalls, a Claude Code\nsession repairs "

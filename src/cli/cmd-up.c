@@ -15,11 +15,14 @@
 #include "child.h"
 #include "commands.h"
 #include "daemon-wait.h"
+#include "detach.h"
 #include "errtext.h"
+#include "fd-channel.h"
 #include "file.h"
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
+#include "overseer-files.h"
 #include "preflight.h"
 #include "procref.h"
 #include "remote.h"
@@ -31,9 +34,8 @@
 #include "terminal.h"
 #include "text.h"
 
-#define START_MS  20000
-#define INFO_MS   5000
-#define WORDS_MAX 4096
+#define START_MS 20000
+#define INFO_MS  5000
 
 enum {
 	FLAG_AUTO,
@@ -80,73 +82,6 @@ make_argv(struct cli *cli, const struct cli_args *args, const char *autod)
 			strv_add(&argv, args->flags[i]);
 	}
 	return argv;
-}
-
-/* *ret_fd: the other end of its standard input, which is closed when it ends.
- * log: the file that gets what it says. */
-static int
-start_detached(struct cli *cli, char *const *argv, const char *log, int *ret_fd,
-    struct err *err)
-{
-	cleanup_buf struct buf command = BUF_INIT;
-	cleanup_child_result struct child_result result;
-	struct child_spec spec = { .cwd = cli->workspace.root, .detach = true };
-	int ends[2], r;
-
-	if (pipe2(ends, O_CLOEXEC) == -1)
-		return err_errno(err, -errno, "pipe");
-	buf_adds(&command, "exec");
-	for (; *argv != NULL; argv++) {
-		buf_addc(&command, ' ');
-		text_add_shell(&command, *argv);
-	}
-	buf_adds(&command, " >/dev/null 2>>");
-	text_add_shell(&command, log);
-	spec.shell = command.data;
-	spec.stdin_fd = ends[0];
-	r = child_run(&spec, &result, err);
-	if (r == 0 && !child_succeeded(&result))
-		r = err_set(err, -EIO, "autod cannot be started");
-	fd_close(ends[0]);
-	if (r < 0)
-		fd_close(ends[1]);
-	else
-		*ret_fd = ends[1];
-	return r;
-}
-
-/* What this daemon wrote to its log. */
-static void
-read_words(const char *log, off_t from, struct buf *out)
-{
-	cleanup_fd int fd = open(log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	char bytes[WORDS_MAX];
-	ssize_t n = fd < 0 ? 0 : pread(fd, bytes, sizeof bytes, from);
-
-	if (n > 0)
-		text_add_utf8(out, bytes, (size_t)n);
-	while (out->len > 0 && out->data[out->len - 1] == '\n')
-		buf_truncate(out, out->len - 1);
-}
-
-/* One line is part of the message; more follow it. */
-static int
-fail_to_start(struct cli *cli, const char *log, off_t from)
-{
-	cleanup_buf struct buf words = BUF_INIT;
-	struct err err = { 0 };
-	bool one;
-
-	read_words(log, from, &words);
-	one = strchr(words.data, '\n') == NULL;
-	err_set(&err, -EIO, "the daemon did not start%s%s",
-	    words.len == 0 ? "; see: llmc logs" :
-		one        ? ": " :
-			     "; it said:",
-	    one ? words.data : "");
-	if (!one)
-		buf_addc(&words, '\n');
-	return cli_fail_output(cli, "failed", &err, one ? NULL : words.data);
 }
 
 /* A daemon without auto mode makes room for one with it: the sessions stay, and
@@ -199,10 +134,10 @@ up_detached(struct cli *cli, char *const *argv, bool is_auto)
 	off_t said = 0;
 
 	if (file_make_private(log, &said, &err) < 0 ||
-	    start_detached(cli, argv, log, &fd, &err) < 0)
+	    detach_start(cli, argv, log, &fd, &err) < 0)
 		return cli_fail_err(cli, "failed", &err);
 	if (!daemon_wait_up(cli, fd, START_MS, &info))
-		return fail_to_start(cli, log, said);
+		return detach_fail(cli, "the daemon", log, said);
 	buf_addf(&cli->text, "The daemon is running (pid %lld).\n",
 	    (long long)json_int_or(info, "pid", 0));
 	if (is_auto)
@@ -271,6 +206,26 @@ check_start(struct cli *cli)
 	return CLI_OK;
 }
 
+/* Between two daemons the overseer repairs, or waits: one that a person starts
+ * then would take the place of its own. It starts its own through us, too. */
+static int
+refuse_beside(struct cli *cli)
+{
+	struct overseer_files overseer;
+	bool repairs;
+
+	if (getenv(FD_CHANNEL_VARIABLE) != NULL)
+		return CLI_OK;
+	overseer_files_load(cli, &overseer);
+	repairs = overseer_files_repairs(&overseer);
+	overseer_files_release(&overseer);
+	if (!repairs)
+		return CLI_OK;
+	return cli_fail(cli, "overseen",
+	    "the overseer repairs the daemon and starts it then; see: llmc "
+	    "status. To stop that: llmc down --force");
+}
+
 static int
 up_run(struct cli *cli, const struct cli_args *args)
 {
@@ -294,6 +249,8 @@ up_run(struct cli *cli, const struct cli_args *args)
 		status = check_start(cli);
 	if (status == CLI_OK)
 		status = take_over(cli, args->flags[FLAG_AUTO] != NULL);
+	if (status == CLI_OK)
+		status = refuse_beside(cli);
 	if (status != CLI_OK)
 		return status;
 	argv = make_argv(cli, args, autod);

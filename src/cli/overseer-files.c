@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "clock.h"
 #include "history.h"
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
 #include "overseer-files.h"
+#include "procref.h"
 #include "roster.h"
 
+#define LOOK_MS          50
 #define REGISTRATION_MAX ((size_t)256 * 1024)
 
 void
@@ -43,6 +48,37 @@ int64_t
 overseer_files_pid(const struct overseer_files *overseer)
 {
 	return overseer->registered ? json_int_or(overseer->json, "pid", 0) : 0;
+}
+
+bool
+overseer_files_repairs(const struct overseer_files *overseer)
+{
+	const char *state = json_string_or(overseer->json, "state", "");
+
+	return overseer->active && overseer->registered &&
+	    (strcmp(state, "Remediating") == 0 ||
+		strcmp(state, "Waiting") == 0);
+}
+
+bool
+overseer_files_end(struct cli *cli, int64_t ms)
+{
+	cleanup_free char *lock =
+	    workspace_path(&cli->workspace, "overseer.lock");
+	struct procref ref = PROCREF_INIT;
+	struct overseer_files overseer;
+	int64_t end = clock_mono_ms() + ms;
+	bool told;
+
+	overseer_files_load(cli, &overseer);
+	told = overseer.registered &&
+	    procref_from_json(&ref, overseer.json, NULL) == 0 &&
+	    procref_open(&ref) == 0 && procref_signal(&ref, SIGTERM) == 0;
+	overseer_files_release(&overseer);
+	procref_release(&ref);
+	while (told && lock_is_held(lock) == 1 && clock_mono_ms() < end)
+		poll(NULL, 0, LOOK_MS); /* a lock has no event */
+	return told && lock_is_held(lock) != 1;
 }
 
 int

@@ -27,6 +27,12 @@ void overseer_files_release(struct overseer_files *overseer);
 /* The running overseer's process, 0 when there is none or it is not known. */
 int64_t overseer_files_pid(const struct overseer_files *overseer);
 
+/* Does it repair the daemon, or wait before it starts another? */
+bool overseer_files_repairs(const struct overseer_files *overseer);
+/* End the running overseer, which has no daemon to be ended: it repairs one, or
+ * waits. False if it is not known, or does not end in that time. */
+bool overseer_files_end(struct cli *cli, int64_t ms);
+
 /* While an overseer is running, the failure is reported (`command` is what is
  * refused, `way` what can be done instead, NULL = nothing); otherwise CLI_OK.
  */

@@ -243,6 +243,28 @@ judge_budget(const struct preflight_facts *f, struct buf *detail)
 	return MEH("llmc config set budget.day_cost DOLLARS");
 }
 
+static struct verdict
+judge_tmux(const struct preflight_facts *f, struct buf *detail)
+{
+	if (f->no_tmux == NULL)
+		return GOOD;
+	buf_addf(detail,
+	    "%s (tmux.command) is not on PATH: the agents run in it",
+	    f->no_tmux);
+	return BAD("install tmux, or: llmc config set tmux.command PATH");
+}
+
+static struct verdict
+judge_agent(const struct preflight_facts *f, struct buf *detail)
+{
+	if (f->no_agent == NULL)
+		return GOOD;
+	buf_addf(
+	    detail, "%s (defaults.agent_command) is not on PATH", f->no_agent);
+	return BAD("install Claude Code, or: llmc config set "
+		   "defaults.agent_command PATH");
+}
+
 /* --- all of them ------------------------------------------------------ */
 
 static const struct row {
@@ -252,6 +274,8 @@ static const struct row {
 	bool agent; /* without it, an agent cannot work */
 	bool any; /* not only Claude Code */
 } rows[] = {
+	{ "tmux", judge_tmux, false, true },
+	{ "agent", judge_agent, false, true },
 	{ "claude", judge_home, true, false },
 	{ "onboarding", judge_onboarding, true, false },
 	{ "login", judge_login, true, false },
@@ -333,6 +357,8 @@ preflight_facts_release(struct preflight_facts *facts)
 {
 	free(take_ptr(&facts->home_error));
 	free(take_ptr(&facts->sandbox_error));
+	free(take_ptr(&facts->no_tmux));
+	free(take_ptr(&facts->no_agent));
 	free(take_ptr(&facts->branch));
 	free(take_ptr(&facts->identity));
 	free(take_ptr(&facts->dirt));

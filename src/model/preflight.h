@@ -53,6 +53,8 @@ struct preflight_facts {
 	char *limits; /* memory_max and such that are set; NULL = none */
 	char *limits_place; /* what holds them; NULL = nothing */
 	char *limits_why; /* why not all of them can be held; NULL = all are */
+	char *no_tmux, *no_agent; /* the programs that are not there; NULL =
+				   * they are */
 };
 
 enum preflight_level {

@@ -96,6 +96,24 @@ give_everything_back(void)
 	fleet_do("trust", "--onboarding", NULL);
 }
 
+START_TEST(a_missing_tmux_or_agent_is_noticed)
+{
+	struct e2e_run *run;
+
+	auto_set("tmux.command", "/no/such/tmux");
+	auto_set("defaults.agent_command", "no-such-claude");
+	auto_set("overseer.remediation_prompt", "Repair it.");
+	run = e2e_llmc(fleet_root(), "up", "--check", NULL);
+	e2e_expect(run, 1, NULL);
+	e2e_has(run->out, "/no/such/tmux (tmux.command)");
+	e2e_has(run->out, "no-such-claude (defaults.agent_command)");
+	run = e2e_llmc(fleet_root(), "overseer", "--check", NULL);
+	e2e_expect(run, OVER_REFUSED, NULL);
+	e2e_has(run->out, "/no/such/tmux (tmux.command)");
+	e2e_has(run->out, "no-such-claude (defaults.agent_command)");
+}
+END_TEST
+
 START_TEST(what_is_missing_is_one_list_and_nothing_starts)
 {
 	struct e2e_run *run;
@@ -351,6 +369,7 @@ Suite *
 unit_suite(void)
 {
 	const TTest *const tests[] = {
+		a_missing_tmux_or_agent_is_noticed,
 		what_is_missing_is_one_list_and_nothing_starts,
 		programs_get_the_list_as_json,
 		root_must_allow_what_it_risks,

@@ -96,7 +96,7 @@ START_TEST(shells_complete_it)
 
 	e2e_has(bash,
 	    "\toverseer)\n\t\tflags+=' --concurrency --task-pool-command "
-	    "--post-accept-command --clear --check'\n\t\t;;\n");
+	    "--post-accept-command --clear --check --detach'\n\t\t;;\n");
 	e2e_has(bash, "\tfailures)\n\t\tflags+=' --all'\n");
 	e2e_has(shown_must("completion", "fish", NULL)->out, "-a overseer -d");
 	e2e_has(shown_must("completion", "zsh", NULL)->out, "failures");

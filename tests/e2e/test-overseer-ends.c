@@ -6,12 +6,14 @@
  * a later overseer remembers.
  */
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "json.h"
 #include "mem.h"
 #include "overrun.h"
 
@@ -224,6 +226,56 @@ START_TEST(down_without_a_daemon_ends_the_sessions)
 	e2e_has(run->out, "No daemon runs; the 1 session that one had left");
 	work_is_kept(agent);
 	fleet_fails("llmc up", "down", NULL);
+}
+END_TEST
+
+/* What a person may type while the overseer repairs: each does what it says. */
+START_TEST(up_and_down_during_a_repair)
+{
+	struct e2e_run *run;
+
+	over_remedy(0, "fake: run %s", auto_gate("repair"));
+	over_start();
+	over_complain(over_daemon(0));
+	auto_wait_gate("repair");
+	auto_wait_shell("grep -q Remediating .llmc/overseer.json");
+	run = e2e_llmc(fleet_root(), "up", "--detach", NULL);
+	ck_assert_int_eq(run->status, 1);
+	e2e_has(run->err, "the overseer repairs the daemon");
+	run = e2e_llmc(fleet_root(), "down", NULL);
+	ck_assert_int_eq(run->status, 1);
+	e2e_has(run->err, "refused while an overseer runs");
+	run = fleet_do("down", "--force", NULL);
+	e2e_has(run->out, "the overseer has stopped");
+	over_ends(OVER_STOPPED, "Remediation interrupted");
+}
+END_TEST
+
+START_TEST(detached_it_returns_when_it_oversees)
+{
+	struct e2e_run *run =
+	    e2e_llmc(fleet_root(), "overseer", "--detach", NULL);
+	struct json_object *json;
+	int64_t end = clock_mono_ms() + 30000;
+	int pid;
+
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "The overseer is running");
+	e2e_has(run->out, "Running");
+	json = e2e_load(in_root("overseer.json"));
+	pid = (int)json_int_or(json, "pid", 0);
+	json_object_put(json);
+	ck_assert(over_alive(pid));
+	e2e_has(fleet_do("status", NULL)->out, "Running");
+	/* Another one is refused, with its words. */
+	run = e2e_llmc(fleet_root(), "overseer", "--detach", NULL);
+	ck_assert_int_eq(run->status, 1);
+	e2e_has(run->err, "another overseer is running");
+	ck_assert_int_eq(kill(pid, SIGTERM), 0);
+	while (over_alive(pid) && clock_mono_ms() < end)
+		poll(NULL, 0, 10); /* it is not our child */
+	ck_assert(!over_alive(pid));
+	e2e_has(fleet_do("status", NULL)->out, "Terminated");
 }
 END_TEST
 
@@ -628,6 +680,8 @@ unit_suite(void)
 		a_second_ctrl_c_keeps_the_record_and_leaves_no_server,
 		a_second_ctrl_c_ends_a_daemon_that_takes_its_time,
 		down_without_a_daemon_ends_the_sessions,
+		up_and_down_during_a_repair,
+		detached_it_returns_when_it_oversees,
 		a_person_is_told_why_a_repair_failed,
 		a_channel_gets_the_end_of_the_overseer,
 		a_log_that_grows_during_a_repair_is_no_failure,

@@ -59,6 +59,21 @@ find(const struct preflight *p, const char *name)
 	return NULL;
 }
 
+START_TEST(a_missing_program_is_a_reason_to_refuse)
+{
+	struct preflight_facts facts = good();
+	cleanup_preflight struct preflight p = { 0 };
+
+	facts.no_tmux = xstrdup("tmux");
+	facts.no_agent = xstrdup("claude");
+	p = judge(&facts);
+	ck_assert_int_eq(p.counts[PREFLIGHT_FAIL], 2);
+	ck_assert_ptr_nonnull(strstr(find(&p, "tmux")->detail, "tmux.command"));
+	ck_assert_ptr_nonnull(
+	    strstr(find(&p, "agent")->remedy, "defaults.agent_command"));
+}
+END_TEST
+
 START_TEST(where_all_is_right_nothing_is_printed)
 {
 	struct preflight_facts facts = good();
@@ -406,6 +421,7 @@ unit_suite(void)
 	suite_add_tcase(s, each);
 	unit_case(s, "preflight",
 	    (const TTest *const[]){ where_all_is_right_nothing_is_printed,
+		a_missing_program_is_a_reason_to_refuse,
 		what_is_not_known_refuses_nothing, another_agent_needs_no_login,
 		root_may_do_what_is_allowed_or_asks,
 		problems_of_the_settings_are_findings,

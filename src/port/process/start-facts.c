@@ -23,6 +23,7 @@
 #include "preflight.h"
 #include "price.h"
 #include "settings.h"
+#include "sibling.h"
 #include "start-facts.h"
 #include "workspace.h"
 
@@ -271,6 +272,15 @@ start_facts_read(const struct workspace *ws, const struct settings *settings,
 	f->unpriced = unpriced_model(settings);
 }
 
+/* A copy of the name if there is no such program, else NULL. */
+static char *
+missing(const char *program)
+{
+	cleanup_free char *found = sibling_program(program);
+
+	return found == NULL ? xstrdup(program) : NULL;
+}
+
 int
 start_facts_check(const struct workspace *ws, struct preflight *ret_preflight,
     struct err *err)
@@ -284,6 +294,9 @@ start_facts_check(const struct workspace *ws, struct preflight *ret_preflight,
 	if (r < 0)
 		return r;
 	start_facts_read(ws, settings, &problems, config, &facts);
+	facts.no_tmux = missing(settings_string(settings, "tmux.command"));
+	facts.no_agent =
+	    missing(worker_string(settings, WORKER, "agent_command"));
 	preflight_judge(&facts, ret_preflight);
 	preflight_facts_release(&facts);
 	settings_problems_release(&problems);
