@@ -94,13 +94,36 @@ START_TEST(what_landed_does_not_run_in_a_repair)
 }
 END_TEST
 
+START_TEST(a_real_session_repairs_in_a_sandbox)
+{
+	e2e_need_boxes("");
+	land_traps();
+	e2e_write(e2e_path("%s/pool.sh", fleet_root()), "exit 7\n");
+	e2e_sh(fleet_root(), "git add pool.sh && git commit -qm pool");
+	auto_set("defaults.start_timeout", "60s");
+	auto_set("defaults.sandbox", "worktree");
+	auto_set("workers.auto-1.isolate", "true");
+	auto_set("auto.task_pool_command", "sh pool.sh");
+	auto_set("overseer.remediation_prompt",
+	    "fake: run touch \"$LLMC_ROOT/escaped\"; echo : >pool.sh; git "
+	    "commit -qam mended");
+	over_start();
+	ck_assert(over_recovers(0, "\"task_pool_failed\"", 0));
+	over_stop();
+	ck_assert_str_eq(e2e_read(e2e_path("%s/pool.sh", fleet_root())), ":\n");
+	ck_assert(!e2e_exists(e2e_path("%s/escaped", fleet_root())));
+	ck_assert(!e2e_exists(e2e_path("%s/ran", e2e_dir("trapped"))));
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
 	const TTest *const all[] = { a_real_session_repairs_and_work_goes_on,
 		a_real_session_that_does_not_help_ends_in_a_spiral,
 		a_real_session_can_ask_for_a_person,
-		what_landed_does_not_run_in_a_repair };
+		what_landed_does_not_run_in_a_repair,
+		a_real_session_repairs_in_a_sandbox };
 	Suite *s;
 
 	scenarios_real();
