@@ -288,6 +288,29 @@ START_TEST(the_most_of_twenty_landed_tasks_is_the_estimate)
 }
 END_TEST
 
+/* A parent is told the result of each child, which takes a turn. */
+START_TEST(who_waits_for_others_is_not_measured_by_turns)
+{
+	struct oversight_world w;
+	struct task *t;
+
+	oversight_world_begin(&w, OVERSIGHT_ON "expected_iterations = 1\n");
+	t = auto_task(auto_world_turn(&w.world, 1));
+	if (_i == 0)
+		task_run_of(t)->has_spawned = true;
+	else
+		task_run_of(t)->mail_turns = 1;
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	for (int n = 1; n <= 6; n++)
+		oversight_world_lacks(
+		    oversight_world_sent_back(&w, n), "OVERSIGHT");
+	oversight_world_has(last(&w, 6), "\"maxIterations\":1");
+	oversight_world_has(oversight_world_recorded(&w, "check", NULL),
+	    "\"status\":\"healthy\"");
+	oversight_world_end(&w);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -306,6 +329,8 @@ unit_suite(void)
 	tcase_set_timeout(estimate, 60);
 	tcase_add_loop_test(
 	    estimate, the_most_of_twenty_landed_tasks_is_the_estimate, 0, 2);
+	tcase_add_loop_test(
+	    estimate, who_waits_for_others_is_not_measured_by_turns, 0, 2);
 	suite_add_tcase(suite, estimate);
 	return suite;
 }
