@@ -18,8 +18,13 @@ begin(void)
 
 START_TEST(healthy_work_lands_and_the_rest_is_in_one_list)
 {
-	night_story(&(struct night){
-	    .small = 2, .calls = 20, .children = 2, .plans = true });
+	/* The one whose process is killed goes on with what it was doing. */
+	fleet_answer("has been resumed", "fake: commit lines.txt x\n");
+	night_story(&(struct night){ .small = 2,
+	    .calls = 20,
+	    .children = 2,
+	    .kills_agent = true,
+	    .plans = true });
 }
 END_TEST
 
