@@ -99,8 +99,10 @@ show_summary(struct auto_status *a)
 	    plural(workers), completed, plural(completed));
 	if (left > 0)
 		buf_addf(&a->cli->text, ", %" PRIu64 " not", left);
-	buf_addf(&a->cli->text, ", %" PRIu64 " error%s\n", state->errors,
-	    plural(state->errors));
+	if (state->errors > 0)
+		buf_addf(&a->cli->text, ", %" PRIu64 " error%s", state->errors,
+		    plural(state->errors));
+	buf_addc(&a->cli->text, '\n');
 	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++)
 		json_set_int(outcomes, task_outcome_name((enum task_outcome)i),
 		    (int64_t)state->outcomes[i]);

@@ -277,7 +277,7 @@ draw_budget(const struct head *h, int row)
 
 	add_money(view_of(h->view, "budget"), h->grid->columns < NARROW, &text);
 	buf_addf(&text, "  landed %d failed %d", count_ended(h->view, "landed"),
-	    count_ended(h->view, "failed") +
+	    count_ended(h->view, "failed") + count_ended(h->view, "aborted") +
 		count_ended(h->view, "dead-letter"));
 	buf_addf(&text, " queue %" PRId64 "%s",
 	    count_rows(tasks, "worker", NULL) + (todo > 0 ? todo : 0),
