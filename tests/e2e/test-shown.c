@@ -282,7 +282,7 @@ START_TEST(status_tells_how_auto_mode_is)
 		(long long)shown_now() - 61));
 	out = shown_must("status", NULL, NULL)->out;
 	e2e_has(out, "t3 \"Make it faster\"");
-	e2e_has(out, "Auto Mode: 1 worker, 5 tasks completed, 3 errors");
+	e2e_has(out, "Auto Mode: 1 worker, 5 tasks completed, 3 not, 3 errors");
 	e2e_has(out, "1 in progress, 1 waiting, 1 in the folder, 3 failed  ");
 	e2e_has(out, "Today: 1,204,332 tokens, $4.20 est.");
 	e2e_has(out, "Tasks were last completed 2m");
