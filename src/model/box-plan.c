@@ -254,6 +254,16 @@ mask_sockets(struct mounts *m, const char *const *sockets)
 	}
 }
 
+static void
+hide_tmux(struct mounts *m, const char *folder)
+{
+	const struct mount *around =
+	    folder != NULL ? mount_of(m, folder) : NULL;
+
+	if (around != NULL && around->from != NULL)
+		hide(m, folder);
+}
+
 /* Nothing is seen but what is mounted here: the root is an empty folder. */
 static void
 mount_all(struct mounts *m, const struct box_facts *f)
@@ -283,6 +293,7 @@ mount_all(struct mounts *m, const struct box_facts *f)
 		    m, b->writable ? "--bind" : "--ro-bind", b->from, b->at);
 	each(m, show_shared, f->read);
 	each(m, open_shared, f->write);
+	hide_tmux(m, f->tmux);
 	mask_sockets(m, f->sockets);
 	/* Root may write there even without capabilities. */
 	if (f->is_root)
@@ -334,7 +345,7 @@ seal_all(char ***argv, const struct mounts *m, const struct box_facts *f)
 {
 	cleanup_free char *worktrees =
 	    f->git_dir != NULL ? xasprintf("%s/worktrees", f->git_dir) : NULL;
-	const char *const sealed[] = { f->root, f->state, f->trees };
+	const char *const sealed[] = { f->root, f->state, f->trees, f->tmux };
 
 	for (size_t i = 0; i < nitems(sealed); i++)
 		if (sealed[i] != NULL && !is_writable(f, sealed[i]))

@@ -81,6 +81,8 @@ struct box_facts {
 	const struct box_bind *binds;
 	const char *const *programs; /* files and folders that are needed, and
 				      * not in machine, or hidden: readable */
+	const char *tmux; /* the folder of tmux's sockets: hidden if it would be
+			   * seen; a box may have one of its own in /tmp */
 	const char *const *read, *const *write; /* sandbox_read, _write */
 	const char *const *sockets; /* that somebody on this machine listens at:
 				     * hidden in machine, programs, read and

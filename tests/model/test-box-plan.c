@@ -232,6 +232,35 @@ START_TEST(a_socket_in_a_place_of_the_machine_is_masked)
 }
 END_TEST
 
+START_TEST(the_sockets_of_tmux_are_hidden_where_they_would_be_seen)
+{
+	static const char *const read[] = { "/tmp/given", NULL };
+	static const char *const hidden[] = { "/usr/t/tmux-1",
+		"/tmp/given/tmux-1", R "/.worktrees/w/tmux-1" };
+	static const char *const absent[] = { "/tmp/tmux-1", "/srv/tmux-1",
+		"/home/u/tmux-1" };
+	struct box_facts f = worktree;
+
+	f.read = read;
+	for (size_t i = 0; i < nitems(hidden); i++) {
+		cleanup_strv char **argv = NULL;
+
+		f.tmux = hidden[i];
+		argv = box_plan(&f);
+		place_of(argv, "--tmpfs", hidden[i]);
+		place_of(argv, "--remount-ro", hidden[i]);
+	}
+	/* A box can have sockets of its own there. */
+	for (size_t i = 0; i < nitems(absent); i++) {
+		cleanup_strv char **argv = NULL;
+
+		f.tmux = absent[i];
+		argv = box_plan(&f);
+		ck_assert(!has_word(argv, absent[i]));
+	}
+}
+END_TEST
+
 START_TEST(the_whole_machine_can_be_given)
 {
 	static const char *const all[] = { "/", NULL };
@@ -360,6 +389,7 @@ unit_suite(void)
 		a_folder_is_mounted_before_what_is_inside_it,
 		what_the_user_opens_comes_after_what_is_hidden,
 		a_socket_in_a_place_of_the_machine_is_masked,
+		the_sockets_of_tmux_are_hidden_where_they_would_be_seen,
 		the_whole_machine_can_be_given, a_file_can_be_seen_elsewhere,
 		NULL });
 	unit_case(s, "environment",

@@ -150,6 +150,11 @@ START_TEST(what_a_worker_needs_is_there)
 	works(w,
 	    "test \"$PWD\" = \"$LLMC_TEST_ROOT/.worktrees/ann\" && "
 	    "test \"$(git rev-parse --show-toplevel)\" = \"$PWD\"");
+	/* Its own tmux server, if it wants one. */
+	unsetenv("TMUX_TMPDIR");
+	works(w,
+	    "command -v tmux >/dev/null || exit 0; "
+	    "tmux -L own -f /dev/null new-session -d && tmux -L own kill-server");
 	claude = box_claude_dir(&w.workspace, "ann");
 	ck_assert(file_is_dir(claude));
 	spool = workspace_path(&w.workspace, "run/ann/spool/x");
@@ -377,12 +382,26 @@ START_TEST(programs_in_unusual_places_work)
 	    "cp /bin/sh own/interpreter\n"
 	    "printf '#!%s\\necho agent\\n' \"$PWD/own/interpreter\" "
 	    ">own/program && ln -s own/program agent\n"
+	    "ln -s \"$PWD/own/program\" tool/bin/linked\n"
 	    "chmod +x tool/bin/say own/program && ln -s \"$HOME\" home\n");
 	setenv("PATH", path, 1);
 	setenv("HOME", home, 1);
 	box_world_settings(&w, config);
 	works(w, "test \"$(say)\" = hello");
 	works(w, "test \"$(\"$LLMC_TEST_ELSEWHERE/agent\")\" = agent");
+	/* A link of a folder of PATH, to a place that is not on it. */
+	box_world_settings(&w, WORKTREE "agent_command = \"linked\"\n");
+	works(w, "test \"$(linked)\" = agent");
+	/* Also in a folder that can be written; the program itself cannot. */
+	free(take_ptr(&config));
+	config = xasprintf(WORKTREE "agent_command = \"linked\"\n"
+				    "sandbox_write = [\"%s\"]\n",
+	    dir);
+	box_world_settings(&w, config);
+	works(w,
+	    "test \"$(linked)\" = agent && "
+	    "echo x >\"$LLMC_TEST_ELSEWHERE/own/new\"");
+	fails(w, "echo x >>\"$LLMC_TEST_ELSEWHERE/own/program\"");
 	works(w, "cd ~ && echo x >~/new");
 	fails(w, "cat ~/secret");
 	box_world_end(&w);

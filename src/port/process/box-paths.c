@@ -137,6 +137,53 @@ box_paths_follow(struct box_paths *p, const char *path)
 	}
 }
 
+/* Is it a link in one of these folders, which is there as it is? */
+static bool
+is_link_in(const struct box_paths *p, char *const *folders, const char *path)
+{
+	struct stat st;
+
+	return deepest(folders, path) > 0 &&
+	    deepest(folders, path) >= deepest(p->hidden, path) &&
+	    lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+void
+box_paths_finish(struct box_paths *p, char *const *read, char *const *write)
+{
+	char **shown = take_ptr(&p->shown), **all;
+	size_t links = 0, given = 0;
+
+	for (; read != NULL && read[given] != NULL; given++)
+		strv_add(&p->shown, read[given]);
+	/* A folder comes before what is in it. */
+	for (size_t i = 0; shown != NULL && shown[i] != NULL; i++) {
+		size_t least = i;
+
+		for (size_t n = i + 1; shown[n] != NULL; n++)
+			if (strlen(shown[n]) < strlen(shown[least]))
+				least = n;
+		/* What can be written around it does not make it writable. */
+		if (!is_seen(p, shown[least]) &&
+		    !is_link_in(p, write, shown[least]))
+			strv_add(&p->shown, shown[least]);
+		free(shown[least]);
+		shown[least] = shown[i];
+	}
+	free(shown);
+	for (size_t i = 0; i < p->link_count; i++)
+		if (!is_seen(p, p->links[i].at) &&
+		    !is_link_in(p, write, p->links[i].at))
+			p->links[links++] = p->links[i];
+	if (p->links != NULL)
+		p->links[links] = (struct box_bind){ 0 };
+	p->link_count = links;
+	all = take_ptr(&p->shown);
+	for (size_t i = given; i < strv_count(all); i++)
+		strv_add(&p->shown, all[i]);
+	strv_free(all);
+}
+
 void
 box_paths_begin(struct box_paths *p)
 {

@@ -58,6 +58,11 @@ void box_paths_show_git(
  * certificates that the environment names. */
 void box_paths_show_machine(struct box_paths *paths);
 
+/* Leave out what is seen in a folder that is shown, or in those that the
+ * settings give: a link there would be in the way. */
+void box_paths_finish(
+    struct box_paths *paths, char *const *read, char *const *write);
+
 /* The sockets with a path that somebody listens at. For strv_free(). */
 char **box_paths_sockets(void);
 

@@ -33,7 +33,7 @@ struct making {
 	struct box_facts facts;
 	struct box_paths paths;
 	const char *name; /* of the folder in .llmc/box */
-	char *bwrap, *home, *trees, *tree, *tree_git, *lfs, *llmc;
+	char *bwrap, *home, *tmux, *trees, *tree, *tree_git, *lfs, *llmc;
 	char *session, *run, *spool, *claude, *cache, *login;
 	char **temporary, **closed, **read, **write, **sockets, **unset, **set;
 	char **owned; /* strings of the binds */
@@ -45,7 +45,7 @@ struct making {
 static void
 making_release(struct making *m)
 {
-	char *const strings[] = { m->bwrap, m->home, m->trees, m->tree,
+	char *const strings[] = { m->bwrap, m->home, m->tmux, m->trees, m->tree,
 		m->tree_git, m->lfs, m->llmc, m->session, m->run, m->spool,
 		m->claude, m->cache, m->login };
 
@@ -133,17 +133,6 @@ find_home(struct making *m, struct err *err)
 	return 0;
 }
 
-/* Where tmux has the sockets of this user, wherever that is: who can reach one
- * of them can start any program. */
-static void
-hide_tmux(struct making *m)
-{
-	cleanup_free char *folder = tmux_socket_path("");
-
-	if (box_paths_hide(&m->paths, folder))
-		strv_add(&m->closed, last(m->paths.hidden));
-}
-
 /* What is hidden, before anything is shown again. */
 static int
 hide_places(struct making *m, struct err *err)
@@ -163,7 +152,6 @@ hide_places(struct making *m, struct err *err)
 			strv_add(&m->temporary, last(m->paths.hidden));
 	if (box_paths_hide(&m->paths, "/run"))
 		strv_add(&m->closed, last(m->paths.hidden));
-	hide_tmux(m);
 	box_paths_hide(&m->paths, m->home);
 	box_paths_follow(&m->paths, getenv("HOME"));
 	box_paths_hide(&m->paths, ws->root);
@@ -250,6 +238,7 @@ static void
 show_places(struct making *m)
 {
 	const struct box_spec *spec = m->spec;
+	cleanup_free char *tmux = tmux_socket_path("");
 	cleanup_buf struct buf agent = BUF_INIT;
 
 	m->llmc = sibling_find("llmc");
@@ -268,7 +257,10 @@ show_places(struct making *m)
 	add_existing(m, &m->read, spec->read);
 	add_existing(m, &m->write, worker_list(m, "sandbox_write"));
 	add_existing(m, &m->write, spec->write);
+	box_paths_finish(&m->paths, m->read, m->write);
 	m->sockets = box_paths_sockets();
+	/* Who can reach one of them can start any program. */
+	m->tmux = realpath(tmux, NULL);
 }
 
 static void
@@ -407,6 +399,7 @@ fill_facts(struct making *m)
 	f->temporary = strv_const(m->temporary);
 	f->closed = strv_const(m->closed);
 	f->home = m->home;
+	f->tmux = m->tmux;
 	f->root = ws->root;
 	f->state = ws->dir;
 	f->trees = m->trees;
