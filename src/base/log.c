@@ -300,10 +300,10 @@ log_terminal(enum log_level level, int64_t now, const char *message, size_t len,
 		    log_levels[level].colour, log_levels[level].name);
 	else
 		buf_addf(&line, "%-5s ", log_levels[level].name);
-	text_add_visible(&line, message, len, false);
+	text_add_words(&line, message, len);
 	for (; pairs[0] != NULL; pairs += 2) {
 		buf_addf(&line, " %s=", pairs[0]);
-		text_add_visible(&line, pairs[1], strlen(pairs[1]), false);
+		text_add_words(&line, pairs[1], strlen(pairs[1]));
 	}
 	buf_addc(&line, '\n');
 	outlet_write(&log_state.terminal, line.data, line.len);

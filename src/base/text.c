@@ -284,6 +284,16 @@ text_add_line(struct buf *out, const char *s, size_t len)
 }
 
 void
+text_add_words(struct buf *out, const char *s, size_t len)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+
+	text_add_line(&line, s, len);
+	if (line.len > 0)
+		text_add_visible(out, line.data, line.len, false);
+}
+
+void
 text_add_quoted(struct buf *out, const char *s, size_t len)
 {
 	cleanup_buf struct buf visible = BUF_INIT;

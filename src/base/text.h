@@ -66,6 +66,10 @@ void text_add_visible(
  * the ends. */
 void text_add_line(struct buf *out, const char *s, size_t len);
 
+/* Both: words for people, on one line and safe for a terminal. For names use
+ * text_add_visible(), which hides nothing. */
+void text_add_words(struct buf *out, const char *s, size_t len);
+
 /* What somebody else wrote, made visible, with "| " before each line, so that
  * none of them can pass for a line of ours. Every line ends with a newline. */
 void text_add_quoted(struct buf *out, const char *s, size_t len);

@@ -76,7 +76,7 @@ add_words(struct buf *out, const char *words)
 {
 	size_t len = strlen(words), part = text_cut(words, len, WORDS_MAX);
 
-	text_add_visible(out, words, part, false);
+	text_add_words(out, words, part);
 	if (part < len)
 		buf_adds(out, "...");
 }

@@ -100,7 +100,7 @@ console_fail(const struct overseer *o, const char *words)
 		return;
 	}
 	buf_adds(&safe, "overseer: ");
-	text_add_visible(&safe, words, strlen(words), false);
+	text_add_words(&safe, words, strlen(words));
 	buf_addc(&safe, '\n');
 	console_error(safe.data);
 }

@@ -524,11 +524,36 @@ START_TEST(work_in_the_queue_is_dropped_with_its_task)
 }
 END_TEST
 
+/* What was built has a ref of its own. */
+START_TEST(git_gc_by_a_person_ends_nothing)
+{
+	struct auto_world world;
+	cleanup_free char *gc = NULL;
+
+	begin_queued(&world, "");
+	gc = xasprintf("git -C .llmc/checks/1 checkout -q --detach main; "
+		       "git reflog expire --expire=now --all; git gc -q "
+		       "--prune=now; git cat-file -e %s",
+	    floor_world_sh(
+		&world.floor, "git -C .llmc/checks/1 rev-parse HEAD"));
+	floor_world_sh(&world.floor, gc);
+	allow(&world, "0");
+	auto_world_wait_done(&world);
+	auto_world_filed(&world, "t1 landed; ");
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "git for-each-ref refs/llmc/queue"),
+	    "");
+	auto_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
 	Suite *suite = suite_create("auto-queue");
 	TCase *loops = tcase_create("loops");
+
+	unit_rows(suite, git_gc_by_a_person_ends_nothing, 1);
 
 	unit_case(suite, "released",
 	    (const TTest *const[]){ released_work_lands,

@@ -318,10 +318,10 @@ START_TEST(the_terminal_copy_is_safe_to_look_at)
 	clock_virtual_begin(0, 1769847330123);
 	capture_terminal(false, &text);
 	ck_assert_str_eq(
-	    text.data, "08:15:30 WARN  odd\\x0a\\x1b[2J worker=adam\n");
+	    text.data, "08:15:30 WARN  odd \\x1b[2J worker=adam\n");
 	capture_terminal(true, &text);
 	ck_assert_str_eq(text.data,
-	    "08:15:30 \x1b[33mWARN \x1b[0m odd\\x0a\\x1b[2J worker=adam\n");
+	    "08:15:30 \x1b[33mWARN \x1b[0m odd \\x1b[2J worker=adam\n");
 	clock_virtual_end();
 }
 END_TEST

@@ -15,6 +15,7 @@
 #include "landing-item.h"
 #include "loop.h"
 #include "mem.h"
+#include "op-enqueue.h"
 #include "persist.h"
 #include "text.h"
 #include "workspace.h"
@@ -232,6 +233,7 @@ on_place(const struct err *err, void *arg)
 	const struct core *core = candidates->core;
 	const struct landing_item *item =
 	    landing_record_find(&core->state.landings, b->item);
+	cleanup_free char *ref = NULL;
 	struct freeze_rules rules;
 	struct git_candidate what;
 
@@ -245,6 +247,8 @@ on_place(const struct err *err, void *arg)
 		freeze_rules_paths(&rules, core);
 		what.forbidden = rules.what.forbidden;
 		what.protected_paths = rules.what.protected_paths;
+		ref = op_enqueue_built_ref(item->id);
+		what.ref = ref;
 		git_candidate_build(
 		    core->git, candidates->dir, &what, on_built, b);
 	}

@@ -26,6 +26,8 @@ report(struct op_clean *c, const struct err *err)
 	emit(c->op.agent->core,
 	    &(struct event){ .kind = EVENT_CLEANUP_FAILED,
 		.worker = c->op.agent->worker->name,
+		.branch = core_branch(c->op.agent->core),
+		.commit = c->head,
 		.reason = err->msg });
 }
 

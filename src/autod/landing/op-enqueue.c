@@ -54,6 +54,12 @@ op_enqueue_ref(const char *item)
 	return xasprintf("refs/llmc/queue/%s", item);
 }
 
+char *
+op_enqueue_built_ref(const char *item)
+{
+	return xasprintf("refs/llmc/queue/%s" OP_ENQUEUE_BUILT, item);
+}
+
 static void
 on_ref_dropped(const struct err *err, void *arg)
 {
@@ -65,8 +71,10 @@ void
 op_enqueue_drop_ref(struct core *core, const char *item)
 {
 	cleanup_free char *ref = op_enqueue_ref(item);
+	cleanup_free char *built = op_enqueue_built_ref(item);
 
 	git_freeze_drop(core->git, ref, on_ref_dropped, NULL);
+	git_freeze_drop(core->git, built, on_ref_dropped, NULL);
 }
 
 /* --- refused --------------------------------------------------------- */

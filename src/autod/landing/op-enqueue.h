@@ -17,7 +17,10 @@ void op_enqueue(
 
 /* The ref that holds the frozen commit of an item; the caller frees. */
 char *op_enqueue_ref(const char *item);
-/* Remove it. */
+/* The same for what was built of it last, on top of others. */
+#define OP_ENQUEUE_BUILT ".built"
+char *op_enqueue_built_ref(const char *item);
+/* Remove both. */
 void op_enqueue_drop_ref(struct core *core, const char *item);
 
 #endif

@@ -55,6 +55,10 @@ on_listed(const struct git_answer *answer, void *arg)
 		return; /* the next daemon looks again */
 	for (char *at = text, *id; (id = strsep(&at, "\n")) != NULL;) {
 		cleanup_free char *ref = op_enqueue_ref(id);
+		char *built = strstr(id, OP_ENQUEUE_BUILT);
+
+		if (built != NULL)
+			*built = '\0';
 
 		if (is_stray(queue, id))
 			git_freeze_drop(

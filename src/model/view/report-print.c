@@ -67,7 +67,7 @@ print_table(const struct printing *p, struct table *table)
 static void
 add_visible(struct buf *out, const char *text)
 {
-	text_add_visible(out, text, strlen(text), false);
+	text_add_words(out, text, strlen(text));
 }
 
 static void

@@ -6,9 +6,11 @@
 
 #include "buf.h"
 #include "git-candidate.h"
+#include "git-dirs.h"
 #include "git-changes.h"
 #include "git-op.h"
 #include "git-records.h"
+#include "git-refs.h"
 #include "git-rules.h"
 #include "mem.h"
 #include "strv.h"
@@ -24,7 +26,7 @@ struct build_op {
 	char restored[GIT_ID_SIZE]; /* and what to go back to, "" = parent */
 	char head_tree[GIT_ID_SIZE], base_tree[GIT_ID_SIZE];
 	char *message, *author_name, *author_email, *author_date;
-	char *committer_date;
+	char *committer_date, *ref;
 	int64_t parent_date;
 	bool merged; /* by git: the result is to be checked */
 	struct err commit_err;
@@ -443,11 +445,26 @@ static const struct git_op_step build_steps[] = {
 	{ .ask = build_ask_ruled, .answer = build_ruled },
 };
 
+/* If it cannot be written, only git gc is a danger to it. */
+static void
+keep(const struct build_op *build)
+{
+	cleanup_free char *gitdir = git_dirs_gitdir(git_root(build->op.git));
+	cleanup_free char *common =
+	    gitdir != NULL ? git_dirs_common(gitdir) : NULL;
+
+	if (common != NULL)
+		git_refs_write(common, build->ref, build->answer.commit);
+}
+
 static void
 build_finish(struct git_op *op, const struct err *err)
 {
 	struct build_op *build = op->self;
 
+	if (err == NULL && build->answer.result == GIT_CANDIDATE_BUILT &&
+	    build->ref != NULL)
+		keep(build);
 	build->fn(err == NULL ? &build->answer : NULL, err, build->arg);
 }
 
@@ -457,6 +474,7 @@ build_release(struct git_op *op)
 	struct build_op *build = op->self;
 
 	free(build->message);
+	free(build->ref);
 	free(build->author_name);
 	free(build->author_email);
 	free(build->author_date);
@@ -492,6 +510,7 @@ git_candidate_build(struct git *git, const char *dir,
 	build->merged = git_candidate_merges(what);
 	build->parent_date = what->parent_date;
 	build->message = xstrdup(what->message);
+	xstrset(&build->ref, what->ref);
 	xstrset(&build->author_name, what->author_name);
 	xstrset(&build->author_email, what->author_email);
 	build->author_date = xstrdup(what->author_date);

@@ -32,6 +32,8 @@ struct git_candidate {
 	/* As in git_freeze, which has looked at the work: here they are for
 	 * files that others renamed. NULL = none. */
 	const char *const *forbidden, *const *protected_paths;
+	/* Keeps the commit that was built from git gc; NULL = nothing does. */
+	const char *ref;
 	const char *message;
 	const char *author_name, *author_email; /* NULL = as git is set up */
 	const char *author_date, *committer_date;
