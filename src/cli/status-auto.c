@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "failure-class.h"
 #include "json.h"
+#include "lock.h"
 #include "mem.h"
 #include "moment.h"
 #include "shape.h"
@@ -93,6 +94,8 @@ show_summary(struct auto_status *a)
 	    state->outcomes[OUTCOME_DEAD_LETTER] +
 	    state->outcomes[OUTCOME_ABORTED];
 	struct json_object *outcomes = json_object_new_object();
+	cleanup_free char *overseer =
+	    workspace_path(&a->cli->workspace, "overseer.lock");
 
 	buf_addf(&a->cli->text,
 	    "Auto Mode: %zu worker%s, %" PRIu64 " task%s completed", workers,
@@ -107,7 +110,7 @@ show_summary(struct auto_status *a)
 		json_set_int(outcomes, task_outcome_name((enum task_outcome)i),
 		    (int64_t)state->outcomes[i]);
 	json_set_bool(a->json, "active", state->auto_mode);
-	json_set_bool(a->json, "overseer_active", state->overseer_active);
+	json_set_bool(a->json, "overseer_active", lock_is_held(overseer) == 1);
 	json_set_int(a->json, "workers", (int64_t)workers);
 	json_set_int(a->json, "tasks_completed", (int64_t)completed);
 	json_set_int(a->json, "errors", (int64_t)state->errors);

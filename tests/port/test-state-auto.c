@@ -63,7 +63,7 @@ fill(struct state *state)
 	task_assign(task, "auto-1", NOW);
 	task_note(task, "assigned", "auto-1 \xc3\xa4", NOW);
 	add_task(state, "folder", "a.md");
-	state->auto_mode = state->overseer_active = true;
+	state->auto_mode = true;
 	state->last_task_completion_unix = 1;
 	state->last_task_assignment_unix = 2;
 	state->source_repo_dirty_retry_after_unix = 3;
@@ -94,7 +94,7 @@ START_TEST(everything_comes_back)
 	ck_assert_str_eq(b.tasks[1]->worker, "auto-1");
 	ck_assert_int_eq(b.tasks[1]->step, TASK_ASSIGNED);
 	ck_assert_uint_eq(b.task_ids, 3);
-	ck_assert(b.auto_mode && b.overseer_active);
+	ck_assert(b.auto_mode);
 	ck_assert_str_eq(b.auto_workers[0], "auto-1");
 	ck_assert_str_eq(b.auto_workers[1], "auto-2");
 	ck_assert_ptr_null(b.auto_workers[2]);
@@ -139,6 +139,20 @@ START_TEST(old_records_of_usage_become_accounts)
 }
 END_TEST
 
+/* Whether an overseer runs is seen from its lock, and never from a file. */
+START_TEST(what_an_older_version_stored_of_the_overseer_is_dropped)
+{
+	cleanup_free char *text = NULL;
+	struct state state;
+
+	parse("{\"overseer_active\":true,\"other\":1}", &state);
+	text = text_of(&state);
+	ck_assert_ptr_null(strstr(text, "overseer_active"));
+	ck_assert_ptr_nonnull(strstr(text, "other"));
+	state_release(&state);
+}
+END_TEST
+
 /* Other programs read these. */
 START_TEST(the_names_in_the_file_are_fixed)
 {
@@ -147,7 +161,6 @@ START_TEST(the_names_in_the_file_are_fixed)
 	} rows[] = {
 		{ "auto_mode", "true" },
 		{ "auto_workers", "[\"auto-1\",\"auto-2\"]" },
-		{ "overseer_active", "true" },
 		{ "last_task_completion_unix", "1" },
 		{ "last_task_assignment_unix", "2" },
 		{ "source_repo_dirty_retry_after_unix", "3" },
@@ -247,7 +260,6 @@ START_TEST(complaints_name_the_member)
 		const char *text, *words;
 	} rows[] = {
 		{ "{\"auto_mode\":1}", "auto_mode: expected a boolean" },
-		{ "{\"overseer_active\":\"\"}", "overseer_active: " },
 		{ "{\"last_task_completion_unix\":\"1\"}",
 		    "last_task_completion_unix: expected an integer" },
 		{ "{\"last_task_assignment_unix\":-1}",
@@ -518,6 +530,7 @@ unit_suite(void)
 	unit_case(s, "document",
 	    (const TTest *[]){ everything_comes_back,
 		old_records_of_usage_become_accounts,
+		what_an_older_version_stored_of_the_overseer_is_dropped,
 		the_names_in_the_file_are_fixed,
 		what_is_missing_or_null_is_nothing, never_is_written_as_null,
 		complaints_name_the_member, the_largest_numbers_survive,

@@ -31,7 +31,7 @@ run_key(const struct core *core)
 	cleanup_json struct json_object *overseer = NULL;
 	const char *key = NULL;
 
-	if (core->state.overseer_active &&
+	if (life_is_overseen(core) &&
 	    json_load(file, DOCUMENT_MAX, &overseer, NULL) == 0 &&
 	    json_object_is_type(overseer, json_type_object))
 		key = json_string_or(overseer, "instance_id", NULL);

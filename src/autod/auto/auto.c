@@ -20,7 +20,6 @@
 #include "landing.h"
 #include "ledger.h"
 #include "life.h"
-#include "lock.h"
 #include "login.h"
 #include "loop.h"
 #include "mem.h"
@@ -442,11 +441,8 @@ floor_begin(void *self)
 {
 	struct auto_mode *mode = self;
 	struct core *core = mode->core;
-	cleanup_free char *overseer =
-	    workspace_path(core->workspace, "overseer.lock");
 
 	core->state.auto_mode = mode->active;
-	core->state.overseer_active = lock_is_held(overseer) == 1;
 	persist_changed(core);
 	outcome_settle_due(mode);
 	ledger_begin(mode->ledger);

@@ -12,6 +12,7 @@
 #include "git.h"
 #include "heartbeat.h"
 #include "life.h"
+#include "lock.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
@@ -22,6 +23,7 @@
 #include "serve.h"
 #include "settings.h"
 #include "stall.h"
+#include "workspace.h"
 
 #define QUIET_MS 20 /* interval of checks whether everything has ended */
 #define STOP_MS  15000 /* limit for everything to end */
@@ -344,4 +346,13 @@ bool
 life_is_complete(const struct core *core)
 {
 	return core->life->complete != NULL;
+}
+
+bool
+life_is_overseen(const struct core *core)
+{
+	cleanup_free char *lock =
+	    workspace_path(core->workspace, "overseer.lock");
+
+	return lock_is_held(lock) == 1;
 }

@@ -40,6 +40,8 @@ void life_hand_over(struct core *core, const char *reason);
 
 /* Was life_complete() called? */
 bool life_is_complete(const struct core *core);
+/* Does an overseer run now? */
+bool life_is_overseen(const struct core *core);
 
 /* Read the settings again, after a signal or a change of the file. */
 void life_reload(struct core *core);

@@ -13,6 +13,7 @@
 #include "fleet.h"
 #include "hand-task.h"
 #include "json.h"
+#include "life.h"
 #include "loop.h"
 #include "mem.h"
 #include "oversight-floor.h"
@@ -114,7 +115,7 @@ fill_head(struct eyes_floor *eyes, struct json_object *head)
 	json_set_bool(head, "stopping", core->stopping);
 	json_set_bool(head, "until_empty", eyes->mode->until_empty);
 	json_set_int(head, "concurrency", eyes->mode->workers);
-	json_set_bool(head, "overseen", core->state.overseer_active);
+	json_set_bool(head, "overseen", life_is_overseen(core));
 	json_set_int(head, "lag_ms", lag > 0 ? rounded(lag) : 0);
 }
 

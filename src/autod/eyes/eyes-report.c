@@ -435,7 +435,7 @@ is_over(const struct core *core)
 	    workspace_path(core->workspace, "overseer.json");
 	cleanup_json struct json_object *overseer = NULL;
 
-	return !core->state.overseer_active || life_is_complete(core) ||
+	return !life_is_overseen(core) || life_is_complete(core) ||
 	    (json_load(file, DOCUMENT_MAX, &overseer, NULL) == 0 &&
 		json_bool_or(overseer, "stopping", false));
 }

@@ -25,7 +25,6 @@
 static const struct record_field fields[] = {
 	FIELD("task_ids", task_ids),
 	FIELD("auto_mode", auto_mode),
-	FIELD("overseer_active", overseer_active),
 	FIELD("run_ids", run_ids),
 	FIELD("run_id", run_id),
 	FIELD("run_key", run_key),

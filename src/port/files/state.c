@@ -326,6 +326,8 @@ keep_rest(struct json_object *json, struct state *state)
 	{
 		json_object_object_del(rest, it.key);
 	}
+	/* Older versions stored this: it is seen from the lock. */
+	json_object_object_del(rest, "overseer_active");
 	if (json_object_object_length(rest) > 0)
 		state->rest = json_object_get(rest);
 }

@@ -44,7 +44,6 @@ struct state {
 	uint64_t task_ids; /* tasks numbered so far */
 	bool auto_mode; /* a daemon of auto mode runs, or ran last */
 	char **auto_workers; /* names; NULL = none */
-	bool overseer_active;
 	uint64_t run_ids; /* runs of auto mode numbered so far */
 	char *run_id; /* "r17": of this run, or the last; NULL = none yet */
 	char *run_key; /* by which the next daemon knows that it goes on */
