@@ -94,7 +94,7 @@ START_TEST(an_outage_is_no_error_of_the_work)
 	oversight_world_talk(&w, auto_world_agent(&w.world),
 	    "{\"type\":\"assistant\",\"isApiErrorMessage\":true,\"message\":"
 	    "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\","
-	    "\"text\":\"API Error: 529 Overloaded\"}]}}\n");
+	    "\"text\":\"API Error: 400 Overloaded\"}]}}\n");
 	oversight_world_tool_fails(&w, auto_world_agent(&w.world), 7);
 	turn_with_words(&w, 1, "It works.");
 	text = last(&w, 1);

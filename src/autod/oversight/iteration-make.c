@@ -72,14 +72,15 @@ count_errors(const struct transcript_parser *parser)
 	return totals->tool_errors + totals->api_errors;
 }
 
-/* A limit or an outage, in the words of the program: not what the worker did.
- * Tools of its own may say similar things. */
+/* What the program says of the service, or of a limit: not what the worker did,
+ * and attempts are there for it. Tools of its own may say similar things. */
 static bool
 is_of_service(const char *text)
 {
-	static const char *const openings[] = { "API Error", "You've ",
-		"Claude " };
+	static const char *const openings[] = { "You've ", "Claude " };
 
+	if (strncmp(text, "API Error", strlen("API Error")) == 0)
+		return true;
 	for (size_t i = 0; i < nitems(openings); i++)
 		if (strncmp(text, openings[i], strlen(openings[i])) == 0)
 			return limit_classify(NULL, text) != LIMIT_NONE;
@@ -295,11 +296,8 @@ iteration_make(struct watched *w, const struct agent *agent,
 	w->open_errors = w->open_tools = 0;
 	if (parser != NULL)
 		add_errors(w, it, agent, parser);
-	if (facts->error != NULL && !is_of_service(facts->error)) {
+	if (facts->error != NULL)
 		it->status = xstrdup("failed");
-		it->errors_known = true;
-		iteration_add_error(it, facts->error);
-	}
 	add_words(it, t, facts->last_words, parser);
 	if (text != NULL)
 		it->objective = cut(text, ITERATION_TEXT_MAX);
