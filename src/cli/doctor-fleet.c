@@ -9,6 +9,7 @@
 #include "box-plan.h"
 #include "box-probe.h"
 #include "box.h"
+#include "caller.h"
 #include "child.h"
 #include "cli.h"
 #include "doctor-fleet.h"
@@ -102,7 +103,8 @@ parse_worktrees(char *text, const char *dir, struct doctor_fleet_worktrees *w)
 		if (path != NULL && (*line == '\0' || rest == NULL)) {
 			const char *name = name_below(dir, path);
 
-			if (name != NULL)
+			/* That of repairs has no worker. */
+			if (name != NULL && strcmp(name, CALLER_REPAIR) != 0)
 				add_worktree(w, name, path, branch);
 			path = NULL;
 		}

@@ -373,6 +373,8 @@ START_TEST(the_record_has_all_that_was_said_and_done)
 	over_start();
 	ck_assert(over_recovers(0, "\"task_pool_failed\"", 0));
 	over_stop();
+	e2e_lacks(
+	    e2e_llmc(fleet_root(), "doctor", NULL)->out, ".worktrees/overseer");
 	text = record();
 	has(text, "Failure: failed: ");
 	has(text, "Outcome: completed (the fix has landed)");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "buf.h"
+#include "caller.h"
 #include "errtext.h"
 #include "file.h"
 #include "id.h"
@@ -131,6 +132,16 @@ keep_root_id(const struct workspace *workspace, const struct state *state,
 	return file_replace(path, line, strlen(line), 0600, err);
 }
 
+/* A repair may be made before there is any state, and leaves its own. */
+static bool
+is_of_repairs(const char *name)
+{
+	size_t len = strlen(CALLER_REPAIR);
+
+	return strncmp(name, CALLER_REPAIR, len) == 0 &&
+	    (name[len] == '\0' || name[len] == '.');
+}
+
 static bool
 has_worktrees(const char *folder)
 {
@@ -142,7 +153,8 @@ has_worktrees(const char *folder)
 		cleanup_free char *git =
 		    xasprintf("%s/%s/.git", folder, entry->d_name);
 
-		found = entry->d_name[0] != '.' && file_exists(git);
+		found = entry->d_name[0] != '.' &&
+		    !is_of_repairs(entry->d_name) && file_exists(git);
 	}
 	if (dir != NULL)
 		closedir(dir);
