@@ -20,11 +20,14 @@
 
 enum {
 	FLAG_ALL,
+	FLAG_FORCE,
 	FLAG_YES
 };
 
 static const struct cli_flag nuke_flags[] = {
 	[FLAG_ALL] = { "all", NULL, "every worker" },
+	[FLAG_FORCE] = { "force", NULL,
+	    "with --all: also while an overseer runs" },
 	[FLAG_YES] = { "yes", NULL, "do not ask" },
 	{ NULL, NULL, NULL },
 };
@@ -151,8 +154,10 @@ static int
 nuke_run(struct cli *cli, const struct cli_args *args)
 {
 	struct nuke n = { .cli = cli };
-	int status = args->flags[FLAG_ALL] != NULL ?
-	    overseer_files_refuse(cli, "nuke --all", NULL) :
+	int status =
+	    args->flags[FLAG_ALL] != NULL && args->flags[FLAG_FORCE] == NULL ?
+	    overseer_files_refuse(cli, "nuke --all",
+		"or remove them under it: llmc nuke --all --force") :
 	    CLI_OK;
 
 	if (status == CLI_OK)
@@ -206,13 +211,13 @@ static const struct shape nuke_shape = {
 
 const struct cli_command cmd_nuke = {
 	.name = "nuke",
-	.usage = "[NAME ...] [--all] [--yes]",
+	.usage = "[NAME ...] [--all [--force]] [--yes]",
 	.summary = "remove workers, with their worktrees and branches",
 	.help =
 	    "Ends the session and removes the worktree, the branch and the "
 	    "settings. Work\nthat has not landed is kept for llmc salvage. You "
 	    "can also name a console. Asks\nfirst; without a terminal, --yes "
-	    "is required. --all is refused while an overseer\nruns.\n",
+	    "is required. While an overseer runs, --all\nneeds --force.\n",
 	.flags = nuke_flags,
 	.max_args = 1000,
 	.method = "worker.nuke",

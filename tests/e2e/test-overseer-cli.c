@@ -118,7 +118,10 @@ START_TEST(down_and_nuke_all_are_refused_while_an_overseer_lives)
 	    "overseen", "--force");
 	e2e_json_error(
 	    e2e_llmc(shown_root, "--json", "nuke", "--all", "--yes", NULL), 1,
-	    "overseen", "Ctrl-C");
+	    "overseen", "nuke --all --force");
+	e2e_has(e2e_llmc(shown_root, "nuke", "--all", "--force", "--yes", NULL)
+		    ->out,
+	    "There are no workers");
 	/* No daemon runs, so this is the result of --force. */
 	e2e_expect(e2e_llmc(shown_root, "down", "--force", NULL), 1, "llmc up");
 	close(lock);
