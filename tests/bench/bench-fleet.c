@@ -325,11 +325,12 @@ measure_status(struct fleet *f)
 static void
 measure_spool(struct fleet *f)
 {
-	cleanup_free char *aside = xasprintf("%s/.llmc/run/w001", f->repo);
+	cleanup_free char *aside = file_join(f->scratch, "aside");
 	char(*ids)[ID_ULID_SIZE] = xcalloc(SPOOLED, sizeof *ids);
 	struct err err = { 0 };
 	int64_t start;
 
+	bench_must(file_mkdirs(aside, 0700, &err), aside, &err);
 	bench_must(file_mkdirs(f->spool, 0700, &err), f->spool, &err);
 	for (int i = 0; i < SPOOLED; i++) {
 		cleanup_free char *name = NULL, *text = NULL;
