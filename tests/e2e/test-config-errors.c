@@ -254,11 +254,11 @@ START_TEST(file_that_cannot_be_read_is_told)
 	ck_assert_int_eq(unlink(config_of(dir)), 0);
 	ck_assert_int_eq(mkdir(config_of(dir), 0700), 0);
 	e2e_expect(e2e_llmc(dir, "config", "list", NULL), 1,
-	    "config.toml: Is a directory");
+	    "config.toml: it is a folder; move it away");
 	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.rows", "50", NULL), 1,
-	    "config.toml: Is a directory");
+	    "config.toml: it is a folder; move it away");
 	e2e_json_error(e2e_llmc(dir, "--json", "config", "list", NULL), 1, "io",
-	    "Is a directory");
+	    "it is a folder; move it away");
 	ck_assert_int_eq(rmdir(config_of(dir)), 0);
 	e2e_expect(e2e_llmc(dir, "config", "list", NULL), 1, "llmc init");
 	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.rows", "50", NULL), 1,

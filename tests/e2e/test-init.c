@@ -281,7 +281,7 @@ START_TEST(exclude_that_is_a_folder_is_told)
 	ck_assert_int_eq(unlink(exclude), 0);
 	ck_assert_int_eq(mkdir(exclude, 0755), 0);
 	e2e_expect(
-	    e2e_llmc(dir, "init", NULL), 1, "info/exclude: Is a directory");
+	    e2e_llmc(dir, "init", NULL), 1, "info/exclude: it is a folder");
 }
 END_TEST
 

@@ -99,10 +99,13 @@ static const struct {
 		    "\"D\": {\"level\": \"info\"}}}",
 	    "A: Q (llmc escalations answer A TEXT)\nauto-1: T (llmc logs "
 	    "--worker auto-1)\n" },
-	{ "a worker whose folder is not trusted",
+	{ "a worker that cannot be started: its reason says what to type",
 	    "{\"workers\": {\"auto-1\": {\"mode\": \"auto\", \"status\": "
+	    "\"paused\", \"paused_for\": [\"trust\"], \"reason\": \"R; type: "
+	    "llmc trust\"}, \"auto-2\": {\"mode\": \"auto\", \"status\": "
 	    "\"paused\", \"paused_for\": [\"trust\"], \"reason\": \"R\"}}}",
-	    "auto-1: R (llmc trust)\n" },
+	    "auto-1: R; type: llmc trust (llmc trust)\nauto-2: R (llmc "
+	    "doctor)\n" },
 	{ "what was aborted, unless somebody wanted that",
 	    "{\"head\": {\"run_id\": \"r2\"}, \"ended\": {\"t1\": {\"outcome\": "
 	    "\"aborted\", \"run_id\": \"r2\", \"reason\": \"R\"}, \"t2\": "

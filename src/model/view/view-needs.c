@@ -216,10 +216,11 @@ static const struct {
 	const char *hold; /* NULL = any */
 	const char *mode; /* NULL = any */
 	char rank;
-	const char *command; /* ends with a blank: the name follows */
+	/* Ends with a blank: the name follows. NULL: the reason says it. */
+	const char *command;
 } statuses[] = {
 	{ "error", NULL, NULL, 'd', "llmc logs --worker " },
-	{ "paused", "trust", NULL, 'e', "llmc trust" },
+	{ "paused", "trust", NULL, 'e', NULL },
 	{ "paused", "person", NULL, 'l', "llmc resume " },
 	{ "paused", "budget", NULL, 'f', "llmc resume " },
 	{ "paused", NULL, NULL, 'e', "llmc resume " },
@@ -228,10 +229,15 @@ static const struct {
 };
 
 static char *
-worker_command(const char *command, const char *name)
+worker_command(const char *command, const char *name, const char *reason)
 {
-	bool named = command[strlen(command) - 1] == ' ';
+	const char *typed = reason != NULL ? strstr(reason, "type: ") : NULL;
+	bool named;
 
+	if (command == NULL)
+		return xstrdup(
+		    typed != NULL ? typed + strlen("type: ") : "llmc doctor");
+	named = command[strlen(command) - 1] == ' ';
 	return xasprintf("%s%s", command, named ? name : "");
 }
 
@@ -250,7 +256,7 @@ add_worker(const struct making *m, const char *name, struct json_object *row)
 		    (statuses[i].mode != NULL &&
 			!is(row, "mode", statuses[i].mode)))
 			continue;
-		command = worker_command(statuses[i].command, name);
+		command = worker_command(statuses[i].command, name, words);
 		add_need(m, statuses[i].rank, statuses[i].status, name, words,
 		    command);
 		return;
