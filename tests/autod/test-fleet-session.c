@@ -25,6 +25,7 @@
 #include "life.h"
 #include "loop.h"
 #include "mem.h"
+#include "policy-file.h"
 #include "op-reset.h"
 #include "procref.h"
 #include "remains.h"
@@ -453,6 +454,28 @@ START_TEST(an_operation_that_begins_before_it_goes_on_is_left_alone)
 }
 END_TEST
 
+/* Somebody removes the folder of its socket: all that was in it comes back. */
+static bool
+has_policy(void *arg)
+{
+	return file_exists(arg);
+}
+
+START_TEST(its_folder_comes_back_with_its_policy)
+{
+	struct fleet_world world;
+	cleanup_free char *file = NULL;
+
+	fleet_world_begin_working(&world, NULL);
+	file = policy_file_path(&world.floor.workspace, "adam");
+	ck_assert(file_exists(file));
+	floor_world_sh(&world.floor, "rm -r .llmc/run/adam");
+	floor_world_wait(&world.floor, has_policy, file);
+	ck_assert_int_eq(world.told[EVENT_SOCKET_GONE], 1);
+	fleet_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -473,5 +496,8 @@ unit_suite(void)
 	tcase_add_loop_test(rows, trust_that_only_a_patrol_sees, 0, 2);
 	tcase_add_loop_test(rows, a_prompt_that_no_session_takes, 0, 2);
 	suite_add_tcase(suite, rows);
+	unit_case(suite, "folder",
+	    (const TTest *const[]){
+		its_folder_comes_back_with_its_policy, NULL });
 	return suite;
 }

@@ -51,6 +51,7 @@ on_listen_due(void *arg)
 	if (r != 0)
 		emit(core,
 		    &(struct event){ .kind = EVENT_SOCKET_GONE,
+			.worker = door->worker,
 			.path = door->path,
 			.reason = r < 0 ? err.msg : "it listens again" });
 }

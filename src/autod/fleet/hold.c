@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent-guard.h"
 #include "agent.h"
 #include "buf.h"
 #include "emit.h"
@@ -99,7 +100,13 @@ static void
 on_event(const struct event *event, void *arg)
 {
 	const struct hold *hold = arg;
+	struct agent *agent = NULL;
 
+	/* With its folder its policy is gone, too. */
+	if (event->kind == EVENT_SOCKET_GONE && event->worker != NULL)
+		agent = fleet_find(hold->fleet, event->worker);
+	if (agent != NULL)
+		agent_guard_refresh(agent);
 	if (event->kind == EVENT_WORKER_MOVED)
 		loop_call_request(hold->settle);
 }
