@@ -28,6 +28,8 @@ struct alike {
 	struct auto_mode *mode;
 	char *reason; /* of the last failure; NULL = none */
 	char **tasks; /* that it happened to */
+	char **keys; /* what their sources call them: a node of a goal that is
+		      * tried again is another task, and the same work */
 	char *hooks; /* what git runs in this repository, "" = nothing */
 };
 
@@ -171,14 +173,18 @@ alike_stops(const struct auto_mode *mode)
 bool
 alike_failed(struct alike *alike, const struct task *task, const char *reason)
 {
+	const char *key = task->key != NULL ? task->key : task->id;
+
 	if (reason == NULL)
 		return false;
 	if (alike->reason == NULL || !is_alike(alike->reason, reason)) {
 		alike_forget(alike);
 		alike->reason = xstrdup(reason);
 	}
-	if (!has(alike->tasks, task->id))
+	if (!has(alike->keys, key)) {
+		strv_add(&alike->keys, key);
 		strv_add(&alike->tasks, task->id);
+	}
 	if (strv_count(alike->tasks) < TASKS_MAX)
 		return false;
 	if (alike->mode->core->state.paused == NULL)
@@ -191,6 +197,7 @@ alike_forget(struct alike *alike)
 {
 	xstrset(&alike->reason, NULL);
 	strv_free(take_ptr(&alike->tasks));
+	strv_free(take_ptr(&alike->keys));
 }
 
 struct alike *
