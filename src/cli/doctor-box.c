@@ -17,6 +17,7 @@
 #include "doctor.h"
 #include "errtext.h"
 #include "escape-table.h"
+#include "git-clone.h"
 #include "json.h"
 #include "mem.h"
 #include "settings.h"
@@ -42,6 +43,7 @@ static const char *const verdict_colours[ESCAPE_VERDICT_COUNT] = {
 struct trial {
 	struct doctor *doctor;
 	enum box_mode mode;
+	bool linked; /* a worktree, since there can be no clone here */
 	bool scoped; /* worktree closes abstract sockets */
 	struct doctor_scene *scene;
 	char *agent; /* its program; NULL = the settings are not known */
@@ -243,7 +245,8 @@ is_wanted(const struct trial *t, const struct escape *escape)
 {
 	if (t->mode == BOX_STRICT)
 		return (escape->modes & ESCAPE_STRICT) != 0;
-	return (escape->modes & ESCAPE_WORKTREE) != 0 &&
+	return (escape->modes &
+		   (t->linked ? ESCAPE_LINKED : ESCAPE_WORKTREE)) != 0 &&
 	    ((escape->modes & ESCAPE_SCOPED) == 0 || t->scoped);
 }
 
@@ -324,6 +327,11 @@ tell(struct trial *t)
 		    "Mode worktree has the network of this machine, its "
 		    "loopback too%s; strict has none.\n",
 		    t->scoped ? "" : ", and its abstract unix sockets");
+	if (t->linked)
+		buf_adds(&cli->text,
+		    "In this repository (Git LFS, submodules, a partial clone "
+		    "or a reftable) a worker of mode worktree can delete and change "
+		    "git objects.\n");
 	if (t->counts[ESCAPE_NOT_HELD] > 0)
 		doctor_note(t->doctor, VERDICT_FAIL, "escapes",
 		    "the sandbox does not hold everything that it should",
@@ -425,8 +433,10 @@ doctor_box_run(
 		    tmux_socket_path(settings_string(settings, "tmux.socket"));
 	}
 	settings_free(settings);
+	t.linked = t.mode == BOX_WORKTREE && d->cli->workspace.root != NULL &&
+	    !git_clone_suits(d->cli->workspace.git_dir);
 	r = doctor_scene_begin(
-	    box_mode_name(t.mode), config.data, tmux, &t.scene, &err);
+	    t.linked ? "worktree" : "clone", config.data, tmux, &t.scene, &err);
 	if (r == 0) {
 		r = run_trial(&t, &err);
 		doctor_scene_end(t.scene);

@@ -87,7 +87,7 @@ static const char make_script[] =
     "git worktree add -q -b llmc/$OTHER \"$SIBLING\" main\n"
     "echo \"$WORD\" >\"$SIBLING/private\"\n"
     "git -C \"$SIBLING\" commit -q --allow-empty -m \"$WORD\"\n"
-    "if [ \"$MODE\" = strict ]; then\n"
+    "if [ \"$MODE\" = clone ]; then\n"
     "	git clone -q --shared -b main \"$ROOT\" \"$WORKTREE\"\n"
     "	git -C \"$WORKTREE\" config user.name Doctor\n"
     "	git -C \"$WORKTREE\" config user.email doctor@example.invalid\n"

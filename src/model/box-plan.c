@@ -194,11 +194,15 @@ mount_worktree_git(struct mounts *m, const struct box_facts *f)
 {
 	show(m, f->git_dir);
 	below(m, hide, f->git_dir, "worktrees");
-	below(m, open_up, f->git_dir, "objects");
-	below(m, show, f->git_dir, "objects/info");
-	/* New objects are loose; what is packed cannot be deleted then. */
-	if (!f->packs)
-		below(m, show, f->git_dir, "objects/pack");
+	hide(m, f->objects);
+	if (f->objects == NULL) {
+		below(m, open_up, f->git_dir, "objects");
+		below(m, show, f->git_dir, "objects/info");
+		/* New objects are loose; what is packed cannot be deleted
+		 * then. */
+		if (!f->packs)
+			below(m, show, f->git_dir, "objects/pack");
+	}
 	open_up(m, f->lfs);
 	below(m, show, f->tree, ".git");
 	open_up(m, f->tree_git);

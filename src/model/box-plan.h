@@ -21,8 +21,8 @@ struct settings;
 /* defaults.sandbox */
 enum box_mode {
 	BOX_OFF,
-	BOX_WORKTREE, /* a linked worktree, the user's network */
-	BOX_STRICT, /* a shared clone, no network of its own */
+	BOX_WORKTREE, /* the user's network */
+	BOX_STRICT, /* no network of its own */
 	BOX_MODE_COUNT
 };
 
@@ -68,6 +68,9 @@ struct box_facts {
 	const char *git_dir; /* the repository's; objects is below it */
 	const char *tree_git; /* git_dir/worktrees/NAME of a linked worktree;
 			       * NULL for a clone with its own */
+	const char *objects; /* a folder for new objects, below a temporary
+			      * one: those of the repository are read-only.
+			      * NULL = a linked worktree writes there */
 	const char *lfs; /* git_dir/lfs, if the repository uses it: writable */
 	bool packs; /* git must be able to add packs, and so to delete them:
 		     * a partial clone, into which it fetches what is missing */

@@ -43,6 +43,10 @@ enum escape_group {
 #define ESCAPE_WORKTREE 1u
 #define ESCAPE_STRICT   2u
 #define ESCAPE_BOTH     (ESCAPE_WORKTREE | ESCAPE_STRICT)
+/* "worktree" where no clone can be (git_clone_suits): a linked
+ * worktree, with objects that can be written. */
+#define ESCAPE_LINKED 8u
+#define ESCAPE_ALL    (ESCAPE_BOTH | ESCAPE_LINKED)
 /* "worktree" holds it by Landlock's scopes: not on an older kernel. */
 #define ESCAPE_SCOPED 4u
 

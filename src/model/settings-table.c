@@ -204,9 +204,8 @@ const struct setting settings_table[] = {
 	    .fallback = "\"off\"",
 	    .choices = sandbox_modes,
 	    .help = "What a worker can reach: everything that you can (off), "
-		    "its worktree and what git needs (worktree), or a clone "
-		    "of its own and the network only to sandbox_hosts "
-		    "(strict)." },
+		    "a clone of its own (worktree), or that and the network "
+		    "only to sandbox_hosts (strict)." },
 	{ .path = "defaults.sandbox_read",
 	    .type = SETTING_LIST,
 	    .fallback = "[]",

@@ -207,6 +207,7 @@ on_checked(const struct child_result *result, void *arg)
 	struct repair *r = arg;
 
 	r->check.child = NULL;
+	git_check_tree_tidy(r->overseer->git, r->check.dir, r->fix);
 	if (!child_succeeded(result) && !result->cancelled)
 		check_failed(r, result);
 	else if (operation_arrived(&r->op, NULL))

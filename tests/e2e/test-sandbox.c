@@ -102,7 +102,7 @@ stands_on(const char *worker)
 	    ->out;
 }
 
-/* It cannot write refs, so its branch follows. */
+/* It cannot write the repository's refs, so its branch follows. */
 START_TEST(the_branch_of_a_worker_in_a_sandbox_follows)
 {
 	const char *head;
@@ -113,12 +113,10 @@ START_TEST(the_branch_of_a_worker_in_a_sandbox_follows)
 	e2e_has(stands_on("adam"), "detached");
 	fleet_start("adam",
 	    "fake: commit a.txt boxed\n"
-	    "fake: run git update-ref refs/heads/llmc/adam HEAD~1 2>ref.txt; "
-	    "git update-ref refs/heads/main HEAD 2>>ref.txt; "
-	    "git add ref.txt; git commit -qm tried");
+	    "fake: run git update-ref refs/heads/llmc/adam HEAD~1; "
+	    "git update-ref refs/heads/main HEAD; "
+	    "echo 1 >ref.txt; git add ref.txt; git commit -qm tried");
 	fleet_wait("adam", "needs_review");
-	e2e_has(e2e_read(e2e_path("%s/ref.txt", fleet_worktree("adam"))),
-	    "Read-only");
 	head = e2e_git(fleet_worktree("adam"), "rev-parse", "HEAD", NULL);
 	ck_assert_str_eq(
 	    e2e_git(fleet_root(), "rev-parse", "llmc/adam", NULL), head);
@@ -138,6 +136,56 @@ START_TEST(the_branch_of_a_worker_in_a_sandbox_follows)
 	    e2e_git(fleet_root(), "rev-parse", "llmc/adam~1", NULL), head);
 	fleet_do("accept", "adam", NULL);
 	e2e_has(e2e_read(e2e_path("%s/b.txt", fleet_root())), "out");
+}
+END_TEST
+
+/* Tries to change, remove and replace an object of the repository that is not
+ * packed. */
+#define SPOIL                                                            \
+	"o=$(git rev-parse main^{tree} | sed 's|^..|&/|'); "             \
+	"s=$(tr -d '\"' <.git/objects/info/alternates 2>/dev/null) || "  \
+	"s=$(git rev-parse --git-common-dir)/objects; "                  \
+	"[ -e \"$s/$o\" ] || exit 75; "                                  \
+	"chmod u+w \"$s/$o\"; echo spoilt >\"$s/$o\"; rm -f \"$s/$o\"; " \
+	"mv \"$s/${o%/*}\" \"$s/old\"; ln -s /tmp \"$s/${o%/*}\"; "
+
+static void
+expect_whole(void)
+{
+	e2e_git(fleet_root(), "fsck", "--no-progress", NULL);
+	e2e_expect(e2e_sh(fleet_root(),
+		       "[ -z \"$(find .git/objects -type l)\" ] && "
+		       "[ ! -e .git/objects/old ]"),
+	    0, NULL);
+}
+
+/* The next checkout of the user has what the commits say. */
+START_TEST(objects_of_the_repository_are_read_only)
+{
+	e2e_need_boxes("");
+	fleet_add("adam");
+	fleet_start("adam", "fake: run " SPOIL ":\nfake: commit a.txt boxed");
+	fleet_wait("adam", "needs_review");
+	expect_whole();
+	fleet_do("accept", "adam", NULL);
+	expect_whole();
+	e2e_has(e2e_read(e2e_path("%s/a.txt", fleet_root())), "boxed");
+}
+END_TEST
+
+/* Nor does a check write them; its own git works nevertheless. */
+START_TEST(objects_are_read_only_for_checks)
+{
+	e2e_need_boxes("");
+	auto_set("auto.check_command",
+	    "[ -n \"$LLMC_CHECK_SLOT\" ] || exit 75; " SPOIL
+	    "echo n >new && git add -A && git -c user.name=c -c "
+	    "user.email=c commit -qm c && git show HEAD:new | grep -q n");
+	auto_task("t", "fake: commit t.txt x");
+	ck_assert_msg(
+	    auto_run("--until-empty", NULL) == 0, "%s", auto_output());
+	ck_assert(e2e_exists(e2e_path("%s/t.txt", fleet_root())));
+	expect_whole();
 }
 END_TEST
 
@@ -429,6 +477,7 @@ unit_suite(void)
 	tcase_add_test(tc, work_done_in_a_sandbox_lands);
 	tcase_add_test(tc, doctor_tries_the_tmux_server_from_inside);
 	tcase_add_test(tc, the_branch_of_a_worker_in_a_sandbox_follows);
+	tcase_add_test(tc, objects_of_the_repository_are_read_only);
 	tcase_add_test(tc, a_worker_that_switched_to_a_branch_goes_on);
 	tcase_add_test(tc, a_conflict_is_resolved_in_a_sandbox);
 	tcase_add_test(tc, a_reset_in_a_sandbox_saves_the_work);
@@ -445,6 +494,7 @@ unit_suite(void)
 	tcase_add_test(tc, without_bubblewrap_a_worker_waits_and_says_so);
 	tcase_add_test(tc, a_worker_goes_on_when_its_sandbox_can_be_made);
 	tcase_add_test(tc, checks_run_in_a_sandbox);
+	tcase_add_test(tc, objects_are_read_only_for_checks);
 	tcase_add_test(tc, what_runs_after_a_landing_is_in_a_sandbox);
 	tcase_add_test(
 	    tc, what_a_worker_left_in_its_sandbox_does_not_let_it_land);

@@ -15,7 +15,7 @@ START_TEST(every_row_is_complete_and_named_once)
 		ck_assert_ptr_nonnull(row->words);
 		ck_assert_ptr_nonnull(row->script);
 		ck_assert_ptr_nonnull(row->look);
-		ck_assert_uint_ne(row->modes & ESCAPE_BOTH, 0);
+		ck_assert_uint_ne(row->modes & ESCAPE_ALL, 0);
 		ck_assert_msg(
 		    (row->group == ESCAPE_DEPUTIES) == (row->deputy != NULL),
 		    "%s", row->id);

@@ -125,7 +125,6 @@ START_TEST(a_changed_git_file_is_refused)
 		RELATIVE "; echo ../../../.worktrees/bob/.git >\"$D/gitdir\"",
 		"rm .worktrees/ann/.git; ln -s ../bob/.git .worktrees/ann/.git",
 		"echo /etc >.git/worktrees/ann1/commondir",
-		"rm .worktrees/ann/.git; mkdir .worktrees/ann/.git",
 		"ln -s /etc/passwd .git/worktrees/ann1/config.worktree",
 	};
 

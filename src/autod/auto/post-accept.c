@@ -276,6 +276,9 @@ on_exited(const struct errand_result *result, void *arg)
 	if (result->cancelled)
 		errand_forget(post->dir, post->name, NULL);
 	keep_result(post, result);
+	if (post->tree != NULL)
+		git_check_tree_tidy(
+		    post->mode->core->git, post->tree, post->move);
 	errand_free(take_ptr(&post->errand));
 	if (operation_arrived(&post->op, NULL))
 		operation_next(&post->op);

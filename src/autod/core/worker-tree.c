@@ -70,7 +70,7 @@ worker_tree_box(void *arg, const char *dir, char ***ret_prefix, struct err *err)
 		return box_prefix(
 		    core->workspace, core->settings, dir, ret_prefix, err);
 	if (worker_tree_is_clone(w))
-		spec.at_least = BOX_STRICT;
+		spec.at_least = BOX_WORKTREE;
 	else if (w->branch != NULL && !w->detached)
 		return 0;
 	spec.worker = w->name;

@@ -6,6 +6,7 @@
 #include "agent-launch.h"
 #include "box.h"
 #include "errtext.h"
+#include "git-clone.h"
 #include "git-stand.h"
 #include "git-turn.h"
 #include "mem.h"
@@ -14,6 +15,7 @@
 #include "salvage.h"
 #include "worker-op.h"
 #include "worker-tree.h"
+#include "workspace.h"
 
 struct op_stand {
 	struct worker_op op; /* first */
@@ -101,6 +103,14 @@ end(struct operation *op, const struct err *err)
 	struct op_stand *s = (struct op_stand *)op;
 	struct agent *agent = s->op.agent;
 
+	/* Its worktree cannot become one: only strict insists. */
+	if (err != NULL && err->code == -ENOTSUP && s->clone &&
+	    box_mode_of(agent->core->settings, agent->worker->name) !=
+		BOX_STRICT) {
+		agent->no_clone = true;
+		s->clone = false;
+		err = NULL;
+	}
 	if (err == NULL) {
 		agent->worker->detached = s->detached;
 		agent->worker->clone = s->clone;
@@ -131,7 +141,11 @@ op_stand(struct agent *agent)
 {
 	const struct worker *w = agent->worker;
 	enum box_mode mode = box_mode_of(agent->core->settings, w->name);
-	bool detached = mode != BOX_OFF, clone = mode == BOX_STRICT;
+	/* Objects of the repository are read-only in a clone. */
+	bool detached = mode != BOX_OFF,
+	     clone = mode == BOX_STRICT ||
+	    (mode == BOX_WORKTREE && !agent->no_clone &&
+		git_clone_suits(agent->core->workspace->git_dir));
 	struct op_stand *s;
 
 	if (w->detached == detached && w->clone == clone &&

@@ -40,7 +40,7 @@ tree_command_spawn(struct agent *agent, const char *command, child_fn *done,
 		.settings = settings,
 		.worker = w->name,
 		.tree = w->worktree,
-		.at_least = worker_tree_is_clone(w) ? BOX_STRICT : BOX_OFF,
+		.at_least = worker_tree_is_clone(w) ? BOX_WORKTREE : BOX_OFF,
 		.network = true },
 	    &box, err);
 

@@ -17,6 +17,7 @@
 #include "excerpt.h"
 #include "file.h"
 #include "git-check-tree.h"
+#include "git-facts.h"
 #include "git-list.h"
 #include "git-work.h"
 #include "identity.h"
@@ -63,6 +64,7 @@ struct check_slot {
 	char *task, *base;
 	char **protected_paths;
 	bool afresh;
+	bool ran; /* its command */
 	bool set_up; /* what the last setup made is still there */
 	int64_t since_ms;
 	struct box box; /* that its commands run in */
@@ -360,6 +362,7 @@ step_run(struct operation *op)
 	struct check_slot *slot = (struct check_slot *)op;
 	struct err err = { 0 };
 
+	slot->ran = true;
 	if (start_errand(slot, &err) < 0)
 		operation_fail(op, &err);
 	else
@@ -437,6 +440,21 @@ step_compare(struct operation *op)
 
 /* --- the end --------------------------------------------------------- */
 
+/* Not while it runs on without us. */
+static void
+tidy(const struct check_slot *slot)
+{
+	const struct core *core = slot->core;
+	char tip[GIT_ID_SIZE];
+
+	if (!slot->ran)
+		return;
+	if (!slot->adopting)
+		git_check_tree_tidy(core->git, slot->dir, slot->commit);
+	else if (git_facts_tip(core->git, core_branch(core), tip) == 0)
+		git_check_tree_tidy(core->git, slot->dir, tip);
+}
+
 static void
 end_keep(const struct check_slot *slot, enum check_verdict verdict)
 {
@@ -476,8 +494,10 @@ end(struct operation *op, const struct err *err)
 		ended.verdict = CHECK_UNJUDGED;
 		ended.how = err->msg;
 	}
-	if (!leaving)
+	if (!leaving) {
+		tidy(slot);
 		end_keep(slot, ended.verdict);
+	}
 	/* The result is in the caller's hands; if it is lost with us, the check
 	 * runs again. */
 	if (!leaving)
@@ -516,7 +536,7 @@ static void
 begin(struct check_slot *slot, const struct operation_kind *how)
 {
 	slot->busy = true;
-	slot->renewed = slot->set_up = false;
+	slot->renewed = slot->set_up = slot->ran = false;
 	slot->since_ms = clock_wall_ms();
 	slot->facts = (struct errand_facts){ .verdict = CHECK_UNJUDGED };
 	buf_clear(&slot->how);

@@ -18,6 +18,7 @@
 #include "git-verify.h"
 #include "git-worktree.h"
 #include "mem.h"
+#include "remove-tree.h"
 #include "strv.h"
 #include "text.h"
 
@@ -698,6 +699,33 @@ git_check_tree_keep(struct git *git, const char *dir, const char *keep_file,
 	keep->op.release = keep_release;
 	git_op_start(
 	    &keep->op, git, dir, keep_steps, nitems(keep_steps), false);
+}
+
+/* --- after a check ------------------------------------------------------- */
+
+void
+git_check_tree_tidy(const struct git *git, const char *dir, const char *commit)
+{
+	static const char *const folders[] = { "refs/bisect", "refs/worktree",
+		"refs/rewritten" };
+	static const char *const files[] = { "index", "logs/HEAD" };
+	cleanup_free char *gitdir = NULL, *head = NULL, *text = NULL;
+
+	if (git_verify(git_root(git), dir, &gitdir, NULL) < 0)
+		return;
+	for (size_t i = 0; i < nitems(files); i++) {
+		cleanup_free char *path = file_join(gitdir, files[i]);
+
+		unlink(path);
+	}
+	for (size_t i = 0; i < nitems(folders); i++) {
+		cleanup_free char *path = file_join(gitdir, folders[i]);
+
+		remove_tree(path);
+	}
+	head = file_join(gitdir, "HEAD");
+	text = xasprintf("%s\n", commit);
+	file_replace(head, text, strlen(text), 0644, NULL);
 }
 
 /* --- what a check changed ------------------------------------------------ */

@@ -67,6 +67,13 @@ void git_check_tree_prepare(struct git *git, const char *dir,
 void git_check_tree_keep(struct git *git, const char *dir, const char *keep,
     git_work_fn *fn, void *arg);
 
+/* After a check, which may have made commits of its own: in a sandbox their
+ * objects are gone with it. HEAD is set to `commit`, and nothing there names
+ * another object, so that git gc and git fsck of the user find none missing.
+ * Files only; a tree that is broken stays as it is. */
+void
+git_check_tree_tidy(const struct git *git, const char *dir, const char *commit);
+
 typedef void git_check_compare_fn(
     const struct git_list *paths, const struct err *err, void *arg);
 /* After a check: which protected paths of `judge` (a commit or a tree) have

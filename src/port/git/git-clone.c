@@ -114,6 +114,14 @@ git_clone_check(const char *git_dir, struct err *err)
 	return 0;
 }
 
+bool
+git_clone_suits(const char *git_dir)
+{
+	cleanup_free char *modules = file_join(git_dir, "modules");
+
+	return git_clone_check(git_dir, NULL) == 0 && !file_is_dir(modules);
+}
+
 /* A path in objects/info/alternates: quoted, since it may have a newline. */
 static char *
 alternates_line(const char *git_dir)

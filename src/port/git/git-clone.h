@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The working tree of a worker whose sandbox is strict: a repository of its
+ * The working tree of a worker in a sandbox: a repository of its
  * own that borrows the objects of the user's (alternates), instead of a linked
  * worktree. In its box all of git works, and nothing of the user's repository
  * can be written or deleted. git-import.h brings commits back.
@@ -41,6 +41,10 @@ struct git_clone_spec {
  * clone, has files in Git LFS, or keeps its refs in a reftable. Looks at files
  * only. */
 int git_clone_check(const char *git_dir, struct err *err);
+/* Is a clone also as good as a worktree there? Submodules are not: the URLs
+ * that they have in a clone may be others. Nothing that a worker can write in a
+ * clone changes the answer. */
+bool git_clone_suits(const char *git_dir);
 
 /* Is there a clone of ours at dir: its own .git folder, and the objects of this
  * repository behind it? */

@@ -195,7 +195,24 @@ add_setting(char ***set, int64_t *n, const char *key, const char *value)
 }
 
 void
-box_git_add_config(enum box_mode mode, char ***set)
+box_git_add_objects(const char *git_dir, const char *objects, char ***set)
+{
+	struct buf quoted = BUF_INIT;
+
+	for (const char *p = git_dir; *p != '\0'; p++) {
+		if (*p == '"' || *p == '\\')
+			buf_addc(&quoted, '\\');
+		buf_adds(&quoted, *p == '\n' ? "\\n" : (char[]){ *p, '\0' });
+	}
+	strv_take(set, xasprintf("GIT_OBJECT_DIRECTORY=%s", objects));
+	strv_take(set,
+	    xasprintf("GIT_ALTERNATE_OBJECT_DIRECTORIES=\"%s/objects\"",
+		quoted.data));
+	buf_release(&quoted);
+}
+
+void
+box_git_add_config(bool linked, char ***set)
 {
 	const char *count = getenv("GIT_CONFIG_COUNT");
 	int64_t n;
@@ -205,9 +222,9 @@ box_git_add_config(enum box_mode mode, char ***set)
 		n = 0;
 	add_setting(set, &n, "gc.auto", "0");
 	add_setting(set, &n, "maintenance.auto", "false");
-	/* The resolutions that git remembers are the repository's, and so are
-	 * packs: read-only. */
-	if (mode == BOX_WORKTREE) {
+	/* In a worktree the resolutions that git remembers are the
+	 * repository's, and so are packs: read-only. */
+	if (linked) {
 		add_setting(set, &n, "rerere.enabled", "false");
 		add_setting(set, &n, "fetch.unpackLimit", "100000000");
 		/* It takes a pack, and a worker can write any object. */

@@ -21,8 +21,12 @@ bool box_git_is_partial(const char *git_dir);
 /* Adds to `set` what git has to know in a box, as variables "NAME=VALUE" that
  * go on after those GIT_CONFIG_KEY_ that our own environment has. git must not
  * collect garbage there: of the other worktrees it sees nothing, so what only
- * they use is garbage to it. */
-void box_git_add_config(enum box_mode mode, char ***set);
+ * they use is garbage to it. linked: the tree is no clone. */
+void box_git_add_config(bool linked, char ***set);
+
+/* And these, so that new objects are written to that folder, and all of the
+ * repository are read where they are. */
+void box_git_add_objects(const char *git_dir, const char *objects, char ***set);
 
 /* The folder git_dir/worktrees/NAME of a linked worktree, owned by the caller;
  * NULL for a clone, which has its own .git folder. The worker may have changed

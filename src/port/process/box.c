@@ -25,7 +25,8 @@
 #include "tmux.h"
 #include "workspace.h"
 
-#define NUMBER_MAX 64 /* bytes of a file of the kernel with one number */
+#define NUMBER_MAX  64 /* bytes of a file of the kernel with one number */
+#define BOX_OBJECTS "/tmp/.llmc-objects" /* git objects that a check makes */
 
 /* All that box_facts points to. */
 struct making {
@@ -34,6 +35,7 @@ struct making {
 	struct box_paths paths;
 	const char *name; /* of the folder in .llmc/box */
 	char *bwrap, *home, *tmux, *trees, *tree, *tree_git, *lfs, *llmc;
+	const char *objects;
 	char *session, *run, *spool, *claude, *cache, *login;
 	char **temporary, **closed, **read, **write, **sockets, **unset, **set;
 	char **owned; /* strings of the binds */
@@ -347,6 +349,17 @@ prepare_claude(struct making *m, struct err *err)
 
 /* --- environment ----------------------------------------------------- */
 
+/* What runs there is not our own git, which makes candidates in the folder
+ * merge. */
+static bool
+is_check(const struct box_spec *spec)
+{
+	const char *slash = strrchr(spec->tree, '/');
+
+	return spec->kind == BOX_CHECK &&
+	    (slash == NULL || strcmp(slash + 1, "merge") != 0);
+}
+
 /* Does the box have a value of its own for the variable? */
 static bool
 is_set(const struct making *m, const char *name, size_t len)
@@ -366,7 +379,12 @@ choose_env(struct making *m, struct box *box)
 	strv_add(&m->unset, "TMUX");
 	strv_add(&m->unset, "TMUX_PANE");
 	strv_add(&m->set, "TMPDIR=/tmp");
-	box_git_add_config(box->mode, &m->set);
+	box_git_add_config(m->tree_git != NULL, &m->set);
+	if (m->tree_git != NULL && is_check(m->spec)) {
+		m->objects = BOX_OBJECTS;
+		box_git_add_objects(
+		    m->spec->workspace->git_dir, m->objects, &m->set);
+	}
 	if (m->claude != NULL)
 		strv_take(
 		    &m->set, xasprintf("CLAUDE_CONFIG_DIR=%s", m->claude));
@@ -409,6 +427,7 @@ fill_facts(struct making *m)
 	if (f->mode == BOX_WORKTREE)
 		m->lfs = box_git_lfs(ws->git_dir);
 	f->lfs = m->lfs;
+	f->objects = m->objects;
 	f->packs = f->mode == BOX_WORKTREE && box_git_is_partial(ws->git_dir);
 	f->session = m->session;
 	f->run = m->run;
@@ -445,19 +464,14 @@ prepare_net(struct making *m, struct err *err)
 	return r;
 }
 
-/* A worktree; a clone, if the mode is strict. */
+/* A clone; a worktree only where no clone can be (git-clone.h), of a check, and
+ * of a repair. */
 static int
 find_git(struct making *m, struct err *err)
 {
 	int r = box_git_find(
 	    m->spec->workspace->git_dir, m->tree, &m->tree_git, err);
 
-	if (r == 0 && m->tree_git == NULL && m->facts.mode == BOX_WORKTREE &&
-	    !m->spec->trial)
-		return err_set(err, -EINVAL,
-		    "the sandbox is not made: %s is no worktree of this "
-		    "repository but a clone; make a new one: llmc nuke %s",
-		    m->tree, m->name);
 	if (r == 0 && m->tree_git != NULL && m->facts.mode == BOX_STRICT &&
 	    m->spec->kind == BOX_SESSION && !m->spec->trial)
 		return err_set(err, -EINVAL,
