@@ -78,21 +78,24 @@ in_seconds(int seconds)
 	return e2e_path("%lld", (long long)(clock_wall_ms() / 1000 + seconds));
 }
 
-/* Longer than the stall timeout, but not a stall. */
+/* Longer than the stall timeout, but not a stall; and not before its end. */
 START_TEST(a_usage_limit_is_waited_for)
 {
+	int64_t until;
 	int daemon;
 
 	auto_set("overseer.stall_timeout", "4s");
 	auto_task("a.md", "A\nfake: commit work.txt x");
 	over_start();
 	daemon = over_daemon(0);
-	auto_ails(e2e_path(
-	    "fake: limit You've hit your limit, resets at %s", in_seconds(10)));
+	until = clock_wall_ms() / 1000 + 10;
+	auto_ails(e2e_path("fake: limit You've hit your limit, resets at %lld",
+	    (long long)until));
 	auto_wait_event("waiting", "hit your limit");
 	auto_ails("");
 	auto_wait_state("workers.auto-1.status", "limited");
 	auto_wait_finished("landed", 1);
+	ck_assert_int_ge(clock_wall_ms() / 1000, until);
 	over_undisturbed(daemon);
 	finish();
 }
