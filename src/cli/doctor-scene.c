@@ -317,11 +317,16 @@ add_keys(struct doctor_scene *s)
 	    SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_USER_KEYRING, 1);
 
 	for (size_t i = 0; i < SCENE_KEYS; i++) {
-		s->keys[i] =
-		    syscall(SYS_add_key, "user", get_env(s, "ABSTRACT"), word,
-			strlen(word), key_rows[i].ring);
-		syscall(
-		    SYS_keyctl, KEYCTL_SET_TIMEOUT, s->keys[i], KEY_SECONDS);
+		cleanup_free char *name = xasprintf(
+		    "%s-%s", get_env(s, "ABSTRACT"), key_rows[i].variable);
+
+		/* Only who possesses a key may set its end. */
+		s->keys[i] = syscall(SYS_add_key, "user", name, word,
+		    strlen(word), KEY_SPEC_PROCESS_KEYRING);
+		if (syscall(SYS_keyctl, KEYCTL_SET_TIMEOUT, s->keys[i],
+			KEY_SECONDS) == 0)
+			syscall(SYS_keyctl, KEYCTL_LINK, s->keys[i],
+			    key_rows[i].ring);
 		take_env(s, key_rows[i].variable, xasprintf("%ld", s->keys[i]));
 	}
 	take_env(s, "USER_RING", xasprintf("%ld", ring));

@@ -267,7 +267,6 @@ make_elsewhere(void)
 	dir = file_join(self, "elsewhere-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	setenv("LLMC_TEST_ELSEWHERE", dir, 1);
-	atexit(remove_elsewhere);
 	return dir;
 }
 
@@ -301,6 +300,7 @@ START_TEST(the_machine_is_seen_only_where_it_was_given)
 		works(w, "ls /usr/bin/env /bin/sh /etc/passwd /dev/null");
 		box_world_end(&w);
 	}
+	remove_elsewhere();
 }
 END_TEST
 
@@ -332,6 +332,7 @@ START_TEST(the_tmux_server_is_out_of_reach_wherever_its_socket_is)
 			box_world_end(&w);
 		}
 	}
+	remove_elsewhere();
 }
 END_TEST
 
@@ -360,6 +361,7 @@ START_TEST(a_socket_is_reached_only_if_it_was_named_itself)
 		box_world_end(&w);
 	}
 	fd_close(fd);
+	remove_elsewhere();
 }
 END_TEST
 
@@ -405,6 +407,7 @@ START_TEST(programs_in_unusual_places_work)
 	works(w, "cd ~ && echo x >~/new");
 	fails(w, "cat ~/secret");
 	box_world_end(&w);
+	remove_elsewhere();
 }
 END_TEST
 
