@@ -85,14 +85,16 @@ assert_salvaged(struct floor_world *world, const char *count)
 	    count);
 }
 
-/* The change is in a salvaged commit, however often it was saved. */
+/* The change is in a salvaged commit, however often it was saved, or in a
+ * folder that git could not save. */
 static void
 assert_kept(struct floor_world *world)
 {
 	ck_assert_str_eq(
 	    floor_world_sh(world,
-		"git rev-list --glob=refs/llmc/salvage | while read -r id; do "
-		"git show \"$id:b.txt\" 2>/dev/null; done | "
+		"{ git rev-list --glob=refs/llmc/salvage | while read -r id; "
+		"do git show \"$id:b.txt\" 2>/dev/null; done; "
+		"cat .worktrees/*.broken-*/b.txt 2>/dev/null; } | "
 		"sort -u | grep two"),
 	    "two");
 }
@@ -308,6 +310,7 @@ START_TEST(git_killed_at_each_command)
 			    &world, call_op(&world, "worker.nuke")));
 		assert_kept(&world);
 		floor_world_sh(&world,
+		    "rm -rf .worktrees/*.broken-*; "
 		    "git for-each-ref --format='delete %(refname)' "
 		    "refs/llmc/salvage | git update-ref --stdin");
 	}

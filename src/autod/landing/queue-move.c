@@ -238,6 +238,7 @@ landed(struct queue_move *move)
 		    record->items[i]->commit != NULL)
 			tasks++;
 	record->window = landing_plan_window_landed(record->window, tasks);
+	xstrset(&record->red_told, NULL); /* what lands has passed its check */
 	forget_wait(move);
 	move->lock_tries = 0;
 	landings_moved(move->queue->landings, record->from, record->to);
