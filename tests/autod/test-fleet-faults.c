@@ -313,7 +313,8 @@ START_TEST(git_killed_at_each_command)
 			    &world, call_op(&world, "worker.nuke")));
 		assert_kept(&world);
 		floor_world_sh(&world,
-		    "rm -rf .worktrees/*.broken-*; "
+		    "rm -rf .worktrees/*.broken-*; git worktree prune; "
+		    "git branch -q -D llmc/adam 2>/dev/null; "
 		    "git for-each-ref --format='delete %(refname)' "
 		    "refs/llmc/salvage | git update-ref --stdin");
 	}
