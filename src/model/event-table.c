@@ -360,6 +360,15 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	    .words = "{reason}",
 	    .fields = "branch reason",
 	    .notice = NOTICE_BRANCH },
+	[EVENT_BRANCH_TAKEN] = { .name = "branch_taken",
+	    .level = INFO,
+	    .text = "{branch} is checked out at {reason}: {worker} goes on "
+		    "without it, and it follows the work again when something "
+		    "else is checked out there",
+	    .words = "{branch} is checked out at {reason}: {worker} goes on "
+		     "without it, and it follows the work again when "
+		     "something else is checked out there",
+	    .fields = "worker branch reason" },
 	[EVENT_BRANCH_MOVED] = { .level = DEBUG,
 	    .text = "{branch} moves",
 	    .fields = "branch from to" },

@@ -96,6 +96,8 @@ enum event_kind {
 	EVENT_CHECKOUT_HELD, /* branch, reason: it waits for a long time */
 	EVENT_BRANCH_CHOSEN, /* branch: the setting was empty */
 	EVENT_BRANCH_WRONG, /* branch, reason: nothing can land on it */
+	EVENT_BRANCH_TAKEN, /* worker, branch, reason: where it is checked out
+			     */
 	EVENT_BRANCH_MOVED, /* branch; from, to: commits */
 	EVENT_BRANCH_RED, /* branch, commit, reason: it fails its own check */
 	EVENT_CHECK_BEGINS, /* text: of what; ref: the tree */

@@ -408,6 +408,32 @@ START_TEST(an_early_commit_is_not_landed_before_its_turn_ends)
 }
 END_TEST
 
+/* Of a worker in a sandbox, git lets the user check out the branch. */
+START_TEST(a_user_on_the_branch_of_a_worker_ends_nothing)
+{
+	const char *at;
+
+	e2e_need_boxes("");
+	fleet_box("worktree");
+	auto_task(
+	    "a.md", "A\nfake: run %s\nfake: commit a.txt x", auto_gate("g"));
+	auto_task("b.md", "B\nfake: commit b.txt x");
+	auto_up("--until-empty", NULL);
+	auto_wait_gate("g");
+	at = head(fleet_root());
+	e2e_git(fleet_root(), "switch", "-q", "llmc/auto-1", NULL);
+	auto_open_gate("g");
+	ck_assert_int_eq(auto_wait_exit(), 0);
+	ck_assert_int_eq(auto_finished("landed"), 2);
+	ck_assert_int_eq(
+	    auto_events("branch_taken", "\"branch\":\"llmc/auto-1\""), 1);
+	/* It was not moved under the user. */
+	ck_assert_str_eq(head(fleet_root()), at);
+	ck_assert_str_eq(e2e_git(fleet_root(), "status", "-s", NULL), "");
+	auto_no_complaints();
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -427,7 +453,8 @@ unit_suite(void)
 		conflicts_without_end_are_a_failure,
 		an_amended_base_moves_the_idle,
 		work_that_was_taken_by_hand_is_not_landed_again,
-		an_early_commit_is_not_landed_before_its_turn_ends
+		an_early_commit_is_not_landed_before_its_turn_ends,
+		a_user_on_the_branch_of_a_worker_ends_nothing
 	};
 	Suite *suite = suite_create("auto-land");
 

@@ -250,6 +250,8 @@ START_TEST(records_have_the_members_that_programs_know)
 		{ EVENT_LANDING_WAITS, "landing_waits", "reason" },
 		{ EVENT_BRANCH_CHOSEN, "branch_chosen", "branch" },
 		{ EVENT_BRANCH_WRONG, "branch_wrong", "branch reason" },
+		{ EVENT_BRANCH_TAKEN, "branch_taken",
+		    "worker_name branch reason" },
 		{ EVENT_BRANCH_RED, "branch_red", "branch commit_sha reason" },
 		{ EVENT_CHECK_BEGINS, "check_begins", "text ref" },
 		{ EVENT_CHECKED, "check", "result ref reason duration_ms" },

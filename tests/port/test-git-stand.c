@@ -230,13 +230,15 @@ START_TEST(a_commit_that_is_not_whole_is_not_followed)
 }
 END_TEST
 
-START_TEST(a_branch_that_is_checked_out_does_not_follow)
+/* The work goes on without it. */
+START_TEST(a_branch_that_is_checked_out_follows_when_it_is_left)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
 
 	repo_sh(repo, "git checkout -q llmc/ann; " IN_TREE COMMIT);
-	ck_assert_int_eq(follow(repo), -EBUSY);
-	ck_assert_ptr_nonnull(strstr(repo->msg, "switch --detach"));
+	ck_assert_msg(follow(repo) == 0, "%s", repo->msg);
+	ck_assert(!is_followed(repo));
+	ck_assert_str_eq(repo_sh(repo, "git status -s"), "");
 	repo_sh(repo, "git checkout -q main");
 	ck_assert_msg(follow(repo) == 0, "%s", repo->msg);
 	ck_assert(is_followed(repo));
@@ -414,6 +416,22 @@ START_TEST(a_reset_saves_what_was_not_followed)
 }
 END_TEST
 
+START_TEST(a_reset_goes_without_a_branch_that_is_checked_out)
+{
+	cleanup_repo struct repo *repo = with_tree(true);
+	const char *old;
+
+	old = repo_sh(repo,
+	    IN_TREE COMMIT "git -C \"$R\" checkout -q llmc/ann; git -C "
+			   "\"$R\" rev-parse HEAD");
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	ck_assert_str_eq(repo_sh(repo, IN_TREE "git rev-parse HEAD"),
+	    repo_sh(repo, "git rev-parse main"));
+	ck_assert_str_eq(repo_sh(repo, "git rev-parse llmc/ann"), old);
+	ck_assert_str_eq(repo_sh(repo, "git status -s"), "");
+}
+END_TEST
+
 START_TEST(commits_outlive_a_folder_that_is_deleted)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
@@ -446,7 +464,7 @@ unit_suite(void)
 	unit_case(s, "follow",
 	    (const TTest *[]){ a_commit_is_followed_whenever_somebody_looks,
 		a_commit_that_is_not_whole_is_not_followed,
-		a_branch_that_is_checked_out_does_not_follow,
+		a_branch_that_is_checked_out_follows_when_it_is_left,
 		a_branch_that_is_checked_out_elsewhere_is_not_attached,
 		a_head_that_is_put_on_a_branch_is_detached,
 		commits_outlive_a_folder_that_is_deleted, NULL });
@@ -456,6 +474,7 @@ unit_suite(void)
 		a_commit_picked_during_a_rebase_stays_noted,
 		a_rebase_without_conflict_moves_the_branch,
 		a_rebase_goes_on_in_the_other_way,
-		a_reset_saves_what_was_not_followed, NULL });
+		a_reset_saves_what_was_not_followed,
+		a_reset_goes_without_a_branch_that_is_checked_out, NULL });
 	return s;
 }

@@ -51,6 +51,7 @@ struct agent {
 	bool unguarded; /* its policy could not be written: agent-guard.h */
 	struct worker_limits limits;
 	char *launched_with; /* settings of its last launch; NULL = not ours */
+	bool branch_taken; /* told: its branch is checked out elsewhere */
 	bool no_clone; /* its worktree cannot become one (op-stand.h) */
 	char *box_proved; /* the words of its sandbox, tried with success */
 	char *box_fault; /* why its sandbox cannot be made; NULL = not known */

@@ -8,6 +8,7 @@
 #include "emit.h"
 #include "errtext.h"
 #include "git-facts.h"
+#include "git-follow.h"
 #include "git-salvage.h"
 #include "git-snapshot.h"
 #include "hold.h"
@@ -72,6 +73,26 @@ judge(struct turn_end *t)
 	t->action = turn_judge(&facts, &t->reason);
 }
 
+/* The branch of a worker whose HEAD is detached can be checked out by the user,
+ * and then does not follow (git-follow.h). */
+static void
+look_at_branch(struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+	cleanup_free char *path = NULL;
+
+	if (git_follow_elsewhere(agent->core->git, w->worktree, &path, NULL) <
+	    0)
+		return;
+	if (path != NULL && !agent->branch_taken)
+		emit(agent->core,
+		    &(struct event){ .kind = EVENT_BRANCH_TAKEN,
+			.worker = w->name,
+			.branch = w->branch,
+			.reason = path });
+	agent->branch_taken = path != NULL;
+}
+
 static void
 on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 {
@@ -80,6 +101,7 @@ on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 	if (!operation_arrived(&t->op.op, err))
 		return;
 	t->facts = *facts;
+	look_at_branch(t->op.agent);
 	operation_next(&t->op.op);
 }
 

@@ -17,28 +17,43 @@
 
 #define NOTE_MAX 4096
 
-enum git_op_next
-git_follow_ask_trees(struct git_op *op)
+int
+git_follow_elsewhere(
+    const struct git *git, const char *dir, char **ret_path, struct err *err)
 {
 	struct git_trees trees = { 0 };
 	const struct git_tree *other = NULL;
-	enum git_op_next next = GIT_OP_NEXT;
+	struct git_home home;
+	int r;
+
+	*ret_path = NULL;
+	if (!git_home(git, dir, &home))
+		return 0;
+	r = git_dirs_trees(git_root(git), &trees, err);
+	while (r == 0 && *ret_path == NULL &&
+	    (other = git_trees_on(&trees, home.branch, other)) != NULL)
+		if (!git_trees_same_path(other->path, dir))
+			*ret_path = xstrdup(other->path);
+	git_trees_release(&trees);
+	return r;
+}
+
+enum git_op_next
+git_follow_ask_trees(struct git_op *op)
+{
+	cleanup_free char *path = NULL;
 	struct git_home home;
 
 	if (!git_home(op->git, op->dir, &home))
 		return GIT_OP_DONE;
-	if (git_dirs_trees(git_root(op->git), &trees, &op->err) < 0)
-		next = GIT_OP_FAIL;
-	while (next == GIT_OP_NEXT &&
-	    (other = git_trees_on(&trees, home.branch, other)) != NULL)
-		if (!git_trees_same_path(other->path, op->dir))
-			next = git_op_fail(op, -EBUSY,
-			    "branch %s is checked out at %s, so it cannot "
-			    "follow the work of %s; type: git -C '%s' switch "
-			    "--detach",
-			    home.branch, other->path, home.worker, other->path);
-	git_trees_release(&trees);
-	return next;
+	if (git_follow_elsewhere(op->git, op->dir, &path, &op->err) < 0)
+		return GIT_OP_FAIL;
+	if (path == NULL)
+		return GIT_OP_NEXT;
+	return git_op_fail(op, -EBUSY,
+	    "branch %s is checked out at %s, so %s cannot stand on it; type: "
+	    "git -C '%s' switch --detach",
+	    home.branch, path, home.worker, path);
 }
 
 /* --- HEAD on a branch -------------------------------------------------- */
@@ -128,9 +143,14 @@ static enum git_op_next
 follow_ask_move(struct git_op *op)
 {
 	struct git_home home;
-	cleanup_free char *ref = NULL;
+	cleanup_free char *ref = NULL, *path = NULL;
 
 	if (!git_home(op->git, op->dir, &home))
+		return GIT_OP_DONE;
+	if (git_follow_elsewhere(op->git, op->dir, &path, &op->err) < 0)
+		return GIT_OP_FAIL;
+	/* HEAD has the work; the branch follows when it is left. */
+	if (path != NULL)
 		return GIT_OP_DONE;
 	ref = xasprintf("refs/heads/%s", home.branch);
 	op->run_dir = git_root(op->git);
@@ -146,7 +166,6 @@ follow_ask_move(struct git_op *op)
 static const struct git_op_step follow_steps[] = {
 	{ .ask = follow_ask_id, .answer = follow_id },
 	{ .ask = follow_ask_detach, .answer = follow_detached },
-	{ .ask = git_follow_ask_trees },
 	{ .ask = follow_ask_whole, .answer = follow_whole },
 	{ .ask = follow_ask_move },
 };
@@ -182,7 +201,6 @@ clone_ask_import(struct git_op *op)
 
 static const struct git_op_step clone_steps[] = {
 	{ .ask = clone_ask_head, .answer = clone_head },
-	{ .ask = git_follow_ask_trees },
 	{ .ask = clone_ask_import },
 	{ .ask = follow_ask_move },
 };

@@ -14,21 +14,26 @@
 #include "git-work.h"
 
 /* A step, after GIT_OP_GITDIR: op->followed is the commit that HEAD and the
- * branch are at. Nothing is done, and it is "", where git_home() says that the
- * tree is not detached, and in a rebase. A HEAD that the worker has put on a
- * branch is detached where it is; at the worker's own commit, if it names none.
- * -EBUSY if the branch is checked out elsewhere, -EIO if the commit is not
- * whole. What the branch had before is in its reflog. Of a clone, the commit is
- * imported by its id (git-import.h), whatever branch of its own HEAD is on. */
+ * branch are at. The branch stays where it is while it is checked out
+ * elsewhere: then only HEAD has the work. Nothing is done, and it is "", where
+ * git_home() says that the tree is not detached, and in a rebase. A HEAD that
+ * the worker has put on a branch is detached where it is; at the worker's own
+ * commit, if it names none. -EIO if the commit is not whole. What the branch
+ * had before is in its reflog. Of a clone, the commit is imported by its id
+ * (git-import.h), whatever branch of its own HEAD is on. */
 enum git_op_next git_follow_ask(struct git_op *op);
 #define GIT_FOLLOW                    \
 	{                             \
 		.ask = git_follow_ask \
 	}
 
-/* A step: -EBUSY if the worker's branch is checked out elsewhere. A ref is
- * never moved under a checkout that does not follow: with HEAD detached, git
- * lets the user check out the branch. */
+/* Where else the branch of the worker at dir is checked out; NULL = nowhere. A
+ * ref is never moved under a checkout that does not follow: with HEAD detached,
+ * git lets the user check out the branch. The caller frees. */
+int git_follow_elsewhere(
+    const struct git *git, const char *dir, char **ret_path, struct err *err);
+
+/* A step: -EBUSY if it is. */
 enum git_op_next git_follow_ask_trees(struct git_op *op);
 
 /* Where refs are read-only, git cannot remove those of its own that it notes a

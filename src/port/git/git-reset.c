@@ -24,6 +24,7 @@ struct reset_op {
 	char *head, *same; /* as in git_reset */
 	bool find_base;
 	char base[GIT_ID_SIZE];
+	bool elsewhere; /* the branch is checked out there, and stays */
 	bool gentle; /* nothing is forced */
 	bool refused; /* something was in the way of that */
 	git_salvage_fn *fn;
@@ -73,18 +74,22 @@ reset_ask_alias(struct git_op *op)
 	return git_op_args(op, "symbolic-ref", "--delete", ref, NULL);
 }
 
-/* A ref is never moved under a checkout that does not follow. */
+/* A ref is never moved under a checkout that does not follow: a tree that is
+ * detached is reset without it. */
 static enum git_op_next
 judge_trees(struct git_op *op, const struct git_trees *trees)
 {
-	const struct reset_op *reset = op->self;
+	struct reset_op *reset = op->self;
 	const struct git_tree *other = NULL;
 
 	while ((other = git_trees_on(trees, reset->save.branch, other)) != NULL)
-		if (!git_trees_same_path(other->path, op->dir))
-			return git_op_fail(op, -EBUSY,
-			    "branch %s is checked out at %s",
-			    reset->save.branch, other->path);
+		if (!git_trees_same_path(other->path, op->dir)) {
+			reset->elsewhere = true;
+			if (!is_detached(op))
+				return git_op_fail(op, -EBUSY,
+				    "branch %s is checked out at %s",
+				    reset->save.branch, other->path);
+		}
 	return GIT_OP_NEXT;
 }
 
@@ -257,6 +262,8 @@ reset_ask_move(struct git_op *op)
 	if (!is_detached(op))
 		return GIT_OP_NEXT;
 	git_op_forget_rebase(op);
+	if (reset->elsewhere)
+		return GIT_OP_NEXT;
 	op->run_dir = git_root(op->git);
 	git_op_no_hooks(op);
 	return git_op_args(op, "update-ref", "--no-deref", "--create-reflog",
@@ -284,7 +291,7 @@ judge_result(struct git_op *op, const char *branch_id, const char *head_id)
 {
 	const struct reset_op *reset = op->self;
 
-	if (strcmp(branch_id, op->onto_id) == 0 &&
+	if ((reset->elsewhere || strcmp(branch_id, op->onto_id) == 0) &&
 	    strcmp(head_id, op->onto_id) == 0)
 		return GIT_OP_NEXT;
 	return git_op_fail(op, -EIO,
