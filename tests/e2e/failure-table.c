@@ -163,11 +163,11 @@ const struct failure_row failure_rows[] = {
 	    "new daemon at once",
 	    "failure-table-hangs", "a_stopped_daemon_is_noticed", false },
 	{ "+2", "the daemon hangs",
-	    "a FIFO where it writes its heartbeat: it waits in open(2)",
+	    "a library that makes it wait in a system call when it beats",
 	    "AUTO, then AI",
 	    "the heartbeat is stale; SIGKILL after the grace; kernel stack in "
 	    "the evidence; the next daemon hangs too: the repair session "
-	    "removes the FIFO",
+	    "removes the cause",
 	    "failure-table-hangs", "a_hung_daemon_is_killed_and_repaired",
 	    true },
 	{ "+3", "the tmux server dies", "SIGKILL to it in a turn", "AUTO",

@@ -2,7 +2,7 @@
 
 /* Failures that are not in the table of the design: a stale heartbeat. */
 #include <signal.h>
-#include <sys/stat.h>
+#include <string.h>
 
 #include "mem.h"
 #include "overrun.h"
@@ -37,18 +37,21 @@ END_TEST
  * else, and the heartbeat gets stale. */
 START_TEST(a_hung_daemon_is_killed_and_repaired)
 {
-	const char *fifo =
-	    e2e_path("%s/.llmc/auto.heartbeat.new", fleet_root());
+	const char *hang = e2e_path("%s/hang", unit_scratch());
+	const char *llmc = e2e_llmc_path();
 	int daemon;
 
 	over_hurry(5);
 	auto_set("overseer.stop_grace", "5s");
 	auto_set("overseer.start_timeout", "15s");
-	over_remedy(_i, "fake: run rm '%s'", fifo);
+	over_remedy(_i, "fake: run rm '%s'", hang);
+	e2e_env(e2e_path("LD_LIBRARY_PATH=%.*s/../../tests/tools",
+	    (int)(strrchr(llmc, '/') - llmc), llmc));
+	e2e_env("LD_PRELOAD=hang.so");
+	e2e_env(e2e_path("LLMC_HANG=%s", hang));
 	over_start();
 	daemon = over_daemon(0);
-	while (mkfifo(fifo, 0600) == -1)
-		continue; /* the file may be missing between two beats */
+	e2e_write(hang, "");
 	if (!over_recovers(_i, _i ? "start_failed" : "heartbeat", daemon))
 		return;
 	ck_assert(!over_alive(daemon));

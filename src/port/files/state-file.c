@@ -291,16 +291,15 @@ state_file_save(
 		return err_set(err, -EFBIG,
 		    "%s would be %zu bytes long, too long to be read again",
 		    path, text.len);
-	r = keep_root_id(workspace, state, err);
+	r = keep_old(path, state, err);
 	if (r == 0)
-		r = keep_old(path, state, err);
-	if (r < 0)
-		return r;
-	r = file_replace_stat(path, text.data, text.len, 0600, &st, err);
+		r = file_replace_stat(
+		    path, text.data, text.len, 0600, &st, err);
 	if (r < 0)
 		return r;
 	state->mark = mark_from(&st);
-	return 0;
+	/* Last: a root_id without a state means that the state was lost. */
+	return keep_root_id(workspace, state, err);
 }
 
 int
