@@ -515,6 +515,29 @@ START_TEST(a_post_accept_command_that_takes_too_long_stops_the_run)
 }
 END_TEST
 
+/* The user has renamed it; then the setting follows. */
+START_TEST(a_landing_branch_that_is_renamed_stops_the_run_with_its_name)
+{
+	auto_task(
+	    "a.md", "A\nfake: run %s\nfake: commit a.txt x", auto_gate("g"));
+	auto_task("b.md", "B\nfake: commit b.txt x");
+	auto_up("--until-empty", NULL);
+	auto_wait_gate("g");
+	e2e_git(fleet_root(), "branch", "-m", "main", "trunk", NULL);
+	auto_open_gate("g");
+	ck_assert_int_eq(auto_wait_exit(), 1);
+	check_failure("landing_branch", "", "", "",
+	    "there is no branch main any more; if it has another name now, "
+	    "type: llmc config set repo.default_branch trunk");
+	e2e_has(fleet_do("status", NULL)->out, "repo.default_branch trunk");
+	auto_set("repo.default_branch", "trunk");
+	run_to_the_end();
+	ck_assert_int_eq(auto_finished("landed"), 2);
+	ck_assert_str_eq(
+	    e2e_git(fleet_root(), "rev-list", "--count", "trunk", NULL), "3\n");
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -534,6 +557,7 @@ unit_suite(void)
 		conflicts_without_end_stop_the_run, a_git_lock_is_waited_for,
 		locks_in_the_worktree_of_a_dead_agent_are_removed,
 		a_dirty_checkout_is_waited_for_then_stops_the_run,
+		a_landing_branch_that_is_renamed_stops_the_run_with_its_name,
 		a_failing_post_accept_command_stops_the_run,
 		a_post_accept_command_that_takes_too_long_stops_the_run
 	};

@@ -9,6 +9,7 @@
 #include "failure-class.h"
 #include "failure.h"
 #include "json.h"
+#include "landing-branch.h"
 #include "life.h"
 #include "mem.h"
 #include "persist.h"
@@ -43,11 +44,28 @@ write_record(struct core *core, const struct failure *f)
 			.kind = EVENT_STATE_UNWRITTEN, .reason = err.msg });
 }
 
+/* Without its landing branch, git fails in many places. */
+static bool
+is_of_branch(const struct failure *f)
+{
+	enum failure_scope scope = failure_class_find(f->class)->scope;
+
+	return scope == FAILURE_SCOPE_WORKER || scope == FAILURE_SCOPE_LANDING;
+}
+
 void
 failure_raise(struct core *core, const struct failure *f)
 {
+	cleanup_free char *lost =
+	    is_of_branch(f) ? landing_branch_lost(core) : NULL;
+	struct failure of_branch = {
+		.class = "landing_branch", .status = -1, .reason = lost
+	};
+
 	if (core->stopping)
 		return;
+	if (lost != NULL)
+		f = &of_branch;
 	core->state.errors++;
 	persist_changed(core);
 	if (!core->evicted)

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "buf.h"
 #include "config.h"
 #include "core.h"
 #include "emit.h"
 #include "errtext.h"
+#include "file.h"
 #include "git-ask.h"
+#include "git-facts.h"
 #include "landing-branch.h"
 #include "mem.h"
 #include "settings.h"
@@ -68,4 +73,36 @@ landing_branch_fix(struct core *core)
 			  " BRANCH, and restart the daemon",
 	    core->branch);
 	tell_wrong(core, words);
+}
+
+/* What the user has checked out may be its new name. */
+static char *
+branch_of_user(const struct core *core)
+{
+	static const char prefix[] = "ref: refs/heads/";
+	cleanup_free char *path = file_join(core->workspace->git_dir, "HEAD");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (file_read(path, 4096, &text, NULL) < 0 ||
+	    strncmp(text.data, prefix, sizeof prefix - 1) != 0)
+		return xstrdup("BRANCH");
+	text.data[strcspn(text.data, "\n")] = '\0';
+	return xstrdup(text.data + sizeof prefix - 1);
+}
+
+char *
+landing_branch_lost(const struct core *core)
+{
+	cleanup_free char *other = NULL;
+	char tip[GIT_ID_SIZE];
+
+	if (core->git == NULL || core->branch == NULL ||
+	    core->branch[0] == '\0' ||
+	    git_facts_tip(core->git, core->branch, tip) != -ENOENT)
+		return NULL;
+	other = branch_of_user(core);
+	return xasprintf("work cannot land: there is no branch %s any more; if "
+			 "it has another name now, type: llmc config set " KEY
+			 " %s; if not, create it again: git branch %s COMMIT",
+	    core->branch, other, core->branch);
 }

@@ -15,4 +15,8 @@ struct core;
  * work without it. */
 void landing_branch_fix(struct core *core);
 
+/* Is it gone since? The words for it; the caller frees. NULL = it is there, or
+ * that is not known. Does not wait for git. */
+char *landing_branch_lost(const struct core *core);
+
 #endif

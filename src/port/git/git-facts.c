@@ -163,7 +163,7 @@ git_facts_tip(struct git *git, const char *branch, char out[GIT_ID_SIZE])
 	cleanup_free char *common = NULL;
 
 	if (gitdir == NULL)
-		return -ENOENT;
+		return -EIO;
 	common = git_dirs_common(gitdir);
 	return git_refs_read(common, ref, out);
 }

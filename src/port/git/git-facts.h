@@ -30,8 +30,8 @@ git_facts_fn(const struct git_facts *facts, const struct err *err, void *arg);
 void git_facts_read(struct git *git, const char *dir, const char *branch,
     git_facts_fn *fn, void *arg);
 
-/* The commit of a branch; asked without a git process, at once. Negative
- * errno if it cannot be told. */
+/* The commit of a branch; asked without a git process, at once. -ENOENT if
+ * there is no such branch, another negative errno if that cannot be told. */
 int git_facts_tip(struct git *git, const char *branch, char out[GIT_ID_SIZE]);
 
 /* Is the branch at that commit? Asked without a git process, at once; false
