@@ -47,8 +47,10 @@ const struct failure_row failure_rows[] = {
 	    "failure-table-workers",
 	    "a_session_that_is_killed_once_is_made_again", false },
 	{ "10", "a tmux session keeps being killed",
-	    "a process that kills it whenever it exists", "AI",
-	    "the worker is in error; the repair session kills that process",
+	    "a process that kills it in every turn; the agent outlives that",
+	    "AI",
+	    "the agent is ended and started again, then the worker is in "
+	    "error; the repair session ends that process",
 	    "failure-table-workers",
 	    "a_session_that_keeps_being_killed_is_repaired", true },
 	{ "11", "a worktree is corrupt",

@@ -39,16 +39,35 @@ START_TEST(a_session_that_is_killed_once_is_made_again)
 }
 END_TEST
 
-/* Something on the machine kills the session whenever it sees it. */
+/* An agent that does not crash, and does not end with its session. */
+static void
+outlive_sessions(const char *killer)
+{
+	const char *agent =
+	    fleet_do("config", "get", "defaults.agent_command", NULL)->out;
+	const char *wrapper = e2e_path("%s/agent", unit_scratch());
+
+	e2e_script(wrapper,
+	    e2e_path("#!/bin/sh\ntrap '' HUP\n'%.*s' \"$@\"\n"
+		     "[ ! -e '%s' ] || { sleep 60 & wait; }\n",
+		(int)strcspn(agent, "\n"), agent, killer));
+	auto_set("defaults.agent_command", wrapper);
+}
+
+/* Something on the machine kills the session in every turn. */
 START_TEST(a_session_that_keeps_being_killed_is_repaired)
 {
 	const char *killer = e2e_path("%s/killer", unit_scratch());
 
 	e2e_write(killer, "");
-	over_leave_behind(e2e_path("exec >/dev/null 2>&1 </dev/null\n"
-				   "while [ -e '%s' ]; do %s; sleep 0.1; done",
-	    killer, tmux_kill()));
-	auto_ails("fake: sleep 1000");
+	outlive_sessions(killer);
+	over_leave_behind(e2e_path("exec >'%s.killed' 2>&1 </dev/null\n"
+				   "while [ -e '%s' ]; do [ ! -e '%s.now' ] || "
+				   "{ rm '%s.now'; %s && echo killed; }; "
+				   "sleep 0.1; done",
+	    killer, killer, killer, killer, tmux_kill()));
+	over_culprit(e2e_path(
+	    "[ ! -e '%s' ] || { touch '%s.now'; sleep 20; }", killer, killer));
 	auto_task("a.md", "A\nfake: commit work.txt x");
 	over_remedy(_i, "fake: run rm '%s'", killer);
 	over_start();
@@ -56,6 +75,12 @@ START_TEST(a_session_that_keeps_being_killed_is_repaired)
 		finish();
 	else
 		ck_assert_int_eq(auto_landed(), 0);
+	/* It was that, three times for each failure, and nothing else. */
+	ck_assert_str_eq(
+	    e2e_sh(fleet_root(),
+		e2e_path("sort '%s.killed' | uniq -c | tr -d ' '", killer))
+		->out,
+	    _i ? "6killed\n" : "3killed\n");
 }
 END_TEST
 
