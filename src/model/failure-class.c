@@ -33,7 +33,7 @@ const struct failure_class failure_classes[] = {
 	    "see what is wrong with the state: llmc doctor" },
 	{ "root_gone", DAEMON, PERSON,
 	    "the folder .llmc was removed or replaced while the daemon ran",
-	    "set it up again: llmc init" },
+	    "set it up again: llmc init, llmc doctor --rebuild" },
 	{ "tmux", FLEET, REPAIR, "tmux does not answer",
 	    "see what tmux said: llmc logs --level warn" },
 	{ "task_pool_failed", FLEET, REPAIR, "the task pool command failed",

@@ -148,8 +148,9 @@ bool task_attempt_failed(
 int task_give_back(struct task *task, const char *why, int64_t now_ms);
 
 /* It has used up its budget, goes wrong, or no worker may have it: it waits for
- * a person. from: its work, where its next worker starts and the attempt goes on; NULL =
- * none but what it started from, and without that the attempt does not count.
+ * a person. from: its work, where its next worker starts and the attempt goes
+ * on; NULL = none but what it started from, and without that the attempt does
+ * not count.
  */
 int
 task_park(struct task *task, const char *from, const char *why, int64_t now_ms);

@@ -416,7 +416,7 @@ on_left(void *arg, struct transcript *transcript)
 	struct repair *r = arg;
 	struct repair_agent *a = &r->agent;
 
-	a->told = xreallocarray(a->told, a->told_count + 1, sizeof *a->told);
+	a->told = xreallocarray(a->told, a->told_count + 1, sizeof(char *));
 	a->told[a->told_count++] = transcript;
 }
 

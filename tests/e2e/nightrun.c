@@ -382,10 +382,11 @@ is_one_list(struct json_object *list)
 static void
 kill_daemon(void)
 {
-	int before = over_daemon(0);
 	int64_t then;
+	int before;
 
 	wait_shell(e2e_path("test -e '%s/long.here'", auto_gates()));
+	before = fleet_daemon_pid();
 	then = clock_mono_ms();
 	fleet_kill(before);
 	over_daemon(before);

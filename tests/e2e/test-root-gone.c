@@ -47,6 +47,7 @@ set_up_again(void)
 	remove_folder();
 	fleet_do("init", NULL);
 	e2e_write(in_root("config.toml"), settings);
+	fleet_do("doctor", "--rebuild", "--yes", NULL);
 }
 
 /* A child of the daemon looks like it until it has called exec. */

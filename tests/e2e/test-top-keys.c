@@ -75,7 +75,7 @@ START_TEST(a_parked_task_is_resumed)
 	top_type("");
 	top_keys("2");
 	top_wait("parked");
-	e2e_has(top_screen(), "!NEEDS YOU 1  t1 parked: ");
+	e2e_has(top_screen(), "!NEEDS YOU 2  t1 parked: ");
 	auto_set("budget.task_turns", "3");
 	top_keys("R");
 	top_wait("resume t1?");
@@ -247,7 +247,7 @@ START_TEST(last_words_are_said_on_the_terminal_that_stays)
 	top_wait("[live]");
 	ck_assert_int_eq(prlimit(top_pid(), RLIMIT_AS, &none, NULL), 0);
 	top_resize(240, 80);
-	top_wait_end(70);
+	top_wait_end(71);
 	e2e_has(top_screen(), "out of memory");
 	e2e_has(top_screen(), "prompt>");
 }

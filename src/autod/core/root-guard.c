@@ -26,7 +26,7 @@ give_up(void *arg)
 	reason = xasprintf("%s was removed or replaced while this daemon ran: "
 			   "it ends and writes nothing there. %s; the work "
 			   "stays in the worktrees. Start again with: llmc "
-			   "init, llmc up",
+			   "init, llmc doctor --rebuild, llmc up",
 	    lock,
 	    core->replaced ?
 		"Another daemon owns the repository, and its sessions" :

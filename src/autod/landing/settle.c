@@ -44,8 +44,7 @@ agent_of(const struct landings *landings, const struct landing_item *item)
 static void
 forget(struct landings *landings, struct landing_item *item)
 {
-	if (item->kind == ITEM_WORK)
-		op_enqueue_drop_ref(landings->core, item->id);
+	op_enqueue_drop_ref(landings->core, item->id);
 	queue_remove(landings->queue, item);
 }
 

@@ -243,7 +243,7 @@ static void
 on_parked(void *arg)
 {
 	struct oversight_floor *floor = arg;
-	struct watched *w;
+	struct watched *w = NULL;
 
 	LIST_FOREACH (w, &floor->watched, entry) {
 		const struct task *t = parked_task(floor, w);
@@ -279,7 +279,7 @@ give_up(const struct oversight_floor *floor, struct watched *w)
 void
 oversight_act_parked(struct oversight_floor *floor)
 {
-	struct watched *w;
+	struct watched *w = NULL;
 	bool any = false;
 
 	LIST_FOREACH (w, &floor->watched, entry) {
