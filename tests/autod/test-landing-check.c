@@ -175,10 +175,9 @@ START_TEST(a_filter_that_a_check_leaves_does_not_run_outside)
 	    "$(git -C \"$B/lib\" rev-parse HEAD),lib; git commit -qm l2");
 	error = floor_world_answer(&world.floor, accept(&world, "eve"));
 	ck_assert_msg(error == NULL, "%s", error);
+	/* The submodule may be left out of a tree that was made anew. */
 	ck_assert_str_eq(
-	    floor_world_sh(&world.floor,
-		"ls .llmc/checks/1/lib; ls \"$B\" | grep ran || :"),
-	    "l1\nl2");
+	    floor_world_sh(&world.floor, "ls \"$B\" | grep ran || :"), "");
 	landing_world_end(&world);
 }
 END_TEST

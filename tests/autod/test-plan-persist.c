@@ -282,22 +282,26 @@ START_TEST(who_finds_out_that_it_cannot_be_written_is_told_at_once)
 {
 	struct plan_world world;
 	const char *error;
+	bool refused;
 
 	begin_live(&world);
 	signal(SIGXFSZ, SIG_IGN);
 	limit_files(SMALL_FILE);
 	tell_much(&world);
 	error = ask(&world, "overseer.goal.pause", PAUSE);
-	ck_assert_msg(error != NULL && strstr(error, "the change is kept") &&
-		strstr(error, "space"),
+	ck_assert_ptr_nonnull(error);
+	ck_assert_msg(strstr(error, "space") != NULL, "%s", error);
+	/* On a slow machine the store knows it before the change is made. */
+	refused = strstr(error, "no plan is changed now") != NULL;
+	ck_assert_msg(refused || strstr(error, "the change is kept") != NULL,
 	    "%s", error);
 	limit_files(RLIM_INFINITY);
 	floor_world_wait(&world.world.floor, is_written, &world);
 	plan_world_settle(&world);
 	plan_world_reopen(&world);
 	plan_world_wait_open(&world);
-	ck_assert_int_eq(
-	    plan_world_plan(&world, "goal_a")->goal->status, GOAL_PAUSED);
+	ck_assert_int_eq(plan_world_plan(&world, "goal_a")->goal->status,
+	    refused ? GOAL_ACTIVE : GOAL_PAUSED);
 	plan_world_end(&world);
 }
 END_TEST
