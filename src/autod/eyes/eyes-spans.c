@@ -197,6 +197,10 @@ on_event(const struct event *event, void *arg)
 	const struct worker *w;
 	struct work_span *span;
 
+	if (s->begun && event->kind == EVENT_TASKS_EXHAUSTED) {
+		look_at_source(s);
+		look(s);
+	}
 	if (!s->begun || event->worker == NULL)
 		return;
 	switch (event->kind) {
