@@ -524,6 +524,73 @@ START_TEST(work_in_the_queue_is_dropped_with_its_task)
 }
 END_TEST
 
+/* Although it has a ref of its own. */
+static void
+remove_built(struct auto_world *world)
+{
+	floor_world_sh(&world->floor,
+	    "built=$(git rev-parse refs/llmc/queue/q1.built); "
+	    "test ! -e .llmc/checks/1 || "
+	    "git -C .llmc/checks/1 update-ref --no-deref HEAD main; "
+	    "git update-ref -d refs/llmc/queue/q1.built; "
+	    "git reflog expire --expire=now --all; git gc -q --prune=now; "
+	    "! git cat-file -e $built 2>&-");
+}
+
+static bool
+is_unjudged(void *arg)
+{
+	const struct auto_world *world = arg;
+	struct check_book *book = &world->core->state.landings.checks;
+
+	for (size_t i = 0; i < book->count; i++)
+		if (book->results[i].unjudged > 0) {
+			book->results[i].retry_ms = 0; /* not in a minute */
+			return true;
+		}
+	return false;
+}
+
+START_TEST(what_is_checked_and_is_gone_is_built_again)
+{
+	struct auto_world world;
+
+	begin_queued(&world, "");
+	remove_built(&world);
+	allow(&world, "0");
+	floor_world_wait(&world.floor, is_unjudged, &world);
+	landings_kick(world.landings);
+	auto_world_wait_done(&world);
+	auto_world_filed(&world, "t1 landed; ");
+	ck_assert_int_eq(world.core->exit_status, 0);
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(what_is_to_land_and_is_gone_is_built_again)
+{
+	struct auto_world world;
+	struct agent *agent;
+
+	auto_world_begin(&world, "");
+	auto_world_task(&world, "a.md", "First\n");
+	auto_world_live(&world);
+	agent = auto_world_turn_on(&world, "t1");
+	auto_world_work(&world, "b.txt");
+	floor_world_sh(&world.floor, "echo mine >>a.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_wait(&world, "waiting; ");
+	floor_world_settle(&world.floor);
+	remove_built(&world);
+	floor_world_sh(&world.floor, "git checkout -q a.txt");
+	auto_world_patrol(&world);
+	auto_world_wait_done(&world);
+	auto_world_filed(&world, "t1 landed; ");
+	ck_assert_int_eq(world.core->exit_status, 0);
+	auto_world_end(&world);
+}
+END_TEST
+
 /* What was built has a ref of its own. */
 START_TEST(git_gc_by_a_person_ends_nothing)
 {
@@ -531,7 +598,7 @@ START_TEST(git_gc_by_a_person_ends_nothing)
 	cleanup_free char *gc = NULL;
 
 	begin_queued(&world, "");
-	gc = xasprintf("git -C .llmc/checks/1 checkout -q --detach main; "
+	gc = xasprintf("git -C .llmc/checks/1 update-ref --no-deref HEAD main; "
 		       "git reflog expire --expire=now --all; git gc -q "
 		       "--prune=now; git cat-file -e %s",
 	    floor_world_sh(
@@ -554,6 +621,8 @@ unit_suite(void)
 	TCase *loops = tcase_create("loops");
 
 	unit_rows(suite, git_gc_by_a_person_ends_nothing, 1);
+	unit_rows(suite, what_is_checked_and_is_gone_is_built_again, 1);
+	unit_rows(suite, what_is_to_land_and_is_gone_is_built_again, 1);
 
 	unit_case(suite, "released",
 	    (const TTest *const[]){ released_work_lands,

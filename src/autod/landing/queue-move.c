@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backoff.h"
+#include "candidates.h"
 #include "checkout-watch.h"
 #include "clock.h"
 #include "core.h"
@@ -36,6 +37,7 @@ struct queue_move {
 	struct checkout_watch *checkout; /* waits: the user's is in the way */
 	char *reason;
 	int lock_tries;
+	char *failed; /* the commit that git failed to land last */
 };
 
 static struct landing_record *
@@ -241,6 +243,7 @@ landed(struct queue_move *move)
 	xstrset(&record->red_told, NULL); /* what lands has passed its check */
 	forget_wait(move);
 	move->lock_tries = 0;
+	xstrset(&move->failed, NULL);
 	landings_moved(move->queue->landings, record->from, record->to);
 	each_item(move, item_landed, NULL);
 	note_own(record);
@@ -288,6 +291,31 @@ in_the_way(struct queue_move *move, enum git_land_result result,
 }
 
 static void
+forget_built(
+    struct queue_move *move, struct landing_item *item, const struct err *err)
+{
+	(void)err;
+	candidates_forget(move->queue->candidates, item->id);
+}
+
+/* What was built may be gone: somebody ran git gc without our refs. The same
+ * commit is built again, once. */
+static void
+failed(struct queue_move *move, const struct err *err)
+{
+	const char *to = record_of(move)->to;
+	bool first = move->failed == NULL || strcmp(move->failed, to) != 0;
+
+	xstrset(&move->failed, to);
+	each_item(move, forget_built, NULL);
+	not_landed(move, first ? NULL : err);
+	if (!first && is_waited_for(move)) {
+		landings_blocked(move->queue->landings, "git", err->msg);
+		wait_ms(move, backoff_git.max_ms, err->msg);
+	}
+}
+
+static void
 on_result(enum git_land_result result, const char *detail,
     const char *const *places, const struct err *error, void *arg)
 {
@@ -315,11 +343,7 @@ on_result(enum git_land_result result, const char *detail,
 		break;
 	case GIT_LAND_FAILED:
 		err = *error;
-		not_landed(move, &err);
-		if (is_waited_for(move)) {
-			landings_blocked(move->queue->landings, "git", err.msg);
-			wait_ms(move, backoff_git.max_ms, err.msg);
-		}
+		failed(move, &err);
 		break;
 	}
 }
@@ -435,5 +459,6 @@ queue_move_free(struct queue_move *move)
 	checkout_watch_free(move->checkout);
 	loop_timer_free(move->wait);
 	free(move->reason);
+	free(move->failed);
 	free(move);
 }

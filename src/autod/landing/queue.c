@@ -416,6 +416,18 @@ give_up_judging(struct queue *queue, const struct check_end *end)
 	landings_blocked(queue->landings, "check", reason);
 }
 
+/* What was to be checked may be gone: somebody ran git gc without our refs. The
+ * same commits are built again. */
+static void
+build_again(struct queue *queue, const struct check_slot *slot)
+{
+	for (int i = 0; i < queue->slot_count; i++)
+		if (queue->slots[i].slot == slot)
+			for (char **id = queue->slots[i].covers;
+			     id != NULL && *id != NULL; id++)
+				candidates_forget(queue->candidates, *id);
+}
+
 static void
 on_checked(struct check_slot *slot, const struct check_end *end, void *arg)
 {
@@ -424,8 +436,9 @@ on_checked(struct check_slot *slot, const struct check_end *end, void *arg)
 	int64_t now = clock_wall_ms();
 	bool flaky;
 
-	(void)slot;
 	if (!end->cancelled) {
+		if (end->verdict == CHECK_UNJUDGED)
+			build_again(queue, slot);
 		flaky = check_book_note(&record->checks, end->tree, end->key,
 		    end->verdict, now, end->duration_ms,
 		    now + UNJUDGED_RETRY_MS);
