@@ -365,9 +365,10 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	    .text = "{branch} is checked out at {reason}: {worker} goes on "
 		    "without it, and it follows the work again when something "
 		    "else is checked out there",
-	    .words = "{branch} is checked out at {reason}: {worker} goes on "
-		     "without it, and it follows the work again when "
-		     "something else is checked out there",
+	    .words =
+		"{branch} is checked out at {reason}: {worker_name} goes on "
+		"without it, and it follows the work again when "
+		"something else is checked out there",
 	    .fields = "worker branch reason" },
 	[EVENT_BRANCH_MOVED] = { .level = DEBUG,
 	    .text = "{branch} moves",
