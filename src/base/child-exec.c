@@ -20,6 +20,7 @@ struct exec_plan {
 	const char *cwd;
 	int std[3];
 	int status;
+	int extra; /* above CHILD_EXTRA_FD, -1 = none */
 	bool detach;
 };
 
@@ -181,7 +182,15 @@ child_become(const struct exec_plan *plan)
 			child_report(plan->status, false);
 		fcntl(3, F_SETFD, FD_CLOEXEC);
 	}
-	child_close_from(4);
+	if (plan->extra == -1) {
+		child_close_from(4);
+	} else {
+		if (dup2(plan->extra, CHILD_EXTRA_FD) == -1)
+			child_report(3, false);
+		for (int fd = 4; fd < CHILD_EXTRA_FD; fd++)
+			close(fd);
+		child_close_from(CHILD_EXTRA_FD + 1);
+	}
 	if (plan->cwd != NULL && chdir(plan->cwd) == -1)
 		child_report(3, true);
 	sigemptyset(&none);
@@ -199,6 +208,25 @@ exec_input(const struct child_spec *spec)
 	if (spec->stdin_fd > 0)
 		return exec_fd(fcntl(spec->stdin_fd, F_DUPFD_CLOEXEC, 3));
 	return exec_fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
+/* Duplicates of what the caller gave it. Negative errno on failure. */
+static int
+exec_given(const struct child_spec *spec, int *ret_output, int *ret_extra)
+{
+	if (spec->output_fd > 0) {
+		*ret_output =
+		    exec_fd(fcntl(spec->output_fd, F_DUPFD_CLOEXEC, 3));
+		if (*ret_output < 0)
+			return *ret_output;
+	}
+	if (spec->extra_fd > 0) {
+		*ret_extra =
+		    fcntl(spec->extra_fd, F_DUPFD_CLOEXEC, CHILD_EXTRA_FD + 1);
+		if (*ret_extra == -1)
+			return -errno;
+	}
+	return 0;
 }
 
 /* vfork() spares the copy of our memory, a third of what a short git costs, and
@@ -252,12 +280,13 @@ child_exec(const struct child_spec *spec, struct child_exec_pipes *ret_pipes,
 		PIPES
 	};
 	int p[PIPES][2] = { { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
-	const bool wanted[PIPES] = { spec->input != NULL, true,
-		!spec->merge_stderr, true };
+	const bool captured = spec->output_fd <= 0;
+	const bool wanted[PIPES] = { spec->input != NULL, captured,
+		captured && !spec->merge_stderr, true };
 	cleanup_free char **env = NULL;
 	struct exec_plan plan;
 	pid_t pid = -1;
-	int r = 0;
+	int r = 0, extra = -1;
 
 	for (int i = 0; i < PIPES && r == 0; i++)
 		if (wanted[i])
@@ -269,6 +298,8 @@ child_exec(const struct child_spec *spec, struct child_exec_pipes *ret_pipes,
 			r = 0;
 		}
 	}
+	if (r == 0)
+		r = exec_given(spec, &p[OUT][1], &extra);
 	if (r == 0) {
 		env = env_build(spec->env);
 		plan = (struct exec_plan){
@@ -276,14 +307,16 @@ child_exec(const struct child_spec *spec, struct child_exec_pipes *ret_pipes,
 			.env = env,
 			.cwd = spec->cwd,
 			.std = { p[IN][0], p[OUT][1],
-			    spec->merge_stderr ? p[OUT][1] : p[ERR][1] },
+			    wanted[ERR] ? p[ERR][1] : p[OUT][1] },
 			.status = p[STATUS][1],
+			.extra = extra,
 			.detach = spec->detach,
 		};
 		pid = child_fork(&plan);
 		if (pid == -1)
 			r = -errno;
 	}
+	fd_close(extra);
 	p[IN][0] = fd_close(p[IN][0]);
 	for (int i = OUT; i < PIPES; i++)
 		p[i][1] = fd_close(p[i][1]);

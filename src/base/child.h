@@ -43,6 +43,10 @@ struct child_spec {
 	size_t input_len;
 	int stdin_fd; /* used instead of input: a descriptor that becomes its
 		       * standard input and stays open here; 0 = none */
+	int output_fd; /* becomes its standard output and error, stays open
+			* here, and nothing is captured; 0 = none */
+	int extra_fd; /* becomes its descriptor CHILD_EXTRA_FD and stays open
+		       * here; 0 = none */
 	void (*said)(const char *bytes, size_t len,
 	    void *arg); /* each piece of
 			 * standard output as it comes, too; NULL = only
@@ -58,6 +62,7 @@ struct child_spec {
 };
 
 #define CHILD_DEADLINE_MS (60 * 1000)
+#define CHILD_EXTRA_FD    9 /* the highest that a shell can redirect */
 
 struct child_result {
 	int start_error; /* negative errno: it never ran (-ENOENT: the program

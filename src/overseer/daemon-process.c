@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The daemon's process. Started through the shell, so that what lies on PATH
- * now is what runs; ended with its grace.
+ * The daemon's process: started, through the shell only for a command of a
+ * person's, and ended with its grace.
  *
  * A process that holds an inotify watch is 15 ms in the kernel before its
  * parent is told of its end. So it is given a channel, which breaks at once:
@@ -10,6 +10,7 @@
  * gone. (autod opens its watch first, so that it is closed last.) The listener
  * of the page goes through it, too (kept-listener.h).
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@
 #include "respond.h"
 #include "settings.h"
 #include "sibling.h"
+#include "strv.h"
 #include "text.h"
 #include "way-out.h"
 
@@ -266,64 +268,96 @@ daemon_process_end(struct overseer *o, bool now)
 
 /* --- the beginning --------------------------------------------------- */
 
-static void
-add_option(struct buf *command, const char *name, const char *value)
-{
-	if (value == NULL)
-		return;
-	buf_addf(command, " %s ", name);
-	text_add_shell(command, value);
-}
-
 /* Is llmc on PATH, if there is one, the one beside us? Then what it would
  * become is known: it has checked nothing that was not checked before. */
 static bool
 is_ours(const struct overseer *o)
 {
-	cleanup_free char *found = sibling_program("llmc");
-	struct stat there, ours;
-
-	return o->autod != NULL &&
-	    (found == NULL ||
-		(stat(found, &there) == 0 && stat(o->llmc, &ours) == 0 &&
-		    there.st_dev == ours.st_dev &&
-		    there.st_ino == ours.st_ino));
-}
-
-static void
-add_program(const struct overseer *o, struct buf *command)
-{
 	const char *given =
 	    settings_string(o->settings, "overseer.daemon_command");
+	cleanup_free char *found = NULL;
+	struct stat there, ours;
 
-	if (strcmp(given, DEFAULT_COMMAND) != 0 || !is_ours(o)) {
-		buf_adds(command, given);
-		return;
-	}
-	text_add_shell(command, o->autod);
-	add_option(command, "--root", o->workspace.root);
-	buf_adds(command, " --auto");
+	if (o->autod == NULL || strcmp(given, DEFAULT_COMMAND) != 0)
+		return false;
+	found = sibling_program("llmc");
+	return found == NULL ||
+	    (stat(found, &there) == 0 && stat(o->llmc, &ours) == 0 &&
+		there.st_dev == ours.st_dev && there.st_ino == ours.st_ino);
 }
 
-/* What the shell is given; 9 is the channel that tells of its death: the
- * highest that every shell knows, for the kernel closes the last ones first. */
 static void
-add_command(const struct overseer *o, struct buf *command)
+add_option(char ***argv, const char *name, const char *value)
 {
-	cleanup_free char *out = overseer_path(o, "logs/autod.stderr");
+	if (value == NULL)
+		return;
+	strv_add(argv, name);
+	strv_add(argv, value);
+}
 
-	buf_adds(command, "exec ");
-	add_program(o, command);
-	add_option(command, "--concurrency", o->options->concurrency);
+/* Its words; for a command of a person's only what follows it. */
+static char **
+words_of(const struct overseer *o, bool ours)
+{
+	const struct overseer_options *options = o->options;
+	char **argv = NULL;
+
+	if (ours) {
+		strv_add(&argv, o->autod);
+		add_option(&argv, "--root", o->workspace.root);
+		strv_add(&argv, "--auto");
+	}
+	add_option(&argv, "--concurrency", options->concurrency);
+	add_option(&argv, "--task-pool-command", options->task_pool_command);
 	add_option(
-	    command, "--task-pool-command", o->options->task_pool_command);
-	add_option(
-	    command, "--post-accept-command", o->options->post_accept_command);
-	/* To empty a file takes the kernel longer than all the rest. */
-	buf_addf(command, " 9>&0 </dev/null %s",
-	    o->daemon.said_from > 0 ? ">>" : ">");
-	text_add_shell(command, out);
-	buf_adds(command, " 2>&1");
+	    &argv, "--post-accept-command", options->post_accept_command);
+	return argv;
+}
+
+/* What the shell is given. It empties the file, since that may wait for the
+ * disk. */
+static void
+add_command(const struct overseer *o, bool ours, bool empties,
+    const char *const *words, struct buf *command)
+{
+	cleanup_free char *said = overseer_path(o, "logs/autod.stderr");
+
+	if (empties) {
+		buf_adds(command, ": >");
+		text_add_shell(command, said);
+		buf_addc(command, '\n');
+	}
+	buf_adds(command, "exec");
+	if (!ours)
+		buf_addf(command, " %s",
+		    settings_string(o->settings, "overseer.daemon_command"));
+	for (; *words != NULL; words++) {
+		buf_addc(command, ' ');
+		text_add_shell(command, *words);
+	}
+}
+
+/* Where its standard output and error go: the end of the file. Only what there
+ * is: to look does not wait for the disk. -1 = there is no such file. */
+static int
+open_said(struct overseer *o, bool *ret_empties)
+{
+	cleanup_free char *file = overseer_path(o, "logs/autod.stderr");
+	struct stat st;
+	int fd = file_open(file, O_WRONLY | O_APPEND, 0);
+
+	if (fd < 0) {
+		file_make_private(file, NULL, NULL);
+		fd = file_open(file, O_WRONLY | O_APPEND, 0);
+	}
+	if (fd < 0 || fstat(fd, &st) == -1)
+		return fd_close(fd);
+	*ret_empties = st.st_size >= SAID_MAX;
+	if (*ret_empties)
+		respond_read_evidence(o);
+	else
+		o->daemon.said_from = o->evidence_to = st.st_size;
+	return fd;
 }
 
 static int
@@ -335,7 +369,7 @@ spawn(struct overseer *o, struct child_spec *spec, struct err *err)
 
 	/* Without the channel its death is told a little later. */
 	if (fd_channel_pair(ends) == 0) {
-		spec->stdin_fd = ends[1];
+		spec->extra_fd = ends[1];
 		kept_listener_give(&o->listener, ends[0]);
 	}
 	run->overseer = o;
@@ -364,10 +398,11 @@ daemon_process_start(struct overseer *o)
 {
 	struct daemon_process *d = &o->daemon;
 	cleanup_free char *failure = overseer_path(o, "failure.json");
-	cleanup_free char *log = overseer_path(o, "logs/autod.stderr");
 	cleanup_free char *path = NULL;
+	cleanup_strv char **argv = NULL;
 	cleanup_buf struct buf command = BUF_INIT;
-	struct stat said;
+	cleanup_fd int said = -1;
+	bool ours = is_ours(o), empties = false;
 	struct child_spec spec = { .cwd = o->workspace.root,
 		.deadline_ms = FOREVER_MS };
 	struct err err = { 0 };
@@ -382,13 +417,15 @@ daemon_process_start(struct overseer *o)
 	daemon_process_release(d);
 	*d = (struct daemon_process)DAEMON_PROCESS_INIT;
 	d->started_ms = clock_mono_ms();
-	/* Only what there is: to look does not wait for the disk. */
-	if (stat(log, &said) == -1)
-		file_make_private(log, NULL, NULL); /* a shell would not */
-	else if (said.st_size < SAID_MAX)
-		d->said_from = said.st_size;
-	add_command(o, &command);
-	spec.shell = command.data;
+	said = open_said(o, &empties);
+	spec.output_fd = said > 0 ? said : 0;
+	argv = words_of(o, ours);
+	if (ours && !empties) {
+		spec.argv = strv_const(argv);
+	} else {
+		add_command(o, ours, empties, strv_const(argv), &command);
+		spec.shell = command.data;
+	}
 	if (file_exists(failure))
 		unlink(failure); /* an earlier one's; this one may die before
 				  * it can */

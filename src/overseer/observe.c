@@ -357,7 +357,7 @@ observe_look(struct overseer *o)
 	    observe_failure(o);
 	if (o->daemon.alive)
 		become_ready(o);
-	if (o->daemon.ready)
+	if (o->daemon.ready && o->daemon.alive)
 		see_progress(o);
 	collect(o, &facts);
 	declared = read_declaration(o);

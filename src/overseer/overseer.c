@@ -515,6 +515,7 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 		.listener = KEPT_LISTENER_INIT,
 		.sight = { .complaint = BUF_INIT },
 		.beat_age_s = -1,
+		.evidence_from = -1,
 		.started_unix = clock_wall_ms() / 1000,
 		.exit_status = -1 };
 	keep_small();

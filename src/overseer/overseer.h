@@ -110,6 +110,9 @@ struct overseer {
 	struct kept_listener listener;
 	struct sight sight;
 	struct evidence evidence;
+	int64_t evidence_from; /* what is not read yet: where the daemon's
+				* standard error begins; -1 = all is */
+	int64_t evidence_to; /* where it ends */
 	char *evidence_stamp; /* of what has not been kept yet, or NULL */
 	enum health_verdict verdict; /* that is being dealt with */
 	char *class, *words, *signature;

@@ -213,40 +213,32 @@ note_failure(struct overseer *o, enum health_verdict verdict, const char *words)
 	    -1;
 }
 
-/* Only what this daemon said: the file has more of them. */
+/* What the next daemon would replace; respond_read_evidence() does the rest. */
 static void
-cut_said(struct overseer *o, const char *file)
+begin_evidence(struct overseer *o)
 {
-	char **text = &o->evidence.standard_error;
-	struct stat st;
-	size_t len, own;
-
-	if (*text == NULL || stat(file, &st) == -1)
-		return;
-	len = strlen(*text);
-	own = st.st_size > o->daemon.said_from ?
-	    (size_t)(st.st_size - o->daemon.said_from) :
-	    0;
-	if (own == 0)
-		free(take_ptr(text));
-	else if (own < len)
-		memmove(*text, *text + (len - own), own + 1);
+	evidence_release(&o->evidence);
+	evidence_read_first(&o->workspace,
+	    o->daemon.alive ? o->daemon.ref.pid : 0, &o->evidence);
+	o->evidence_from = o->daemon.said_from;
+	o->evidence_to = INT64_MAX;
+	free(take_ptr(&o->evidence_stamp));
+	o->evidence_saved = NULL;
 }
 
-static void
-read_evidence(struct overseer *o)
+void
+respond_read_evidence(struct overseer *o)
 {
-	cleanup_free char *out = overseer_path(o, "logs/autod.stderr");
+	cleanup_free char *said = overseer_path(o, "logs/autod.stderr");
 	char stamp[CLOCK_STAMP_SIZE];
 
-	evidence_release(&o->evidence);
-	evidence_read(&o->workspace, o->daemon.alive ? o->daemon.ref.pid : 0,
-	    out, &o->evidence);
-	cut_said(o, out);
+	if (o->evidence_from < 0)
+		return;
+	evidence_read_rest(&o->workspace, said, o->evidence_from,
+	    o->evidence_to, &o->evidence);
+	o->evidence_from = -1;
 	clock_format_compact(clock_wall_ms(), stamp);
-	free(o->evidence_stamp);
-	o->evidence_stamp = xstrdup(stamp);
-	o->evidence_saved = NULL;
+	xstrset(&o->evidence_stamp, stamp);
 }
 
 /* The daemon says that the run is over, and so is ours. */
@@ -275,7 +267,9 @@ respond_verdict(
 	/* The signal first; its end comes through the loop. */
 	if (o->daemon.alive)
 		daemon_process_end(o, false);
-	read_evidence(o);
+	begin_evidence(o);
+	if (o->daemon.alive || verdict != HEALTH_DIED)
+		respond_read_evidence(o);
 	o->failed_ms = clock_wall_ms();
 	note_failure(o, verdict, words);
 	overseer_set_state(o, STATE_ENDING_DAEMON);
@@ -292,7 +286,8 @@ respond_resume(struct overseer *o)
 	o->daemon.ready = o->ran_ms > 0;
 	o->daemon.started_ms = clock_mono_ms() - o->ran_ms;
 	o->daemon.ended_ms = clock_mono_ms();
-	read_evidence(o);
+	begin_evidence(o);
+	respond_read_evidence(o);
 	console_say(o, CONSOLE_RED,
 	    "An earlier overseer was handling a failure (%s): %s",
 	    health_verdict_name(o->verdict), o->words);
@@ -500,30 +495,33 @@ decide(struct overseer *o, const struct err *err)
 	}
 }
 
-/* True when a new start is tried before anything else. Settings are not read
- * again for it: the daemon looks at its own. */
+/* Is a new start tried before anything else? */
 static bool
-restart_first(struct overseer *o)
+restarts_first(const struct overseer *o)
 {
 	struct spiral_rules limits = rules(o);
 	struct spiral_decision decision = spiral_decide(
 	    o->history.events, o->history.count, &limits, clock_wall_ms());
 
-	bool repairs = settings_bool(o->settings, "overseer.remediate");
+	return o->abrupt && o->verdict != HEALTH_STALLED &&
+	    (decision.action == SPIRAL_RESTART ||
+		(decision.action == SPIRAL_REPAIR &&
+		    !settings_bool(o->settings, "overseer.remediate") &&
+		    decision.delay_ms == 0));
+}
 
-	if (!o->abrupt || o->verdict == HEALTH_STALLED ||
-	    (decision.action != SPIRAL_RESTART &&
-		(decision.action != SPIRAL_REPAIR || repairs ||
-		    decision.delay_ms > 0)))
-		return false;
+/* Settings are not read again for it: the daemon looks at its own. */
+static void
+restart_at_once(struct overseer *o)
+{
 	overseer_set_state(o, STATE_WAITING);
 	daemon_takeover_or_end(o);
-	if (o->state != STATE_TERMINATED && repairs)
+	if (o->state != STATE_TERMINATED &&
+	    settings_bool(o->settings, "overseer.remediate"))
 		console_say(o, CONSOLE_YELLOW,
 		    "Starting the daemon again at once. Another failure like "
 		    "this within %d minutes is repaired.",
 		    (int)(SPIRAL_ABRUPT_MS / 60000));
-	return true;
 }
 
 static bool
@@ -606,6 +604,7 @@ respond_ended(struct overseer *o)
 		.run_ms = run_ms(o),
 	};
 	const struct spiral_event *known, *repair;
+	bool first;
 
 	if (o->stopping) {
 		event.kind = SPIRAL_STOP;
@@ -645,10 +644,18 @@ respond_ended(struct overseer *o)
 	o->cut_short = false;
 	if (run_ms(o) >= rules(o).cooldown_ms)
 		o->attempt = 0; /* a healthy run: begin to count anew */
-	if (repair != NULL)
+	first = repair == NULL && restarts_first(o);
+	if (!first)
+		respond_read_evidence(o);
+	if (repair != NULL) {
 		follow_earlier(o, repair);
-	else if (!end_for_manual(o) && !end_for_class(o) && !restart_first(o))
-		overseer_reload(o, decide);
+	} else if (!end_for_manual(o) && !end_for_class(o)) {
+		if (first)
+			restart_at_once(o);
+		else
+			overseer_reload(o, decide);
+	}
+	respond_read_evidence(o);
 }
 
 void

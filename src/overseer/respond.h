@@ -13,6 +13,9 @@ struct overseer;
 
 void respond_verdict(
     struct overseer *o, enum health_verdict verdict, const char *words);
+/* Read what is left of the evidence, if anything is: the start of the next
+ * daemon did not wait for it. */
+void respond_read_evidence(struct overseer *o);
 /* The daemon's process is gone. */
 void respond_ended(struct overseer *o);
 /* An earlier overseer was dealing with a failure, which we have read. */

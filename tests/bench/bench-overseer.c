@@ -6,11 +6,11 @@
  * killed with SIGKILL again and again; tests/tools/beacon.c, preloaded, reports
  * when the main() of its replacement begins, and when that serves its 8
  * workers. Repairs are off. Then overseer and daemon run undisturbed for
- * SECONDS (60), and their cost is read from /proc. A wake-up is a voluntary
- * context switch.
+ * SECONDS (60; 0 = not at all), and their cost is read from /proc. A wake-up is
+ * a voluntary context switch.
  *
  * The others supervise a child that does nothing; ours supervises the real
- * daemon, started through the shell and `llmc up --auto`.
+ * daemon.
  */
 #include <errno.h>
 #include <poll.h>
@@ -248,11 +248,12 @@ measure_kills(struct bench *b)
 	}
 	bench_sort(started, KILLS);
 	bench_sort(served, KILLS);
-	start = xasprintf(
-	    "median of %d; most %.2f ms", KILLS, started[KILLS - 1] / 1000);
+	start = xasprintf("median of %d; %.2f to %.2f ms", KILLS,
+	    started[0] / 1000, started[KILLS - 1] / 1000);
 	report(b, "overseer: death of autod to main() of the next",
 	    started[KILLS / 2] / 1000, 3, "ms", start);
-	serve = xasprintf("median; most %.2f ms", served[KILLS - 1] / 1000);
+	serve = xasprintf("median; %.2f to %.2f ms", served[0] / 1000,
+	    served[KILLS - 1] / 1000);
 	report(b, "overseer: the same, until it serves 8 workers",
 	    served[KILLS / 2] / 1000, 60, "ms", serve);
 }
@@ -308,6 +309,8 @@ measure_ours(struct bench *b, const char *preload)
 	measure_kills(b);
 	end_process(b->overseer, SIGINT);
 	config(b, "auto.concurrency", "1");
+	if (b->idle_ms == 0)
+		return;
 	/* Undisturbed, without the beacon. */
 	b->overseer = leave_running(script);
 	measure_idle(b);

@@ -55,7 +55,8 @@ int
 evidence_world_try(const struct workspace *ws, pid_t pid, const char *said,
     const char *stamp, struct evidence *evidence, struct err *err)
 {
-	evidence_read(ws, pid, said, evidence);
+	evidence_read_first(ws, pid, evidence);
+	evidence_read_rest(ws, said, 0, INT64_MAX, evidence);
 	return evidence_save(ws, stamp, evidence, err);
 }
 

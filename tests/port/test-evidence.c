@@ -76,6 +76,32 @@ START_TEST(every_part_is_given_and_kept)
 }
 END_TEST
 
+/* What the next daemon replaces is read first; of the file that all of them
+ * write to, only what this one said. */
+START_TEST(what_the_next_daemon_says_is_not_taken)
+{
+	cleanup_free char *said = NULL;
+	struct workspace ws;
+	struct evidence e;
+
+	evidence_world_begin(&ws, "next");
+	evidence_world_put(&ws, "daemon.json", "{\"pid\":1}\n");
+	evidence_world_put(&ws, "said", "before\npanic\nnext\n");
+	said = workspace_path(&ws, "said");
+	evidence_read_first(&ws, 0, &e);
+	evidence_world_put(&ws, "daemon.json", "{\"pid\":2}\n");
+	evidence_read_rest(&ws, said, 7, 13, &e);
+	ck_assert_str_eq(e.registration, "{\"pid\":1}\n");
+	ck_assert_str_eq(e.standard_error, "panic\n");
+	evidence_release(&e);
+	evidence_read_first(&ws, 0, &e);
+	evidence_read_rest(&ws, said, 13, 13, &e);
+	ck_assert_ptr_null(e.standard_error);
+	evidence_release(&e);
+	evidence_world_end(&ws);
+}
+END_TEST
+
 START_TEST(what_is_not_there_is_left_out)
 {
 	struct workspace ws;
@@ -357,6 +383,7 @@ unit_suite(void)
 
 	unit_case(s, "parts",
 	    (const TTest *const[]){ every_part_is_given_and_kept,
+		what_the_next_daemon_says_is_not_taken,
 		what_is_not_there_is_left_out, what_cannot_be_read_is_left_out,
 		of_a_long_log_the_last_whole_lines_are_taken,
 		a_log_at_the_bound_is_whole_and_one_endless_line_is_kept,

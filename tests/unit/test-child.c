@@ -302,6 +302,32 @@ START_TEST(a_descriptor_can_be_its_standard_input)
 }
 END_TEST
 
+START_TEST(a_descriptor_can_be_its_output_and_another_be_given)
+{
+	const char *path = unit_path("output");
+	struct child_spec spec = { .shell = "echo out; echo err >&2; cat <&9; "
+					    "ls /proc/self/fd | wc -l" };
+	cleanup_child_result struct child_result r;
+	cleanup_buf struct buf text = BUF_INIT;
+	int ends[2];
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	ck_assert_int_eq(write(ends[1], "given\n", 6), 6);
+	ck_assert_int_eq(close(ends[1]), 0);
+	spec.extra_fd = ends[0];
+	spec.output_fd =
+	    open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	ck_assert_int_gt(spec.output_fd, 2);
+	ck_assert_int_eq(child_run(&spec, &r, NULL), 0);
+	ck_assert_uint_eq(r.out.total + r.err.total, 0);
+	ck_assert_int_eq(file_read(path, 100, &text, NULL), 0);
+	/* Three, that of ls itself, and the one that was given. */
+	ck_assert_str_eq(text.data, "out\nerr\ngiven\n5\n");
+	ck_assert_int_eq(close(spec.output_fd), 0);
+	ck_assert_int_eq(close(ends[0]), 0);
+}
+END_TEST
+
 START_TEST(two_standard_inputs_or_a_closed_one_are_refused)
 {
 	struct child_spec both = {
@@ -329,6 +355,7 @@ unit_suite(void)
 		works_with_standard_descriptors_closed,
 		signals_are_as_on_a_fresh_start,
 		a_descriptor_can_be_its_standard_input,
+		a_descriptor_can_be_its_output_and_another_be_given,
 		two_standard_inputs_or_a_closed_one_are_refused };
 
 	return child_world_suite("child", tests, nitems(tests));

@@ -39,18 +39,20 @@ static const struct evidence_part {
 	size_t member;
 	const char *name;
 	const char *file; /* below .llmc */
+	bool first; /* the next daemon replaces it */
 } evidence_parts[] = {
-	{ MEMBER(registration), "daemon.json", "daemon.json" },
-	{ MEMBER(heartbeat), "auto.heartbeat", "auto.heartbeat" },
-	{ MEMBER(failure), "failure.json", "failure.json" },
-	{ MEMBER(autod_log), "autod.log", "logs/autod.log" },
-	{ MEMBER(auto_log), "auto.log", "logs/auto.log" },
-	{ MEMBER(task_pool_log), "task_pool.log", "logs/task_pool.log" },
-	{ MEMBER(post_accept_log), "post_accept.log", "logs/post_accept.log" },
-	{ MEMBER(standard_error), "stderr.txt", NULL },
-	{ MEMBER(workers), "workers.txt", NULL },
-	{ MEMBER(task_error), "task_error.txt", NULL },
-	{ MEMBER(stack), "stack.txt", NULL },
+	{ MEMBER(registration), "daemon.json", "daemon.json", true },
+	{ MEMBER(heartbeat), "auto.heartbeat", "auto.heartbeat", true },
+	{ MEMBER(failure), "failure.json", "failure.json", true },
+	{ MEMBER(autod_log), "autod.log", "logs/autod.log", false },
+	{ MEMBER(auto_log), "auto.log", "logs/auto.log", false },
+	{ MEMBER(task_pool_log), "task_pool.log", "logs/task_pool.log", false },
+	{ MEMBER(post_accept_log), "post_accept.log", "logs/post_accept.log",
+	    false },
+	{ MEMBER(standard_error), "stderr.txt", NULL, false },
+	{ MEMBER(workers), "workers.txt", NULL, false },
+	{ MEMBER(task_error), "task_error.txt", NULL, false },
+	{ MEMBER(stack), "stack.txt", NULL, false },
 };
 
 static char **
@@ -60,27 +62,32 @@ evidence_text(struct evidence *evidence, const struct evidence_part *part)
 }
 
 static int
-evidence_read_end(int fd, struct buf *text)
+evidence_read_end(int fd, off_t from, off_t to, struct buf *text)
 {
 	struct stat st;
-	off_t from = 0;
+	bool cut;
+	size_t len;
 	ssize_t n = 1;
 
 	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
 		return -EINVAL;
-	if (st.st_size > (off_t)EVIDENCE_PART_MAX)
-		from = st.st_size - (off_t)EVIDENCE_PART_MAX;
-	buf_reserve(text, EVIDENCE_PART_MAX);
-	while (n != 0 && text->len < EVIDENCE_PART_MAX) {
-		n = pread(fd, text->data + text->len,
-		    EVIDENCE_PART_MAX - text->len, from + (off_t)text->len);
+	if (to > st.st_size)
+		to = st.st_size;
+	cut = to - from > (off_t)EVIDENCE_PART_MAX;
+	if (cut)
+		from = to - (off_t)EVIDENCE_PART_MAX;
+	len = to > from ? (size_t)(to - from) : 0;
+	buf_reserve(text, len);
+	while (n != 0 && text->len < len) {
+		n = pread(fd, text->data + text->len, len - text->len,
+		    from + (off_t)text->len);
 		if (n == -1 && errno == EINTR)
 			continue;
 		if (n == -1)
 			return -errno;
 		buf_grew(text, (size_t)n);
 	}
-	if (from > 0) { /* the first line is incomplete */
+	if (cut) { /* the first line is incomplete */
 		const char *end = memchr(text->data, '\n', text->len);
 
 		if (end != NULL)
@@ -103,18 +110,18 @@ evidence_drop_nuls(struct buf *text)
 	buf_truncate(text, kept);
 }
 
-/* The end of a file, or NULL; the caller frees. */
+/* The end of that part of a file, or NULL; the caller frees. */
 static char *
-evidence_end_of(const char *path)
+evidence_end_of(const char *path, off_t from, off_t to)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_fd int fd =
 	    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-	if (fd == -1 || evidence_read_end(fd, &text) < 0)
+	if (fd == -1 || evidence_read_end(fd, from, to, &text) < 0)
 		return NULL;
 	evidence_drop_nuls(&text);
-	/* A copy: the buffer has room for far more. */
+	/* A copy: the buffer may have room for far more. */
 	return text.len > 0 ? xstrndup(text.data, text.len) : NULL;
 }
 
@@ -383,28 +390,39 @@ evidence_keep(const struct workspace *workspace, const char *stamp,
 	return 0;
 }
 
-void
-evidence_read(const struct workspace *workspace, pid_t pid,
-    const char *stderr_file, struct evidence *ret_evidence)
+static void
+evidence_read_parts(
+    const struct workspace *workspace, bool first, struct evidence *evidence)
 {
-	struct evidence evidence = { 0 };
-
-	/* Read what changes soonest first. */
-	evidence.stack = evidence_stack(pid);
 	for (size_t i = 0; i < nitems(evidence_parts); i++) {
 		const struct evidence_part *part = &evidence_parts[i];
 		cleanup_free char *path = NULL;
 
-		if (part->file == NULL)
+		if (part->file == NULL || part->first != first)
 			continue;
 		path = workspace_path(workspace, part->file);
-		*evidence_text(&evidence, part) = evidence_end_of(path);
+		*evidence_text(evidence, part) =
+		    evidence_end_of(path, 0, INT64_MAX);
 	}
-	if (stderr_file != NULL)
-		evidence.standard_error = evidence_end_of(stderr_file);
-	evidence.workers = evidence_workers(workspace);
-	evidence.task_error = evidence_task_error(workspace);
-	*ret_evidence = evidence;
+}
+
+void
+evidence_read_first(
+    const struct workspace *workspace, pid_t pid, struct evidence *ret_evidence)
+{
+	*ret_evidence = (struct evidence){ .stack = evidence_stack(pid) };
+	evidence_read_parts(workspace, true, ret_evidence);
+}
+
+void
+evidence_read_rest(const struct workspace *workspace, const char *said_file,
+    int64_t from, int64_t to, struct evidence *evidence)
+{
+	evidence_read_parts(workspace, false, evidence);
+	if (said_file != NULL)
+		evidence->standard_error = evidence_end_of(said_file, from, to);
+	evidence->workers = evidence_workers(workspace);
+	evidence->task_error = evidence_task_error(workspace);
 }
 
 int

@@ -10,6 +10,7 @@
 #define EVIDENCE_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct err;
@@ -28,11 +29,16 @@ struct evidence {
 	char *stack; /* kernel stack, wchan, status, of a process that hangs */
 };
 
-/* Read what there is now; nothing is written, so that a restart need not wait
- * for the disk. pid 0 = the process is gone. stderr_file: where the daemon's
- * standard error went, or NULL. *ret_evidence is released by the caller. */
-void evidence_read(const struct workspace *workspace, pid_t pid,
-    const char *stderr_file, struct evidence *ret_evidence);
+/* Read what the next daemon would replace: where this one hangs (pid 0 = it is
+ * gone), its registration, heartbeat and record of a failure. Nothing is
+ * written, so that a restart need not wait for the disk. *ret_evidence is
+ * released by the caller. */
+void evidence_read_first(const struct workspace *workspace, pid_t pid,
+    struct evidence *ret_evidence);
+/* The rest, which may follow the next start. said_file: where the daemon's
+ * standard error went, or NULL; from byte `from` of it to before byte `to`. */
+void evidence_read_rest(const struct workspace *workspace,
+    const char *said_file, int64_t from, int64_t to, struct evidence *evidence);
 /* Write what was read to the disk, without keys and passwords (remedy-mask.h),
  * and set evidence->dir. On failure (nothing
  * could be written, there is no folder) the texts are still valid. */
