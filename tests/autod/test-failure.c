@@ -115,14 +115,15 @@ expect_beat(struct life_world *house, int64_t sequence, const char *phase)
 	ck_assert_int_ge(json_int_or(json, "lag_ms", -1), 0);
 }
 
-/* Three beats in overseer.heartbeat_timeout, at most five seconds apart. */
+/* Three beats in overseer.heartbeat_timeout, at most five seconds apart; fewer
+ * after a time in which little happened. */
 static const struct beat_row {
 	const char *settings;
-	int64_t period_ms;
+	int64_t period_ms, quiet_ms;
 } beat_rows[] = {
-	{ "[overseer]\nheartbeat_timeout = \"60s\"", 5000 },
-	{ "[overseer]\nheartbeat_timeout = \"9s\"", 3000 },
-	{ "[overseer]\nheartbeat_timeout = \"7s\"", 2333 },
+	{ "[overseer]\nheartbeat_timeout = \"15s\"", 5000, 7000 },
+	{ "[overseer]\nheartbeat_timeout = \"9s\"", 3000, 3000 },
+	{ "[overseer]\nheartbeat_timeout = \"7s\"", 2333, 2333 },
 };
 
 START_TEST(the_loop_beats)
@@ -142,11 +143,40 @@ START_TEST(the_loop_beats)
 	house.high.noisy = true;
 	life_stop(house.world.core, "the test", false);
 	ck_assert_int_eq(
-	    life_world_run(&house, row->period_ms + 20), LIFE_GOES_ON);
+	    life_world_run(&house, row->quiet_ms + 20), LIFE_GOES_ON);
 	expect_beat(&house, 3, "stopping");
 	house.high.noisy = false;
 	ck_assert_int_eq(life_world_run(&house, 1000), 0);
 	ck_assert(!life_world_exists(&house, "auto.heartbeat"));
+	life_world_end(&house);
+}
+END_TEST
+
+static int64_t
+beats(struct life_world *house)
+{
+	cleanup_json struct json_object *json =
+	    life_world_load(house, "auto.heartbeat");
+
+	return json_int_or(json, "sequence", 0);
+}
+
+/* It wakes the machine. The overseer's limit is never reached. */
+START_TEST(a_quiet_loop_beats_less_often)
+{
+	struct life_world house = { .world.options.auto_mode = true };
+	int64_t before;
+
+	life_world_begin(&house, "[overseer]\nheartbeat_timeout = \"30s\"");
+	ck_assert_int_eq(life_world_run(&house, 15000), LIFE_GOES_ON);
+	before = beats(&house);
+	ck_assert_int_eq(life_world_run(&house, 66000), LIFE_GOES_ON);
+	ck_assert_int_ge(beats(&house), before + 66 / 22);
+	ck_assert_int_le(beats(&house), before + 66 / 13);
+	before = beats(&house);
+	for (int i = 0; i < 600; i++) /* each wakes it */
+		ck_assert_int_eq(life_world_run(&house, 100), LIFE_GOES_ON);
+	ck_assert_int_ge(beats(&house), before + (60 - 16) / 5);
 	life_world_end(&house);
 }
 END_TEST
@@ -179,8 +209,8 @@ unit_suite(void)
 
 	unit_case(suite, "failure",
 	    (const TTest *const[]){ a_failure_that_cannot_be_filed,
-		a_signal_after_a_failure, the_top_floor_says_what_it_is_at,
-		NULL });
+		a_signal_after_a_failure, a_quiet_loop_beats_less_often,
+		the_top_floor_says_what_it_is_at, NULL });
 	tcase_add_loop_test(rows, a_failure_ends_the_daemon, 0, 2);
 	tcase_add_loop_test(rows, the_loop_beats, 0, (int)nitems(beat_rows));
 	suite_add_tcase(suite, rows);

@@ -93,6 +93,37 @@ START_TEST(a_heart_that_lies_is_a_hang)
 }
 END_TEST
 
+/* --- evidence ---------------------------------------------------------- */
+
+/* The next daemon does not wait for the evidence, which is all of the one that
+ * died, also if (_i: 1) so much was said that the file is emptied. */
+START_TEST(what_a_killed_daemon_said_is_kept)
+{
+	int daemon;
+
+	only_restart();
+	over_start();
+	daemon = over_daemon(0);
+	e2e_expect(
+	    e2e_sh(fleet_root(),
+		e2e_path("for i in $(seq %d); do echo 'some of the many "
+			 "things that it said'; done >>.llmc/logs/autod.stderr"
+			 "; echo the last >>.llmc/logs/autod.stderr",
+		    _i ? 30000 : 10)),
+	    0, NULL);
+	kill(daemon, SIGKILL);
+	over_daemon(daemon);
+	auto_wait_shell("tail -n 1 .llmc/evidence/*/stderr.txt | "
+			"grep -qx 'the last'");
+	auto_wait_shell(e2e_path(
+	    "grep -q '\"pid\": *%d,' .llmc/evidence/*/daemon.json", daemon));
+	if (_i)
+		auto_wait_shell(
+		    "[ $(wc -c <.llmc/logs/autod.stderr) -lt 9999 ]");
+	over_stop();
+}
+END_TEST
+
 /* --- a flood of lines -------------------------------------------------- */
 
 /* A megabyte of lines that are not complaints, bytes that are not text, or one
@@ -347,6 +378,7 @@ unit_suite(void)
 	tcase_add_checked_fixture(tc, over_begin, over_end);
 	tcase_add_loop_test(
 	    tc, a_heart_that_lies_is_a_hang, 0, (int)nitems(hearts));
+	tcase_add_loop_test(tc, what_a_killed_daemon_said_is_kept, 0, 2);
 	suite_add_tcase(s, tc);
 	tc = tcase_create("faults");
 	tcase_set_timeout(tc, 120);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +22,19 @@
 #include "stall.h"
 #include "workspace.h"
 
-#define BEATS   3 /* per overseer.heartbeat_timeout: two may be late */
-#define MOST_MS 5000
+#define BEATS         3 /* per overseer.heartbeat_timeout: two may be late */
+#define MOST_MS       5000
+#define QUIET_MS      16000 /* while little happens: it wakes the machine */
+#define QUIET_PASS_MS 1000 /* of the loop, at least: that is quiet */
+#define SPARE_MS      8000 /* such a beat may be late by, at least */
 
 struct heartbeat {
 	struct core *core;
 	struct loop_timer *timer;
 	uint64_t sequence;
+	uint64_t passes; /* of the loop, at the last beat */
+	int64_t beat_ms; /* when that was */
+	bool quiet; /* little had happened before it */
 	int64_t last_unix;
 	int failure; /* of the last beat, 0 = none */
 };
@@ -76,17 +83,39 @@ rss_kb(void)
 }
 
 static int64_t
-period_ms(const struct core *core)
+period_ms(const struct core *core, bool quiet)
 {
-	int64_t ms =
-	    settings_duration(core->settings, "overseer.heartbeat_timeout") /
-	    BEATS;
+	int64_t timeout =
+	    settings_duration(core->settings, "overseer.heartbeat_timeout");
 	int64_t look = stall_look_ms(
 	    settings_duration(core->settings, "overseer.stall_timeout"));
+	int64_t ms = timeout / BEATS, most = MOST_MS;
 
+	if (quiet && timeout - SPARE_MS > ms) {
+		ms = timeout - SPARE_MS;
+		most = QUIET_MS;
+	}
 	if (ms > look)
 		ms = look;
-	return ms > MOST_MS ? MOST_MS : ms;
+	return ms > most ? most : ms;
+}
+
+/* Has the loop hardly been woken since the last beat? Then what the work before
+ * needed goes back to the kernel. */
+static bool
+is_quiet(struct heartbeat *h)
+{
+	uint64_t passes = loop_passes(h->core->loop);
+	int64_t now = clock_mono_ms();
+	bool quiet =
+	    (int64_t)(passes - h->passes) * QUIET_PASS_MS <= now - h->beat_ms;
+
+	h->passes = passes;
+	h->beat_ms = now;
+	if (quiet && !h->quiet)
+		malloc_trim(0);
+	h->quiet = quiet;
+	return quiet;
 }
 
 /* File systems sync a file when it replaces another, which is most of the cost
@@ -126,7 +155,7 @@ beat(void *arg)
 
 	loop_lag_reset(core->loop);
 	if (h->timer != NULL)
-		loop_timer_restart(h->timer, period_ms(core));
+		loop_timer_restart(h->timer, period_ms(core, is_quiet(h)));
 	if (!root_guard_holds(core))
 		return;
 	unlink(fresh); /* whatever it is: it is made anew */
@@ -142,6 +171,13 @@ beat(void *arg)
 	h->failure = r;
 }
 
+void
+heartbeat_beat(struct heartbeat *h)
+{
+	if (h != NULL && h->quiet)
+		beat(h);
+}
+
 int64_t
 heartbeat_last_unix(const struct heartbeat *h)
 {
@@ -154,8 +190,10 @@ heartbeat_new(struct core *core)
 	struct heartbeat *h = xcalloc(1, sizeof *h);
 
 	h->core = core;
+	h->passes = loop_passes(core->loop);
+	h->beat_ms = clock_mono_ms();
 	beat(h);
-	h->timer = loop_after(core->loop, period_ms(core), beat, h);
+	h->timer = loop_after(core->loop, period_ms(core, false), beat, h);
 	return h;
 }
 

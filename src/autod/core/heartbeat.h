@@ -13,6 +13,10 @@ struct heartbeat *heartbeat_new(struct core *core); /* beats immediately */
 /* Stop, and remove the file. */
 void heartbeat_free(struct heartbeat *heartbeat);
 
+/* We are awake: beat now instead of waking again soon for it, if beats have
+ * become rare because little happens. NULL = nothing. */
+void heartbeat_beat(struct heartbeat *heartbeat);
+
 /* When the last one was written, as it says; 0 = none was, or NULL. */
 int64_t heartbeat_last_unix(const struct heartbeat *heartbeat);
 

@@ -101,6 +101,7 @@ on_patrol(void *arg)
 
 	life->patrols++;
 	patrol(life->core, false);
+	heartbeat_beat(life->core->heartbeat);
 }
 
 static void

@@ -18,7 +18,7 @@
 #include "top-ui.h"
 #include "view-doc.h"
 
-#define HANGS_MS    30000 /* without a heartbeat, which comes every 5 s */
+#define HANGS_MS    30000 /* without a heartbeat, which comes every 16 s */
 #define BAR_COLUMNS 10
 #define ROOMY       100 /* columns for less important words */
 #define NARROW      60 /* columns below which only a few words fit */
