@@ -84,10 +84,11 @@ write_all(struct overseer *o, const struct writer *w)
 	if (w->log_len > 0)
 		out->torn = log_write_held(w->log_len);
 	console_write_held(w->out_len);
-	if (w->registers)
-		out->registered = overseer_write_registration(o, &err) == 0;
+	/* Before who is who: a failure that is over must be remembered. */
 	history_save(&o->workspace, &o->history, &err);
 	out->saved = (int)(w->unsaved - o->history.unsaved);
+	if (w->registers)
+		out->registered = overseer_write_registration(o, &err) == 0;
 	if (w->stamp != NULL &&
 	    evidence_save(&o->workspace, w->stamp, &o->evidence, &err) == 0 &&
 	    o->evidence.dir != NULL)
