@@ -236,7 +236,7 @@ build_with(struct repo_landing *landing, const char *merge_tree,
 	repo_sh(landing->repo,
 	    "mkdir -p \"$B/old\"; { echo '#!/bin/sh'; "
 	    "echo 'case \" $* \" in *\" merge-tree \"*) eval \"$DOES\" ;; esac'; "
-	    "echo \"exec $(command -v git) \\\"\\$@\\\"\"; } >\"$B/old/git\"; "
+	    "echo \"exec '$(command -v git)' \\\"\\$@\\\"\"; } >\"$B/old/git\"; "
 	    "chmod +x \"$B/old/git\"");
 	with = xasprintf("%s/old:%s", landing->repo->base, path);
 	setenv("PATH", with, 1);

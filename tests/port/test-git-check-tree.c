@@ -349,7 +349,7 @@ check_out_beside(
 	setenv("SCRIPT", script, 1);
 	repo_sh(landing->repo,
 	    "mkdir -p \"$B/beside\"; { echo '#!/bin/sh'; "
-	    "echo \"$(command -v git) \\\"\\$@\\\" || exit\"; "
+	    "echo \"'$(command -v git)' \\\"\\$@\\\" || exit\"; "
 	    "echo 'case \" $* \" in *\" $VERB \"*)"
 	    " cd \"$B/check\"; PATH=$REAL; eval \"$SCRIPT\" ;; esac'; "
 	    "} >\"$B/beside/git\"; chmod +x \"$B/beside/git\"");
