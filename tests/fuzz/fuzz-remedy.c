@@ -54,7 +54,8 @@ check_prompt(const char *t)
 	const char *half = t + strlen(t) / 2;
 	struct remedy_log logs[] = { { t, half }, { half, t }, { NULL, NULL } };
 	struct remedy_facts facts = { t, half, t, half, t, -1, half, t, half, t,
-		half, t, half, t, half, logs, nitems(logs), "/m", "/r" };
+		half, t, half, t, half, logs, nitems(logs), "/f", "/m", "/r", t,
+		false };
 	cleanup_buf struct buf out = BUF_INIT;
 
 	remedy_prompt(&facts, &out);

@@ -97,7 +97,7 @@ check_prompt(const char *text, size_t size)
 	cleanup_buf struct buf clean = BUF_INIT, out = BUF_INIT;
 	const char *half = text + strlen(text) / 2;
 	struct prompt_facts facts = { text, half, text, half, text, text, half,
-		false };
+		false, false };
 	char receipt[PROMPT_RECEIPT_SIZE];
 
 	if (prompt_clean(text, size, &clean)) {

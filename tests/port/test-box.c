@@ -288,9 +288,9 @@ listen_elsewhere(void)
 
 START_TEST(the_machine_is_seen_only_where_it_was_given)
 {
-	cleanup_free char *dir = make_elsewhere();
 	struct box_world w;
 
+	free(make_elsewhere());
 	box_world_need();
 	for (size_t i = 0; i < nitems(both_modes); i++) {
 		box_world_begin(&w, both_modes[i]);

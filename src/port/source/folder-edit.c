@@ -304,7 +304,7 @@ folder_edit_maker(const char *where, const char *key)
 	     folder_is_task(key) && place <= FOLDER_FAILED; place++) {
 		cleanup_free char *path = folder_path(where, place, key);
 		cleanup_buf struct buf prompt = BUF_INIT;
-		struct task_head head;
+		struct task_head head = { 0 };
 
 		if (load_text(path, &head, &prompt, NULL) == 0)
 			return head.maker[0] != '\0' ? xstrdup(head.maker) :
