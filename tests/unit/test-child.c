@@ -316,7 +316,7 @@ START_TEST(a_descriptor_can_be_its_output_and_another_be_given)
 	ck_assert_int_eq(close(ends[1]), 0);
 	spec.extra_fd = ends[0];
 	spec.output_fd =
-	    open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	    open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	ck_assert_int_gt(spec.output_fd, 2);
 	ck_assert_int_eq(child_run(&spec, &r, NULL), 0);
 	ck_assert_uint_eq(r.out.total + r.err.total, 0);

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -300,6 +301,11 @@ START_TEST(our_own_folder_has_no_links)
 	cleanup_buf struct buf text = BUF_INIT;
 	struct err err = { 0 };
 
+	/* Without it, as under valgrind, only the last part of a path is
+	 * protected. */
+	if (syscall(SYS_openat2, AT_FDCWD, ".", NULL, 0) == -1 &&
+	    errno == ENOSYS)
+		unit_skip("there is no openat2(2) here");
 	ck_assert_int_eq(mkdir(in(dir, "real"), 0700), 0);
 	ck_assert_int_eq(mkdir(in(dir, "real/.llmc"), 0700), 0);
 	ck_assert_int_eq(mkdir(in(dir, "users"), 0700), 0);
