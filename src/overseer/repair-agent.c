@@ -189,7 +189,7 @@ asks_to_tidy(struct repair *r, struct server_call *call, int dirt)
 	return true;
 }
 
-/* Only in the user's checkout: there nothing can be set back. */
+/* Only in the user's checkout, where nothing may be discarded. */
 static void
 left_dirt(struct repair *r, struct server_call *call, int dirt)
 {

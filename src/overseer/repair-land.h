@@ -7,7 +7,7 @@
 
 #include "operation.h"
 
-/* What is not committed is saved, and set back. */
+/* What is not committed is saved, then discarded. */
 operation_fn repair_land_clean;
 operation_fn repair_land_rebase;
 operation_fn repair_land_squash;

@@ -292,21 +292,11 @@ enum git_op_next
 git_stage_list(struct git_op *op, const struct git_answer *answer)
 {
 	struct git_save *save = op->self;
-	struct git_records records;
-	const char *path;
 
 	if (answer->status != 0)
 		return git_op_complain(op, answer);
 	buf_clear(&save->others);
-	git_records_init(&records, answer->out, answer->out_len);
-	while ((path = git_records_next(&records)) != NULL) {
-		if (git_stage_is_folder(path) || is_left(save, path))
-			continue;
-		if (git_stage_check(save, path) == GIT_OP_FAIL)
-			return GIT_OP_FAIL;
-		buf_add(&save->others, path, strlen(path) + 1);
-	}
-	return GIT_OP_NEXT;
+	return take_paths(save, answer);
 }
 
 enum git_op_next
