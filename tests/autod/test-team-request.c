@@ -350,6 +350,26 @@ START_TEST(a_repeated_call_finds_its_question_after_a_restart)
 }
 END_TEST
 
+/* The agent asked, its session ended, and the next one comes to the same. */
+START_TEST(the_next_session_asks_the_same_question)
+{
+	struct world w;
+	struct floor_call *asked;
+	cleanup_free char *id = NULL, *again = NULL;
+
+	begin(&w);
+	ask(&w, "t2", "c1", &id);
+	die(&w);
+	asked = ask(&w, "t2", "c2", &again);
+	ck_assert_str_eq(id, again);
+	ck_assert_uint_eq(
+	    team_book_count(w.team->book, STORE_REQUEST, NULL), 1);
+	respond(&w, "t1", id, "A", "r1");
+	expect(answer_of(&w, asked), "response", "A");
+	end(&w);
+}
+END_TEST
+
 START_TEST(an_answer_that_was_given_meanwhile_is_found)
 {
 	struct world w;
@@ -643,6 +663,7 @@ unit_suite(void)
 		what_the_store_refuses_of_one_costs_no_other_its_answer,
 		only_the_parent_answers_and_only_once,
 		a_repeated_call_finds_its_question_after_a_restart,
+		the_next_session_asks_the_same_question,
 		an_answer_that_was_given_meanwhile_is_found,
 		a_question_of_a_root_goes_to_a_person,
 		the_end_of_a_run_ends_its_questions,

@@ -177,6 +177,30 @@ START_TEST(a_commit_is_imported_by_its_id)
 }
 END_TEST
 
+/* While git adds a worktree, its HEAD names no commit for a moment, and every
+ * fetch of that moment fails. */
+START_TEST(an_import_while_a_worktree_is_added_is_made_again)
+{
+	struct repo *repo = begin();
+	cleanup_free char *id = NULL;
+
+	ck_assert_msg(make_clone(repo) == 0, "%s", repo->msg);
+	id = xstrdup(repo_sh(repo,
+	    IN_CLONE "git commit -q --allow-empty -m b && git rev-parse HEAD"));
+	repo_sh(repo,
+	    "git worktree add -q --detach ../new && "
+	    "echo 0000000000000000000000000000000000000000 "
+	    ">.git/worktrees/new/HEAD && "
+	    "printf '%s\\n' '#!/bin/sh' "
+	    "'test ! -e again || git rev-parse main >.git/worktrees/new/HEAD' "
+	    "'touch again' 'exec \"$@\"' >box && chmod +x box");
+	strv_take(&box, file_join(repo->root, "box"));
+	ck_assert_msg(import(repo, id, NULL, 0) == 0, "%s", repo->msg);
+	repo_sh(repo, "test -e again && git worktree remove --force ../new");
+	end(repo);
+}
+END_TEST
+
 START_TEST(what_a_worker_plants_in_its_clone_does_nothing_at_an_import)
 {
 	struct repo *repo = begin();
@@ -280,6 +304,7 @@ unit_suite(void)
 	const TTest *const tests[] = {
 		a_clone_borrows_objects_and_has_the_branches_and_files,
 		a_commit_is_imported_by_its_id,
+		an_import_while_a_worktree_is_added_is_made_again,
 		what_a_worker_plants_in_its_clone_does_nothing_at_an_import,
 		a_broken_object_is_not_imported,
 		more_than_the_limit_is_not_imported,

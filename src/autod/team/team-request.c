@@ -364,9 +364,18 @@ static void
 ask(struct team_requests *requests, struct server_call *call, struct request *r)
 {
 	struct err err = { 0 };
+	struct request *alike;
 
 	if (!requests->read) {
 		serve_refuse(call, API_BUSY, "the questions are being read");
+		request_free(r);
+		return;
+	}
+	/* The session that asked it is gone, and the next one asks the same:
+	 * that is one question. */
+	alike = request_registry_alike(&requests->registry, r);
+	if (alike != NULL && !team_waiters_has(requests->waiters, alike->id)) {
+		await(requests, call, alike);
 		request_free(r);
 		return;
 	}

@@ -313,6 +313,36 @@ request_registry_admits(const struct request_registry *registry,
 	return 0;
 }
 
+static bool
+has_same_options(const struct request *a, const struct request *b)
+{
+	size_t count = strv_count(a->options);
+
+	if (count != strv_count(b->options))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(a->options[i], b->options[i]) != 0)
+			return false;
+	return true;
+}
+
+struct request *
+request_registry_alike(
+    const struct request_registry *registry, const struct request *request)
+{
+	for (size_t i = 0; i < registry->count; i++) {
+		struct request *r = registry->list[i];
+
+		if (request_is_open(r) && r->message != NULL &&
+		    strcmp(r->child, request->child) == 0 &&
+		    strcmp(r->parent, request->parent) == 0 &&
+		    strcmp(r->message, request->message) == 0 &&
+		    has_same_options(r, request))
+			return r;
+	}
+	return NULL;
+}
+
 const struct request *
 request_registry_first(
     const struct request_registry *registry, const char *child)

@@ -117,6 +117,11 @@ void request_registry_cut(struct request_registry *registry);
 struct request *
 request_registry_find(const struct request_registry *registry, const char *id);
 
+/* An open one of the same agent in the same words, to the same one; NULL =
+ * none. */
+struct request *request_registry_alike(
+    const struct request_registry *registry, const struct request *request);
+
 /* May this agent ask that one? -EDQUOT with words: too many are open, or too
  * many were asked. */
 int request_registry_admits(const struct request_registry *registry,

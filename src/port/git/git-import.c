@@ -11,15 +11,21 @@
 #include "file.h"
 #include "git-env.h"
 #include "git-import.h"
+#include "loop.h"
 #include "mem.h"
 #include "strv.h"
 #include "text.h"
 
-#define BLOCK 512 /* of ulimit -f */
+#define BLOCK     512 /* of ulimit -f */
+#define AGAIN_MS  50
+#define AGAIN_MAX 8 /* times, each after twice the time: 12 seconds */
 
 struct git_import {
+	struct loop *loop;
 	struct child *child;
-	char *id, *dir;
+	struct loop_timer *again;
+	int tries;
+	char *id, *dir, **argv;
 	git_work_fn *fn;
 	void *arg;
 };
@@ -105,6 +111,47 @@ explain(const struct git_import *import, const struct child_result *result,
 	    import->dir, import->id, said);
 }
 
+static void on_fetched(const struct child_result *result, void *arg);
+
+static int
+fetch(struct git_import *import, struct err *err)
+{
+	struct child_spec child = { .argv = strv_const(import->argv),
+		.env = git_env,
+		.deadline_ms = GIT_IMPORT_MS };
+	int r = child_spawn(
+	    import->loop, &child, on_fetched, import, &import->child, err);
+
+	if (r < 0)
+		import->child = NULL;
+	return r;
+}
+
+static void
+finish(struct git_import *import, const struct err *err)
+{
+	import->fn(err, import->arg);
+	git_import_free(import);
+}
+
+static void
+fetch_again(void *arg)
+{
+	struct git_import *import = arg;
+	struct err err = { 0 };
+
+	if (fetch(import, &err) < 0)
+		finish(import, &err);
+}
+
+/* A fetch looks at the HEAD of every worktree, and while git adds one there is
+ * no commit in it. */
+static bool
+met_new_worktree(const struct child_result *result)
+{
+	return strstr(result->err.head.data, "bad object worktrees/") != NULL;
+}
+
 static void
 on_fetched(const struct child_result *result, void *arg)
 {
@@ -113,8 +160,14 @@ on_fetched(const struct child_result *result, void *arg)
 	int r = explain(import, result, &err);
 
 	import->child = NULL;
-	import->fn(r < 0 ? &err : NULL, import->arg);
-	git_import_free(import);
+	if (r == -EIO && import->tries < AGAIN_MAX &&
+	    met_new_worktree(result)) {
+		loop_timer_free(import->again);
+		import->again = loop_after(import->loop,
+		    AGAIN_MS << import->tries++, fetch_again, import);
+		return;
+	}
+	finish(import, r < 0 ? &err : NULL);
 }
 
 static bool
@@ -131,25 +184,20 @@ git_import_new(struct loop *loop, const struct git_import_spec *spec,
     git_work_fn *fn, void *arg, struct err *err)
 {
 	struct git_import *import;
-	cleanup_strv char **argv = NULL;
-	struct child_spec child = { .env = git_env,
-		.deadline_ms = GIT_IMPORT_MS };
 
 	if (!is_id(spec->id)) {
 		err_set(err, -EINVAL, "\"%.80s\" is not the id of a commit",
 		    spec->id);
 		return NULL;
 	}
-	make_argv(spec, &argv);
-	child.argv = strv_const(argv);
 	import = xcalloc(1, sizeof *import);
+	import->loop = loop;
 	import->fn = fn;
 	import->arg = arg;
 	import->id = xstrdup(spec->id);
 	import->dir = xstrdup(spec->dir);
-	if (child_spawn(loop, &child, on_fetched, import, &import->child, err) <
-	    0) {
-		import->child = NULL;
+	make_argv(spec, &import->argv);
+	if (fetch(import, err) < 0) {
 		git_import_free(import);
 		return NULL;
 	}
@@ -163,6 +211,8 @@ git_import_free(struct git_import *import)
 		return;
 	if (import->child != NULL)
 		child_abandon(import->child);
+	loop_timer_free(import->again);
+	strv_free(import->argv);
 	free(import->id);
 	free(import->dir);
 	free(import);
