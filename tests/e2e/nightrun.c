@@ -656,7 +656,7 @@ night_story(const struct night *night)
 	    "the question is in the list after its answer");
 	nobody_is_held();
 	/* One accident is not repaired, and an agent that dies goes on. */
-	expect(over_remembered("remediation", NULL) == 0 &&
+	expect(over_remembered("remedy", NULL) == 0 &&
 		over_remembered("failure", NULL) == 1,
 	    "there were failures or repairs: %s",
 	    e2e_sh(fleet_root(), "\"$LLMC\" failures")->out);

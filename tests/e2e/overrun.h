@@ -86,6 +86,9 @@ const char *over_member(const char *path);
 /* Number of lines in failures.jsonl of that kind with those words (NULL:
  * any). */
 int over_remembered(const char *kind, const char *words);
+/* So many are there, or at least so many, as soon as they are written. */
+void over_remembers(const char *kind, const char *words, int count);
+void over_remembers_least(const char *kind, const char *words, int count);
 
 /* It repaired a failure of this class or verdict, and runs another daemon than
  * `before`. Returns false if repairs are off: then it has exited because of a

@@ -77,7 +77,7 @@ START_TEST(a_repair_that_gives_up_needs_a_person)
 	    "manual_intervention_needed_1.txt");
 	over_start();
 	over_ends(OVER_MANUAL, "The pool is not mine.");
-	ck_assert_int_eq(over_remembered("remedy", "\"gave up\""), 1);
+	over_remembers("remedy", "\"gave up\"", 1);
 	ck_assert_int_ge(
 	    fleet_prompts(in_root("remedy/manual_intervention_needed_")), 1);
 	ck_assert_int_eq(over_run(NULL), OVER_MANUAL);
@@ -132,8 +132,8 @@ START_TEST(a_stall_resets_the_worker)
 	auto_ails("");
 	ck_assert_int_ne(over_daemon(daemon), daemon);
 	auto_wait_finished("landed", 1);
-	ck_assert_int_eq(over_remembered("stall", NULL), 1);
-	ck_assert_int_eq(over_remembered("remedy", NULL), 0);
+	over_remembers("stall", NULL, 1);
+	over_remembers("remedy", NULL, 0);
 	e2e_lacks(over_output(), "remediation");
 	auto_salvaged("auto-1", "work.txt");
 	ck_assert_int_eq(auto_events("task_assigned", "\"attempt\":\"2\""), 1);

@@ -42,7 +42,7 @@ START_TEST(a_corrupt_state_is_rebuilt)
 		ck_assert_int_eq(auto_landed(), 0);
 		return;
 	}
-	ck_assert_int_eq(over_remembered("failure", "of old"), 0);
+	over_remembers("failure", "of old", 0);
 	e2e_has(over_output(), "did not become ready");
 	finish();
 }
@@ -90,13 +90,13 @@ START_TEST(broken_settings_are_repaired)
 	fleet_kill(daemon);
 	if (_i) {
 		over_recovers(_i, toml_error, daemon);
-		ck_assert_int_eq(over_remembered("failure", toml_error), 2);
+		over_remembers("failure", toml_error, 2);
 		return;
 	}
 	over_wait_says("Remediation complete. Restarting");
 	over_daemon(daemon);
-	ck_assert_int_eq(over_remembered("failure", toml_error), 1);
-	ck_assert_int_eq(over_remembered("remedy", toml_remedy), 1);
+	over_remembers("failure", toml_error, 1);
+	over_remembers("remedy", toml_remedy, 1);
 	ck_assert_int_ge(fleet_prompts(toml_error), 1);
 	e2e_lacks(e2e_read(config), "BROKEN");
 	auto_task("a.md", "A\nfake: commit work.txt x");
@@ -130,11 +130,11 @@ START_TEST(a_dead_socket_is_done_without_then_repaired)
 	    file_mkdirs(in_root("autod.sock/in the way"), 0755, NULL), 0);
 	over_start();
 	if (!over_recovers(_i, "autod.sock exists and is not a socket", 0)) {
-		ck_assert_int_eq(over_remembered("failure", NULL), 2);
+		over_remembers("failure", NULL, 2);
 		ck_assert_int_eq(auto_landed(), 1);
 		return;
 	}
-	ck_assert_int_eq(over_remembered("failure", NULL), 1);
+	over_remembers("failure", NULL, 1);
 	ck_assert(!e2e_exists(in_root("autod.sock/in the way")));
 	auto_task("b.md", "B\nfake: commit more.txt x");
 	auto_wait_finished("landed", 2);

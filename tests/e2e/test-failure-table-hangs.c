@@ -26,8 +26,8 @@ START_TEST(a_stopped_daemon_is_noticed)
 	ck_assert_int_eq(kill(daemon, SIGSTOP), 0);
 	over_wait_says("stopped by a signal");
 	over_daemon(daemon);
-	ck_assert_int_eq(over_remembered("failure", "stopped by a signal"), 1);
-	ck_assert_int_eq(over_remembered("remedy", NULL), 0);
+	over_remembers("failure", "stopped by a signal", 1);
+	over_remembers("remedy", NULL, 0);
 	ck_assert(!over_alive(daemon));
 	finish();
 }

@@ -46,8 +46,8 @@ START_TEST(a_repair_that_does_not_help_needs_a_person)
 	over_remedy(0, "fake: run echo 'exit 8' >'%s/pool.sh'", unit_scratch());
 	over_start();
 	over_ends(OVER_SPIRAL, "a failure spiral");
-	ck_assert_int_eq(over_remembered("failure", NULL), 2);
-	ck_assert_int_eq(over_remembered("remedy", NULL), 1);
+	over_remembers("failure", NULL, 2);
+	over_remembers("remedy", NULL, 1);
 	e2e_has(over_output(), "Evidence: ");
 	/* The verdict survives it. */
 	ck_assert_int_eq(over_run(NULL), OVER_SPIRAL);
@@ -77,7 +77,7 @@ START_TEST(a_repair_that_hangs_needs_a_person)
 	session = session_pid();
 	over_ends(OVER_UNREPAIRED, "overseer.remediation_timeout");
 	ck_assert(!over_alive(session));
-	ck_assert_int_eq(over_remembered("remedy", "\"timed out\""), 1);
+	over_remembers("remedy", "\"timed out\"", 1);
 	e2e_has(over_output(), "What was tried: ");
 	ck_assert_int_eq(auto_landed(), 0);
 }

@@ -60,7 +60,7 @@ START_TEST(a_daemon_that_keeps_being_killed_needs_a_person)
 	fleet_kill(daemon);
 	over_ends(OVER_SPIRAL, "a failure spiral");
 	e2e_has(over_output(), "SIGKILL");
-	ck_assert_int_eq(over_remembered("failure", "SIGKILL"), 3);
+	over_remembers("failure", "SIGKILL", 3);
 	/* The verdict stays until a person has looked at it. */
 	ck_assert_int_eq(over_run(NULL), OVER_SPIRAL);
 	e2e_has(over_output(), "--clear");
@@ -129,8 +129,8 @@ START_TEST(an_outage_is_waited_for_then_needs_a_person)
 	lose_network(6);
 	over_ends(OVER_UNREPAIRED, "No repair can help");
 	e2e_has(over_output(), "Connection error");
-	ck_assert_int_eq(over_remembered("failure", "\"outage\""), 1);
-	ck_assert_int_eq(over_remembered("remedy", NULL), 0);
+	over_remembers("failure", "\"outage\"", 1);
+	over_remembers("remedy", NULL, 0);
 	auto_ails("");
 	over_start();
 	ck_assert_int_ne(over_daemon(0), daemon);

@@ -359,8 +359,8 @@ START_TEST(the_overseer_repairs_no_login)
 	auto_task("t", "fake: fail authentication_failed Not logged in");
 	over_start();
 	over_ends(OVER_UNREPAIRED, "log in with: claude auth login");
-	ck_assert_int_eq(over_remembered("remedy", NULL), 0);
-	ck_assert_int_eq(over_remembered("failure", "\"login\""), 1);
+	over_remembers("remedy", NULL, 0);
+	over_remembers("failure", "\"login\"", 1);
 	ck_assert_int_eq(told(), 1);
 }
 END_TEST

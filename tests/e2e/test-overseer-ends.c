@@ -117,8 +117,8 @@ START_TEST(a_daemon_that_somebody_else_stops_is_a_failure)
 	ck_assert_int_eq(kill(daemon, SIGTERM), 0);
 	ck_assert(over_recovers(0, "nobody here told it to", daemon));
 	over_stop();
-	ck_assert_int_eq(over_remembered("failure", NULL), 1);
-	ck_assert_int_eq(over_remembered("stop", NULL), 1);
+	over_remembers("failure", NULL, 1);
+	over_remembers("stop", NULL, 1);
 }
 END_TEST
 
@@ -130,8 +130,8 @@ START_TEST(down_by_force_ends_it_with_a_record)
 	no_server(); /* not only later: also no dead panes */
 	over_ends(OVER_STOPPED, "stopped with llmc down");
 	work_is_kept(agent);
-	ck_assert_int_eq(over_remembered("failure", NULL), 0);
-	ck_assert_int_eq(over_remembered("stop", "llmc down"), 1);
+	over_remembers("failure", NULL, 0);
+	over_remembers("stop", "llmc down", 1);
 }
 END_TEST
 
@@ -149,7 +149,7 @@ START_TEST(an_end_declared_before_it_was_seen_is_no_failed_start)
 	ck_assert_int_eq(over_run(NULL), OVER_STOPPED);
 	e2e_has(over_output(), "The daemon has ended: no task is left.");
 	e2e_lacks(over_output(), "Failure");
-	ck_assert_int_eq(over_remembered("failure", NULL), 0);
+	over_remembers("failure", NULL, 0);
 	ck_assert_int_eq(auto_landed(), 1);
 }
 END_TEST
@@ -170,7 +170,7 @@ START_TEST(ctrl_c_during_a_repair_ends_the_sessions_of_a_dead_daemon)
 	e2e_has(over_output(), "Ended 1 session that the daemon had left");
 	work_is_kept(agent);
 	has(record(), "Outcome: interrupted (");
-	ck_assert_int_eq(over_remembered("remedy", "\"interrupted\""), 1);
+	over_remembers("remedy", "\"interrupted\"", 1);
 	ck_assert_str_eq(over_member("state"), "Terminated");
 }
 END_TEST
@@ -192,7 +192,7 @@ START_TEST(a_second_ctrl_c_keeps_the_record_and_leaves_no_server)
 	    record(), "Outcome: interrupted (the overseer was told to stop");
 	has(record(), "You repair a test.");
 	has(record(), "$FLEET/deaf");
-	ck_assert_int_eq(over_remembered("remedy", "\"interrupted\""), 1);
+	over_remembers("remedy", "\"interrupted\"", 1);
 	ck_assert_str_eq(over_member("exit_status"), "130");
 }
 END_TEST
@@ -210,7 +210,7 @@ START_TEST(a_second_ctrl_c_ends_a_daemon_that_takes_its_time)
 	over_ends(130, "Stopping at once.");
 	ck_assert(!over_alive(daemon));
 	work_is_kept(agent);
-	ck_assert_int_eq(over_remembered("failure", NULL), 0);
+	over_remembers("failure", NULL, 0);
 }
 END_TEST
 
@@ -473,7 +473,7 @@ START_TEST(a_complaint_made_while_nobody_watched_is_found)
 	complain(daemon, clock_wall_ms(), "unheard of");
 	over_start();
 	ck_assert(over_recovers(0, "unheard of", daemon));
-	ck_assert_int_eq(over_remembered("failure", "long ago"), 0);
+	over_remembers("failure", "long ago", 0);
 	over_stop();
 }
 END_TEST
@@ -514,7 +514,7 @@ START_TEST(a_start_by_a_person_is_a_new_one)
 	ck_assert_int_eq(kill(daemon, SIGTERM), 0);
 	over_wait_says("Remediation complete. Restarting daemon");
 	daemon = over_daemon(daemon);
-	ck_assert_int_eq(over_remembered("remedy", "\"completed\""), 2);
+	over_remembers("remedy", "\"completed\"", 2);
 	/* Within the run, the second one is a spiral. */
 	ck_assert_int_eq(kill(daemon, SIGTERM), 0);
 	over_ends(OVER_SPIRAL, "a failure spiral");
@@ -570,8 +570,8 @@ START_TEST(without_a_prompt_it_repairs_all_the_same)
 	e2e_has(over_output(),
 	    "Nothing was repaired: the agent changed nothing and wrote no "
 	    "finding. The daemon is started once more.");
-	ck_assert_int_eq(over_remembered("remedy", "\"no fix\""), 1);
-	ck_assert_int_eq(over_remembered("failure", NULL), 2);
+	over_remembers("remedy", "\"no fix\"", 1);
+	over_remembers("failure", NULL, 2);
 }
 END_TEST
 

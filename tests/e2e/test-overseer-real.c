@@ -46,9 +46,9 @@ START_TEST(a_real_session_that_does_not_help_ends_in_a_spiral)
 	    "You repair a test.\nfake: say I changed nothing.");
 	over_ends(OVER_SPIRAL, "a failure spiral");
 	e2e_has(over_output(), "changed nothing and wrote no finding");
-	ck_assert_int_eq(over_remembered("remedy", "\"completed\""), 0);
-	ck_assert_int_eq(over_remembered("remedy", "\"no fix\""), 1);
-	ck_assert_int_eq(over_remembered("failure", NULL), 2);
+	over_remembers("remedy", "\"completed\"", 0);
+	over_remembers("remedy", "\"no fix\"", 1);
+	over_remembers("failure", NULL, 2);
 	ck_assert_int_eq(over_run(NULL), OVER_SPIRAL);
 }
 END_TEST
@@ -58,7 +58,7 @@ START_TEST(a_real_session_can_ask_for_a_person)
 	break_it("fake: run echo 'Ask the owner of the pool.' "
 		 ">\"$LLMC_ROOT\"/.llmc/manual_intervention_needed_1.txt");
 	over_ends(OVER_MANUAL, "Ask the owner of the pool.");
-	ck_assert_int_eq(over_remembered("remedy", "\"gave up\""), 1);
+	over_remembers("remedy", "\"gave up\"", 1);
 	ck_assert_int_eq(over_run(NULL), OVER_MANUAL);
 }
 END_TEST

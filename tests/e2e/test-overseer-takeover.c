@@ -166,7 +166,7 @@ START_TEST(a_strangers_lock_is_refused_with_words)
 	refused();
 	e2e_has(over_output(), "its registration cannot be read");
 	e2e_has(over_output(), "llmc down");
-	ck_assert_int_eq(over_remembered("failure", NULL), 0);
+	over_remembers("failure", NULL, 0);
 }
 END_TEST
 
@@ -228,7 +228,7 @@ START_TEST(a_daemon_that_was_told_to_end_is_not_called_dead)
 	over_start();
 	auto_open_gate("a");
 	one_daemon(over_daemon(daemon));
-	ck_assert_int_eq(over_remembered("failure", NULL), 0);
+	over_remembers("failure", NULL, 0);
 	over_stop();
 }
 END_TEST
@@ -241,8 +241,8 @@ killed_after_repair(void)
 {
 	struct e2e_run *run;
 
-	ck_assert_int_eq(over_remembered("failure", NULL), 1);
-	ck_assert_int_eq(over_remembered("remedy", NULL), 1);
+	over_remembers("failure", NULL, 1);
+	over_remembers("remedy", NULL, 1);
 	run = e2e_sh(fleet_root(),
 	    "sed -i 's/\"state\": \"[A-Z][a-z]*\"/\"state\": "
 	    "\"Remediating\"/' .llmc/overseer.json");
@@ -264,8 +264,8 @@ START_TEST(a_repaired_failure_is_not_counted_or_repaired_again)
 	killed_after_repair();
 	one_daemon(over_daemon(0));
 	e2e_has(over_output(), "Remediation complete. Restarting daemon");
-	ck_assert_int_eq(over_remembered("failure", NULL), 1);
-	ck_assert_int_eq(over_remembered("remedy", NULL), 1);
+	over_remembers("failure", NULL, 1);
+	over_remembers("remedy", NULL, 1);
 	over_stop();
 }
 END_TEST
@@ -280,8 +280,8 @@ START_TEST(a_failure_that_no_repair_helped_is_not_repaired_again)
 	over_ends(OVER_UNREPAIRED, "The failure could not be repaired");
 	killed_after_repair();
 	over_ends(OVER_SPIRAL, "a failure spiral");
-	ck_assert_int_eq(over_remembered("failure", NULL), 2);
-	ck_assert_int_eq(over_remembered("remedy", NULL), 1);
+	over_remembers("failure", NULL, 2);
+	over_remembers("remedy", NULL, 1);
 }
 END_TEST
 
@@ -302,8 +302,8 @@ START_TEST(a_repair_that_a_kill_cut_short_counts_for_the_day)
 	over_kill9();
 	over_start();
 	over_ends(OVER_SPIRAL, "limit of remediations per day is reached");
-	ck_assert_int_eq(over_remembered("failure", NULL), 1);
-	ck_assert_int_eq(over_remembered("remedy", "\"interrupted\""), 1);
+	over_remembers("failure", NULL, 1);
+	over_remembers("remedy", "\"interrupted\"", 1);
 }
 END_TEST
 

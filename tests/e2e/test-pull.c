@@ -82,7 +82,7 @@ START_TEST(the_overseer_repairs_no_settings)
 	auto_wait_logged("autod.log", CHANGED);
 	fleet_kill(daemon);
 	over_ends(OVER_UNREPAIRED, CHANGED);
-	ck_assert_int_eq(over_remembered("remedy", NULL), 0);
+	over_remembers("remedy", NULL, 0);
 }
 END_TEST
 
