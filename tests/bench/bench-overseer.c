@@ -140,13 +140,16 @@ end_process(pid_t pid, int signo)
 	waitpid(pid, NULL, 0);
 }
 
-/* Start it with the beacon preloaded, also in its descendants. */
+/* Start it with the beacon preloaded, also in its descendants. A path in
+ * LD_PRELOAD may have no blanks. */
 static pid_t
 start_beaconed(const struct bench *b, const char *preload, const char *script)
 {
 	cleanup_free char *all =
-	    xasprintf("cd '%s' && export LLMC_BEACON='%s' LD_PRELOAD='%s'\n%s",
-		b->scratch, b->beacon, preload, script);
+	    xasprintf("cd '%s' && export LLMC_BEACON='%s' "
+		      "LD_LIBRARY_PATH='%.*s' LD_PRELOAD='%s'\n%s",
+		b->scratch, b->beacon, (int)(strrchr(preload, '/') - preload),
+		preload, strrchr(preload, '/') + 1, script);
 
 	return leave_running(all);
 }
