@@ -44,7 +44,7 @@ cli_find(const char *name)
 	return NULL;
 }
 
-const struct shape_field *
+const struct schema_field *
 cli_shape(const struct cli_command *command)
 {
 	return command->shape != NULL ? command->shape :

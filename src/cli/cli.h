@@ -19,7 +19,7 @@
 struct err;
 struct json_object;
 struct settings;
-struct shape_field;
+struct schema_field;
 
 enum {
 	CLI_OK = 0,
@@ -86,8 +86,8 @@ struct cli_command {
 		       * method says so (api.h) ... */
 	bool repairs; /* ... but not in the overseer's own repair session */
 	unsigned needs;
-	const struct shape_field *shape; /* of its JSON; NULL = that of its
-					  * method's result */
+	const struct schema_field *shape; /* of its JSON; NULL = that of its
+					   * method's result */
 	int (*run)(struct cli *cli, const struct cli_args *args);
 };
 
@@ -97,7 +97,7 @@ extern const struct cli_flag cli_global_flags[];
 const struct cli_command *cli_find(const char *name);
 
 /* What its JSON looks like. */
-const struct shape_field *cli_shape(const struct cli_command *command);
+const struct schema_field *cli_shape(const struct cli_command *command);
 
 /* Is it refused inside an agent's own session? */
 bool cli_is_guarded(const struct cli_command *command);

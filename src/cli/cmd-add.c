@@ -159,9 +159,9 @@ add_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct shape add_shape = {
+static const struct schema add_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "worker", .type = SHAPE_STRING },
 		{ .name = "branch", .type = SHAPE_STRING },
 		{ .name = "worktree_path", .type = SHAPE_STRING },
@@ -187,7 +187,7 @@ const struct cli_command cmd_add = {
 	.max_args = 1,
 	.method = "worker.add",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(
-	    const struct shape_field){ .type = SHAPE_OBJECT, .of = &add_shape },
+	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	    .of = &add_shape },
 	.run = add_run,
 };

@@ -192,8 +192,8 @@ agents_run(struct cli *cli, const struct cli_args *args)
 	return verbs_run(cli, &cmd_agents, agents_verbs, args);
 }
 
-static const struct shape strings = {
-	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+static const struct schema strings = {
+	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
 };
 
 #define MAYBE(member, words)                             \
@@ -202,9 +202,9 @@ static const struct shape strings = {
 		.flags = SHAPE_NULLABLE, .help = (words) \
 	}
 
-static const struct shape card_shape = {
+static const struct schema card_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "name", .type = SHAPE_STRING },
 		MAYBE("description", NULL),
 		MAYBE("model", "null: that of the worker"),
@@ -225,9 +225,9 @@ static const struct shape card_shape = {
 	    },
 };
 
-static const struct shape suggestion_shape = {
+static const struct schema suggestion_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "name", .type = SHAPE_STRING },
 		{ .name = "score",
 		    .type = SHAPE_INT,
@@ -242,24 +242,25 @@ static const struct shape suggestion_shape = {
 	    },
 };
 
-static const struct shape agents_shape = {
+static const struct schema agents_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "list",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_OBJECT, .of = &card_shape },
 			} },
 		{ .name = "suggest",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
-			    .fields = &(
-				const struct shape_field){ .type = SHAPE_OBJECT,
-				.of = &suggestion_shape },
+			&(const struct schema){
+			    .fields =
+				&(const struct schema_field){
+				    .type = SHAPE_OBJECT,
+				    .of = &suggestion_shape },
 			} },
 		{ .name = NULL },
 	    },
@@ -278,7 +279,7 @@ const struct cli_command cmd_agents = {
 	.min_args = 0,
 	.max_args = 1001,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(
-	    const struct shape_field){ .type = SHAPE_ONE, .of = &agents_shape },
+	.shape = &(const struct schema_field){ .type = SHAPE_ONE,
+	    .of = &agents_shape },
 	.run = agents_run,
 };

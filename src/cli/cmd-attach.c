@@ -62,9 +62,9 @@ attach_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct shape attach_shape = {
+static const struct schema attach_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "session", .type = SHAPE_STRING },
 		{ .name = "attach",
 		    .type = SHAPE_STRING,
@@ -89,7 +89,7 @@ const struct cli_command cmd_attach = {
 	.min_args = 1,
 	.max_args = 1,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &attach_shape },
 	.run = attach_run,
 };

@@ -582,18 +582,18 @@ const struct cli_command cmd_completion = {
 	.hidden = true,
 	.min_args = 1,
 	.max_args = 1,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of =
-		&(const struct shape){
+		&(const struct schema){
 		    .fields =
-			(const struct shape_field[]){
+			(const struct schema_field[]){
 			    { .name = "of", .type = SHAPE_STRING },
 			    { .name = "lines",
 				.type = SHAPE_ARRAY,
 				.of =
-				    &(const struct shape){
+				    &(const struct schema){
 					.fields =
-					    &(const struct shape_field){
+					    &(const struct schema_field){
 						.type = SHAPE_STRING },
 				    },
 				.help = "of the script, or the words" },

@@ -404,9 +404,9 @@ config_run(struct cli *cli, const struct cli_args *args)
 	    cli, &cmd_config, "config %s: no such subcommand", verb);
 }
 
-static const struct shape value_shape = {
+static const struct schema value_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "key", .type = SHAPE_STRING },
 		{ .name = "value",
 		    .type = SHAPE_ANY,
@@ -430,9 +430,9 @@ static const struct shape value_shape = {
 	    },
 };
 
-static const struct shape doc_shape = {
+static const struct schema doc_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "key", .type = SHAPE_STRING },
 		{ .name = "type", .type = SHAPE_STRING },
 		{ .name = "default",
@@ -451,15 +451,15 @@ static const struct shape doc_shape = {
 	    },
 };
 
-static const struct shape config_shape = {
+static const struct schema config_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "list",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_OBJECT, .of = &value_shape },
 			} },
 		{ .name = "get, set, unset",
@@ -468,9 +468,9 @@ static const struct shape config_shape = {
 		{ .name = "doc",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_OBJECT, .of = &doc_shape },
 			} },
 		{ .name = NULL },
@@ -496,7 +496,7 @@ const struct cli_command cmd_config = {
 	.flags = config_flags,
 	.min_args = 0,
 	.max_args = 3,
-	.shape = &(
-	    const struct shape_field){ .type = SHAPE_ONE, .of = &config_shape },
+	.shape = &(const struct schema_field){ .type = SHAPE_ONE,
+	    .of = &config_shape },
 	.run = config_run,
 };

@@ -110,9 +110,9 @@ console_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct shape console_shape = {
+static const struct schema console_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "name", .type = SHAPE_STRING },
 		{ .name = "session", .type = SHAPE_STRING },
 		{ .name = "created",
@@ -137,7 +137,7 @@ const struct cli_command cmd_console = {
 	.max_args = 1,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &console_shape },
 	.run = console_run,
 };

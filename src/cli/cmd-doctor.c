@@ -533,26 +533,27 @@ doctor_run(struct cli *cli, const struct cli_args *args)
 	return d.counts[VERDICT_FAIL] == 0 ? CLI_OK : CLI_FAILED;
 }
 
-static const struct shape doctor_shape = {
+static const struct schema doctor_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "ok",
 		    .type = SHAPE_BOOL,
 		    .help = "no check failed; warnings are fine" },
 		{ .name = "checks",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
-			    .fields = &(
-				const struct shape_field){ .type = SHAPE_OBJECT,
-				.of = &preflight_check_shape },
+			&(const struct schema){
+			    .fields =
+				&(const struct schema_field){
+				    .type = SHAPE_OBJECT,
+				    .of = &preflight_check_shape },
 			} },
 		{ .name = "repairs",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_STRING },
 			},
 		    .help = "what --repair and --rebuild did" },
@@ -582,7 +583,7 @@ const struct cli_command cmd_doctor = {
 	    "evidence. The exit status is 1 when\nsomething was not held.\n",
 	.flags = doctor_flags,
 	.shape =
-	    &(const struct shape_field){
+	    &(const struct schema_field){
 		.type = SHAPE_OBJECT,
 		.of = &doctor_shape,
 	    },

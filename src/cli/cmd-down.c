@@ -142,9 +142,9 @@ down_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct shape down_shape = {
+static const struct schema down_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "stopped", .type = SHAPE_BOOL },
 		{ .name = NULL },
 	    },
@@ -165,7 +165,7 @@ const struct cli_command cmd_down = {
 	.method = "daemon.stop",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT | CLI_DAEMON_DOES,
 	.shape =
-	    &(const struct shape_field){
+	    &(const struct schema_field){
 		.type = SHAPE_OBJECT,
 		.of = &down_shape,
 	    },

@@ -490,9 +490,9 @@ escalations_run(struct cli *cli, const struct cli_args *args)
 	return verbs_run(cli, &cmd_escalations, escalations_verbs, args);
 }
 
-static const struct shape escalations_forms = {
+static const struct schema escalations_forms = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "list",
 		    .type = SHAPE_ARRAY,
 		    .of = &api_people_records },
@@ -529,7 +529,7 @@ const struct cli_command cmd_escalations = {
 	.max_args = 1001,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_ONE,
+	.shape = &(const struct schema_field){ .type = SHAPE_ONE,
 	    .of = &escalations_forms },
 	.run = escalations_run,
 };

@@ -209,10 +209,10 @@ const struct cli_command cmd_events = {
 	.letters = "fn",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape =
-	    &(const struct shape_field){
+	    &(const struct schema_field){
 		.type = SHAPE_ARRAY,
 		.of =
-		    &(const struct shape){
+		    &(const struct schema){
 			.fields = &api_event_record,
 		    },
 	    },

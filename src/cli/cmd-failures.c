@@ -299,9 +299,9 @@ failures_run(struct cli *cli, const struct cli_args *args)
 		.help = (words)                                             \
 	}
 
-static const struct shape event_shape = {
+static const struct schema event_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "kind",
 		    .type = SHAPE_STRING,
 		    .choices = (const char *const[]){ "failure", "stall",
@@ -326,14 +326,14 @@ static const struct shape event_shape = {
 	    },
 };
 
-static const struct shape events_shape = {
-	.fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+static const struct schema events_shape = {
+	.fields = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &event_shape },
 };
 
-static const struct shape group_shape = {
+static const struct schema group_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "signature",
 		    .type = SHAPE_STRING,
 		    .help = "what these failures have in common" },
@@ -355,15 +355,15 @@ static const struct shape group_shape = {
 	    },
 };
 
-static const struct shape failures_shape = {
+static const struct schema failures_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "failures",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_OBJECT, .of = &group_shape },
 			},
 		    .help = "by signature, newest last" },
@@ -396,7 +396,7 @@ const struct cli_command cmd_failures = {
 	    "--clear.\n",
 	.flags = failures_flags,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &failures_shape },
 	.run = failures_run,
 };

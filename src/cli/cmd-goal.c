@@ -251,9 +251,9 @@ goal_run(struct cli *cli, const struct cli_args *args)
 	return verbs_run(cli, &cmd_goal, goal_verbs, args);
 }
 
-static const struct shape goal_forms = {
+static const struct schema goal_forms = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "list",
 		    .type = SHAPE_OBJECT,
 		    .of = &api_goal_listed },
@@ -300,7 +300,7 @@ const struct cli_command cmd_goal = {
 	.max_args = 2,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape =
-	    &(const struct shape_field){ .type = SHAPE_ONE, .of = &goal_forms },
+	.shape = &(
+	    const struct schema_field){ .type = SHAPE_ONE, .of = &goal_forms },
 	.run = goal_run,
 };

@@ -57,9 +57,9 @@ help_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct shape option_shape = {
+static const struct schema option_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "name", .type = SHAPE_STRING },
 		{ .name = "letter",
 		    .type = SHAPE_STRING,
@@ -74,9 +74,9 @@ static const struct shape option_shape = {
 	    },
 };
 
-static const struct shape command_shape = {
+static const struct schema command_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "name", .type = SHAPE_STRING },
 		{ .name = "usage", .type = SHAPE_STRING },
 		{ .name = "summary", .type = SHAPE_STRING },
@@ -86,9 +86,9 @@ static const struct shape command_shape = {
 		{ .name = "options",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_OBJECT, .of = &option_shape },
 			} },
 		{ .name = NULL },
@@ -101,12 +101,12 @@ const struct cli_command cmd_help = {
 	.summary = "show help for llmc or for one command",
 	.max_args = 1,
 	.shape =
-	    &(const struct shape_field){
+	    &(const struct schema_field){
 		.type = SHAPE_ARRAY,
 		.of =
-		    &(const struct shape){
+		    &(const struct schema){
 			.fields =
-			    &(const struct shape_field){
+			    &(const struct schema_field){
 				.type = SHAPE_OBJECT, .of = &command_shape },
 		    },
 	    },

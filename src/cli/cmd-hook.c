@@ -263,6 +263,6 @@ const struct cli_command cmd_hook = {
 	.flags = hook_flags,
 	.min_args = 1,
 	.max_args = 1,
-	.shape = &(const struct shape_field){ .type = SHAPE_ANY },
+	.shape = &(const struct schema_field){ .type = SHAPE_ANY },
 	.run = hook_run,
 };

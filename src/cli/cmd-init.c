@@ -408,9 +408,9 @@ init_run(struct cli *cli, const struct cli_args *args)
 	return r;
 }
 
-static const struct shape init_shape = {
+static const struct schema init_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "root",
 		    .type = SHAPE_STRING,
 		    .help = "top of the main working tree" },
@@ -444,7 +444,7 @@ const struct cli_command cmd_init = {
 	.repairs = true,
 	.needs = CLI_NEEDS_REPO,
 	.shape =
-	    &(const struct shape_field){
+	    &(const struct schema_field){
 		.type = SHAPE_OBJECT,
 		.of = &init_shape,
 	    },

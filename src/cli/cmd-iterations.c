@@ -233,7 +233,7 @@ iterations_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct shape_field iterations_shape = { .type = SHAPE_ARRAY,
+static const struct schema_field iterations_shape = { .type = SHAPE_ARRAY,
 	.of = &oversight_record_list };
 
 const struct cli_command cmd_iterations = {

@@ -136,9 +136,9 @@ logs_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct shape record_shape = {
+static const struct schema record_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "timestamp", .type = SHAPE_STRING },
 		{ .name = "level", .type = SHAPE_STRING },
 		{ .name = "pid", .type = SHAPE_INT },
@@ -160,12 +160,12 @@ const struct cli_command cmd_logs = {
 	.letters = "f  n",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape =
-	    &(const struct shape_field){
+	    &(const struct schema_field){
 		.type = SHAPE_ARRAY,
 		.of =
-		    &(const struct shape){
+		    &(const struct schema){
 			.fields =
-			    &(const struct shape_field){
+			    &(const struct schema_field){
 				.type = SHAPE_OBJECT, .of = &record_shape },
 		    },
 	    },

@@ -328,9 +328,9 @@ mail_run(struct cli *cli, const struct cli_args *args)
 	return verbs_run(cli, &cmd_mail, mail_verbs, args);
 }
 
-static const struct shape mail_forms = {
+static const struct schema mail_forms = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "inbox",
 		    .type = SHAPE_ARRAY,
 		    .of = &api_mail_records },
@@ -365,7 +365,7 @@ const struct cli_command cmd_mail = {
 	.max_args = 1001,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape =
-	    &(const struct shape_field){ .type = SHAPE_ONE, .of = &mail_forms },
+	.shape = &(
+	    const struct schema_field){ .type = SHAPE_ONE, .of = &mail_forms },
 	.run = mail_run,
 };

@@ -417,6 +417,6 @@ const struct cli_command cmd_mcp = {
 	    "read from FILE.\n",
 	.hidden = true,
 	.flags = mcp_flags,
-	.shape = &(const struct shape_field){ .type = SHAPE_ANY },
+	.shape = &(const struct schema_field){ .type = SHAPE_ANY },
 	.run = mcp_run,
 };

@@ -109,9 +109,9 @@ metrics_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct shape metrics_shape = {
+static const struct schema metrics_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "text",
 		    .type = SHAPE_STRING,
 		    .help = "in the exposition format of Prometheus" },
@@ -134,7 +134,7 @@ const struct cli_command cmd_metrics = {
 	.method = "metrics.get",
 	.repairs = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &metrics_shape },
 	.run = metrics_run,
 };

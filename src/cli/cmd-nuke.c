@@ -185,13 +185,13 @@ nuke_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct shape word_shape = {
-	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+static const struct schema word_shape = {
+	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
 };
 
-static const struct shape nuke_shape = {
+static const struct schema nuke_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "workers_removed",
 		    .type = SHAPE_ARRAY,
 		    .of = &word_shape },
@@ -222,7 +222,7 @@ const struct cli_command cmd_nuke = {
 	.max_args = 1000,
 	.method = "worker.nuke",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &nuke_shape },
 	.run = nuke_run,
 };

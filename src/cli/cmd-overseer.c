@@ -181,9 +181,9 @@ overseer_run(struct cli *cli, const struct cli_args *args)
 	return cli_fail_err(cli, "failed", &err);
 }
 
-static const struct shape line_shape = {
+static const struct schema line_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "time", .type = SHAPE_STRING },
 		{ .name = "kind",
 		    .type = SHAPE_STRING,
@@ -195,18 +195,18 @@ static const struct shape line_shape = {
 	.help = "one on each line",
 };
 
-static const struct shape detached_shape = {
+static const struct schema detached_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "pid", .type = SHAPE_INT },
 		{ .name = "state", .type = SHAPE_STRING },
 		{ .name = NULL },
 	    },
 };
 
-static const struct shape overseer_shape = {
+static const struct schema overseer_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "what happens",
 		    .type = SHAPE_OBJECT,
 		    .of = &line_shape },
@@ -243,7 +243,7 @@ const struct cli_command cmd_overseer = {
 	.flags = overseer_flags,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_ONE,
+	.shape = &(const struct schema_field){ .type = SHAPE_ONE,
 	    .of = &overseer_shape },
 	.run = overseer_run,
 };

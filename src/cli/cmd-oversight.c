@@ -134,7 +134,7 @@ oversight_run(struct cli *cli, const struct cli_args *args)
 	return replays ? replay(cli, task) : report(cli);
 }
 
-static const struct shape_field oversight_choices[] = {
+static const struct schema_field oversight_choices[] = {
 	{ .name = "check, replay", .type = SHAPE_ARRAY, .of = &detection_list },
 	{ .name = "report",
 	    .type = SHAPE_OBJECT,
@@ -142,9 +142,9 @@ static const struct shape_field oversight_choices[] = {
 	{ .name = NULL },
 };
 
-static const struct shape oversight_either = { .fields = oversight_choices };
+static const struct schema oversight_either = { .fields = oversight_choices };
 
-static const struct shape_field oversight_shape = { .type = SHAPE_ONE,
+static const struct schema_field oversight_shape = { .type = SHAPE_ONE,
 	.of = &oversight_either };
 
 const struct cli_command cmd_oversight = {

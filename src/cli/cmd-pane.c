@@ -29,6 +29,6 @@ const struct cli_command cmd_pane = {
 	.hidden = true,
 	.min_args = 1,
 	.max_args = 1,
-	.shape = &(const struct shape_field){ .type = SHAPE_ANY },
+	.shape = &(const struct schema_field){ .type = SHAPE_ANY },
 	.run = pane_run,
 };

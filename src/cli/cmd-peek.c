@@ -157,18 +157,18 @@ peek_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct shape peek_shape = {
+static const struct schema peek_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "worker",
 		    .type = SHAPE_STRING,
 		    .help = "or overseer" },
 		{ .name = "lines",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_STRING },
 			} },
 		{ .name = NULL },
@@ -185,7 +185,7 @@ const struct cli_command cmd_peek = {
 	.flags = peek_flags,
 	.max_args = 1,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &peek_shape },
 	.run = peek_run,
 };

@@ -280,13 +280,13 @@ plan_run(struct cli *cli, const struct cli_args *args)
 	return verbs_run(cli, &cmd_plan, plan_verbs, args);
 }
 
-static const struct shape strings = {
-	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+static const struct schema strings = {
+	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
 };
 
-static const struct shape leaf_shape = {
+static const struct schema leaf_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "node", .type = SHAPE_STRING },
 		{ .name = "name", .type = SHAPE_STRING },
 		{ .name = "status", .type = SHAPE_STRING },
@@ -305,14 +305,14 @@ static const struct shape leaf_shape = {
 	    },
 };
 
-static const struct shape leaves = {
-	.fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+static const struct schema leaves = {
+	.fields = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &leaf_shape },
 };
 
-static const struct shape insights_shape = {
+static const struct schema insights_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "goal", .type = SHAPE_STRING },
 		{ .name = "version", .type = SHAPE_INT },
 		{ .name = "open", .type = SHAPE_INT },
@@ -327,9 +327,9 @@ static const struct shape insights_shape = {
 	    },
 };
 
-static const struct shape recommendation_shape = {
+static const struct schema recommendation_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "kind",
 		    .type = SHAPE_STRING,
 		    .choices = recommend_kind_words },
@@ -344,14 +344,14 @@ static const struct shape recommendation_shape = {
 	    },
 };
 
-static const struct shape recommendations_shape = {
-	.fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+static const struct schema recommendations_shape = {
+	.fields = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &recommendation_shape },
 };
 
-static const struct shape plan_forms = {
+static const struct schema plan_forms = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "draft",
 		    .type = SHAPE_OBJECT,
 		    .of = &api_plan_drafted },
@@ -391,7 +391,7 @@ const struct cli_command cmd_plan = {
 	.min_args = 1,
 	.max_args = 2,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape =
-	    &(const struct shape_field){ .type = SHAPE_ONE, .of = &plan_forms },
+	.shape = &(
+	    const struct schema_field){ .type = SHAPE_ONE, .of = &plan_forms },
 	.run = plan_run,
 };

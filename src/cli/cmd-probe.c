@@ -170,6 +170,6 @@ const struct cli_command cmd_probe = {
 	.hidden = true,
 	.min_args = 2,
 	.max_args = 3,
-	.shape = &(const struct shape_field){ .type = SHAPE_ANY },
+	.shape = &(const struct schema_field){ .type = SHAPE_ANY },
 	.run = probe_run,
 };

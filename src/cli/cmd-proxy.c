@@ -36,6 +36,6 @@ const struct cli_command cmd_proxy = {
 	.hidden = true,
 	.min_args = 4,
 	.max_args = 65536,
-	.shape = &(const struct shape_field){ .type = SHAPE_ANY },
+	.shape = &(const struct schema_field){ .type = SHAPE_ANY },
 	.run = proxy_main,
 };

@@ -71,17 +71,17 @@ rebase_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct shape rebase_shape = {
+static const struct schema rebase_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "worker", .type = SHAPE_STRING },
 		{ .name = "success", .type = SHAPE_BOOL },
 		{ .name = "conflicts",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_STRING },
 			},
 		    .help = "paths that the worker is resolving" },
@@ -100,7 +100,7 @@ const struct cli_command cmd_rebase = {
 	.max_args = 1,
 	.method = "worker.rebase",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &rebase_shape },
 	.run = rebase_run,
 };

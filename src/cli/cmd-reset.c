@@ -124,13 +124,13 @@ reset_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct shape word_shape = {
-	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+static const struct schema word_shape = {
+	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
 };
 
-static const struct shape reset_shape = {
+static const struct schema reset_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "worker",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_OPTIONAL },
@@ -175,7 +175,7 @@ const struct cli_command cmd_reset = {
 	.repairs = true,
 	.method = "worker.reset",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &reset_shape },
 	.run = reset_run,
 };

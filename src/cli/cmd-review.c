@@ -275,9 +275,9 @@ review_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct shape review_shape = {
+static const struct schema review_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "worker", .type = SHAPE_STRING },
 		{ .name = "status",
 		    .type = SHAPE_STRING,
@@ -296,9 +296,9 @@ static const struct shape review_shape = {
 		{ .name = "changed_files",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_STRING },
 			} },
 		{ .name = NULL },
@@ -319,7 +319,7 @@ const struct cli_command cmd_review = {
 	.max_args = 1,
 	.method = "worker.review",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &review_shape },
 	.run = review_run,
 };

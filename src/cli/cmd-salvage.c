@@ -461,9 +461,9 @@ salvage_run(struct cli *cli, const struct cli_args *args)
 		.name = "commit_sha", .type = SHAPE_STRING \
 	}
 
-static const struct shape listed_shape = {
+static const struct schema listed_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		REF,
 		COMMIT,
 		{ .name = "worker", .type = SHAPE_STRING },
@@ -473,26 +473,26 @@ static const struct shape listed_shape = {
 	    },
 };
 
-static const struct shape shown_shape = {
+static const struct schema shown_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		REF,
 		COMMIT,
 		{ .name = "changed_files",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_STRING },
 			} },
 		{ .name = NULL },
 	    },
 };
 
-static const struct shape restored_shape = {
+static const struct schema restored_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		REF,
 		COMMIT,
 		{ .name = "branch", .type = SHAPE_STRING },
@@ -500,19 +500,20 @@ static const struct shape restored_shape = {
 	    },
 };
 
-static const struct shape dropped_shape = {
-	.fields = (const struct shape_field[]){ REF, COMMIT, { .name = NULL } },
+static const struct schema dropped_shape = {
+	.fields =
+	    (const struct schema_field[]){ REF, COMMIT, { .name = NULL } },
 };
 
-static const struct shape salvage_shape = {
+static const struct schema salvage_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "list",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_OBJECT, .of = &listed_shape },
 			} },
 		{ .name = "show", .type = SHAPE_OBJECT, .of = &shown_shape },
@@ -522,10 +523,11 @@ static const struct shape salvage_shape = {
 		{ .name = "drop",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
-			    .fields = &(
-				const struct shape_field){ .type = SHAPE_OBJECT,
-				.of = &dropped_shape },
+			&(const struct schema){
+			    .fields =
+				&(const struct schema_field){
+				    .type = SHAPE_OBJECT,
+				    .of = &dropped_shape },
 			} },
 		{ .name = NULL },
 	    },
@@ -549,7 +551,7 @@ const struct cli_command cmd_salvage = {
 	.min_args = 1,
 	.max_args = REFS_MAX + 1,
 	.needs = CLI_NEEDS_REPO,
-	.shape = &(const struct shape_field){ .type = SHAPE_ONE,
+	.shape = &(const struct schema_field){ .type = SHAPE_ONE,
 	    .of = &salvage_shape },
 	.run = salvage_run,
 };

@@ -18,9 +18,9 @@ static const struct cli_flag schema_flags[] = {
 };
 
 /* Errors look the same for every command. */
-static const struct shape error_detail = {
+static const struct schema error_detail = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "code",
 		    .type = SHAPE_STRING,
 		    .help = "a word for programs" },
@@ -35,16 +35,16 @@ static const struct shape error_detail = {
 	    },
 };
 
-static const struct shape error_shape = {
+static const struct schema error_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "error", .type = SHAPE_OBJECT, .of = &error_detail },
 		{ .name = NULL },
 	    },
 	.help = "printed by any command that fails\n",
 };
 
-static const struct shape_field error_field = { .type = SHAPE_OBJECT,
+static const struct schema_field error_field = { .type = SHAPE_OBJECT,
 	.of = &error_shape };
 
 /* --- commands -------------------------------------------------------- */
@@ -86,7 +86,7 @@ callers_json(const struct api_method *m)
 static struct json_object *
 method_json(const struct api_method *m)
 {
-	const struct shape_field params = { .type = SHAPE_OBJECT,
+	const struct schema_field params = { .type = SHAPE_OBJECT,
 		.of = m->params };
 	struct json_object *json = json_object_new_object();
 	struct json_object *errors = json_object_new_object();
@@ -169,6 +169,6 @@ const struct cli_command cmd_schema = {
 	    "(stream).\n",
 	.flags = schema_flags,
 	.max_args = 1,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT },
+	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT },
 	.run = schema_run,
 };

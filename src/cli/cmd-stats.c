@@ -149,31 +149,31 @@ stats_run(struct cli *cli, const struct cli_args *args)
 		.name = (member), .type = SHAPE_STRING,                   \
 		.flags = SHAPE_OPTIONAL | SHAPE_NULLABLE, .help = (words) \
 	}
-#define FIELDS (const struct shape_field[])
+#define FIELDS (const struct schema_field[])
 
-static const struct shape outcomes_shape = {
+static const struct schema outcomes_shape = {
 	.fields = FIELDS{ INT("success"), INT("partial"), INT("failure"),
 	    INT("timeout"), { .name = NULL } },
 };
 
-static const struct shape verification_shape = {
+static const struct schema verification_shape = {
 	.fields = FIELDS{ INT("passed"), INT("failed"), INT("unknown"),
 	    { .name = NULL } },
 };
 
-static const struct shape runtime_shape = {
+static const struct schema runtime_shape = {
 	.fields =
 	    FIELDS{ INT("average"), INT("p50"), INT("p90"), { .name = NULL } },
 };
 
-static const struct shape tokens_shape = {
+static const struct schema tokens_shape = {
 	.fields = FIELDS{ INT("input"), INT("output"), INT("total"),
 	    { .name = NULL } },
 	.help = "of the runs whose tokens are known, without those that were "
 		"read from the cache",
 };
 
-static const struct shape group_shape = {
+static const struct schema group_shape = {
 	.fields =
 	    FIELDS{
 		NAME("agent",
@@ -218,11 +218,12 @@ const struct cli_command cmd_stats = {
 	    "spawned with). They are kept for 30 days in .llmc/perf/.\n",
 	.flags = stats_flags,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_ARRAY,
+	.shape = &(const struct schema_field){ .type = SHAPE_ARRAY,
 	    .of =
-		&(const struct shape){
-		    .fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
-			.of = &group_shape },
+		&(const struct schema){
+		    .fields =
+			&(const struct schema_field){
+			    .type = SHAPE_OBJECT, .of = &group_shape },
 		} },
 	.run = stats_run,
 };

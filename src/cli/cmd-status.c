@@ -429,13 +429,13 @@ status_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct shape hold_names = {
-	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+static const struct schema hold_names = {
+	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
 };
 
-static const struct shape worker_shape = {
+static const struct schema worker_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "name", .type = SHAPE_STRING },
 		{ .name = "status", .type = SHAPE_STRING },
 		{ .name = "branch",
@@ -506,9 +506,9 @@ static const struct shape worker_shape = {
 	    },
 };
 
-static const struct shape daemon_shape = {
+static const struct schema daemon_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "active", .type = SHAPE_BOOL },
 		{ .name = "pid", .type = SHAPE_INT, .flags = SHAPE_NULLABLE },
 		{ .name = "uptime_secs",
@@ -524,14 +524,14 @@ static const struct shape daemon_shape = {
 	    },
 };
 
-static const struct shape workers_shape = {
-	.fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+static const struct schema workers_shape = {
+	.fields = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &worker_shape },
 };
 
-static const struct shape status_shape = {
+static const struct schema status_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "daemon", .type = SHAPE_OBJECT, .of = &daemon_shape },
 		{ .name = "landing_branch",
 		    .type = SHAPE_STRING,
@@ -562,10 +562,11 @@ static const struct shape status_shape = {
 		{ .name = "days",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
-			    .fields = &(
-				const struct shape_field){ .type = SHAPE_OBJECT,
-				.of = &status_usage_shape },
+			&(const struct schema){
+			    .fields =
+				&(const struct schema_field){
+				    .type = SHAPE_OBJECT,
+				    .of = &status_usage_shape },
 			},
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "what all workers used, oldest day first" },
@@ -581,9 +582,9 @@ static const struct shape status_shape = {
 		{ .name = "summary",
 		    .type = SHAPE_MAP,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields = &(
-				const struct shape_field){ .type = SHAPE_INT },
+				const struct schema_field){ .type = SHAPE_INT },
 			},
 		    .help = "workers by status" },
 		{ .name = NULL },
@@ -600,7 +601,7 @@ const struct cli_command cmd_status = {
 	    "you and what to type. Only\nreads files, so it is fast "
 	    "and works without a daemon.\n",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT | CLI_DAEMON_DOES,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &status_shape },
 	.run = status_run,
 };

@@ -373,7 +373,7 @@ const struct cli_command cmd_task = {
 	.min_args = 0,
 	.max_args = 1001,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &task_view_shape },
 	.run = task_run,
 };

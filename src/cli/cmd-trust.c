@@ -80,9 +80,9 @@ trust_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct shape trust_shape = {
+static const struct schema trust_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "file", .type = SHAPE_STRING },
 		{ .name = "root", .type = SHAPE_STRING },
 		{ .name = "changed", .type = SHAPE_BOOL },
@@ -103,7 +103,7 @@ const struct cli_command cmd_trust = {
 	.flags = trust_flags,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &trust_shape },
 	.run = trust_run,
 };

@@ -263,9 +263,9 @@ up_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct shape up_shape = {
+static const struct schema up_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "--detach", .type = SHAPE_OBJECT, .of = &api_info },
 		{ .name = "--check",
 		    .type = SHAPE_OBJECT,
@@ -301,6 +301,6 @@ const struct cli_command cmd_up = {
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape =
-	    &(const struct shape_field){ .type = SHAPE_ONE, .of = &up_shape },
+	    &(const struct schema_field){ .type = SHAPE_ONE, .of = &up_shape },
 	.run = up_run,
 };

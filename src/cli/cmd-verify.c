@@ -44,6 +44,6 @@ const struct cli_command cmd_verify = {
 		"Standard input says which\ncommit is checked for what; the "
 		"result is printed as JSON. No command is run.\n",
 	.hidden = true,
-	.shape = &(const struct shape_field){ .type = SHAPE_ANY },
+	.shape = &(const struct schema_field){ .type = SHAPE_ANY },
 	.run = verify_main,
 };

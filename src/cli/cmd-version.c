@@ -15,9 +15,9 @@ version_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct shape version_shape = {
+static const struct schema version_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "name", .type = SHAPE_STRING },
 		{ .name = "version", .type = SHAPE_STRING },
 		{ .name = NULL },
@@ -29,7 +29,7 @@ const struct cli_command cmd_version = {
 	.usage = "",
 	.summary = "show the version",
 	.shape =
-	    &(const struct shape_field){
+	    &(const struct schema_field){
 		.type = SHAPE_OBJECT,
 		.of = &version_shape,
 	    },

@@ -126,9 +126,9 @@ web_run(struct cli *cli, const struct cli_args *args)
 	return args->flags[FLAG_OPEN] != NULL ? open_browser(cli, url) : CLI_OK;
 }
 
-static const struct shape web_shape = {
+static const struct schema web_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "url",
 		    .type = SHAPE_STRING,
 		    .help = "with the token, which is a secret" },
@@ -152,7 +152,7 @@ const struct cli_command cmd_web = {
 	.method = "web.get",
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(
-	    const struct shape_field){ .type = SHAPE_OBJECT, .of = &web_shape },
+	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	    .of = &web_shape },
 	.run = web_run,
 };

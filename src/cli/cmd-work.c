@@ -424,9 +424,9 @@ work_run(struct cli *cli, const struct cli_args *args)
 	return verbs_run(cli, &cmd_work, work_verbs, args);
 }
 
-static const struct shape work_forms = {
+static const struct schema work_forms = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "list",
 		    .type = SHAPE_OBJECT,
 		    .of = &api_work_listed },
@@ -474,7 +474,7 @@ const struct cli_command cmd_work = {
 	.max_args = 1001,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape =
-	    &(const struct shape_field){ .type = SHAPE_ONE, .of = &work_forms },
+	.shape = &(
+	    const struct schema_field){ .type = SHAPE_ONE, .of = &work_forms },
 	.run = work_run,
 };

@@ -450,9 +450,9 @@ doctor_box_run(
 	return r < 0 ? cli_fail_err(d->cli, "failed", &err) : CLI_OK;
 }
 
-static const struct shape escape_shape = {
+static const struct schema escape_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "id", .type = SHAPE_STRING },
 		{ .name = "group", .type = SHAPE_STRING },
 		{ .name = "words",
@@ -471,9 +471,9 @@ static const struct shape escape_shape = {
 	    },
 };
 
-const struct shape doctor_box_shape = {
+const struct schema doctor_box_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "mode", .type = SHAPE_STRING },
 		{ .name = "held", .type = SHAPE_INT },
 		{ .name = "not_held", .type = SHAPE_INT },
@@ -481,9 +481,9 @@ const struct shape doctor_box_shape = {
 		{ .name = "escapes",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_OBJECT, .of = &escape_shape },
 			} },
 		{ .name = NULL },

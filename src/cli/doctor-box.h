@@ -20,6 +20,6 @@ struct doctor;
 int doctor_box_run(
     struct doctor *doctor, const char *mode, struct json_object **ret_report);
 
-extern const struct shape doctor_box_shape; /* of the report */
+extern const struct schema doctor_box_shape; /* of the report */
 
 #endif

@@ -93,9 +93,9 @@ spent_view_add_models(
 
 /* --- shapes ---------------------------------------------------------- */
 
-static const struct shape tokens_shape = {
+static const struct schema tokens_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "input", .type = SHAPE_INT },
 		{ .name = "output", .type = SHAPE_INT },
 		{ .name = "cache_read", .type = SHAPE_INT },
@@ -105,16 +105,16 @@ static const struct shape tokens_shape = {
 	    },
 };
 
-const struct shape spent_view_usage_shape = {
+const struct schema spent_view_usage_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "tool_calls", .type = SHAPE_INT },
 		{ .name = "models",
 		    .type = SHAPE_MAP,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_OBJECT, .of = &tokens_shape },
 			},
 		    .help = "tokens by model and kind" },

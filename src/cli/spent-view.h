@@ -8,7 +8,7 @@
 
 struct buf;
 struct json_object;
-struct shape;
+struct schema;
 struct spent;
 
 /* Set the members tokens, cost_usd, cost_source and usage. tokens: as the
@@ -22,6 +22,6 @@ void spent_view_add_models(
     struct buf *out, const char *prefix, struct json_object *json);
 
 /* Of the member usage. */
-extern const struct shape spent_view_usage_shape;
+extern const struct schema spent_view_usage_shape;
 
 #endif

@@ -412,9 +412,9 @@ status_auto_show(struct status *status)
 		.help = (words)                                            \
 	}
 
-static const struct shape dirty_shape = {
+static const struct schema dirty_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "retry_after_unix", .type = SHAPE_INT },
 		{ .name = "backoff_secs", .type = SHAPE_INT },
 		{ .name = "retry_count", .type = SHAPE_INT },
@@ -422,9 +422,9 @@ static const struct shape dirty_shape = {
 	    },
 };
 
-static const struct shape heartbeat_shape = {
+static const struct schema heartbeat_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "timestamp_unix", .type = SHAPE_INT },
 		{ .name = "age_secs", .type = SHAPE_INT },
 		NULLABLE("phase", SHAPE_STRING, "what the daemon is doing"),
@@ -436,9 +436,9 @@ static const struct shape heartbeat_shape = {
 	    },
 };
 
-static const struct shape failure_shape = {
+static const struct schema failure_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		NULLABLE("class", SHAPE_STRING, "see autod(8)"),
 		NULLABLE("scope", SHAPE_STRING,
 		    "daemon, fleet, worker, task or landing"),
@@ -452,9 +452,9 @@ static const struct shape failure_shape = {
 	    },
 };
 
-const struct shape status_auto_shape = {
+const struct schema status_auto_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "active",
 		    .type = SHAPE_BOOL,
 		    .help =
@@ -471,9 +471,9 @@ const struct shape status_auto_shape = {
 		{ .name = "outcomes",
 		    .type = SHAPE_MAP,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields = &(
-				const struct shape_field){ .type = SHAPE_INT },
+				const struct schema_field){ .type = SHAPE_INT },
 			},
 		    .help = "tasks by outcome" },
 		{ .name = "tasks_failed",

@@ -4,12 +4,12 @@
 #ifndef STATUS_AUTO_H
 #define STATUS_AUTO_H
 
-struct shape;
+struct schema;
 struct status;
 
 /* Prints nothing where auto mode was never used. The shape is that of the
  * member "auto" of the JSON. */
 void status_auto_show(struct status *status);
-extern const struct shape status_auto_shape;
+extern const struct schema status_auto_shape;
 
 #endif

@@ -66,7 +66,7 @@ show_goals(struct cli *cli, struct json_object *digest)
 void
 status_goals_show(struct status *s)
 {
-	const struct shape_field shape = { .type = SHAPE_OBJECT,
+	const struct schema_field shape = { .type = SHAPE_OBJECT,
 		.of = &plan_digest_shape };
 	struct json_object *digest = s->state.goals;
 	const char *off = json_string_or(digest, "off", NULL);

@@ -304,9 +304,9 @@ status_overseer_show(
 		.help = (words)                                            \
 	}
 
-static const struct shape daemon_shape = {
+static const struct schema daemon_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "pid", .type = SHAPE_INT },
 		{ .name = "uptime_secs", .type = SHAPE_INT },
 		NULLABLE("instance_id", SHAPE_STRING, NULL),
@@ -318,9 +318,9 @@ static const struct shape daemon_shape = {
 	    },
 };
 
-const struct shape status_overseer_shape = {
+const struct schema status_overseer_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "active", .type = SHAPE_BOOL },
 		{ .name = "state",
 		    .type = SHAPE_STRING,
@@ -349,9 +349,9 @@ const struct shape status_overseer_shape = {
 		{ .name = "events",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_STRING },
 			},
 		    .help = "its last messages" },

@@ -5,12 +5,12 @@
 #define STATUS_OVERSEER_H
 
 struct overseer_files;
-struct shape;
+struct schema;
 struct status;
 
 /* Likewise; its member of the JSON is "overseer". */
 void status_overseer_show(
     struct status *status, const struct overseer_files *overseer);
-extern const struct shape status_overseer_shape;
+extern const struct schema status_overseer_shape;
 
 #endif

@@ -79,13 +79,14 @@ status_usage_show(struct status *status)
 		.of = &spent_view_usage_shape                                 \
 	}
 
-const struct shape status_usage_day_shape = {
-	.fields = (const struct shape_field[]){ DAY_MEMBERS, { .name = NULL } },
+const struct schema status_usage_day_shape = {
+	.fields =
+	    (const struct schema_field[]){ DAY_MEMBERS, { .name = NULL } },
 };
 
-const struct shape status_usage_shape = {
+const struct schema status_usage_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "day_unix",
 		    .type = SHAPE_INT,
 		    .help = "when the day began (UTC)" },

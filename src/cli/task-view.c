@@ -394,9 +394,9 @@ task_view_show(struct cli *cli, struct json_object *entry)
 		.flags = SHAPE_OPTIONAL | SHAPE_NULLABLE, .help = (words) \
 	}
 
-static const struct shape history_shape = {
+static const struct schema history_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "at_unix", .type = SHAPE_INT },
 		{ .name = "what", .type = SHAPE_STRING },
 		MORE("detail", SHAPE_STRING, NULL),
@@ -404,9 +404,9 @@ static const struct shape history_shape = {
 	    },
 };
 
-static const struct shape entry_shape = {
+static const struct schema entry_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		STRING_OR_NULL(
 		    "id", "null: it exists only at its source so far"),
 		STRING_OR_NULL("key", "its name at its source"),
@@ -470,19 +470,20 @@ static const struct shape entry_shape = {
 		{ .name = "history",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
-			    .fields = &(
-				const struct shape_field){ .type = SHAPE_OBJECT,
-				.of = &history_shape },
+			&(const struct schema){
+			    .fields =
+				&(const struct schema_field){
+				    .type = SHAPE_OBJECT,
+				    .of = &history_shape },
 			},
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "with show" },
 		{ .name = "salvage",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_STRING },
 			},
 		    .flags = SHAPE_OPTIONAL,
@@ -491,9 +492,9 @@ static const struct shape entry_shape = {
 	    },
 };
 
-static const struct shape source_shape = {
+static const struct schema source_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "kind",
 		    .type = SHAPE_STRING,
 		    .choices = (const char *const[]){ "command", "files",
@@ -504,9 +505,9 @@ static const struct shape source_shape = {
 	    },
 };
 
-const struct shape task_view_shape = {
+const struct schema task_view_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "source",
 		    .type = SHAPE_OBJECT,
 		    .of = &source_shape,
@@ -515,9 +516,9 @@ const struct shape task_view_shape = {
 		{ .name = "tasks",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_OBJECT, .of = &entry_shape },
 			},
 		    .flags = SHAPE_OPTIONAL,

@@ -6,7 +6,7 @@
 
 struct cli;
 struct json_object;
-struct shape;
+struct schema;
 struct taskbook;
 
 /* Both fill cli->text and cli->result. */
@@ -14,6 +14,6 @@ void task_view_list(struct cli *cli, const struct taskbook *book);
 void task_view_show(struct cli *cli, struct json_object *entry);
 
 /* Of the JSON of all forms of llmc task. */
-extern const struct shape task_view_shape;
+extern const struct schema task_view_shape;
 
 #endif

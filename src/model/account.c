@@ -69,7 +69,7 @@ spent_source(const struct spent *spent)
 
 #define SPENT(key, member) RECORD_FIELD(struct spent, key, member)
 
-static const struct record_field spent_fields[] = {
+static const struct schema_field spent_fields[] = {
 	SPENT("cost", cost),
 	SPENT("cost_estimated", estimated),
 	SPENT("tokens_unpriced", unpriced),
@@ -181,7 +181,7 @@ account_update(struct account *account, const struct usage *total,
 #define FIELD(key, member, ...) \
 	RECORD_FIELD(struct account, key, member, ##__VA_ARGS__)
 
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	FIELD("transcript", transcript, .flags = RECORD_REQUIRED),
 	FIELD("from_ms", from_ms, .flags = RECORD_CLAMP),
 	FIELD("worker", worker),

@@ -40,7 +40,7 @@
 	    "phases, tasks and subtasks, as JSON or Markdown (the text " \
 	    "of a plan file)")
 
-const struct shape api_goal_create_params = {
+const struct schema api_goal_create_params = {
 	.fields =
 	    FIELDS{
 		TEXT("title", PLAN_NAME_MAX, "if absent, as the plan says"),
@@ -52,7 +52,7 @@ const struct shape api_goal_create_params = {
 	    },
 };
 
-const struct shape api_goal_update_params = {
+const struct schema api_goal_update_params = {
 	.fields =
 	    FIELDS{
 		GOAL,
@@ -70,7 +70,7 @@ const struct shape api_goal_update_params = {
 	    },
 };
 
-const struct shape api_goal_plan_params = {
+const struct schema api_goal_plan_params = {
 	.fields =
 	    FIELDS{
 		GOAL,
@@ -84,7 +84,7 @@ const struct shape api_goal_plan_params = {
 	MAY("worker", SHAPE_STRING, \
 	    "whose session it is; the daemon says so, not the caller")
 
-const struct shape api_plan_draft_params = {
+const struct schema api_plan_draft_params = {
 	.fields =
 	    FIELDS{
 		CALLER,
@@ -97,7 +97,7 @@ const struct shape api_plan_draft_params = {
 	    },
 };
 
-const struct shape api_plan_apply_params = {
+const struct schema api_plan_apply_params = {
 	.fields =
 	    FIELDS{
 		CALLER,
@@ -115,11 +115,11 @@ const struct shape api_plan_apply_params = {
 	    },
 };
 
-const struct shape api_goal_params = {
+const struct schema api_goal_params = {
 	.fields = FIELDS{ GOAL, END },
 };
 
-const struct shape api_goal_move_params = {
+const struct schema api_goal_move_params = {
 	.fields =
 	    FIELDS{
 		GOAL,
@@ -128,7 +128,7 @@ const struct shape api_goal_move_params = {
 	    },
 };
 
-const struct shape api_goal_list_params = {
+const struct schema api_goal_list_params = {
 	.fields =
 	    FIELDS{
 		MAY("all", SHAPE_BOOL,
@@ -137,7 +137,7 @@ const struct shape api_goal_list_params = {
 	    },
 };
 
-const struct shape api_goal_tick_params = {
+const struct schema api_goal_tick_params = {
 	.fields =
 	    FIELDS{
 		MAY("dry_run", SHAPE_BOOL,
@@ -161,7 +161,7 @@ const struct shape api_goal_tick_params = {
 		.help = "null: its plan cannot be read"           \
 	}
 
-const struct shape api_goal_changed = {
+const struct schema api_goal_changed = {
 	.fields =
 	    FIELDS{
 		RESULT_GOAL,
@@ -173,9 +173,9 @@ const struct shape api_goal_changed = {
 	    },
 };
 
-const struct shape_field api_goal_result = RESULT(api_goal_changed);
+const struct schema_field api_goal_result = RESULT(api_goal_changed);
 
-const struct shape api_plan_drafted = {
+const struct schema api_plan_drafted = {
 	.fields =
 	    FIELDS{
 		RESULT_GOAL,
@@ -204,9 +204,9 @@ const struct shape api_plan_drafted = {
 	    },
 };
 
-const struct shape_field api_plan_draft_result = RESULT(api_plan_drafted);
+const struct schema_field api_plan_draft_result = RESULT(api_plan_drafted);
 
-static const struct shape entry = {
+static const struct schema entry = {
 	.fields =
 	    FIELDS{
 		RESULT_GOAL,
@@ -228,12 +228,12 @@ static const struct shape entry = {
 	    },
 };
 
-static const struct shape entries = {
+static const struct schema entries = {
 	.fields =
-	    &(const struct shape_field){ .type = SHAPE_OBJECT, .of = &entry },
+	    &(const struct schema_field){ .type = SHAPE_OBJECT, .of = &entry },
 };
 
-const struct shape api_goal_listed = {
+const struct schema api_goal_listed = {
 	.fields =
 	    FIELDS{
 		{ .name = "goals", .type = SHAPE_ARRAY, .of = &entries },
@@ -241,9 +241,9 @@ const struct shape api_goal_listed = {
 	    },
 };
 
-const struct shape_field api_goal_list_result = RESULT(api_goal_listed);
+const struct schema_field api_goal_list_result = RESULT(api_goal_listed);
 
-const struct shape api_goal_shown = {
+const struct schema api_goal_shown = {
 	.fields =
 	    FIELDS{
 		{ .name = "record",
@@ -260,9 +260,9 @@ const struct shape api_goal_shown = {
 	    },
 };
 
-const struct shape_field api_goal_show_result = RESULT(api_goal_shown);
+const struct schema_field api_goal_show_result = RESULT(api_goal_shown);
 
-static const struct shape goal_counts = {
+static const struct schema goal_counts = {
 	.fields =
 	    FIELDS{
 		FIELD("active", SHAPE_INT, NULL),
@@ -271,7 +271,7 @@ static const struct shape goal_counts = {
 	    },
 };
 
-static const struct shape assignment_counts = {
+static const struct schema assignment_counts = {
 	.fields =
 	    FIELDS{
 		FIELD("queued", SHAPE_INT, NULL),
@@ -283,7 +283,7 @@ static const struct shape assignment_counts = {
 	    },
 };
 
-static const struct shape status = {
+static const struct schema status = {
 	.fields =
 	    FIELDS{
 		{ .name = "state",
@@ -314,9 +314,9 @@ static const struct shape status = {
 	    },
 };
 
-const struct shape_field api_goal_status_result = RESULT(status);
+const struct schema_field api_goal_status_result = RESULT(status);
 
-static const struct shape decision = {
+static const struct schema decision = {
 	.fields =
 	    FIELDS{
 		{ .name = "kind",
@@ -334,12 +334,12 @@ static const struct shape decision = {
 	    },
 };
 
-static const struct shape decisions = {
+static const struct schema decisions = {
 	.fields = &(
-	    const struct shape_field){ .type = SHAPE_OBJECT, .of = &decision },
+	    const struct schema_field){ .type = SHAPE_OBJECT, .of = &decision },
 };
 
-static const struct shape ticked = {
+static const struct schema ticked = {
 	.fields =
 	    FIELDS{
 		API_PLAN_NULL_OR("gate", "why nothing was decided"),
@@ -348,4 +348,4 @@ static const struct shape ticked = {
 	    },
 };
 
-const struct shape_field api_goal_tick_result = RESULT(ticked);
+const struct schema_field api_goal_tick_result = RESULT(ticked);

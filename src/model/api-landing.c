@@ -9,7 +9,7 @@
 	    "the worker's commit that the caller has seen, 7 digits or " \
 	    "more; if its HEAD is another one, the call fails (changed)")
 
-const struct shape api_landing_accept_params = {
+const struct schema api_landing_accept_params = {
 	.fields =
 	    FIELDS{
 		WORKER,
@@ -21,7 +21,7 @@ const struct shape api_landing_accept_params = {
 	    },
 };
 
-const struct shape api_landing_review_params = {
+const struct schema api_landing_review_params = {
 	.fields =
 	    FIELDS{
 		WORKER,
@@ -31,7 +31,7 @@ const struct shape api_landing_review_params = {
 	    },
 };
 
-const struct shape api_landing_reject_params = {
+const struct schema api_landing_reject_params = {
 	.fields =
 	    FIELDS{
 		WORKER,
@@ -42,11 +42,11 @@ const struct shape api_landing_reject_params = {
 	    },
 };
 
-const struct shape api_landing_pick_params = {
+const struct schema api_landing_pick_params = {
 	.fields = FIELDS{ WORKER, SEEN, END },
 };
 
-const struct shape api_landing_revert_params = {
+const struct schema api_landing_revert_params = {
 	.fields =
 	    FIELDS{
 		FIELD("commit", SHAPE_STRING,
@@ -75,7 +75,7 @@ const struct shape api_landing_revert_params = {
 #define LANDING_BEFORE \
 	FIELD("already_incorporated", SHAPE_BOOL, "it had already landed")
 
-static const struct shape accepted = {
+static const struct schema accepted = {
 	.fields =
 	    FIELDS{
 		RESULT_WORKER,
@@ -97,9 +97,9 @@ static const struct shape accepted = {
 	    },
 };
 
-const struct shape_field api_landing_accept_result = RESULT(accepted);
+const struct schema_field api_landing_accept_result = RESULT(accepted);
 
-static const struct shape rebased = {
+static const struct schema rebased = {
 	.fields =
 	    FIELDS{
 		RESULT_WORKER,
@@ -116,11 +116,11 @@ static const struct shape rebased = {
 	    },
 };
 
-const struct shape_field api_landing_rebase_result = RESULT(rebased);
+const struct schema_field api_landing_rebase_result = RESULT(rebased);
 
 /* For finished work the result of rebasing it, else (forced) of messaging it;
  * with the commit to look at. */
-static const struct shape reviewed = {
+static const struct schema reviewed = {
 	.fields =
 	    FIELDS{
 		RESULT_WORKER,
@@ -152,9 +152,9 @@ static const struct shape reviewed = {
 	    },
 };
 
-const struct shape_field api_landing_review_result = RESULT(reviewed);
+const struct schema_field api_landing_review_result = RESULT(reviewed);
 
-static const struct shape rejected = {
+static const struct schema rejected = {
 	.fields =
 	    FIELDS{
 		RESULT_WORKER,
@@ -170,9 +170,9 @@ static const struct shape rejected = {
 	    },
 };
 
-const struct shape_field api_landing_reject_result = RESULT(rejected);
+const struct schema_field api_landing_reject_result = RESULT(rejected);
 
-static const struct shape picked = {
+static const struct schema picked = {
 	.fields =
 	    FIELDS{
 		RESULT_WORKER,
@@ -189,9 +189,9 @@ static const struct shape picked = {
 	    },
 };
 
-const struct shape_field api_landing_pick_result = RESULT(picked);
+const struct schema_field api_landing_pick_result = RESULT(picked);
 
-static const struct shape reverted = {
+static const struct schema reverted = {
 	.fields =
 	    FIELDS{
 		FIELD("commit_sha", SHAPE_STRING, "the new commit"),
@@ -202,7 +202,7 @@ static const struct shape reverted = {
 	    },
 };
 
-const struct shape_field api_landing_revert_result = RESULT(reverted);
+const struct schema_field api_landing_revert_result = RESULT(reverted);
 
 /* --- the queue ------------------------------------------------------- */
 
@@ -217,11 +217,11 @@ const struct shape_field api_landing_revert_result = RESULT(reverted);
 		.help = (words)                                          \
 	}
 
-static const struct shape names = {
-	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+static const struct schema names = {
+	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
 };
 
-static const struct shape listed_item = {
+static const struct schema listed_item = {
 	.fields =
 	    FIELDS{
 		FIELD("id", SHAPE_STRING, "its name in the queue, such as q17"),
@@ -254,12 +254,12 @@ static const struct shape listed_item = {
 	    },
 };
 
-static const struct shape listed_items = {
-	.fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+static const struct schema listed_items = {
+	.fields = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &listed_item },
 };
 
-static const struct shape listed_run = {
+static const struct schema listed_run = {
 	.fields =
 	    FIELDS{
 		FIELD("slot", SHAPE_INT, "LLMC_CHECK_SLOT"),
@@ -272,12 +272,12 @@ static const struct shape listed_run = {
 	    },
 };
 
-static const struct shape listed_runs = {
-	.fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+static const struct schema listed_runs = {
+	.fields = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &listed_run },
 };
 
-static const struct shape listed_check = {
+static const struct schema listed_check = {
 	.fields =
 	    FIELDS{
 		FIELD("command", SHAPE_STRING, "auto.check_command"),
@@ -292,7 +292,7 @@ static const struct shape listed_check = {
 	    },
 };
 
-const struct shape api_landing_push = {
+const struct schema api_landing_push = {
 	.fields =
 	    FIELDS{
 		{ .name = "state",
@@ -308,7 +308,7 @@ const struct shape api_landing_push = {
 	    },
 };
 
-static const struct shape listed = {
+static const struct schema listed = {
 	.fields =
 	    FIELDS{
 		LANDING_BRANCH,
@@ -334,4 +334,4 @@ static const struct shape listed = {
 	    },
 };
 
-const struct shape_field api_landing_list_result = RESULT(listed);
+const struct schema_field api_landing_list_result = RESULT(listed);

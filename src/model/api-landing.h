@@ -5,23 +5,23 @@
 #ifndef API_LANDING_H
 #define API_LANDING_H
 
-struct shape;
-struct shape_field;
+struct schema;
+struct schema_field;
 
-extern const struct shape api_landing_accept_params;
-extern const struct shape api_landing_reject_params;
-extern const struct shape api_landing_review_params;
-extern const struct shape api_landing_pick_params;
-extern const struct shape api_landing_revert_params;
+extern const struct schema api_landing_accept_params;
+extern const struct schema api_landing_reject_params;
+extern const struct schema api_landing_review_params;
+extern const struct schema api_landing_pick_params;
+extern const struct schema api_landing_revert_params;
 
-extern const struct shape_field api_landing_accept_result;
-extern const struct shape_field api_landing_rebase_result;
-extern const struct shape_field api_landing_reject_result;
-extern const struct shape_field api_landing_review_result;
-extern const struct shape_field api_landing_pick_result;
-extern const struct shape_field api_landing_revert_result;
-extern const struct shape_field api_landing_list_result;
+extern const struct schema_field api_landing_accept_result;
+extern const struct schema_field api_landing_rebase_result;
+extern const struct schema_field api_landing_reject_result;
+extern const struct schema_field api_landing_review_result;
+extern const struct schema_field api_landing_pick_result;
+extern const struct schema_field api_landing_revert_result;
+extern const struct schema_field api_landing_list_result;
 /* A part of it, also of llmc status. */
-extern const struct shape api_landing_push;
+extern const struct schema api_landing_push;
 
 #endif

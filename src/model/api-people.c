@@ -16,10 +16,10 @@
 		.flags = SHAPE_NULLABLE, .help = (words)               \
 	}
 
-static const struct shape strings = { .fields =
-					  FIELDS{ { .type = SHAPE_STRING } } };
+static const struct schema strings = { .fields =
+					   FIELDS{ { .type = SHAPE_STRING } } };
 
-static const struct shape delivery = {
+static const struct schema delivery = {
 	.fields =
 	    FIELDS{
 		FIELD("channel", SHAPE_STRING, NULL),
@@ -35,9 +35,10 @@ static const struct shape delivery = {
 	    },
 };
 
-static const struct shape deliveries = { .fields = FIELDS{ RESULT(delivery) } };
+static const struct schema deliveries = { .fields =
+					      FIELDS{ RESULT(delivery) } };
 
-const struct shape api_people_record = {
+const struct schema api_people_record = {
 	.fields =
 	    FIELDS{
 		FIELD("id", SHAPE_STRING, NULL),
@@ -75,16 +76,16 @@ const struct shape api_people_record = {
 	    },
 };
 
-const struct shape api_people_records = { .fields = FIELDS{
-					      RESULT(api_people_record) } };
+const struct schema api_people_records = { .fields = FIELDS{
+					       RESULT(api_people_record) } };
 
-const struct shape api_people_ack_params = {
+const struct schema api_people_ack_params = {
 	.fields = FIELDS{ FIELD("id", SHAPE_STRING, "of a message"), END },
 };
 
-const struct shape_field api_people_ack_result = RESULT(api_people_record);
+const struct schema_field api_people_ack_result = RESULT(api_people_record);
 
-const struct shape_field api_people_list_result = {
+const struct schema_field api_people_list_result = {
 	.type = SHAPE_ARRAY,
 	.of = &api_people_records,
 };

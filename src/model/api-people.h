@@ -4,14 +4,14 @@
 #ifndef API_PEOPLE_H
 #define API_PEOPLE_H
 
-struct shape;
-struct shape_field;
+struct schema;
+struct schema_field;
 
-extern const struct shape api_people_record;
-extern const struct shape api_people_records; /* a list of them */
+extern const struct schema api_people_record;
+extern const struct schema api_people_records; /* a list of them */
 
-extern const struct shape api_people_ack_params;
-extern const struct shape_field api_people_ack_result;
-extern const struct shape_field api_people_list_result;
+extern const struct schema api_people_ack_params;
+extern const struct schema_field api_people_ack_result;
+extern const struct schema_field api_people_list_result;
 
 #endif

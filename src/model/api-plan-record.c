@@ -36,12 +36,12 @@
 /* Somebody else's object. */
 #define FOREIGN(member, words) MAY(member, SHAPE_OBJECT, words)
 
-const struct shape api_plan_strings = {
-	.fields = &(const struct shape_field){ .type = SHAPE_STRING,
+const struct schema api_plan_strings = {
+	.fields = &(const struct schema_field){ .type = SHAPE_STRING,
 	    .max = PLAN_LINE_MAX },
 };
 
-const struct shape api_plan_evidence = {
+const struct schema api_plan_evidence = {
 	.fields =
 	    FIELDS{
 		LIST("filesTouched"),
@@ -55,14 +55,14 @@ const struct shape api_plan_evidence = {
 	    },
 };
 
-static const struct shape override = {
+static const struct schema override = {
 	.fields = FIELDS{ TEXT("actor"), TEXT("reason"), MOMENT("at"), END },
 	.help = "who set the status against the rules, and why",
 };
 
 /* --- nodes ----------------------------------------------------------- */
 
-const struct shape api_plan_node = {
+const struct schema api_plan_node = {
 	.fields =
 	    FIELDS{
 		MAY("phaseId", SHAPE_STRING, "its id, if it is a phase"),
@@ -103,19 +103,19 @@ const struct shape api_plan_node = {
 	    },
 };
 
-static const struct shape nodes = {
-	.fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+static const struct schema nodes = {
+	.fields = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &api_plan_node },
 };
 
 /* --- goals ----------------------------------------------------------- */
 
-static const struct shape origin = {
+static const struct schema origin = {
 	.fields = FIELDS{ TEXT("sourceSessionKey"),
 	    FOREIGN("originDeliveryContext", NULL), END },
 };
 
-static const struct shape planner = {
+static const struct schema planner = {
 	.fields =
 	    FIELDS{
 		TEXT("modelRef"),
@@ -129,17 +129,17 @@ static const struct shape planner = {
 	    },
 };
 
-static const struct shape risk = {
+static const struct schema risk = {
 	.fields =
 	    FIELDS{ TEXT("risk"), TEXT("impact"), TEXT("mitigation"), END },
 };
 
-static const struct shape risks = {
+static const struct schema risks = {
 	.fields =
-	    &(const struct shape_field){ .type = SHAPE_OBJECT, .of = &risk },
+	    &(const struct schema_field){ .type = SHAPE_OBJECT, .of = &risk },
 };
 
-static const struct shape revision = {
+static const struct schema revision = {
 	.fields =
 	    FIELDS{
 		NUMBER("version"),
@@ -152,12 +152,12 @@ static const struct shape revision = {
 	    },
 };
 
-static const struct shape revisions = {
+static const struct schema revisions = {
 	.fields = &(
-	    const struct shape_field){ .type = SHAPE_OBJECT, .of = &revision },
+	    const struct schema_field){ .type = SHAPE_OBJECT, .of = &revision },
 };
 
-const struct shape api_plan_goal = {
+const struct schema api_plan_goal = {
 	.fields =
 	    FIELDS{
 		FIELD("goalId", SHAPE_STRING, NULL),
@@ -194,12 +194,12 @@ const struct shape api_plan_goal = {
 
 /* --- assignments ----------------------------------------------------- */
 
-static const struct shape target = {
+static const struct schema target = {
 	.fields =
 	    FIELDS{ TEXT("sessionKey"), FOREIGN("deliveryContext", NULL), END },
 };
 
-static const struct shape dispatch = {
+static const struct schema dispatch = {
 	.fields =
 	    FIELDS{
 		FIELD("dispatchId", SHAPE_STRING, NULL),
@@ -218,12 +218,12 @@ static const struct shape dispatch = {
 	    },
 };
 
-static const struct shape dispatches = {
+static const struct schema dispatches = {
 	.fields = &(
-	    const struct shape_field){ .type = SHAPE_OBJECT, .of = &dispatch },
+	    const struct schema_field){ .type = SHAPE_OBJECT, .of = &dispatch },
 };
 
-const struct shape api_plan_assignment = {
+const struct schema api_plan_assignment = {
 	.fields =
 	    FIELDS{
 		FIELD("assignmentId", SHAPE_STRING, NULL),
@@ -260,14 +260,14 @@ const struct shape api_plan_assignment = {
 	    },
 };
 
-const struct shape api_plan_assignments = {
-	.fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+const struct schema api_plan_assignments = {
+	.fields = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &api_plan_assignment },
 };
 
 /* --- progress -------------------------------------------------------- */
 
-const struct shape api_plan_summary = {
+const struct schema api_plan_summary = {
 	.fields =
 	    FIELDS{
 		FIELD("total", SHAPE_INT,

@@ -22,12 +22,12 @@
 		.flags = SHAPE_NULLABLE, .help = (words) \
 	}
 
-extern const struct shape api_plan_strings; /* elements of a list */
-extern const struct shape api_plan_evidence;
-extern const struct shape api_plan_goal; /* with its nodes */
-extern const struct shape api_plan_node;
-extern const struct shape api_plan_assignments; /* elements of a list */
-extern const struct shape api_plan_assignment;
-extern const struct shape api_plan_summary;
+extern const struct schema api_plan_strings; /* elements of a list */
+extern const struct schema api_plan_evidence;
+extern const struct schema api_plan_goal; /* with its nodes */
+extern const struct schema api_plan_node;
+extern const struct schema api_plan_assignments; /* elements of a list */
+extern const struct schema api_plan_assignment;
+extern const struct schema api_plan_summary;
 
 #endif

@@ -22,7 +22,7 @@
 		.name = NULL \
 	}
 
-#define FIELDS (const struct shape_field[])
+#define FIELDS (const struct schema_field[])
 #define RESULT(members)                                \
 	{                                              \
 		.type = SHAPE_OBJECT, .of = &(members) \

@@ -20,15 +20,15 @@
 		.help = "the oldest is first"                                \
 	}
 
-static const struct shape event_records = { .fields = &api_event_record };
+static const struct schema event_records = { .fields = &api_event_record };
 
 /* --- jobs ------------------------------------------------------------ */
 
-const struct shape api_store_file_params = {
+const struct schema api_store_file_params = {
 	.fields = FIELDS{ FIELD("file", SHAPE_STRING, "its whole path"), END },
 };
 
-const struct shape api_store_compact_params = {
+const struct schema api_store_compact_params = {
 	.fields =
 	    FIELDS{
 		{ .name = "older_than",
@@ -42,7 +42,7 @@ const struct shape api_store_compact_params = {
 	    },
 };
 
-static const struct shape report = {
+static const struct schema report = {
 	.fields =
 	    FIELDS{
 		MAY("ok", SHAPE_BOOL, "check: nothing is wrong"),
@@ -64,11 +64,11 @@ static const struct shape report = {
 	    },
 };
 
-const struct shape_field api_store_result = RESULT(report);
+const struct schema_field api_store_result = RESULT(report);
 
 /* --- events ---------------------------------------------------------- */
 
-const struct shape api_events_params = {
+const struct schema api_events_params = {
 	.fields =
 	    FIELDS{
 		MAY("goal", SHAPE_STRING,
@@ -93,7 +93,7 @@ const struct shape api_events_params = {
 	    },
 };
 
-static const struct shape page = {
+static const struct schema page = {
 	.fields =
 	    FIELDS{
 		RECORDS,
@@ -103,11 +103,11 @@ static const struct shape page = {
 	    },
 };
 
-const struct shape_field api_events_result = RESULT(page);
+const struct schema_field api_events_result = RESULT(page);
 
 /* --- why ------------------------------------------------------------- */
 
-const struct shape api_why_params = {
+const struct schema api_why_params = {
 	.fields =
 	    FIELDS{
 		FIELD("subject", SHAPE_STRING,
@@ -117,7 +117,7 @@ const struct shape api_why_params = {
 	    },
 };
 
-static const struct shape reasons = {
+static const struct schema reasons = {
 	.fields =
 	    FIELDS{
 		FIELD("subject", SHAPE_STRING, NULL),
@@ -151,4 +151,4 @@ static const struct shape reasons = {
 	    },
 };
 
-const struct shape_field api_why_result = RESULT(reasons);
+const struct schema_field api_why_result = RESULT(reasons);

@@ -7,18 +7,18 @@
 
 #include <stdint.h>
 
-struct shape;
-struct shape_field;
+struct schema;
+struct schema_field;
 
-extern const struct shape api_store_file_params; /* of export and import */
-extern const struct shape api_store_compact_params;
-extern const struct shape_field api_store_result; /* of every job */
+extern const struct schema api_store_file_params; /* of export and import */
+extern const struct schema api_store_compact_params;
+extern const struct schema_field api_store_result; /* of every job */
 
-extern const struct shape api_events_params;
-extern const struct shape_field api_events_result;
+extern const struct schema api_events_params;
+extern const struct schema_field api_events_result;
 
-extern const struct shape api_why_params;
-extern const struct shape_field api_why_result;
+extern const struct schema api_why_params;
+extern const struct schema_field api_why_result;
 
 #define API_EVENTS_MAX 1000 /* in one answer */
 /* A job is stopped after this time; who waits for its end waits longer, for the

@@ -10,7 +10,7 @@
 
 /* --- parameters ------------------------------------------------------ */
 
-const struct shape api_task_add_params = {
+const struct schema api_task_add_params = {
 	.fields =
 	    FIELDS{
 		FIELD("text", SHAPE_STRING, "the task"),
@@ -24,7 +24,7 @@ const struct shape api_task_add_params = {
 	    },
 };
 
-const struct shape api_task_params = {
+const struct schema api_task_params = {
 	.fields =
 	    FIELDS{
 		TASK,
@@ -33,7 +33,7 @@ const struct shape api_task_params = {
 	    },
 };
 
-const struct shape api_task_abort_params = {
+const struct schema api_task_abort_params = {
 	.fields =
 	    FIELDS{
 		FIELD("task", SHAPE_STRING,
@@ -44,7 +44,7 @@ const struct shape api_task_abort_params = {
 	    },
 };
 
-const struct shape api_task_priority_params = {
+const struct schema api_task_priority_params = {
 	.fields =
 	    FIELDS{
 		TASK,
@@ -57,7 +57,7 @@ const struct shape api_task_priority_params = {
 	    },
 };
 
-const struct shape api_task_edit_params = {
+const struct schema api_task_edit_params = {
 	.fields =
 	    FIELDS{
 		TASK,
@@ -72,7 +72,7 @@ const struct shape api_task_edit_params = {
 
 /* --- results --------------------------------------------------------- */
 
-static const struct shape added = {
+static const struct schema added = {
 	.fields =
 	    FIELDS{
 		FIELD("task", SHAPE_STRING, "its name at its source"),
@@ -81,11 +81,11 @@ static const struct shape added = {
 	    },
 };
 
-const struct shape_field api_task_add_result = RESULT(added);
+const struct schema_field api_task_add_result = RESULT(added);
 
 #define RESULT_TASK FIELD("task", SHAPE_STRING, "its number or its name")
 
-static const struct shape retried = {
+static const struct schema retried = {
 	.fields =
 	    FIELDS{
 		RESULT_TASK,
@@ -97,9 +97,9 @@ static const struct shape retried = {
 	    },
 };
 
-const struct shape_field api_task_retry_result = RESULT(retried);
+const struct schema_field api_task_retry_result = RESULT(retried);
 
-static const struct shape dropped = {
+static const struct schema dropped = {
 	.fields =
 	    FIELDS{
 		RESULT_TASK,
@@ -113,9 +113,9 @@ static const struct shape dropped = {
 	    },
 };
 
-const struct shape_field api_task_drop_result = RESULT(dropped);
+const struct schema_field api_task_drop_result = RESULT(dropped);
 
-static const struct shape aborted = {
+static const struct schema aborted = {
 	.fields =
 	    FIELDS{
 		RESULT_TASK,
@@ -126,9 +126,9 @@ static const struct shape aborted = {
 	    },
 };
 
-const struct shape_field api_task_abort_result = RESULT(aborted);
+const struct schema_field api_task_abort_result = RESULT(aborted);
 
-static const struct shape prioritized = {
+static const struct schema prioritized = {
 	.fields =
 	    FIELDS{
 		RESULT_TASK,
@@ -139,10 +139,10 @@ static const struct shape prioritized = {
 	    },
 };
 
-const struct shape_field api_task_priority_result = RESULT(prioritized);
+const struct schema_field api_task_priority_result = RESULT(prioritized);
 
-static const struct shape edited = {
+static const struct schema edited = {
 	.fields = FIELDS{ RESULT_TASK, END },
 };
 
-const struct shape_field api_task_edit_result = RESULT(edited);
+const struct schema_field api_task_edit_result = RESULT(edited);

@@ -4,20 +4,20 @@
 #ifndef API_TASK_H
 #define API_TASK_H
 
-struct shape;
-struct shape_field;
+struct schema;
+struct schema_field;
 
-extern const struct shape api_task_params; /* of retry and drop */
-extern const struct shape api_task_abort_params;
-extern const struct shape api_task_add_params;
-extern const struct shape api_task_edit_params;
-extern const struct shape api_task_priority_params;
+extern const struct schema api_task_params; /* of retry and drop */
+extern const struct schema api_task_abort_params;
+extern const struct schema api_task_add_params;
+extern const struct schema api_task_edit_params;
+extern const struct schema api_task_priority_params;
 
-extern const struct shape_field api_task_abort_result;
-extern const struct shape_field api_task_add_result;
-extern const struct shape_field api_task_drop_result;
-extern const struct shape_field api_task_edit_result;
-extern const struct shape_field api_task_priority_result;
-extern const struct shape_field api_task_retry_result;
+extern const struct schema_field api_task_abort_result;
+extern const struct schema_field api_task_add_result;
+extern const struct schema_field api_task_drop_result;
+extern const struct schema_field api_task_edit_result;
+extern const struct schema_field api_task_priority_result;
+extern const struct schema_field api_task_retry_result;
 
 #endif

@@ -68,15 +68,16 @@
 #define BODY_MAX       65536
 #define LINE_MAX_BYTES 1024
 
-static const struct shape strings = {
+static const struct schema strings = {
 	.fields = FIELDS{ { .type = SHAPE_STRING, .max = 4096 } }
 };
 
-const struct shape api_team_no_params = { .fields = FIELDS{ SELF, CALL, END } };
+const struct schema api_team_no_params = { .fields =
+					       FIELDS{ SELF, CALL, END } };
 
 /* --- reports ---------------------------------------------------------- */
 
-static const struct shape metric = {
+static const struct schema metric = {
 	.fields = FIELDS{ { .type = SHAPE_NUMBER, .flags = SHAPE_OR_STRING } }
 };
 static const char *const progress_levels[] = { "L0_operational",
@@ -85,7 +86,7 @@ static const char *const completion_words[] = { "complete", "partial", "failed",
 	NULL };
 static const char *const confidence_words[] = { "high", "medium", "low", NULL };
 
-const struct shape api_team_progress_params = {
+const struct schema api_team_progress_params = {
 	.fields =
 	    FIELDS{
 		SELF,
@@ -109,7 +110,7 @@ const struct shape api_team_progress_params = {
 	    },
 };
 
-static const struct shape artifact = {
+static const struct schema artifact = {
 	.fields =
 	    FIELDS{
 		TEXT("path", 4096, "relative to the top of the worktree"),
@@ -118,9 +119,9 @@ static const struct shape artifact = {
 	    },
 };
 
-static const struct shape artifacts = { .fields = FIELDS{ RESULT(artifact) } };
+static const struct schema artifacts = { .fields = FIELDS{ RESULT(artifact) } };
 
-const struct shape api_team_completion_params = {
+const struct schema api_team_completion_params = {
 	.fields =
 	    FIELDS{
 		SELF,
@@ -141,7 +142,7 @@ const struct shape api_team_completion_params = {
 
 /* --- spawning --------------------------------------------------------- */
 
-static const struct shape contract_artifact = {
+static const struct schema contract_artifact = {
 	.fields =
 	    FIELDS{
 		TEXT("path", 4096, "of a file, relative to the worktree"),
@@ -155,10 +156,10 @@ static const struct shape contract_artifact = {
 	    },
 };
 
-static const struct shape contract_artifacts = { .fields = FIELDS{ RESULT(
-						     contract_artifact) } };
+static const struct schema contract_artifacts = { .fields = FIELDS{ RESULT(
+						      contract_artifact) } };
 
-const struct shape api_contract = {
+const struct schema api_contract = {
 	.fields =
 	    FIELDS{
 		MAY_LIST("artifacts", contract_artifacts, 200,
@@ -175,7 +176,7 @@ const struct shape api_contract = {
 	    },
 };
 
-static const struct shape subagent = {
+static const struct schema subagent = {
 	.fields =
 	    FIELDS{
 		TEXT("role", 64, "such as coder, reviewer or fixer"),
@@ -208,9 +209,9 @@ static const struct shape subagent = {
 	    },
 };
 
-static const struct shape subagents = { .fields = FIELDS{ RESULT(subagent) } };
+static const struct schema subagents = { .fields = FIELDS{ RESULT(subagent) } };
 
-const struct shape api_team_spawn_params = {
+const struct schema api_team_spawn_params = {
 	.fields =
 	    FIELDS{
 		SELF,
@@ -229,7 +230,7 @@ const struct shape api_team_spawn_params = {
 	    },
 };
 
-const struct shape api_team_status_params = {
+const struct schema api_team_status_params = {
 	.fields =
 	    FIELDS{
 		SELF,
@@ -253,7 +254,7 @@ static const char *const mail_kinds[] = { "instruction", "info", "alert",
 		"it is delivered again until it is confirmed"),       \
 	    MAY_TEXT("reply_to", 128, "id of the mail that this answers")
 
-const struct shape api_team_send_params = {
+const struct schema api_team_send_params = {
 	.fields =
 	    FIELDS{
 		SELF,
@@ -266,7 +267,7 @@ const struct shape api_team_send_params = {
 	    },
 };
 
-const struct shape api_team_inbox_params = {
+const struct schema api_team_inbox_params = {
 	.fields =
 	    FIELDS{
 		SELF,
@@ -279,11 +280,11 @@ const struct shape api_team_inbox_params = {
 	    },
 };
 
-const struct shape api_team_ack_params = {
+const struct schema api_team_ack_params = {
 	.fields = FIELDS{ SELF, CALL, TEXT("id", 128, "of the mail"), END },
 };
 
-const struct shape api_mail_send_params = {
+const struct schema api_mail_send_params = {
 	.fields =
 	    FIELDS{
 		TEXT("to", 128, "an actor id, or a worker's name"),
@@ -292,7 +293,7 @@ const struct shape api_mail_send_params = {
 	    },
 };
 
-const struct shape api_mail_inbox_params = {
+const struct schema api_mail_inbox_params = {
 	.fields =
 	    FIELDS{
 		MAY_TEXT("of", 128,
@@ -305,11 +306,11 @@ const struct shape api_mail_inbox_params = {
 	    },
 };
 
-const struct shape api_mail_params = {
+const struct schema api_mail_params = {
 	.fields = FIELDS{ TEXT("id", 128, "of the mail"), END },
 };
 
-static const struct shape mail_meta = {
+static const struct schema mail_meta = {
 	.fields =
 	    FIELDS{
 		MAY("epic_id", SHAPE_STRING, NULL),
@@ -326,7 +327,7 @@ static const struct shape mail_meta = {
 	.help = "of mail about a plan",
 };
 
-const struct shape api_mail_record = {
+const struct schema api_mail_record = {
 	.fields =
 	    FIELDS{
 		FIELD("id", SHAPE_STRING, NULL),
@@ -368,11 +369,11 @@ const struct shape api_mail_record = {
 	.help = "one piece of mail",
 };
 
-const struct shape api_mail_records = {
+const struct schema api_mail_records = {
 	.fields = FIELDS{ RESULT(api_mail_record) },
 };
 
-const struct shape api_mail_sent = {
+const struct schema api_mail_sent = {
 	.fields =
 	    FIELDS{
 		FIELD("id", SHAPE_STRING, "of the mail"),
@@ -383,16 +384,16 @@ const struct shape api_mail_sent = {
 	    },
 };
 
-const struct shape_field api_mail_result = RESULT(api_mail_record);
-const struct shape_field api_mail_sent_result = RESULT(api_mail_sent);
-const struct shape_field api_mail_list_result = {
+const struct schema_field api_mail_result = RESULT(api_mail_record);
+const struct schema_field api_mail_sent_result = RESULT(api_mail_sent);
+const struct schema_field api_mail_list_result = {
 	.type = SHAPE_ARRAY,
 	.of = &api_mail_records,
 };
 
 /* --- reservations ------------------------------------------------------ */
 
-const struct shape api_team_reserve_params = {
+const struct schema api_team_reserve_params = {
 	.fields =
 	    FIELDS{
 		SELF,
@@ -410,7 +411,7 @@ const struct shape api_team_reserve_params = {
 	    },
 };
 
-const struct shape api_team_release_params = {
+const struct schema api_team_release_params = {
 	.fields =
 	    FIELDS{
 		SELF,
@@ -422,7 +423,7 @@ const struct shape api_team_release_params = {
 
 /* --- questions --------------------------------------------------------- */
 
-const struct shape api_team_request_params = {
+const struct schema api_team_request_params = {
 	.fields =
 	    FIELDS{
 		SELF,
@@ -436,7 +437,7 @@ const struct shape api_team_request_params = {
 	    },
 };
 
-const struct shape api_team_respond_params = {
+const struct schema api_team_respond_params = {
 	.fields =
 	    FIELDS{
 		SELF,
@@ -447,7 +448,7 @@ const struct shape api_team_respond_params = {
 	    },
 };
 
-const struct shape api_request_answer_params = {
+const struct schema api_request_answer_params = {
 	.fields =
 	    FIELDS{
 		TEXT("id", 128, "of the question"),
@@ -456,7 +457,7 @@ const struct shape api_request_answer_params = {
 	    },
 };
 
-const struct shape api_team_review_params = {
+const struct schema api_team_review_params = {
 	.fields =
 	    FIELDS{
 		SELF,
@@ -469,10 +470,10 @@ const struct shape api_team_review_params = {
 
 /* --- answers ----------------------------------------------------------- */
 
-static const struct shape answer = { .fields = FIELDS{ END }, .open = true };
-const struct shape_field api_team_answer = RESULT(answer);
+static const struct schema answer = { .fields = FIELDS{ END }, .open = true };
+const struct schema_field api_team_answer = RESULT(answer);
 
-const struct shape api_request = {
+const struct schema api_request = {
 	.fields =
 	    FIELDS{
 		FIELD("requestId", SHAPE_STRING, NULL),
@@ -488,9 +489,9 @@ const struct shape api_request = {
 	.help = "how a question of an agent has ended",
 };
 
-const struct shape_field api_request_result = RESULT(api_request);
+const struct schema_field api_request_result = RESULT(api_request);
 
-static const struct shape tree_completion = {
+static const struct schema tree_completion = {
 	.fields =
 	    FIELDS{
 		MAY("status", SHAPE_STRING, "complete, partial or failed"),
@@ -500,7 +501,7 @@ static const struct shape tree_completion = {
 	.help = "what it reported at its end",
 };
 
-static const struct shape tree_progress = {
+static const struct schema tree_progress = {
 	.fields =
 	    FIELDS{
 		FIELD("phase", SHAPE_STRING, NULL),
@@ -511,7 +512,7 @@ static const struct shape tree_progress = {
 	.help = "its last report of progress",
 };
 
-static const struct shape tree_member = {
+static const struct schema tree_member = {
 	.fields =
 	    FIELDS{
 		FIELD("actor_id", SHAPE_STRING, NULL),
@@ -551,9 +552,9 @@ static const struct shape tree_member = {
 	.help = "one agent, below the one that spawned it",
 };
 
-static const struct shape tree = { .fields = FIELDS{ RESULT(tree_member) } };
+static const struct schema tree = { .fields = FIELDS{ RESULT(tree_member) } };
 
-const struct shape_field api_team_tree_result = {
+const struct schema_field api_team_tree_result = {
 	.type = SHAPE_ARRAY,
 	.of = &tree,
 };

@@ -27,11 +27,11 @@
 
 /* --- parameters ------------------------------------------------------ */
 
-const struct shape api_work_params = {
+const struct schema api_work_params = {
 	.fields = FIELDS{ GOAL, NODE, END },
 };
 
-const struct shape api_work_list_params = {
+const struct schema api_work_list_params = {
 	.fields =
 	    FIELDS{
 		MAY("goal", SHAPE_STRING, "only of this goal"),
@@ -42,7 +42,7 @@ const struct shape api_work_list_params = {
 	    },
 };
 
-const struct shape api_work_update_params = {
+const struct schema api_work_update_params = {
 	.fields =
 	    FIELDS{
 		GOAL,
@@ -69,7 +69,7 @@ const struct shape api_work_update_params = {
 	    },
 };
 
-const struct shape api_work_add_params = {
+const struct schema api_work_add_params = {
 	.fields =
 	    FIELDS{
 		GOAL,
@@ -98,7 +98,7 @@ const struct shape api_work_add_params = {
 	    },
 };
 
-const struct shape api_work_split_params = {
+const struct schema api_work_split_params = {
 	.fields =
 	    FIELDS{
 		GOAL,
@@ -114,7 +114,7 @@ const struct shape api_work_split_params = {
 	    },
 };
 
-const struct shape api_work_merge_params = {
+const struct schema api_work_merge_params = {
 	.fields =
 	    FIELDS{
 		GOAL,
@@ -130,7 +130,7 @@ const struct shape api_work_merge_params = {
 	    },
 };
 
-const struct shape api_work_move_params = {
+const struct schema api_work_move_params = {
 	.fields =
 	    FIELDS{
 		GOAL,
@@ -143,7 +143,7 @@ const struct shape api_work_move_params = {
 	    },
 };
 
-const struct shape api_work_assign_params = {
+const struct schema api_work_assign_params = {
 	.fields =
 	    FIELDS{
 		GOAL,
@@ -170,7 +170,7 @@ const struct shape api_work_assign_params = {
 		.name = "status", .type = SHAPE_STRING, \
 		.choices = node_status_words            \
 	}
-const struct shape api_work_changed = {
+const struct schema api_work_changed = {
 	.fields =
 	    FIELDS{
 		RESULT_GOAL,
@@ -190,9 +190,9 @@ const struct shape api_work_changed = {
 	    },
 };
 
-const struct shape_field api_work_result = RESULT(api_work_changed);
+const struct schema_field api_work_result = RESULT(api_work_changed);
 
-static const struct shape entry = {
+static const struct schema entry = {
 	.fields =
 	    FIELDS{
 		RESULT_GOAL,
@@ -215,12 +215,12 @@ static const struct shape entry = {
 	    },
 };
 
-static const struct shape entries = {
+static const struct schema entries = {
 	.fields =
-	    &(const struct shape_field){ .type = SHAPE_OBJECT, .of = &entry },
+	    &(const struct schema_field){ .type = SHAPE_OBJECT, .of = &entry },
 };
 
-const struct shape api_work_listed = {
+const struct schema api_work_listed = {
 	.fields =
 	    FIELDS{
 		{ .name = "nodes", .type = SHAPE_ARRAY, .of = &entries },
@@ -228,9 +228,9 @@ const struct shape api_work_listed = {
 	    },
 };
 
-const struct shape_field api_work_list_result = RESULT(api_work_listed);
+const struct schema_field api_work_list_result = RESULT(api_work_listed);
 
-const struct shape api_work_shown = {
+const struct schema api_work_shown = {
 	.fields =
 	    FIELDS{
 		{ .name = "record",
@@ -252,4 +252,4 @@ const struct shape api_work_shown = {
 	    },
 };
 
-const struct shape_field api_work_show_result = RESULT(api_work_shown);
+const struct schema_field api_work_show_result = RESULT(api_work_shown);

@@ -25,15 +25,15 @@
 
 /* --- parameters ------------------------------------------------------ */
 
-static const struct shape no_params = {
+static const struct schema no_params = {
 	.fields = FIELDS{ END },
 };
 
-static const struct shape worker_params = {
+static const struct schema worker_params = {
 	.fields = FIELDS{ WORKER, END },
 };
 
-static const struct shape reset_params = {
+static const struct schema reset_params = {
 	.fields =
 	    FIELDS{
 		WORKER,
@@ -44,7 +44,7 @@ static const struct shape reset_params = {
 	    },
 };
 
-static const struct shape message_params = {
+static const struct schema message_params = {
 	.fields =
 	    FIELDS{
 		WORKER,
@@ -54,7 +54,7 @@ static const struct shape message_params = {
 	    },
 };
 
-static const struct shape start_params = {
+static const struct schema start_params = {
 	.fields =
 	    FIELDS{
 		MAY("worker", SHAPE_STRING, "if absent, the first free worker"),
@@ -71,7 +71,7 @@ static const struct shape start_params = {
 	    },
 };
 
-static const struct shape wait_params = {
+static const struct schema wait_params = {
 	.fields =
 	    FIELDS{
 		WORKER,
@@ -85,7 +85,7 @@ static const struct shape wait_params = {
 	    },
 };
 
-static const struct shape resume_params = {
+static const struct schema resume_params = {
 	.fields =
 	    FIELDS{
 		MAY("worker", SHAPE_STRING,
@@ -96,7 +96,7 @@ static const struct shape resume_params = {
 	    },
 };
 
-static const struct shape pause_params = {
+static const struct schema pause_params = {
 	.fields =
 	    FIELDS{
 		MAY("worker", SHAPE_STRING, "if absent, every worker"),
@@ -104,7 +104,7 @@ static const struct shape pause_params = {
 	    },
 };
 
-static const struct shape stop_params = {
+static const struct schema stop_params = {
 	.fields =
 	    FIELDS{
 		MAY("now", SHAPE_BOOL, "end the sessions at once"),
@@ -115,7 +115,7 @@ static const struct shape stop_params = {
 	    },
 };
 
-static const struct shape hook_params = {
+static const struct schema hook_params = {
 	.fields =
 	    FIELDS{
 		FIELD("event", SHAPE_STRING, "name of the hook in Claude Code"),
@@ -134,7 +134,7 @@ static const struct shape hook_params = {
 	.open = true,
 };
 
-static const struct shape refused_params = {
+static const struct schema refused_params = {
 	.fields =
 	    FIELDS{
 		WORKER,
@@ -154,18 +154,18 @@ static const struct shape refused_params = {
 
 /* --- results --------------------------------------------------------- */
 
-static const struct shape nothing = {
+static const struct schema nothing = {
 	.fields = FIELDS{ END },
 };
 
-static const struct shape_field nothing_result = {
+static const struct schema_field nothing_result = {
 	.type = SHAPE_OBJECT,
 	.flags = SHAPE_NULLABLE,
 	.of = &nothing,
 	.help = "null: success is the whole answer",
 };
 
-static const struct shape decision = {
+static const struct schema decision = {
 	.fields =
 	    FIELDS{
 		FIELD("decision", SHAPE_STRING, "block: the turn continues"),
@@ -174,14 +174,14 @@ static const struct shape decision = {
 	    },
 };
 
-static const struct shape_field hook_result = {
+static const struct schema_field hook_result = {
 	.type = SHAPE_OBJECT,
 	.flags = SHAPE_NULLABLE,
 	.of = &decision,
 	.help = "passed on to Claude Code unchanged; null: nothing to say",
 };
 
-static const struct shape added = {
+static const struct schema added = {
 	.fields =
 	    FIELDS{
 		RESULT_WORKER,
@@ -191,19 +191,19 @@ static const struct shape added = {
 	    },
 };
 
-static const struct shape_field add_result = RESULT(added);
+static const struct schema_field add_result = RESULT(added);
 
 #define RESULT_SALVAGE                 \
 	FIELD("salvage", SHAPE_STRING, \
 	    "ref that keeps its work; empty when there was none")
 
-static const struct shape nuked = {
+static const struct schema nuked = {
 	.fields = FIELDS{ RESULT_WORKER, RESULT_SALVAGE, END },
 };
 
-static const struct shape_field nuke_result = RESULT(nuked);
+static const struct schema_field nuke_result = RESULT(nuked);
 
-static const struct shape reset = {
+static const struct schema reset = {
 	.fields =
 	    FIELDS{
 		RESULT_WORKER,
@@ -214,9 +214,9 @@ static const struct shape reset = {
 	    },
 };
 
-static const struct shape_field reset_result = RESULT(reset);
+static const struct schema_field reset_result = RESULT(reset);
 
-static const struct shape started = {
+static const struct schema started = {
 	.fields =
 	    FIELDS{
 		RESULT_WORKER,
@@ -230,9 +230,9 @@ static const struct shape started = {
 	    },
 };
 
-static const struct shape_field start_result = RESULT(started);
+static const struct schema_field start_result = RESULT(started);
 
-static const struct shape sent = {
+static const struct schema sent = {
 	.fields =
 	    FIELDS{
 		RESULT_WORKER,
@@ -243,9 +243,9 @@ static const struct shape sent = {
 	    },
 };
 
-static const struct shape_field message_result = RESULT(sent);
+static const struct schema_field message_result = RESULT(sent);
 
-static const struct shape waited = {
+static const struct schema waited = {
 	.fields =
 	    FIELDS{
 		RESULT_WORKER,
@@ -257,13 +257,13 @@ static const struct shape waited = {
 	    },
 };
 
-static const struct shape_field wait_result = RESULT(waited);
+static const struct schema_field wait_result = RESULT(waited);
 
-static const struct shape names = {
-	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+static const struct schema names = {
+	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
 };
 
-static const struct shape resume_change = {
+static const struct schema resume_change = {
 	.fields =
 	    FIELDS{
 		RESULT_WORKER,
@@ -280,12 +280,12 @@ static const struct shape resume_change = {
 	    },
 };
 
-static const struct shape resume_changes = {
-	.fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+static const struct schema resume_changes = {
+	.fields = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &resume_change },
 };
 
-static const struct shape resumed = {
+static const struct schema resumed = {
 	.fields =
 	    FIELDS{
 		{ .name = "resumed",
@@ -301,9 +301,9 @@ static const struct shape resumed = {
 	    },
 };
 
-static const struct shape_field resume_result = RESULT(resumed);
+static const struct schema_field resume_result = RESULT(resumed);
 
-static const struct shape paused = {
+static const struct schema paused = {
 	.fields =
 	    FIELDS{
 		{ .name = "paused",
@@ -315,15 +315,15 @@ static const struct shape paused = {
 	    },
 };
 
-static const struct shape_field pause_result = RESULT(paused);
+static const struct schema_field pause_result = RESULT(paused);
 
-static const struct shape stopped = {
+static const struct schema stopped = {
 	.fields = FIELDS{ RESULT_WORKER, RESULT_BEFORE, RESULT_AFTER, END },
 };
 
-static const struct shape_field worker_stop_result = RESULT(stopped);
+static const struct schema_field worker_stop_result = RESULT(stopped);
 
-const struct shape api_info = {
+const struct schema api_info = {
 	.fields =
 	    FIELDS{
 		FIELD("version", SHAPE_STRING, NULL),
@@ -337,9 +337,9 @@ const struct shape api_info = {
 	    },
 };
 
-static const struct shape_field info_result = RESULT(api_info);
+static const struct schema_field info_result = RESULT(api_info);
 
-static const struct shape_field stop_result = {
+static const struct schema_field stop_result = {
 	.type = SHAPE_INT,
 	.help = "process id of the daemon, which exits soon after",
 };
@@ -353,12 +353,12 @@ static const struct shape_field stop_result = {
 		.of = &numeric                                                \
 	}
 
-static const struct shape numeric = {
+static const struct schema numeric = {
 	.fields = FIELDS{ FIELD("text", SHAPE_STRING, NULL),
 	    FIELD("number", SHAPE_INT, NULL), END },
 };
 
-static const struct shape event = {
+static const struct schema event = {
 	.fields =
 	    FIELDS{
 		FIELD("type", SHAPE_STRING,
@@ -400,7 +400,7 @@ static const struct shape event = {
 	.open = true, /* the file may be of another version */
 };
 
-static const struct shape event_record = {
+static const struct schema event_record = {
 	.fields =
 	    FIELDS{
 		FIELD("timestamp", SHAPE_STRING, "UTC"),
@@ -411,17 +411,17 @@ static const struct shape event_record = {
 	.help = "a record of logs/auto.log",
 };
 
-const struct shape_field api_event_record = RESULT(event_record);
+const struct schema_field api_event_record = RESULT(event_record);
 
-static const struct shape view = {
+static const struct schema view = {
 	.fields = FIELDS{ END },
 	.open = true, /* its sections: view-doc.h */
 	.help = "objects and maps of rows, by section",
 };
 
-static const struct shape_field view_result = RESULT(view);
+static const struct schema_field view_result = RESULT(view);
 
-static const struct shape web = {
+static const struct schema web = {
 	.fields =
 	    FIELDS{
 		FIELD("enabled", SHAPE_BOOL, "by the settings"),
@@ -431,9 +431,9 @@ static const struct shape web = {
 	    },
 };
 
-static const struct shape_field web_result = RESULT(web);
+static const struct schema_field web_result = RESULT(web);
 
-static const struct shape metrics = {
+static const struct schema metrics = {
 	.fields =
 	    FIELDS{
 		FIELD("text", SHAPE_STRING,
@@ -442,9 +442,9 @@ static const struct shape metrics = {
 	    },
 };
 
-static const struct shape_field metrics_result = RESULT(metrics);
+static const struct schema_field metrics_result = RESULT(metrics);
 
-static const struct shape view_notification = {
+static const struct schema view_notification = {
 	.fields =
 	    FIELDS{
 		FIELD("seq", SHAPE_INT, "one more with each change"),
@@ -462,7 +462,7 @@ static const struct shape view_notification = {
 	    },
 };
 
-static const struct shape_field view_message = RESULT(view_notification);
+static const struct schema_field view_message = RESULT(view_notification);
 
 /* --- the methods ----------------------------------------------------- */
 
@@ -651,9 +651,10 @@ error_name(int code)
 
 /* What the method did not find: the first thing that it is given. */
 static const char *
-unknown_word(const struct shape *params)
+unknown_word(const struct schema *params)
 {
-	for (const struct shape_field *f = params->fields; f->name != NULL; f++)
+	for (const struct schema_field *f = params->fields; f->name != NULL;
+	     f++)
 		if (strcmp(f->name, "task") == 0)
 			return "no_such_task";
 		else if (strcmp(f->name, "worker") == 0)

@@ -10,8 +10,8 @@
 
 #include <stddef.h>
 
-struct shape;
-struct shape_field;
+struct schema;
+struct schema_field;
 
 /* Errors beyond those defined by JSON-RPC (rpc.h). */
 enum api_error {
@@ -72,13 +72,13 @@ struct api_method {
 	const char *help; /* one line */
 	unsigned flags;
 	unsigned callers;
-	const struct shape *params;
-	const struct shape_field *result;
+	const struct schema *params;
+	const struct schema_field *result;
 	const enum api_error *errors; /* beyond the common ones; ends with 0 */
 };
 
 /* The result of daemon.info, which llmc up --detach prints. */
-extern const struct shape api_info;
+extern const struct schema api_info;
 
 extern const struct api_method api_methods[]; /* ends with a NULL name */
 const struct api_method *api_find(const char *name); /* NULL = none */
@@ -92,6 +92,6 @@ const char *api_error_word(const struct api_method *method, int code);
 extern const char *const api_caller_words[];
 
 /* The notification of events.follow: a record of logs/auto.log. */
-extern const struct shape_field api_event_record;
+extern const struct schema_field api_event_record;
 
 #endif

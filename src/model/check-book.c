@@ -21,7 +21,7 @@
 #define COMMAND(key, member, ...) \
 	RECORD_FIELD(struct check_command, key, member, ##__VA_ARGS__)
 
-static const struct record_field result_fields[] = {
+static const struct schema_field result_fields[] = {
 	RESULT("tree", tree, .flags = RECORD_REQUIRED),
 	RESULT("command", command, .flags = RECORD_REQUIRED),
 	RESULT("passes", passes, .flags = RECORD_CLAMP),
@@ -34,7 +34,7 @@ static const struct record_field result_fields[] = {
 	RESULT("took_ms", took_ms, .flags = RECORD_CLAMP),
 };
 
-static const struct record_field command_fields[] = {
+static const struct schema_field command_fields[] = {
 	COMMAND("command", command, .flags = RECORD_REQUIRED),
 	COMMAND("trees", trees, .flags = RECORD_CLAMP),
 	COMMAND("flaky", flaky, .flags = RECORD_CLAMP),

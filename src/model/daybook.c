@@ -127,7 +127,7 @@ daybook_task_cost(const struct daybook_day *day)
 	return cost;
 }
 
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	RECORD_FIELD(struct daybook_day, "day", day, .flags = RECORD_REQUIRED),
 	RECORD_FIELD(struct daybook_day, "attempts", attempts),
 	RECORD_FIELD(struct daybook_day, "cost_hand", cost_of[DAYBOOK_HAND],

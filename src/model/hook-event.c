@@ -7,9 +7,9 @@
 #include "mem.h"
 #include "shape.h"
 
-static const struct shape params_shape = {
+static const struct schema params_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "event", .type = SHAPE_STRING },
 		{ .name = "worker", .type = SHAPE_STRING },
 		{ .name = "generation", .type = SHAPE_INT },
@@ -61,7 +61,7 @@ int
 hook_event_read(
     struct json_object *params, struct hook_event *ret_event, struct err *err)
 {
-	const struct shape_field whole = { .type = SHAPE_OBJECT,
+	const struct schema_field whole = { .type = SHAPE_OBJECT,
 		.of = &params_shape };
 	int r = shape_check(&whole, params, "params", err);
 

@@ -26,7 +26,7 @@ const char *const item_step_words[ITEM_STEP_COUNT + 1] = {
 #define FIELD(key, member, ...) \
 	RECORD_FIELD(struct landing_item, key, member, ##__VA_ARGS__)
 
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	FIELD("id", id, .flags = RECORD_REQUIRED),
 	FIELD("kind", kind, .words = item_kind_words),
 	FIELD("step", step, .words = item_step_words),

@@ -16,7 +16,7 @@
 #define FIELD(key, member, ...) \
 	RECORD_FIELD(struct landing_record, key, member, ##__VA_ARGS__)
 
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	FIELD("ids", ids),
 	FIELD("window", window),
 	FIELD("branch", branch),

@@ -66,7 +66,7 @@ static struct json_object *
 input_schema(const struct api_method *method)
 {
 	static const char *const hidden[] = { "worker", "call" };
-	struct shape_field whole = { .type = SHAPE_OBJECT,
+	struct schema_field whole = { .type = SHAPE_OBJECT,
 		.of = method->params };
 	struct json_object *schema = shape_schema(&whole), *members = NULL;
 

@@ -43,7 +43,7 @@ static const struct backoff again = {
 #define OWN(key, member, ...) \
 	RECORD_FIELD(struct outbox_delivery, key, member, ##__VA_ARGS__)
 
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	FIELD("id", id, .flags = RECORD_REQUIRED, .size = ID_ULID_SIZE),
 	FIELD("timestamp", timestamp, .flags = RECORD_REQUIRED, .size = 64),
 	FIELD("event", event, .size = NAME_MAX_LEN),
@@ -73,7 +73,7 @@ static const struct record_field fields[] = {
 	FIELD("answer", answer, .size = OUTBOX_TEXT_MAX),
 };
 
-static const struct record_field delivery_fields[] = {
+static const struct schema_field delivery_fields[] = {
 	OWN("channel", channel, .flags = RECORD_REQUIRED, .size = 64),
 	OWN("state", state, .flags = RECORD_REQUIRED,
 	    .words = outbox_state_words),

@@ -42,7 +42,7 @@ const char *const dispatch_result_words[] = {
 #define MAY(key, member, ...) \
 	MAY_BE(struct plan_dispatch, key, member, ##__VA_ARGS__)
 
-static const struct record_field dispatch_fields[] = {
+static const struct schema_field dispatch_fields[] = {
 	MUST("dispatchId", id, .size = PLAN_ID_MAX),
 	MAY("assignmentId", assignment_id, .size = PLAN_ID_MAX),
 	MAY("goalId", goal_id, .size = PLAN_ID_MAX),
@@ -56,7 +56,7 @@ static const struct record_field dispatch_fields[] = {
 	MAY("notes", notes, .size = PLAN_LINE_MAX),
 };
 
-static const struct record_field target_fields[] = {
+static const struct schema_field target_fields[] = {
 	MAY("sessionKey", session_key, .size = PLAN_NAME_MAX),
 	MAY("deliveryContext", delivery_context),
 };
@@ -70,7 +70,7 @@ static const char *const dispatch_others[] = { "target", NULL };
 #define MAY(key, member, ...) \
 	MAY_BE(struct plan_assignment, key, member, ##__VA_ARGS__)
 
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	MUST("assignmentId", id, .size = PLAN_ID_MAX),
 	MUST("goalId", goal_id, .size = PLAN_ID_MAX),
 	MUST("workNodeId", node_id, .size = PLAN_ID_MAX),

@@ -29,7 +29,7 @@ const char *const crystal_source_words[] = {
 #define LIST(key, member) \
 	MAY(key, member, .max = PLAN_LIST_MAX, .size = PLAN_LINE_MAX)
 
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	MUST("crystallizationId", id, .size = PLAN_ID_MAX),
 	MUST("goalId", goal_id, .size = PLAN_ID_MAX),
 	MAY("workNodeId", node_id, .size = PLAN_ID_MAX),
@@ -43,14 +43,14 @@ static const struct record_field fields[] = {
 	LIST("knownBlockers", known_blockers),
 };
 
-static const struct record_field transcript_fields[] = {
+static const struct schema_field transcript_fields[] = {
 	MAY("sessionKey", session_key, .size = PLAN_NAME_MAX),
 	MAY("sessionId", session_id, .size = PLAN_NAME_MAX),
 	MAY("messageId", message_id, .size = PLAN_NAME_MAX),
 	MAY("runId", run_id, .size = PLAN_NAME_MAX),
 };
 
-static const struct record_field choice_fields[] = {
+static const struct schema_field choice_fields[] = {
 	RECORD_FIELD(struct plan_choice, "decision", decision,
 	    .flags = RECORD_REQUIRED, .size = PLAN_LINE_MAX),
 	RECORD_FIELD(struct plan_choice, "rationale", rationale,

@@ -94,9 +94,9 @@ plan_digest(const struct plan_set *set, const char *reason)
 		.name = (member), .type = SHAPE_STRING \
 	}
 
-static const struct shape goal_shape = {
+static const struct schema goal_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		WORDS("goal"),
 		WORDS("title"),
 		WORDS("status"),
@@ -108,9 +108,9 @@ static const struct shape goal_shape = {
 	    },
 };
 
-const struct shape plan_digest_shape = {
+const struct schema plan_digest_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "off",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_NULLABLE,
@@ -126,9 +126,9 @@ const struct shape plan_digest_shape = {
 		{ .name = "goals",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
+			&(const struct schema){
 			    .fields =
-				&(const struct shape_field){
+				&(const struct schema_field){
 				    .type = SHAPE_OBJECT, .of = &goal_shape },
 			},
 		    .help = "the first 20" },

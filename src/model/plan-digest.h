@@ -7,7 +7,7 @@
 
 struct json_object;
 struct plan_set;
-struct shape;
+struct schema;
 
 #define PLAN_DIGEST_GOALS 20 /* that are listed */
 #define PLAN_DIGEST_TITLE 80 /* bytes of a title */
@@ -15,6 +15,6 @@ struct shape;
 /* set NULL: goals are off for this reason. The caller owns the object. */
 struct json_object *plan_digest(const struct plan_set *set, const char *reason);
 
-extern const struct shape plan_digest_shape;
+extern const struct schema plan_digest_shape;
 
 #endif

@@ -18,7 +18,7 @@
 	    .flags = RECORD_OMIT_UNSET, .max = PLAN_LIST_MAX, \
 	    .size = PLAN_LINE_MAX)
 
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	LIST("filesTouched", files_touched),
 	LIST("commandsRun", commands_run),
 	LIST("testsRun", tests_run),
@@ -28,7 +28,7 @@ static const struct record_field fields[] = {
 	LIST("externalRefs", external_refs),
 };
 
-static const struct record_field override_fields[] = {
+static const struct schema_field override_fields[] = {
 	RECORD_FIELD(struct plan_override, "actor", actor,
 	    .flags = RECORD_REQUIRED, .size = PLAN_NAME_MAX),
 	RECORD_FIELD(struct plan_override, "reason", reason,

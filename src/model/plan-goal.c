@@ -21,7 +21,7 @@
 	FIELD(key, member, .max = PLAN_LIST_MAX, .size = PLAN_LINE_MAX)
 
 /* Members that are objects or lists of objects have tables of their own. */
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	RECORD_FIELD(struct plan_goal, "goalId", id, .flags = RECORD_REQUIRED,
 	    .size = PLAN_ID_MAX),
 	RECORD_FIELD(struct plan_goal, "title", title, .flags = RECORD_REQUIRED,
@@ -54,12 +54,12 @@ static const struct record_field fields[] = {
 static const char *const others[] = { "origin", "planner", "risks", "override",
 	"planRevisionHistory", NULL };
 
-static const struct record_field origin_fields[] = {
+static const struct schema_field origin_fields[] = {
 	FIELD("sourceSessionKey", source_session_key, .size = PLAN_NAME_MAX),
 	FIELD("originDeliveryContext", delivery_context),
 };
 
-static const struct record_field planner_fields[] = {
+static const struct schema_field planner_fields[] = {
 	FIELD("modelRef", model_ref, .size = PLAN_NAME_MAX),
 	FIELD("promptTemplateId", template_id, .size = PLAN_NAME_MAX),
 	FIELD("promptTemplateHash", template_hash, .size = PLAN_NAME_MAX),
@@ -74,7 +74,7 @@ static const struct record_field planner_fields[] = {
 	RECORD_FIELD(struct plan_risk, key, member, \
 	    .flags = RECORD_OMIT_UNSET, ##__VA_ARGS__)
 
-static const struct record_field risk_fields[] = {
+static const struct schema_field risk_fields[] = {
 	RECORD_FIELD(struct plan_risk, "risk", risk, .flags = RECORD_REQUIRED,
 	    .size = PLAN_LINE_MAX),
 	FIELD("impact", impact, .size = PLAN_LINE_MAX),
@@ -86,7 +86,7 @@ static const struct record_field risk_fields[] = {
 	RECORD_FIELD(struct plan_revision, key, member, \
 	    .flags = RECORD_OMIT_UNSET, ##__VA_ARGS__)
 
-static const struct record_field revision_fields[] = {
+static const struct schema_field revision_fields[] = {
 	FIELD("version", version),
 	FIELD("at", at_ms),
 	FIELD("actor", actor, .size = PLAN_NAME_MAX),
@@ -312,7 +312,7 @@ plan_goal_to_json(const struct plan_goal *goal)
 /* An object of the goal whose fields are members of the goal itself. */
 static int
 get_part(struct json_object *json, const char *at, const char *key,
-    const struct record_field *part, size_t count, struct plan_goal *goal,
+    const struct schema_field *part, size_t count, struct plan_goal *goal,
     struct err *err)
 {
 	cleanup_buf struct buf path = BUF_INIT;
@@ -330,7 +330,7 @@ get_part(struct json_object *json, const char *at, const char *key,
 
 static int
 get_entry(struct json_object *entry, const char *at,
-    const struct record_field *part, size_t count, void *record,
+    const struct schema_field *part, size_t count, void *record,
     struct err *err)
 {
 	int r = record_known(part, count, NULL, entry, at, err);

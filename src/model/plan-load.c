@@ -21,7 +21,7 @@
 	RECORD_FIELD(struct plan_goal, key, member, ##__VA_ARGS__)
 #define LIST .max = PLAN_LIST_MAX, .size = PLAN_LINE_MAX
 
-static const struct record_field node_fields[] = {
+static const struct schema_field node_fields[] = {
 	NODE("id", id, .flags = RECORD_REQUIRED, .size = PLAN_ID_MAX),
 	NODE("name", name, .flags = RECORD_REQUIRED, .size = PLAN_NAME_MAX),
 	NODE("objective", objective, .size = PLAN_TEXT_MAX),
@@ -40,7 +40,7 @@ static const struct record_field node_fields[] = {
 	NODE("verification", verification),
 };
 
-static const struct record_field goal_fields[] = {
+static const struct schema_field goal_fields[] = {
 	GOAL("title", title, .size = PLAN_NAME_MAX),
 	GOAL("problemStatement", problem_statement, .size = PLAN_TEXT_MAX),
 	GOAL("successCriteria", success_criteria, LIST),

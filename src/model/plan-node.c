@@ -45,7 +45,7 @@ static const char *const id_keys[NODE_KIND_COUNT + 1] = {
 #define IDS(key, member) FIELD(key, member, .size = PLAN_ID_MAX)
 
 /* The id, the override and the evidence are read and written by hand. */
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	RECORD_FIELD(struct plan_node, "goalId", goal_id,
 	    .flags = RECORD_REQUIRED, .size = PLAN_ID_MAX),
 	FIELD("parentId", parent_id, .size = PLAN_ID_MAX),

@@ -36,11 +36,11 @@
 		.of = &strings                                       \
 	}
 
-static const struct shape_field string_field = { .type = SHAPE_STRING,
+static const struct schema_field string_field = { .type = SHAPE_STRING,
 	.min = 1 };
-static const struct shape strings = { .fields = &string_field };
+static const struct schema strings = { .fields = &string_field };
 
-static const struct shape_field subtask_fields[] = {
+static const struct schema_field subtask_fields[] = {
 	TEXT("id"),
 	TEXT("name"),
 	WORDS("objective"),
@@ -48,12 +48,12 @@ static const struct shape_field subtask_fields[] = {
 	LIST("deps", SHAPE_OPTIONAL),
 	{ 0 },
 };
-static const struct shape subtask_shape = { .fields = subtask_fields };
-static const struct shape_field subtask_field = { .type = SHAPE_OBJECT,
+static const struct schema subtask_shape = { .fields = subtask_fields };
+static const struct schema_field subtask_field = { .type = SHAPE_OBJECT,
 	.of = &subtask_shape };
-static const struct shape subtasks = { .fields = &subtask_field };
+static const struct schema subtasks = { .fields = &subtask_field };
 
-static const struct shape_field task_fields[] = {
+static const struct schema_field task_fields[] = {
 	TEXT("id"),
 	TEXT("name"),
 	WORDS("outcome"),
@@ -65,12 +65,12 @@ static const struct shape_field task_fields[] = {
 	    .of = &subtasks },
 	{ 0 },
 };
-static const struct shape task_shape = { .fields = task_fields };
-static const struct shape_field task_field = { .type = SHAPE_OBJECT,
+static const struct schema task_shape = { .fields = task_fields };
+static const struct schema_field task_field = { .type = SHAPE_OBJECT,
 	.of = &task_shape };
-static const struct shape tasks = { .fields = &task_field };
+static const struct schema tasks = { .fields = &task_field };
 
-static const struct shape_field phase_fields[] = {
+static const struct schema_field phase_fields[] = {
 	TEXT("id"),
 	TEXT("name"),
 	WORDS("objective"),
@@ -79,20 +79,20 @@ static const struct shape_field phase_fields[] = {
 	{ .name = "tasks", .type = SHAPE_ARRAY, .of = &tasks },
 	{ 0 },
 };
-static const struct shape phase_shape = { .fields = phase_fields };
-static const struct shape_field phase_field = { .type = SHAPE_OBJECT,
+static const struct schema phase_shape = { .fields = phase_fields };
+static const struct schema_field phase_field = { .type = SHAPE_OBJECT,
 	.of = &phase_shape };
-static const struct shape phases = { .fields = &phase_field };
+static const struct schema phases = { .fields = &phase_field };
 
-static const struct shape_field goal_fields[] = {
+static const struct schema_field goal_fields[] = {
 	TEXT("title"),
 	LIST("successCriteria", SHAPE_OPTIONAL),
 	LIST("constraints", SHAPE_OPTIONAL),
 	{ 0 },
 };
-static const struct shape goal_shape = { .fields = goal_fields };
+static const struct schema goal_shape = { .fields = goal_fields };
 
-static const struct shape_field plan_fields[] = {
+static const struct schema_field plan_fields[] = {
 	{ .name = "planVersion", .type = SHAPE_INT, .min = 1, .max = 1 },
 	{ .name = "goal",
 	    .type = SHAPE_OBJECT,
@@ -101,8 +101,8 @@ static const struct shape_field plan_fields[] = {
 	{ .name = "phases", .type = SHAPE_ARRAY, .min = 1, .of = &phases },
 	{ 0 },
 };
-static const struct shape plan_shape = { .fields = plan_fields };
-static const struct shape_field plan_field = { .type = SHAPE_OBJECT,
+static const struct schema plan_shape = { .fields = plan_fields };
+static const struct schema_field plan_field = { .type = SHAPE_OBJECT,
 	.of = &plan_shape };
 
 struct json_object *

@@ -404,9 +404,9 @@ preflight_print(const struct preflight *p, struct buf *out)
 	print_level(p, PREFLIGHT_WARN, out);
 }
 
-const struct shape preflight_check_shape = {
+const struct schema preflight_check_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "name", .type = SHAPE_STRING },
 		{ .name = "status",
 		    .type = SHAPE_STRING,
@@ -421,19 +421,20 @@ const struct shape preflight_check_shape = {
 	    },
 };
 
-const struct shape preflight_shape = {
+const struct schema preflight_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "ok",
 		    .type = SHAPE_BOOL,
 		    .help = "no check failed; warnings are fine" },
 		{ .name = "checks",
 		    .type = SHAPE_ARRAY,
 		    .of =
-			&(const struct shape){
-			    .fields = &(
-				const struct shape_field){ .type = SHAPE_OBJECT,
-				.of = &preflight_check_shape },
+			&(const struct schema){
+			    .fields =
+				&(const struct schema_field){
+				    .type = SHAPE_OBJECT,
+				    .of = &preflight_check_shape },
 			} },
 		{ .name = NULL },
 	    },

@@ -16,7 +16,7 @@
 struct buf;
 struct json_object;
 struct settings_problems;
-struct shape;
+struct schema;
 
 /* What is not known is never a reason to refuse. */
 enum preflight_answer {
@@ -91,7 +91,7 @@ void preflight_print(const struct preflight *preflight, struct buf *out);
 /* {ok, checks: [{name, status, detail, fix}]}, as llmc doctor has it. */
 struct json_object *preflight_json(const struct preflight *preflight);
 /* Of it, and of one of its checks. */
-extern const struct shape preflight_shape, preflight_check_shape;
+extern const struct schema preflight_shape, preflight_check_shape;
 /* Append why an agent that starts now could not work, and what to type, as one
  * sentence. Appends nothing if it could. */
 void preflight_agent_reason(const struct preflight *preflight, struct buf *out);

@@ -14,7 +14,7 @@
 #define FIELD(key, member, ...) \
 	RECORD_FIELD(struct red_commit, key, member, ##__VA_ARGS__)
 
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	FIELD("commit", commit, .flags = RECORD_REQUIRED),
 	FIELD("tree", tree, .flags = RECORD_REQUIRED),
 	FIELD("parent", parent, .flags = RECORD_REQUIRED),

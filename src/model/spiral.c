@@ -32,7 +32,7 @@ static const char *const kind_words[] = {
 #define FIELD(key, member, ...) \
 	RECORD_FIELD(struct spiral_event, key, member, ##__VA_ARGS__)
 
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	FIELD("kind", kind, .flags = RECORD_REQUIRED, .words = kind_words),
 	FIELD("at_ms", at_ms, .flags = RECORD_REQUIRED),
 	FIELD("run_ms", run_ms),

@@ -16,14 +16,14 @@
 static const char *const names[] = { "nudge", "resend", "replan", "reassign",
 	"escalate", NULL };
 
-static const struct shape_field option = {
+static const struct schema_field option = {
 	.type = SHAPE_STRING,
 	.min = 1,
 	.max = STALL_ADVICE_TEXT_MAX,
 };
-static const struct shape options = { .fields = &option };
+static const struct schema options = { .fields = &option };
 
-static const struct shape_field action_fields[] = {
+static const struct schema_field action_fields[] = {
 	{ .name = "type", .type = SHAPE_STRING, .choices = names },
 	{ .name = "message",
 	    .type = SHAPE_STRING,
@@ -51,13 +51,13 @@ static const struct shape_field action_fields[] = {
 	    .help = "of any other action" },
 	{ 0 },
 };
-static const struct shape action_shape = { .fields = action_fields };
-static const struct shape_field action_item = {
+static const struct schema action_shape = { .fields = action_fields };
+static const struct schema_field action_item = {
 	.type = SHAPE_OBJECT,
 	.of = &action_shape,
 };
-static const struct shape actions = { .fields = &action_item };
-static const struct shape_field root_fields[] = {
+static const struct schema actions = { .fields = &action_item };
+static const struct schema_field root_fields[] = {
 	{ .name = "actions",
 	    .type = SHAPE_ARRAY,
 	    .of = &actions,
@@ -65,8 +65,8 @@ static const struct shape_field root_fields[] = {
 	    .max = STALL_ADVICE_MAX },
 	{ 0 },
 };
-static const struct shape root_shape = { .fields = root_fields };
-static const struct shape_field root_field = {
+static const struct schema root_shape = { .fields = root_fields };
+static const struct schema_field root_field = {
 	.type = SHAPE_OBJECT,
 	.of = &root_shape,
 };

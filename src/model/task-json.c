@@ -21,7 +21,7 @@
 
 /* In the order of struct task; every member but the id may be missing. The
  * priority, the history and what was spent are read and written by hand. */
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	FIELD("id", id),
 	FIELD("source", source),
 	FIELD("key", key),

@@ -19,11 +19,11 @@
 static const char *const statuses[] = { "in_progress", "blocked", "done",
 	NULL };
 
-static const struct shape_field item = {
+static const struct schema_field item = {
 	.type = SHAPE_STRING,
 	.max = UPDATE_TEXT_MAX,
 };
-static const struct shape items = { .fields = &item };
+static const struct schema items = { .fields = &item };
 
 #define TEXT_FIELD(key, most)                                        \
 	{                                                            \
@@ -36,7 +36,7 @@ static const struct shape items = { .fields = &item };
 		.of = &items, .max = UPDATE_ITEMS_MAX               \
 	}
 
-static const struct shape_field evidence_fields[] = {
+static const struct schema_field evidence_fields[] = {
 	LIST_FIELD("filesTouched"),
 	LIST_FIELD("commandsRun"),
 	LIST_FIELD("testsRun"),
@@ -46,9 +46,9 @@ static const struct shape_field evidence_fields[] = {
 	LIST_FIELD("externalRefs"),
 	{ 0 },
 };
-static const struct shape evidence = { .fields = evidence_fields };
+static const struct schema evidence = { .fields = evidence_fields };
 
-static const struct shape_field decision_fields[] = {
+static const struct schema_field decision_fields[] = {
 	{ .name = "decision",
 	    .type = SHAPE_STRING,
 	    .min = 1,
@@ -56,8 +56,8 @@ static const struct shape_field decision_fields[] = {
 	TEXT_FIELD("rationale", UPDATE_TEXT_MAX),
 	{ 0 },
 };
-static const struct shape decision = { .fields = decision_fields };
-static const struct shape_field decision_forms[] = {
+static const struct schema decision = { .fields = decision_fields };
+static const struct schema_field decision_forms[] = {
 	{ .name = "a sentence",
 	    .type = SHAPE_STRING,
 	    .min = 1,
@@ -65,14 +65,14 @@ static const struct shape_field decision_forms[] = {
 	{ .name = "with its rationale", .type = SHAPE_OBJECT, .of = &decision },
 	{ 0 },
 };
-static const struct shape decision_form = { .fields = decision_forms };
-static const struct shape_field decision_item = {
+static const struct schema decision_form = { .fields = decision_forms };
+static const struct schema_field decision_item = {
 	.type = SHAPE_ONE,
 	.of = &decision_form,
 };
-static const struct shape decisions = { .fields = &decision_item };
+static const struct schema decisions = { .fields = &decision_item };
 
-static const struct shape_field update_fields[] = {
+static const struct schema_field update_fields[] = {
 	TEXT_FIELD("goalId", ID_MAX),
 	TEXT_FIELD("workNodeId", ID_MAX),
 	{ .name = "status",
@@ -94,8 +94,8 @@ static const struct shape_field update_fields[] = {
 	LIST_FIELD("openQuestions"),
 	{ 0 },
 };
-static const struct shape update_shape = { .fields = update_fields };
-static const struct shape_field update_field = {
+static const struct schema update_shape = { .fields = update_fields };
+static const struct schema_field update_field = {
 	.type = SHAPE_OBJECT,
 	.of = &update_shape,
 };
@@ -218,12 +218,12 @@ int
 update_find(
     const char *text, size_t len, struct update **ret_update, struct err *err)
 {
-	static const struct shape_field root_fields[] = {
+	static const struct schema_field root_fields[] = {
 		{ .name = UPDATE_KEY, .type = SHAPE_OBJECT },
 		{ 0 },
 	};
-	static const struct shape root_shape = { .fields = root_fields };
-	static const struct shape_field root_field = {
+	static const struct schema root_shape = { .fields = root_fields };
+	static const struct schema_field root_field = {
 		.type = SHAPE_OBJECT,
 		.of = &root_shape,
 	};

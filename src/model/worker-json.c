@@ -17,7 +17,7 @@
 	RECORD_FIELD(struct worker, key, member, ##__VA_ARGS__)
 
 /* Every member but the name may be missing. */
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	FIELD("name", name),
 	FIELD("branch", branch),
 	FIELD("worktree", worktree),

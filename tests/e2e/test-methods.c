@@ -50,7 +50,7 @@ call(const struct api_method *m, struct json_object *params,
 
 /* As many strings as it must have. */
 static struct json_object *
-sample_array(const struct shape_field *field)
+sample_array(const struct schema_field *field)
 {
 	struct json_object *list = json_object_new_array();
 
@@ -61,9 +61,9 @@ sample_array(const struct shape_field *field)
 
 /* A value of the field's type, or one of another type. */
 static struct json_object *
-sample(const struct shape_field *field, bool right)
+sample(const struct schema_field *field, bool right)
 {
-	enum shape_type type = field->type;
+	enum schema_type type = field->type;
 
 	if (!right)
 		return type == SHAPE_STRING ? json_object_new_int(7) :
@@ -91,7 +91,7 @@ sample_params(const struct api_method *m, const char *wrong)
 {
 	struct json_object *params = json_object_new_object();
 
-	for (const struct shape_field *f = m->params->fields; f->name != NULL;
+	for (const struct schema_field *f = m->params->fields; f->name != NULL;
 	     f++)
 		json_set(params, f->name,
 		    sample(f, wrong == NULL || strcmp(wrong, f->name) != 0));
@@ -120,7 +120,7 @@ START_TEST(wrong_parameters_are_refused_by_name)
 
 		if (is_agents(m))
 			continue; /* refused before */
-		for (const struct shape_field *f = m->params->fields;
+		for (const struct schema_field *f = m->params->fields;
 		     f->name != NULL; f++) {
 			/* The daemon says it, whatever the caller says. */
 			if (((m->flags & API_NAMED) &&

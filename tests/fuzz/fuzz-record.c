@@ -33,7 +33,7 @@ struct thing {
 #define FIELD(key, member, ...) \
 	RECORD_FIELD(struct thing, key, member, ##__VA_ARGS__)
 
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	FIELD("t", text),
 	FIELD("o", omitted, .flags = RECORD_OMIT_UNSET),
 	FIELD("f", flag),

@@ -16,9 +16,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct shape deep = {
+static const struct schema deep = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "i", .type = SHAPE_INT, .min = -5, .max = 5 },
 		{ .name = "f", .type = SHAPE_NUMBER, .flags = SHAPE_OPTIONAL },
 		{ .name = "b",
@@ -27,17 +27,17 @@ static const struct shape deep = {
 		{ .name = NULL } },
 	.open = true,
 };
-static const struct shape element = {
+static const struct schema element = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .type = SHAPE_OBJECT, .of = &deep, .help = "deep" } },
 };
-static const struct shape top = {
-	.fields = (const struct shape_field[]){ { .name = "s",
-						    .type = SHAPE_STRING,
-						    .flags = SHAPE_OPTIONAL,
-						    .min = 1,
-						    .max = 9 },
+static const struct schema top = {
+	.fields = (const struct schema_field[]){ { .name = "s",
+						     .type = SHAPE_STRING,
+						     .flags = SHAPE_OPTIONAL,
+						     .min = 1,
+						     .max = 9 },
 	    { .name = "c",
 		.type = SHAPE_STRING,
 		.flags = SHAPE_OPTIONAL | SHAPE_NULLABLE,
@@ -57,7 +57,7 @@ static const struct shape top = {
 };
 
 static void
-check(const struct shape_field *field, struct json_object *value)
+check(const struct schema_field *field, struct json_object *value)
 {
 	struct err err = { 0, "" };
 	int r;
@@ -77,7 +77,7 @@ check(const struct shape_field *field, struct json_object *value)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct shape_field field = { .type = SHAPE_OBJECT,
+	static const struct schema_field field = { .type = SHAPE_OBJECT,
 		.of = &top };
 	cleanup_json struct json_object *value = NULL, *schema = NULL;
 

@@ -47,7 +47,7 @@ END_TEST
 START_TEST(each_shape_prints_a_schema)
 {
 	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
-		const struct shape_field whole = { .type = SHAPE_OBJECT,
+		const struct schema_field whole = { .type = SHAPE_OBJECT,
 			.of = m->params };
 		cleanup_json struct json_object *params = shape_schema(&whole);
 		cleanup_json struct json_object *result =
@@ -66,7 +66,7 @@ END_TEST
 START_TEST(each_parameter_is_explained)
 {
 	for (const struct api_method *m = api_methods; m->name != NULL; m++)
-		for (const struct shape_field *f = m->params->fields;
+		for (const struct schema_field *f = m->params->fields;
 		     f->name != NULL; f++)
 			ck_assert_msg(f->help != NULL || f->type == SHAPE_INT,
 			    "%s: %s", m->name, f->name);
@@ -291,7 +291,7 @@ END_TEST
 
 /* In a list, because null alone is not a document. */
 static int
-check(const struct shape_field *field, const char *text, struct err *err)
+check(const struct schema_field *field, const char *text, struct err *err)
 {
 	cleanup_free char *list = xasprintf("[%s]", text);
 	cleanup_json struct json_object *value = NULL;
@@ -305,7 +305,7 @@ struct example {
 };
 
 static void
-assert_example(const struct example *example, const struct shape_field *field)
+assert_example(const struct example *example, const struct schema_field *field)
 {
 	struct err err = { 0 };
 	int r = check(field, example->text, &err);
@@ -364,7 +364,7 @@ START_TEST(parameters_are_checked)
 
 	for (size_t i = 0; i < nitems(examples); i++) {
 		const struct api_method *m = api_find(examples[i].method);
-		const struct shape_field whole = { .type = SHAPE_OBJECT,
+		const struct schema_field whole = { .type = SHAPE_OBJECT,
 			.of = m->params };
 
 		assert_example(&examples[i], &whole);

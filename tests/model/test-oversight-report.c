@@ -133,7 +133,7 @@ START_TEST(rates_are_those_of_all_detectors)
 				    json, "falsePositiveRate")),
 	    0.25, 1e-9);
 	ck_assert_int_eq(
-	    shape_check(&(const struct shape_field){ .type = SHAPE_OBJECT,
+	    shape_check(&(const struct schema_field){ .type = SHAPE_OBJECT,
 			    .of = &oversight_report_shape },
 		json, "report", NULL),
 	    0);

@@ -37,7 +37,7 @@ add(const char *id, const char *title, enum node_status status)
 static struct json_object *
 digest(void)
 {
-	const struct shape_field shape = { .type = SHAPE_OBJECT,
+	const struct schema_field shape = { .type = SHAPE_OBJECT,
 		.of = &plan_digest_shape };
 	struct json_object *json = plan_digest(&set, NULL);
 	struct err err = { 0 };

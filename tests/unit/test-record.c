@@ -32,7 +32,7 @@ struct thing {
 #define FIELD(key, member, ...) \
 	RECORD_FIELD(struct thing, key, member, ##__VA_ARGS__)
 
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	FIELD("name", name, .flags = RECORD_REQUIRED),
 	FIELD("note", note, .flags = RECORD_OMIT_UNSET),
 	FIELD("on", on),
@@ -226,7 +226,7 @@ struct list {
 	enum colour colour;
 };
 
-static const struct record_field list_fields[] = {
+static const struct schema_field list_fields[] = {
 	RECORD_FIELD(struct list, "names", names, .flags = RECORD_OMIT_UNSET,
 	    .max = 2, .size = 3),
 	RECORD_FIELD(

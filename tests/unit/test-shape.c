@@ -12,7 +12,7 @@
 
 static const char *const states[] = { "idle", "busy", "done", NULL };
 
-static const struct shape_field worker_fields[] = {
+static const struct schema_field worker_fields[] = {
 	{ .name = "status",
 	    .type = SHAPE_STRING,
 	    .choices = states,
@@ -26,25 +26,25 @@ static const struct shape_field worker_fields[] = {
 	    .max = 5 },
 	{ .name = NULL },
 };
-static const struct shape worker_shape = { .fields = worker_fields,
+static const struct schema worker_shape = { .fields = worker_fields,
 	.help = "one agent" };
-static const struct shape workers_shape = {
-	.fields = (const struct shape_field[]){ { .type = SHAPE_OBJECT,
+static const struct schema workers_shape = {
+	.fields = (const struct schema_field[]){ { .type = SHAPE_OBJECT,
 	    .of = &worker_shape } },
 };
-static const struct shape tags_shape = {
-	.fields = (const struct shape_field[]){ { .type = SHAPE_STRING } },
+static const struct schema tags_shape = {
+	.fields = (const struct schema_field[]){ { .type = SHAPE_STRING } },
 };
-static const struct shape nullables_shape = {
-	.fields = (const struct shape_field[]){ { .type = SHAPE_INT,
+static const struct schema nullables_shape = {
+	.fields = (const struct schema_field[]){ { .type = SHAPE_INT,
 	    .flags = SHAPE_NULLABLE } },
 };
-static const struct shape open_shape = {
-	.fields = (const struct shape_field[]){ { .name = NULL } },
+static const struct schema open_shape = {
+	.fields = (const struct schema_field[]){ { .name = NULL } },
 	.open = true,
 	.help = "whatever",
 };
-static const struct shape_field document_fields[] = {
+static const struct schema_field document_fields[] = {
 	{ .name = "workers",
 	    .type = SHAPE_MAP,
 	    .of = &workers_shape,
@@ -59,13 +59,13 @@ static const struct shape_field document_fields[] = {
 	{ .name = "on", .type = SHAPE_BOOL, .flags = SHAPE_OPTIONAL },
 	{ .name = NULL },
 };
-static const struct shape document_shape = { .fields = document_fields };
-static const struct shape_field document = { .type = SHAPE_OBJECT,
+static const struct schema document_shape = { .fields = document_fields };
+static const struct schema_field document = { .type = SHAPE_OBJECT,
 	.of = &document_shape };
 
 /* A field checked alone. words NULL: valid. */
 static void
-assert_check(const struct shape_field *field, const char *text, const char *at,
+assert_check(const struct schema_field *field, const char *text, const char *at,
     const char *words)
 {
 	cleanup_json struct json_object *value = NULL;
@@ -143,9 +143,9 @@ END_TEST
 
 START_TEST(unknown_members_are_refused_unless_open)
 {
-	static const struct shape open = { .fields = document_fields,
+	static const struct schema open = { .fields = document_fields,
 		.open = true };
-	static const struct shape_field field = { .type = SHAPE_OBJECT,
+	static const struct schema_field field = { .type = SHAPE_OBJECT,
 		.of = &open };
 
 	assert_document(
@@ -164,10 +164,10 @@ END_TEST
 
 START_TEST(integers_have_bounds)
 {
-	static const struct shape_field bounded = {
+	static const struct schema_field bounded = {
 		.type = SHAPE_INT, .min = -2, .max = 7
 	};
-	static const struct shape_field free = { .type = SHAPE_INT };
+	static const struct schema_field free = { .type = SHAPE_INT };
 
 	assert_check(&bounded, "-2", "n", NULL);
 	assert_check(&bounded, "7", "n", NULL);
@@ -187,7 +187,7 @@ END_TEST
 
 START_TEST(numbers_are_finite)
 {
-	static const struct shape_field number = { .type = SHAPE_NUMBER };
+	static const struct schema_field number = { .type = SHAPE_NUMBER };
 
 	assert_check(&number, "3", "n", NULL);
 	assert_check(&number, "-0.5e10", "n", NULL);
@@ -198,10 +198,10 @@ END_TEST
 
 START_TEST(strings_have_lengths_in_bytes)
 {
-	static const struct shape_field text = {
+	static const struct schema_field text = {
 		.type = SHAPE_STRING, .min = 2, .max = 4
 	};
-	static const struct shape_field filled = { .type = SHAPE_STRING,
+	static const struct schema_field filled = { .type = SHAPE_STRING,
 		.min = 1 };
 
 	assert_check(&text, "\"ab\"", "s", NULL);
@@ -218,7 +218,7 @@ END_TEST
 
 START_TEST(choices_are_listed)
 {
-	static const struct shape_field choice = { .type = SHAPE_STRING,
+	static const struct schema_field choice = { .type = SHAPE_STRING,
 		.choices = states };
 
 	assert_check(&choice, "\"busy\"", "s", NULL);
@@ -247,10 +247,10 @@ END_TEST
 
 START_TEST(without_a_shape_of_its_own_nothing_is_looked_into)
 {
-	static const struct shape_field object = { .type = SHAPE_OBJECT };
-	static const struct shape_field array = { .type = SHAPE_ARRAY,
+	static const struct schema_field object = { .type = SHAPE_OBJECT };
+	static const struct schema_field array = { .type = SHAPE_ARRAY,
 		.max = 2 };
-	static const struct shape_field map = { .type = SHAPE_MAP, .min = 1 };
+	static const struct schema_field map = { .type = SHAPE_MAP, .min = 1 };
 
 	assert_check(&object, "{\"a\":[1]}", "x", NULL);
 	assert_check(
@@ -265,9 +265,9 @@ END_TEST
 
 START_TEST(elements_may_be_nullable)
 {
-	static const struct shape_field array = { .type = SHAPE_ARRAY,
+	static const struct schema_field array = { .type = SHAPE_ARRAY,
 		.of = &nullables_shape };
-	static const struct shape_field map = { .type = SHAPE_MAP,
+	static const struct schema_field map = { .type = SHAPE_MAP,
 		.of = &nullables_shape };
 
 	assert_check(&array, "[1,null]", "x", NULL);
@@ -281,16 +281,16 @@ START_TEST(elements_may_be_nullable)
 }
 END_TEST
 
-static const struct shape single = {
+static const struct schema single = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "a", .type = SHAPE_INT },
 		{ .name = NULL },
 	    },
 };
-static const struct shape one_or_text = {
+static const struct schema one_or_text = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "one", .type = SHAPE_OBJECT, .of = &single },
 		{ .name = "text", .type = SHAPE_STRING },
 		{ .name = NULL },
@@ -299,7 +299,7 @@ static const struct shape one_or_text = {
 
 START_TEST(one_of_several)
 {
-	const struct shape_field field = { .type = SHAPE_ONE,
+	const struct schema_field field = { .type = SHAPE_ONE,
 		.of = &one_or_text };
 	static const struct {
 		const char *text;
@@ -333,9 +333,9 @@ END_TEST
 
 START_TEST(null_alone)
 {
-	static const struct shape_field nullable = { .type = SHAPE_BOOL,
+	static const struct schema_field nullable = { .type = SHAPE_BOOL,
 		.flags = SHAPE_NULLABLE };
-	static const struct shape_field any = { .type = SHAPE_ANY };
+	static const struct schema_field any = { .type = SHAPE_ANY };
 
 	assert_check(&nullable, "null", "x", NULL);
 	assert_check(&any, "null", "x", NULL);
@@ -345,7 +345,7 @@ START_TEST(null_alone)
 END_TEST
 
 static void
-assert_schema(const struct shape_field *field, const char *expected)
+assert_schema(const struct schema_field *field, const char *expected)
 {
 	cleanup_json struct json_object *schema = shape_schema(field);
 	cleanup_buf struct buf text = BUF_INIT;
@@ -379,9 +379,9 @@ END_TEST
 
 START_TEST(a_string_may_stand_for_another_type)
 {
-	static const struct shape_field number = { .type = SHAPE_NUMBER,
+	static const struct schema_field number = { .type = SHAPE_NUMBER,
 		.flags = SHAPE_OR_STRING };
-	static const struct shape_field list = { .type = SHAPE_ARRAY,
+	static const struct schema_field list = { .type = SHAPE_ARRAY,
 		.flags = SHAPE_OR_STRING | SHAPE_NULLABLE,
 		.max = 3 };
 
@@ -403,7 +403,7 @@ END_TEST
 
 START_TEST(choices_that_are_advice_are_printed_and_not_checked)
 {
-	static const struct shape_field state = { .type = SHAPE_STRING,
+	static const struct schema_field state = { .type = SHAPE_STRING,
 		.flags = SHAPE_ADVICE,
 		.max = 8,
 		.choices = states };
@@ -420,32 +420,33 @@ END_TEST
 START_TEST(schema_of_single_fields)
 {
 	assert_schema(
-	    &(struct shape_field){ .type = SHAPE_ANY }, "{" DIALECT "}");
-	assert_schema(&(struct shape_field){ .type = SHAPE_INT },
+	    &(struct schema_field){ .type = SHAPE_ANY }, "{" DIALECT "}");
+	assert_schema(&(struct schema_field){ .type = SHAPE_INT },
 	    "{" DIALECT ",\"type\":\"integer\"}");
-	assert_schema(&(struct shape_field){ .type = SHAPE_INT, .max = 9 },
+	assert_schema(&(struct schema_field){ .type = SHAPE_INT, .max = 9 },
 	    "{" DIALECT ",\"type\":\"integer\",\"minimum\":0,\"maximum\":9}");
-	assert_schema(&(struct shape_field){ .type = SHAPE_INT, .min = -9 },
+	assert_schema(&(struct schema_field){ .type = SHAPE_INT, .min = -9 },
 	    "{" DIALECT ",\"type\":\"integer\",\"minimum\":-9,\"maximum\":0}");
-	assert_schema(&(struct shape_field){ .type = SHAPE_STRING, .min = 1 },
+	assert_schema(&(struct schema_field){ .type = SHAPE_STRING, .min = 1 },
 	    "{" DIALECT ",\"type\":\"string\",\"minLength\":1}");
-	assert_schema(&(struct shape_field){ .type = SHAPE_STRING,
+	assert_schema(&(struct schema_field){ .type = SHAPE_STRING,
 			  .flags = SHAPE_NULLABLE,
 			  .choices = states },
 	    "{" DIALECT ",\"type\":[\"string\",\"null\"],"
 	    "\"enum\":[\"idle\",\"busy\",\"done\",null]}");
-	assert_schema(&(struct shape_field){ .type = SHAPE_OBJECT },
+	assert_schema(&(struct schema_field){ .type = SHAPE_OBJECT },
 	    "{" DIALECT ",\"type\":\"object\"}");
-	assert_schema(&(struct shape_field){ .type = SHAPE_NUMBER, .max = 100 },
+	assert_schema(
+	    &(struct schema_field){ .type = SHAPE_NUMBER, .max = 100 },
 	    "{" DIALECT ",\"type\":\"number\",\"minimum\":0,\"maximum\":100}");
-	assert_schema(&(struct shape_field){ .type = SHAPE_MAP, .min = 1 },
+	assert_schema(&(struct schema_field){ .type = SHAPE_MAP, .min = 1 },
 	    "{" DIALECT ",\"type\":\"object\",\"minProperties\":1}");
 	assert_schema(
-	    &(struct shape_field){ .type = SHAPE_OBJECT, .of = &open_shape },
+	    &(struct schema_field){ .type = SHAPE_OBJECT, .of = &open_shape },
 	    "{" DIALECT ",\"description\":\"whatever\",\"type\":\"object\","
 	    "\"properties\":{},\"additionalProperties\":true}");
 	assert_schema(
-	    &(struct shape_field){
+	    &(struct schema_field){
 		.type = SHAPE_OBJECT, .of = &open_shape, .help = "this one" },
 	    "{" DIALECT ",\"description\":\"this one\",\"type\":\"object\","
 	    "\"properties\":{},\"additionalProperties\":true}");

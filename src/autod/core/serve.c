@@ -132,7 +132,7 @@ is_served(const struct core *core, const struct api_method *method,
     const char *worker, struct server_call *call, struct json_object *params)
 {
 	const struct serve *serve = core->serve;
-	struct shape_field whole = { .type = SHAPE_OBJECT,
+	struct schema_field whole = { .type = SHAPE_OBJECT,
 		.of = method->params };
 	struct err err = { 0 };
 

@@ -39,43 +39,43 @@ const char *const severity_words[] = {
 		.of = (shape)                                      \
 	}
 
-static const struct shape texts = {
-	.fields = (const struct shape_field[]){ { .type = SHAPE_STRING } },
+static const struct schema texts = {
+	.fields = (const struct schema_field[]){ { .type = SHAPE_STRING } },
 };
 
-static const struct shape lists_of_texts = {
-	.fields = (const struct shape_field[]){ { .type = SHAPE_ARRAY,
+static const struct schema lists_of_texts = {
+	.fields = (const struct schema_field[]){ { .type = SHAPE_ARRAY,
 	    .of = &texts } },
 };
 
-static const struct shape example = {
-	.fields = (const struct shape_field[]){ { .name = "iteration",
-						    .type = SHAPE_INT },
+static const struct schema example = {
+	.fields = (const struct schema_field[]){ { .name = "iteration",
+						     .type = SHAPE_INT },
 	    { .name = "similarity", .type = SHAPE_NUMBER },
 	    { .name = "artifacts", .type = SHAPE_ARRAY, .of = &texts }, END },
 };
 
-static const struct shape examples = {
-	.fields = (const struct shape_field[]){ { .type = SHAPE_OBJECT,
+static const struct schema examples = {
+	.fields = (const struct schema_field[]){ { .type = SHAPE_OBJECT,
 	    .of = &example } },
 };
 
-static const struct shape regression = {
-	.fields = (const struct shape_field[]){ { .name = "iteration",
-						    .type = SHAPE_INT },
+static const struct schema regression = {
+	.fields = (const struct schema_field[]){ { .name = "iteration",
+						     .type = SHAPE_INT },
 	    { .name = "message", .type = SHAPE_STRING },
 	    MAYBE("from", SHAPE_NUMBER), MAYBE("to", SHAPE_NUMBER), END },
 };
 
-static const struct shape regressions = {
-	.fields = (const struct shape_field[]){ { .type = SHAPE_OBJECT,
+static const struct schema regressions = {
+	.fields = (const struct schema_field[]){ { .type = SHAPE_OBJECT,
 	    .of = &regression } },
 };
 
 /* Each type has its own. */
-static const struct shape evidence = {
-	.fields = (const struct shape_field[]){ MAYBE("repeatedError",
-						    SHAPE_STRING),
+static const struct schema evidence = {
+	.fields = (const struct schema_field[]){ MAYBE("repeatedError",
+						     SHAPE_STRING),
 	    MAYBE("occurrences", SHAPE_INT),
 	    { .name = "avgProgressRate",
 		.type = SHAPE_NUMBER,
@@ -98,11 +98,11 @@ static const struct shape evidence = {
 	    MAYBE_OF("regressions", SHAPE_ARRAY, &regressions), END },
 };
 
-static const struct shape detection_object = {
-	.fields = (const struct shape_field[]){ { .name = "type",
-						    .type = SHAPE_STRING,
-						    .choices =
-							detection_type_words },
+static const struct schema detection_object = {
+	.fields = (const struct schema_field[]){ { .name = "type",
+						     .type = SHAPE_STRING,
+						     .choices =
+							 detection_type_words },
 	    { .name = "severity",
 		.type = SHAPE_STRING,
 		.choices = severity_words },
@@ -112,12 +112,12 @@ static const struct shape detection_object = {
 	    END },
 };
 
-const struct shape detection_list = {
-	.fields = (const struct shape_field[]){ { .type = SHAPE_OBJECT,
+const struct schema detection_list = {
+	.fields = (const struct schema_field[]){ { .type = SHAPE_OBJECT,
 	    .of = &detection_object } },
 };
 
-const struct shape_field detections_shape = { .type = SHAPE_ARRAY,
+const struct schema_field detections_shape = { .type = SHAPE_ARRAY,
 	.of = &detection_list };
 
 static const char *const no_recommendations[] = { NULL };

@@ -6,8 +6,8 @@
 #define DETECTION_H
 
 struct json_object;
-struct shape;
-struct shape_field;
+struct schema;
+struct schema_field;
 
 enum detection_type {
 	DETECTION_STUCK,
@@ -31,8 +31,8 @@ extern const char *const detection_type_words[];
 extern const char *const severity_words[];
 
 /* An array of detections as JSON. */
-extern const struct shape detection_list;
-extern const struct shape_field detections_shape;
+extern const struct schema detection_list;
+extern const struct schema_field detections_shape;
 
 struct detection {
 	enum detection_type type;

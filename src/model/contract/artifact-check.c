@@ -217,7 +217,7 @@ check_result_broken(const char *reason, int64_t now_ms)
 	return result;
 }
 
-static const struct shape check_shape = {
+static const struct schema check_shape = {
 	.fields =
 	    FIELDS{
 		{ .name = "type",
@@ -231,10 +231,10 @@ static const struct shape check_shape = {
 	    },
 };
 
-static const struct shape checks_shape = { .fields =
-					       FIELDS{ RESULT(check_shape) } };
+static const struct schema checks_shape = { .fields =
+						FIELDS{ RESULT(check_shape) } };
 
-static const struct shape result_shape = {
+static const struct schema result_shape = {
 	.fields =
 	    FIELDS{
 		{ .name = "status",
@@ -254,7 +254,7 @@ static const struct shape result_shape = {
 int
 check_result_validate(struct json_object *result, struct err *err)
 {
-	static const struct shape_field whole = RESULT(result_shape);
+	static const struct schema_field whole = RESULT(result_shape);
 
 	return shape_check(&whole, result, "verification", err);
 }

@@ -86,7 +86,7 @@ contract_path_clean(const char *path)
 
 /* --- reading ----------------------------------------------------------- */
 
-static const struct shape_field whole = {
+static const struct schema_field whole = {
 	.type = SHAPE_OBJECT,
 	.of = &api_contract,
 };

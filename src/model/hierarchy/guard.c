@@ -86,8 +86,8 @@ guard_policy_to_json(const struct guard_policy *policy)
 	return json;
 }
 
-static const struct shape strings = {
-	.fields = (const struct shape_field[]){ { .type = SHAPE_STRING,
+static const struct schema strings = {
+	.fields = (const struct schema_field[]){ { .type = SHAPE_STRING,
 	    .max = ENTRY_MAX } },
 };
 
@@ -97,9 +97,9 @@ static const struct shape strings = {
 		.max = COUNT_MAX, .flags = SHAPE_OPTIONAL              \
 	}
 
-static const struct shape reserved_shape = {
+static const struct schema reserved_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "path", .type = SHAPE_STRING, .max = ENTRY_MAX },
 		{ .name = "owner", .type = SHAPE_STRING, .max = ENTRY_MAX },
 		{ .name = "until", .type = SHAPE_INT },
@@ -108,14 +108,14 @@ static const struct shape reserved_shape = {
 	.open = true,
 };
 
-static const struct shape reserved_list = {
-	.fields = (const struct shape_field[]){ { .type = SHAPE_OBJECT,
+static const struct schema reserved_list = {
+	.fields = (const struct schema_field[]){ { .type = SHAPE_OBJECT,
 	    .of = &reserved_shape } },
 };
 
-static const struct shape policy_shape = {
+static const struct schema policy_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "version",
 		    .type = SHAPE_INT,
 		    .min = VERSION,
@@ -153,7 +153,7 @@ int
 guard_policy_from_json(
     struct json_object *json, struct guard_policy *ret_policy, struct err *err)
 {
-	const struct shape_field whole = { .type = SHAPE_OBJECT,
+	const struct schema_field whole = { .type = SHAPE_OBJECT,
 		.of = &policy_shape };
 	struct json_object *list = NULL;
 	struct guard_policy p = { 0 };

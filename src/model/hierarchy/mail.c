@@ -36,7 +36,7 @@ const struct mail_pace mail_pace = { .again_ms = 300000, .again_max = 5 };
 	    .flags = RECORD_OMIT_UNSET, .size = 0)
 
 /* The body and the meta are read and written by hand. */
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	RECORD_FIELD(struct mail, "id", id, .flags = RECORD_REQUIRED),
 	FIELD("goalId", goal),
 	RECORD_FIELD(struct mail, "status", state, .words = mail_state_words),
@@ -58,7 +58,7 @@ static const struct record_field fields[] = {
 	FIELD("read_call", read_call),
 };
 
-static const struct record_field meta_fields[] = {
+static const struct schema_field meta_fields[] = {
 	META("epic_id", epic_id),
 	META("plan_id", plan_id),
 	META("version", version),

@@ -32,7 +32,7 @@ const char *const request_state_words[REQUEST_STATE_COUNT + 1] = {
 	    ##__VA_ARGS__)
 
 /* The actor of a record is whoever is asked: team-book.h. */
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	MUST("id", id),
 	MUST("child", child),
 	MUST("actor", parent),

@@ -21,7 +21,7 @@
 #define MUST(key, member) \
 	RECORD_FIELD(struct reservation, key, member, .flags = RECORD_REQUIRED)
 
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	MUST("id", id),
 	MUST("actor", actor),
 	FIELD("worker", worker),

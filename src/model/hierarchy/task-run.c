@@ -24,7 +24,7 @@ const char *const verification_state_words[VERIFICATION_STATE_COUNT + 1] = {
 	RECORD_FIELD(struct task_run, key, member, .flags = RECORD_OMIT_UNSET, \
 	    ##__VA_ARGS__)
 
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	FIELD("actor", actor),
 	FIELD("parent", parent),
 	FIELD("parent_actor", parent_actor),

@@ -201,7 +201,7 @@ intervene_worst(const struct intervene *state,
 
 /* --- as JSON --------------------------------------------------------- */
 
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	RECORD_FIELD(struct intervene_track, "level", level,
 	    .words = intervention_words),
 	RECORD_FIELD(struct intervene_track, "raised", raised,

@@ -8,7 +8,7 @@
 #include "intervene.h"
 #include "shape.h"
 
-#define FIELDS (const struct shape_field[])
+#define FIELDS (const struct schema_field[])
 #define IS(member, kind)                         \
 	{                                        \
 		.name = (member), .type = (kind) \
@@ -41,14 +41,14 @@
 
 /* --- an iteration ---------------------------------------------------- */
 
-static const struct shape texts = { .fields =
-					FIELDS{ { .type = SHAPE_STRING } } };
+static const struct schema texts = { .fields =
+					 FIELDS{ { .type = SHAPE_STRING } } };
 
-static const struct shape hashes = {
+static const struct schema hashes = {
 	.fields = FIELDS{ { .type = SHAPE_STRING, .flags = SHAPE_NULLABLE } }
 };
 
-static const struct shape analysis = {
+static const struct schema analysis = {
 	.fields = FIELDS{ { .name = "failureClass",
 			      .type = SHAPE_STRING,
 			      .flags = SHAPE_OPTIONAL | SHAPE_NULLABLE,
@@ -68,18 +68,18 @@ static const struct shape analysis = {
 	    MAY_OF("artifactsModified", SHAPE_ARRAY, &texts), END },
 };
 
-static const struct shape context = {
+static const struct schema context = {
 	.fields = FIELDS{ MAY("objective", SHAPE_STRING),
 	    MAY("maxIterations", SHAPE_INT), MAY("estimatedCost", SHAPE_NUMBER),
 	    END },
 };
 
-static const struct shape tokens = {
+static const struct schema tokens = {
 	.fields = FIELDS{ MAY("input", SHAPE_INT), MAY("output", SHAPE_INT),
 	    MAY("cacheRead", SHAPE_INT), MAY("cacheWrite", SHAPE_INT), END },
 };
 
-static const struct shape iteration = {
+static const struct schema iteration = {
 	.fields = FIELDS{ IS("number", SHAPE_INT), MAY("status", SHAPE_STRING),
 	    MAY("durationMs", SHAPE_INT),
 	    OF("analysis", SHAPE_OBJECT, &analysis),
@@ -92,18 +92,18 @@ static const struct shape iteration = {
 
 /* --- what was found and done ----------------------------------------- */
 
-static const struct shape usage = {
+static const struct schema usage = {
 	.fields = FIELDS{ NULLABLE("iterations", SHAPE_NUMBER),
 	    NULLABLE("cost", SHAPE_NUMBER), END },
 };
 
-static const struct shape quality = {
+static const struct schema quality = {
 	.fields = FIELDS{ NULLABLE("testsPassing", SHAPE_BOOL),
 	    NULLABLE("coveragePercent", SHAPE_NUMBER),
 	    NULLABLE("coverageChange", SHAPE_NUMBER), END },
 };
 
-static const struct shape metrics = {
+static const struct schema metrics = {
 	.fields = FIELDS{ NULLABLE("progressRate", SHAPE_NUMBER),
 	    IS("errorPatterns", SHAPE_INT),
 	    OF("resourceUsage", SHAPE_OBJECT, &usage),
@@ -111,26 +111,26 @@ static const struct shape metrics = {
 	    OF("qualityTrajectory", SHAPE_OBJECT, &quality), END },
 };
 
-static const struct shape check = {
+static const struct schema check = {
 	.fields = FIELDS{ WORD("status", oversight_status_words),
 	    OF("metrics", SHAPE_OBJECT, &metrics),
 	    OF("detections", SHAPE_ARRAY, &detection_list), END },
 };
 
-static const struct shape act = {
+static const struct schema act = {
 	.fields = FIELDS{ WORD("type", detection_type_words),
 	    WORD("level", intervention_words), WORD("severity", severity_words),
 	    IS("iteration", SHAPE_INT), IS("message", SHAPE_STRING),
 	    MAY("by", SHAPE_STRING), END },
 };
 
-static const struct shape outcome = {
+static const struct schema outcome = {
 	.fields = FIELDS{ WORD("type", detection_type_words),
 	    WORD("level", intervention_words), IS("iteration", SHAPE_INT),
 	    WORD("outcome", intervene_outcome_words), END },
 };
 
-static const struct shape record = {
+static const struct schema record = {
 	.fields = FIELDS{ IS("at_ms", SHAPE_INT), MAY("worker", SHAPE_STRING),
 	    MAY_OF("iteration", SHAPE_OBJECT, &iteration),
 	    MAY_OF("check", SHAPE_OBJECT, &check),
@@ -138,30 +138,30 @@ static const struct shape record = {
 	    MAY_OF("outcome", SHAPE_OBJECT, &outcome), END },
 };
 
-const struct shape oversight_record_list = {
+const struct schema oversight_record_list = {
 	.fields = FIELDS{ { .type = SHAPE_OBJECT, .of = &record } },
 };
 
 /* --- the report ------------------------------------------------------ */
 
-static const struct shape counts = { .fields =
-					 FIELDS{ { .type = SHAPE_INT } } };
+static const struct schema counts = { .fields =
+					  FIELDS{ { .type = SHAPE_INT } } };
 
-static const struct shape counts_by_type = {
+static const struct schema counts_by_type = {
 	.fields = FIELDS{ { .type = SHAPE_MAP, .of = &counts } },
 };
 
-static const struct shape indicator = {
+static const struct schema indicator = {
 	.fields =
 	    FIELDS{ IS("name", SHAPE_STRING), IS("observation", SHAPE_STRING),
 		IS("adjustment", SHAPE_STRING), END },
 };
 
-static const struct shape indicators = {
+static const struct schema indicators = {
 	.fields = FIELDS{ { .type = SHAPE_OBJECT, .of = &indicator } },
 };
 
-const struct shape oversight_report_shape = {
+const struct schema oversight_report_shape = {
 	.fields = FIELDS{ IS("iterations", SHAPE_INT),
 	    OF("detections", SHAPE_MAP, &counts_by_type),
 	    OF("interventions", SHAPE_MAP, &counts),

@@ -4,13 +4,13 @@
 #ifndef OVERSIGHT_SHAPE_H
 #define OVERSIGHT_SHAPE_H
 
-struct shape;
+struct schema;
 
 /* An array of {"at_ms", "worker", and one of "iteration" with its "check",
  * "intervention", "outcome"}: its elements. */
-extern const struct shape oversight_record_list;
+extern const struct schema oversight_record_list;
 
 /* As oversight_report_json() makes it: its members. */
-extern const struct shape oversight_report_shape;
+extern const struct schema oversight_report_shape;
 
 #endif

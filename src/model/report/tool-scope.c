@@ -20,7 +20,7 @@
 static const char *const report_tools[] = { TOOL_REPORT_PROGRESS,
 	TOOL_REPORT_COMPLETION, NULL };
 
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	RECORD_FIELD(struct tool_scope, "all", all),
 	RECORD_FIELD(struct tool_scope, "allow", allow),
 	RECORD_FIELD(struct tool_scope, "deny", deny),

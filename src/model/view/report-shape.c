@@ -30,16 +30,16 @@
 	{                    \
 		.name = NULL \
 	}
-#define FIELDS (const struct shape_field[])
+#define FIELDS (const struct schema_field[])
 #define LIST_OF(element)                                       \
 	{                                                      \
-		.fields = &(const struct shape_field)          \
+		.fields = &(const struct schema_field)         \
 		{                                              \
 			.type = SHAPE_OBJECT, .of = &(element) \
 		}                                              \
 	}
 
-static const struct shape period = {
+static const struct schema period = {
 	.fields =
 	    FIELDS{
 		NULLABLE("run", SHAPE_STRING, "null: of no run (--since)"),
@@ -52,7 +52,7 @@ static const struct shape period = {
 	    },
 };
 
-static const struct shape verdict = {
+static const struct schema verdict = {
 	.fields =
 	    FIELDS{
 		{ .name = "level",
@@ -65,7 +65,7 @@ static const struct shape verdict = {
 	    },
 };
 
-static const struct shape counts = {
+static const struct schema counts = {
 	.fields =
 	    FIELDS{
 		INT("landed", NULL),
@@ -78,7 +78,7 @@ static const struct shape counts = {
 	    },
 };
 
-static const struct shape task = {
+static const struct schema task = {
 	.fields =
 	    FIELDS{
 		{ .name = "id", .type = SHAPE_STRING },
@@ -107,9 +107,9 @@ static const struct shape task = {
 		END,
 	    },
 };
-static const struct shape tasks = LIST_OF(task);
+static const struct schema tasks = LIST_OF(task);
 
-static const struct shape day = {
+static const struct schema day = {
 	.fields =
 	    FIELDS{
 		INT("day", "since 1970, UTC"),
@@ -122,9 +122,9 @@ static const struct shape day = {
 		END,
 	    },
 };
-static const struct shape days = LIST_OF(day);
+static const struct schema days = LIST_OF(day);
 
-static const struct shape money = {
+static const struct schema money = {
 	.fields =
 	    FIELDS{
 		INT("total_micros",
@@ -149,14 +149,14 @@ static const struct shape money = {
 	    },
 };
 
-static const struct shape uses = {
-	.fields = &(const struct shape_field){ .type = SHAPE_INT,
+static const struct schema uses = {
+	.fields = &(const struct schema_field){ .type = SHAPE_INT,
 	    .help = "milliseconds" },
 };
-static const struct shape titles = {
-	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+static const struct schema titles = {
+	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
 };
-static const struct shape worker = {
+static const struct schema worker = {
 	.fields =
 	    FIELDS{
 		{ .name = "worker", .type = SHAPE_STRING },
@@ -165,9 +165,9 @@ static const struct shape worker = {
 		END,
 	    },
 };
-static const struct shape workers = LIST_OF(worker);
+static const struct schema workers = LIST_OF(worker);
 
-static const struct shape time_shape = {
+static const struct schema time_shape = {
 	.fields =
 	    FIELDS{
 		INT("workers", "that existed"),
@@ -186,10 +186,10 @@ static const struct shape time_shape = {
 	    },
 };
 
-static const struct shape bars = {
-	.fields = &(const struct shape_field){ .type = SHAPE_INT },
+static const struct schema bars = {
+	.fields = &(const struct schema_field){ .type = SHAPE_INT },
 };
-static const struct shape series = {
+static const struct schema series = {
 	.fields =
 	    FIELDS{
 		INT("step_ms", "length of one element"),
@@ -199,7 +199,7 @@ static const struct shape series = {
 	    },
 };
 
-static const struct shape check = {
+static const struct schema check = {
 	.fields =
 	    FIELDS{
 		{ .name = "command", .type = SHAPE_STRING },
@@ -211,7 +211,7 @@ static const struct shape check = {
 	    },
 };
 
-static const struct shape landing = {
+static const struct schema landing = {
 	.fields =
 	    FIELDS{
 		INT("queue", "what waits to land now"),
@@ -229,7 +229,7 @@ static const struct shape landing = {
 	    },
 };
 
-static const struct shape repair = {
+static const struct schema repair = {
 	.fields =
 	    FIELDS{
 		INT("at_ms", NULL),
@@ -242,9 +242,9 @@ static const struct shape repair = {
 		END,
 	    },
 };
-static const struct shape repairs = LIST_OF(repair);
+static const struct schema repairs = LIST_OF(repair);
 
-static const struct shape intervention = {
+static const struct schema intervention = {
 	.fields =
 	    FIELDS{
 		INT("at_ms", NULL),
@@ -258,7 +258,7 @@ static const struct shape intervention = {
 		END,
 	    },
 };
-static const struct shape oversight_counts = {
+static const struct schema oversight_counts = {
 	.fields =
 	    FIELDS{
 		INT("detections", NULL),
@@ -266,9 +266,9 @@ static const struct shape oversight_counts = {
 		END,
 	    },
 };
-static const struct shape interventions = LIST_OF(intervention);
+static const struct schema interventions = LIST_OF(intervention);
 
-static const struct shape left_off = {
+static const struct schema left_off = {
 	.fields =
 	    FIELDS{
 		INT("landed", NULL),
@@ -280,11 +280,11 @@ static const struct shape left_off = {
 	    },
 };
 
-static const struct shape texts = {
-	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+static const struct schema texts = {
+	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
 };
 
-static const struct shape report = {
+static const struct schema report = {
 	.fields =
 	    FIELDS{
 		NULLABLE("project", SHAPE_STRING, NULL),
@@ -311,4 +311,5 @@ static const struct shape report = {
 	    },
 };
 
-const struct shape_field report_shape = { .type = SHAPE_OBJECT, .of = &report };
+const struct schema_field report_shape = { .type = SHAPE_OBJECT,
+	.of = &report };

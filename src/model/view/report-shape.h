@@ -6,6 +6,6 @@
 
 #include "shape.h"
 
-extern const struct shape_field report_shape;
+extern const struct schema_field report_shape;
 
 #endif

@@ -467,9 +467,9 @@ view_needs_list(struct json_object *view)
 	return list;
 }
 
-static const struct shape need = {
+static const struct schema need = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "what", .type = SHAPE_STRING },
 		{ .name = "who", .type = SHAPE_STRING },
 		{ .name = "words", .type = SHAPE_STRING },
@@ -484,7 +484,7 @@ static const struct shape need = {
 	    },
 };
 
-const struct shape view_needs_shape = {
+const struct schema view_needs_shape = {
 	.fields =
-	    &(const struct shape_field){ .type = SHAPE_OBJECT, .of = &need },
+	    &(const struct schema_field){ .type = SHAPE_OBJECT, .of = &need },
 };

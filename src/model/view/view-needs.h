@@ -11,14 +11,14 @@
 #include <stdbool.h>
 
 struct json_object;
-struct shape;
+struct schema;
 
 /* Fill the section "needs": rows {what, who, words, command, unfinished}, the
  * most urgent first by their keys. unfinished: work was not done, or waits. */
 void view_needs(struct json_object *view);
 /* The rows as a list, the most urgent first; the caller owns it. */
 struct json_object *view_needs_list(struct json_object *view);
-extern const struct shape view_needs_shape; /* of that list */
+extern const struct schema view_needs_shape; /* of that list */
 /* Is one of the rows unfinished? */
 bool view_needs_work(struct json_object *view);
 

@@ -22,7 +22,7 @@
 	RECORD_FIELD(struct state, key, member, ##__VA_ARGS__)
 
 /* Other programs read some of these too, so the names are fixed. */
-static const struct record_field fields[] = {
+static const struct schema_field fields[] = {
 	FIELD("task_ids", task_ids),
 	FIELD("auto_mode", auto_mode),
 	FIELD("run_ids", run_ids),
@@ -49,7 +49,7 @@ static const struct record_field fields[] = {
 	FIELD("counters", counters),
 };
 
-static const struct record_field today_fields[] = {
+static const struct schema_field today_fields[] = {
 	FIELD("day", today.day),
 	FIELD("tokens", today.tokens),
 	FIELD("cost", today.cost),

@@ -210,7 +210,7 @@ copy_members(struct json_object *from, struct json_object *to)
 	}
 }
 
-static const struct record_field counters[] = {
+static const struct schema_field counters[] = {
 	RECORD_FIELD(struct state, "receipts", receipts),
 	RECORD_FIELD(struct state, "last_reviewed", last_reviewed),
 	RECORD_FIELD(struct state, "daemon_running", daemon_running),

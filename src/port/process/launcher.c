@@ -16,13 +16,13 @@
 
 #define LAUNCHER_MAX (4 * 1024 * 1024)
 
-static const struct shape words_shape = {
-	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+static const struct schema words_shape = {
+	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
 };
 
-static const struct shape keeper_shape = {
+static const struct schema keeper_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "record",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_OPTIONAL },
@@ -46,9 +46,9 @@ static const struct shape keeper_shape = {
 	    },
 };
 
-static const struct shape launcher_shape = {
+static const struct schema launcher_shape = {
 	.fields =
-	    (const struct shape_field[]){
+	    (const struct schema_field[]){
 		{ .name = "argv",
 		    .type = SHAPE_ARRAY,
 		    .of = &words_shape,
@@ -198,7 +198,7 @@ become_keeper(struct json_object *json, struct err *err)
 int
 launcher_exec(const char *file, struct err *err)
 {
-	const struct shape_field whole = { .type = SHAPE_OBJECT,
+	const struct schema_field whole = { .type = SHAPE_OBJECT,
 		.of = &launcher_shape };
 	cleanup_json struct json_object *json = NULL;
 	const char *cwd;

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A record is described once: its fields with their types, names, bounds and a
+ * line of help. From that table come its JSON, both ways, its copy and its
+ * release, the check of JSON values, with the path in the error, and JSON
+ * Schema. A schema without a struct describes JSON alone: parameters and
+ * results of the API.
+ *
+ * A schema is a constant and may not contain itself.
+ */
+#ifndef SCHEMA_H
+#define SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct json_object;
+struct schema;
+
+/* What it is in JSON, and as a member of the struct. */
+enum schema_type {
+	SCHEMA_ANY, /* null too; struct json_object *, owned */
+	SCHEMA_STRING, /* char *, owned */
+	SCHEMA_INT, /* 3, not 3.0; int64_t, not below min */
+	SCHEMA_NUMBER, /* double; what is not finite is unset */
+	SCHEMA_BOOL, /* bool */
+	SCHEMA_OBJECT, /* described by of; struct json_object *, owned */
+	SCHEMA_ARRAY, /* every element by of->fields[0]; the same */
+	SCHEMA_MAP, /* any keys, every value by of->fields[0]; the same */
+	SCHEMA_ONE, /* one of of->fields, whose names say when */
+	/* Of members only; in JSON: */
+	SCHEMA_TEXT, /* const char *, not owned: only written; a string */
+	SCHEMA_WORD, /* an enum; a string, one of the words */
+	SCHEMA_INT32, /* int; an integer */
+	SCHEMA_UINT64, /* uint64_t, up to INT64_MAX; an integer */
+	SCHEMA_LIST, /* char **, as in strv.h, owned, empty is NULL; an array
+		      * of strings */
+	SCHEMA_STRUCT, /* a struct inside this one; an object */
+	SCHEMA_POINTER, /* a struct of its own, owned, or NULL; an object */
+	SCHEMA_ROWS, /* an owned list of structs with its count; an array of
+		      * objects */
+	SCHEMA_POINTERS, /* an owned list of pointers to structs; the same */
+	SCHEMA_SLOTS, /* an array of max structs inside this one; the same */
+	SCHEMA_TYPE_COUNT
+};
+
+enum schema_flag {
+	/* What JSON may be; of a member it follows from the flags below. */
+	SCHEMA_OPTIONAL = 1 << 0, /* may be missing */
+	SCHEMA_NULLABLE = 1 << 1, /* may be null */
+	SCHEMA_OR_STRING = 1 << 2, /* any string will do too, with the type:
+				    * "type": ["number", "string"] */
+	SCHEMA_ADVICE = 1 << 3, /* the choices are printed, but not checked:
+				 * they are what the reader should write */
+	SCHEMA_WANTED = 1 << 4, /* with OPTIONAL: printed as required, but
+				 * whoever takes it says that it is missing */
+	/* How a member is read. */
+	SCHEMA_REQUIRED = 1 << 5, /* missing is -ENOENT; it is never null */
+	SCHEMA_CLAMP = 1 << 6, /* a number out of range is clamped; a time
+				* before 1970 becomes "never" */
+	/* How a member is written. */
+	SCHEMA_ZERO_IS_NULL = 1 << 7, /* 0 is null */
+	SCHEMA_OMIT_UNSET = 1 << 8, /* omit what is NULL, 0, false or empty,
+				     * and a word outside the list */
+	SCHEMA_UNKNOWN = 1 << 9, /* a negative number, not 0, is unset: null,
+				  * or omitted */
+	SCHEMA_UNIX = 1 << 10, /* milliseconds, in JSON seconds; 0 is null */
+	SCHEMA_CUT = 1 << 11, /* a text is cut at max bytes */
+	SCHEMA_LINE = 1 << 12, /* the same, and made one line */
+	SCHEMA_FLAT = 1 << 13, /* the members of a STRUCT are members of the
+				* object itself */
+	/* Who sees it, and what it is in the book. */
+	SCHEMA_PRIVATE = 1 << 14, /* kept, but not shown: schema_show() */
+	SCHEMA_KEY = 1 << 15, /* part of the primary key */
+	SCHEMA_INDEX = 1 << 16, /* rows are looked up by it */
+};
+
+/* A member that writes and reads itself. What is NULL is not done; without a
+ * copy its size bytes are copied. */
+struct schema_own {
+	size_t size;
+	/* NULL = unset */
+	struct json_object *(*to_json)(const void *member);
+	int (*from_json)(struct json_object *json, const char *at, void *member,
+	    struct err *err);
+	void (*copy)(const void *member, void *copy);
+	void (*release)(void *member);
+};
+
+struct schema_field {
+	const char *name; /* NULL for elements, and at the end */
+	enum schema_type type;
+	unsigned flags;
+	const struct schema *of; /* NULL = anything inside */
+	int64_t min, max; /* of an INT, both 0 = none; of a NUMBER only printed;
+			   * of a STRING, ARRAY or MAP its length in bytes or
+			   * elements, max 0 = no bound. Of a member: min 0 =
+			   * not negative, max 0 = that of the type. */
+	size_t size; /* bytes of a member that is a string, or of each entry
+		      * of a LIST; 0 = no bound */
+	union {
+		const char *const *choices; /* NULL terminated, NULL = any */
+		const char *const *words; /* of a WORD */
+	};
+	const char *help;
+	bool is_member;
+	size_t offset; /* of the member */
+	size_t count; /* offset of the size_t that counts the entries */
+	const struct schema_own *own;
+};
+
+struct schema {
+	const struct schema_field *fields; /* of an object, its members; of an
+					    * array or map one element */
+	size_t field_count; /* 0 = they end with a NULL name */
+	bool open; /* unknown members are allowed */
+	const char *help;
+	size_t size; /* of the struct */
+	const void *blank; /* a new one; NULL = all zero */
+	/* After one was read: repair what does not fit together, or refuse. */
+	int (*check)(void *record, const char *at, struct err *err);
+};
+
+/* A field that is a member; its type follows from it. It may be followed by
+ * .flags, .min, .max, .size, .words and .help. */
+#define SCHEMA_FIELD(owner, field, member, ...)                  \
+	{                                                        \
+		.name = (field), .is_member = true,              \
+		.type = SCHEMA_TYPE_OF(((owner *)NULL)->member), \
+		.offset = offsetof(owner, member), ##__VA_ARGS__ \
+	}
+
+#define SCHEMA_TYPE_OF(member) \
+	_Generic((member),                   \
+	    char *: SCHEMA_STRING,           \
+	    const char *: SCHEMA_TEXT,       \
+	    char **: SCHEMA_LIST,            \
+	    bool: SCHEMA_BOOL,               \
+	    int: SCHEMA_INT32,               \
+	    int64_t: SCHEMA_INT,             \
+	    uint64_t: SCHEMA_UINT64,         \
+	    double: SCHEMA_NUMBER,           \
+	    struct json_object *: SCHEMA_OBJECT, \
+	    default: SCHEMA_WORD)
+
+/* A STRUCT inside the owner, or one that it has a POINTER to. */
+#define SCHEMA_PART(owner, field, kind, member, schema, ...)               \
+	{                                                                  \
+		.name = (field), .is_member = true, .type = SCHEMA_##kind, \
+		.of = &(schema), .offset = offsetof(owner, member),        \
+		##__VA_ARGS__                                              \
+	}
+/* An object of which the members are the owner's own: the fields of its schema
+ * are members of the owner. */
+#define SCHEMA_GROUP(field, schema, ...)                                   \
+	{                                                                  \
+		.name = (field), .is_member = true, .type = SCHEMA_STRUCT, \
+		.of = &(schema), ##__VA_ARGS__                             \
+	}
+/* ROWS, POINTERS or SLOTS, and the member that counts them. */
+#define SCHEMA_PARTS(owner, field, kind, member, number, schema, ...)      \
+	{                                                                  \
+		.name = (field), .is_member = true, .type = SCHEMA_##kind, \
+		.of = &(schema), .offset = offsetof(owner, member),        \
+		.count = offsetof(owner, number), ##__VA_ARGS__            \
+	}
+#define SCHEMA_OWN(owner, field, member, kind, functions, ...)          \
+	{                                                               \
+		.name = (field), .is_member = true, .type = (kind),     \
+		.own = &(functions), .offset = offsetof(owner, member), \
+		##__VA_ARGS__                                           \
+	}
+
+/* The schema of a struct, of a table of its fields. */
+#define SCHEMA_OF(owner, table, ...)                               \
+	{                                                          \
+		.fields = (table),                                 \
+		.field_count = sizeof(table) / sizeof((table)[0]), \
+		.size = sizeof(owner), ##__VA_ARGS__               \
+	}
+
+/* --- records --------------------------------------------------------- */
+
+/* A new one, owned by the caller. */
+void *schema_new(const struct schema *schema);
+
+/* The record as JSON, owned by the caller, in the order of the table; objects
+ * are shared. schema_show() leaves private fields out; schema_add() adds the
+ * members to an object. */
+struct json_object *
+schema_json(const struct schema *schema, const void *record);
+struct json_object *
+schema_show(const struct schema *schema, const void *record);
+void schema_add(
+    const struct schema *schema, const void *record, struct json_object *json);
+
+/* Only members whose fields are present and not null change: the caller sets
+ * the defaults before. `at` is the path of json for error messages ("" at the
+ * top level). -EINVAL for a wrong type, an unknown word, or what is out of
+ * bounds, -ENOENT if a field is missing; members before it in the table have
+ * been set then. Fields that are not in the table are ignored; the strict one
+ * refuses them. */
+int schema_read(const struct schema *schema, struct json_object *json,
+    const char *at, void *record, struct err *err);
+int schema_read_strict(const struct schema *schema, struct json_object *json,
+    const char *at, void *record, struct err *err);
+
+/* Refuse a member of json that is not in the schema, nor in `others` (NULL
+ * terminated, may be NULL), which the caller reads by hand. -EINVAL; the
+ * message has its path and suggests the nearest name. */
+int schema_known(const struct schema *schema, const char *const *others,
+    struct json_object *json, const char *at, struct err *err);
+
+/* Copy every member; what was there is freed. Objects are shared. */
+void schema_copy(const struct schema *schema, const void *record, void *copy);
+
+/* Free what the members own and clear them. */
+void schema_release(const struct schema *schema, void *record);
+/* The same, and the record itself, which may be NULL. */
+void schema_free(const struct schema *schema, void *record);
+
+/* --- JSON ------------------------------------------------------------ */
+
+/* 0, or -EINVAL with a message such as "workers.auto-1.status: expected a
+ * string, found a number". Private fields are unknown ones. */
+int schema_check(const struct schema_field *field, struct json_object *value,
+    const char *at, struct err *err);
+
+/* JSON Schema (draft 2020-12) of the field; the caller owns it. Where they
+ * differ, schema_check() is authoritative: a schema counts the length of a
+ * string in characters, and accepts 3.0 as an integer. */
+struct json_object *schema_print(const struct schema_field *field);
+
+#endif
