@@ -103,9 +103,9 @@ form_of(const struct schema_field *field)
 	struct schema_field form = *field;
 	bool number;
 
+	form.type = forms[field->type];
 	if (!field->is_member)
 		return form;
-	form.type = forms[field->type];
 	number = form.type == SCHEMA_INT;
 	if ((field->flags & SCHEMA_OMIT_UNSET) != 0)
 		form.flags |= SCHEMA_OPTIONAL;

@@ -596,9 +596,12 @@ static int
 read_fields(const struct schema *schema, struct json_object *json,
     const char *at, bool strict, void *record, struct err *err)
 {
-	int r = strict ? schema_known(schema, NULL, json, at, err) :
-			 check_object(json, at, err);
+	int r;
 
+	strict |= schema->strict;
+	r = strict && !schema->open ?
+	    schema_known(schema, NULL, json, at, err) :
+	    check_object(json, at, err);
 	if (r == 0)
 		r = read_members(schema, json, at, strict, record, err);
 	if (r == 0 && schema->check != NULL)
@@ -613,11 +616,16 @@ schema_read(const struct schema *schema, struct json_object *json,
 	return read_fields(schema, json, at, false, record, err);
 }
 
-int
-schema_read_strict(const struct schema *schema, struct json_object *json,
-    const char *at, void *record, struct err *err)
+void *
+schema_make(const struct schema *schema, struct json_object *json,
+    const char *at, struct err *err)
 {
-	return read_fields(schema, json, at, true, record, err);
+	void *record = schema_new(schema);
+
+	if (schema_read(schema, json, at, record, err) == 0)
+		return record;
+	schema_free(schema, record);
+	return NULL;
 }
 
 /* --- names ----------------------------------------------------------- */

@@ -117,6 +117,8 @@ struct schema {
 					    * array or map one element */
 	size_t field_count; /* 0 = they end with a NULL name */
 	bool open; /* unknown members are allowed */
+	bool strict; /* and are refused when a record is read, here and in
+		      * what is inside; else they are ignored */
 	const char *help;
 	size_t size; /* of the struct */
 	const void *blank; /* a new one; NULL = all zero */
@@ -199,14 +201,14 @@ void schema_add(
 
 /* Only members whose fields are present and not null change: the caller sets
  * the defaults before. `at` is the path of json for error messages ("" at the
- * top level). -EINVAL for a wrong type, an unknown word, or what is out of
- * bounds, -ENOENT if a field is missing; members before it in the table have
- * been set then. Fields that are not in the table are ignored; the strict one
- * refuses them. */
+ * top level). -EINVAL for a wrong type, an unknown word, what is out of bounds
+ * or, if the schema is strict, not known; -ENOENT if a field is missing.
+ * Members before it in the table have been set then. */
 int schema_read(const struct schema *schema, struct json_object *json,
     const char *at, void *record, struct err *err);
-int schema_read_strict(const struct schema *schema, struct json_object *json,
-    const char *at, void *record, struct err *err);
+/* The same into a new record, owned by the caller; NULL for both errors. */
+void *schema_make(const struct schema *schema, struct json_object *json,
+    const char *at, struct err *err);
 
 /* Refuse a member of json that is not in the schema, nor in `others` (NULL
  * terminated, may be NULL), which the caller reads by hand. -EINVAL; the

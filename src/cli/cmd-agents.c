@@ -192,10 +192,6 @@ agents_run(struct cli *cli, const struct cli_args *args)
 	return verbs_run(cli, &cmd_agents, agents_verbs, args);
 }
 
-static const struct schema strings = {
-	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
-};
-
 #define MAYBE(member, words)                             \
 	{                                                \
 		.name = (member), .type = SHAPE_STRING,  \
@@ -209,7 +205,7 @@ static const struct schema card_shape = {
 		MAYBE("description", NULL),
 		MAYBE("model", "null: that of the worker"),
 		MAYBE("thinking", NULL),
-		{ .name = "tags", .type = SHAPE_ARRAY, .of = &strings },
+		{ .name = "tags", .type = SCHEMA_LIST },
 		{ .name = "cost_tier",
 		    .type = SHAPE_STRING,
 		    .choices = cost_tier_words,
@@ -217,8 +213,7 @@ static const struct schema card_shape = {
 		MAYBE("typical_latency", NULL),
 		MAYBE("notes", NULL),
 		{ .name = "tools",
-		    .type = SHAPE_ARRAY,
-		    .of = &strings,
+		    .type = SCHEMA_LIST,
 		    .flags = SHAPE_NULLABLE,
 		    .help = "null: every tool" },
 		{ .name = NULL },
@@ -232,10 +227,9 @@ static const struct schema suggestion_shape = {
 		{ .name = "score",
 		    .type = SHAPE_INT,
 		    .help = "0: nothing in its card matches" },
-		{ .name = "matched_tags", .type = SHAPE_ARRAY, .of = &strings },
+		{ .name = "matched_tags", .type = SCHEMA_LIST },
 		{ .name = "reasons",
-		    .type = SHAPE_ARRAY,
-		    .of = &strings,
+		    .type = SCHEMA_LIST,
 		    .help = "why it is where it is" },
 		{ .name = "card", .type = SHAPE_OBJECT, .of = &card_shape },
 		{ .name = NULL },
@@ -245,23 +239,10 @@ static const struct schema suggestion_shape = {
 static const struct schema agents_shape = {
 	.fields =
 	    (const struct schema_field[]){
-		{ .name = "list",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_OBJECT, .of = &card_shape },
-			} },
+		{ .name = "list", .type = SCHEMA_ROWS, .of = &card_shape },
 		{ .name = "suggest",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_OBJECT,
-				    .of = &suggestion_shape },
-			} },
+		    .type = SCHEMA_ROWS,
+		    .of = &suggestion_shape },
 		{ .name = NULL },
 	    },
 };

@@ -589,13 +589,7 @@ const struct cli_command cmd_completion = {
 			(const struct schema_field[]){
 			    { .name = "of", .type = SHAPE_STRING },
 			    { .name = "lines",
-				.type = SHAPE_ARRAY,
-				.of =
-				    &(const struct schema){
-					.fields =
-					    &(const struct schema_field){
-						.type = SHAPE_STRING },
-				    },
+				.type = SCHEMA_LIST,
 				.help = "of the script, or the words" },
 			    { .name = NULL },
 			},

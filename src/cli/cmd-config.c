@@ -454,25 +454,11 @@ static const struct schema doc_shape = {
 static const struct schema config_shape = {
 	.fields =
 	    (const struct schema_field[]){
-		{ .name = "list",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_OBJECT, .of = &value_shape },
-			} },
+		{ .name = "list", .type = SCHEMA_ROWS, .of = &value_shape },
 		{ .name = "get, set, unset",
 		    .type = SHAPE_OBJECT,
 		    .of = &value_shape },
-		{ .name = "doc",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_OBJECT, .of = &doc_shape },
-			} },
+		{ .name = "doc", .type = SCHEMA_ROWS, .of = &doc_shape },
 		{ .name = NULL },
 	    },
 };

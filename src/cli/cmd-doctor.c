@@ -540,22 +540,10 @@ static const struct schema doctor_shape = {
 		    .type = SHAPE_BOOL,
 		    .help = "no check failed; warnings are fine" },
 		{ .name = "checks",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_OBJECT,
-				    .of = &preflight_check_shape },
-			} },
+		    .type = SCHEMA_ROWS,
+		    .of = &preflight_check_shape },
 		{ .name = "repairs",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_STRING },
-			},
+		    .type = SCHEMA_LIST,
 		    .help = "what --repair and --rebuild did" },
 		{ .name = "sandbox",
 		    .type = SHAPE_OBJECT,

@@ -494,8 +494,8 @@ static const struct schema escalations_forms = {
 	.fields =
 	    (const struct schema_field[]){
 		{ .name = "list",
-		    .type = SHAPE_ARRAY,
-		    .of = &api_people_records },
+		    .type = SCHEMA_ROWS,
+		    .of = &api_people_record },
 		{ .name = "ack, answer, test",
 		    .type = SHAPE_OBJECT,
 		    .of = &api_people_record },

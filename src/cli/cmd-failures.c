@@ -326,11 +326,6 @@ static const struct schema event_shape = {
 	    },
 };
 
-static const struct schema events_shape = {
-	.fields = &(const struct schema_field){ .type = SHAPE_OBJECT,
-	    .of = &event_shape },
-};
-
 static const struct schema group_shape = {
 	.fields =
 	    (const struct schema_field[]){
@@ -348,8 +343,8 @@ static const struct schema group_shape = {
 		NULLABLE("class", SHAPE_STRING, "see autod(8)"),
 		NULLABLE("words", SHAPE_STRING, "reason of the last failure"),
 		{ .name = "done",
-		    .type = SHAPE_ARRAY,
-		    .of = &events_shape,
+		    .type = SCHEMA_ROWS,
+		    .of = &event_shape,
 		    .help = "remediations, and where the overseer gave up" },
 		{ .name = NULL },
 	    },
@@ -359,17 +354,12 @@ static const struct schema failures_shape = {
 	.fields =
 	    (const struct schema_field[]){
 		{ .name = "failures",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_OBJECT, .of = &group_shape },
-			},
+		    .type = SCHEMA_ROWS,
+		    .of = &group_shape,
 		    .help = "by signature, newest last" },
 		{ .name = "events",
-		    .type = SHAPE_ARRAY,
-		    .of = &events_shape,
+		    .type = SCHEMA_ROWS,
+		    .of = &event_shape,
 		    .help = "the events behind the failures, newest last" },
 		{ .name = "cleared",
 		    .type = SHAPE_OBJECT,

@@ -83,14 +83,7 @@ static const struct schema command_shape = {
 		{ .name = "help",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_NULLABLE },
-		{ .name = "options",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_OBJECT, .of = &option_shape },
-			} },
+		{ .name = "options", .type = SCHEMA_ROWS, .of = &option_shape },
 		{ .name = NULL },
 	    },
 };
@@ -102,13 +95,8 @@ const struct cli_command cmd_help = {
 	.max_args = 1,
 	.shape =
 	    &(const struct schema_field){
-		.type = SHAPE_ARRAY,
-		.of =
-		    &(const struct schema){
-			.fields =
-			    &(const struct schema_field){
-				.type = SHAPE_OBJECT, .of = &command_shape },
-		    },
+		.type = SCHEMA_ROWS,
+		.of = &command_shape,
 	    },
 	.run = help_run,
 };

@@ -161,13 +161,8 @@ const struct cli_command cmd_logs = {
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape =
 	    &(const struct schema_field){
-		.type = SHAPE_ARRAY,
-		.of =
-		    &(const struct schema){
-			.fields =
-			    &(const struct schema_field){
-				.type = SHAPE_OBJECT, .of = &record_shape },
-		    },
+		.type = SCHEMA_ROWS,
+		.of = &record_shape,
 	    },
 	.run = logs_run,
 };

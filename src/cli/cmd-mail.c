@@ -332,8 +332,8 @@ static const struct schema mail_forms = {
 	.fields =
 	    (const struct schema_field[]){
 		{ .name = "inbox",
-		    .type = SHAPE_ARRAY,
-		    .of = &api_mail_records },
+		    .type = SCHEMA_ROWS,
+		    .of = &api_mail_record },
 		{ .name = "send", .type = SHAPE_OBJECT, .of = &api_mail_sent },
 		{ .name = "show, ack",
 		    .type = SHAPE_OBJECT,

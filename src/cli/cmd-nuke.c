@@ -192,9 +192,7 @@ static const struct schema word_shape = {
 static const struct schema nuke_shape = {
 	.fields =
 	    (const struct schema_field[]){
-		{ .name = "workers_removed",
-		    .type = SHAPE_ARRAY,
-		    .of = &word_shape },
+		{ .name = "workers_removed", .type = SCHEMA_LIST },
 		{ .name = "salvaged",
 		    .type = SHAPE_MAP,
 		    .of = &word_shape,

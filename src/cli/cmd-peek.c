@@ -163,14 +163,7 @@ static const struct schema peek_shape = {
 		{ .name = "worker",
 		    .type = SHAPE_STRING,
 		    .help = "or overseer" },
-		{ .name = "lines",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_STRING },
-			} },
+		{ .name = "lines", .type = SCHEMA_LIST },
 		{ .name = NULL },
 	    },
 };

@@ -280,10 +280,6 @@ plan_run(struct cli *cli, const struct cli_args *args)
 	return verbs_run(cli, &cmd_plan, plan_verbs, args);
 }
 
-static const struct schema strings = {
-	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
-};
-
 static const struct schema leaf_shape = {
 	.fields =
 	    (const struct schema_field[]){
@@ -305,11 +301,6 @@ static const struct schema leaf_shape = {
 	    },
 };
 
-static const struct schema leaves = {
-	.fields = &(const struct schema_field){ .type = SHAPE_OBJECT,
-	    .of = &leaf_shape },
-};
-
 static const struct schema insights_shape = {
 	.fields =
 	    (const struct schema_field[]){
@@ -320,9 +311,13 @@ static const struct schema insights_shape = {
 		{ .name = "blocked", .type = SHAPE_INT },
 		{ .name = "effort", .type = SHAPE_INT, .help = "of all" },
 		{ .name = "critical_effort", .type = SHAPE_INT },
-		{ .name = "critical_path", .type = SHAPE_ARRAY, .of = &leaves },
-		{ .name = "bottlenecks", .type = SHAPE_ARRAY, .of = &leaves },
-		{ .name = "blockers", .type = SHAPE_ARRAY, .of = &leaves },
+		{ .name = "critical_path",
+		    .type = SCHEMA_ROWS,
+		    .of = &leaf_shape },
+		{ .name = "bottlenecks",
+		    .type = SCHEMA_ROWS,
+		    .of = &leaf_shape },
+		{ .name = "blockers", .type = SCHEMA_ROWS, .of = &leaf_shape },
 		{ .name = NULL },
 	    },
 };
@@ -334,19 +329,14 @@ static const struct schema recommendation_shape = {
 		    .type = SHAPE_STRING,
 		    .choices = recommend_kind_words },
 		{ .name = "score", .type = SHAPE_INT, .help = "1 to 100" },
-		{ .name = "nodes", .type = SHAPE_ARRAY, .of = &strings },
-		{ .name = "reasons", .type = SHAPE_ARRAY, .of = &strings },
+		{ .name = "nodes", .type = SCHEMA_LIST },
+		{ .name = "reasons", .type = SCHEMA_LIST },
 		{ .name = "command",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_NULLABLE,
 		    .help = "what to type" },
 		{ .name = NULL },
 	    },
-};
-
-static const struct schema recommendations_shape = {
-	.fields = &(const struct schema_field){ .type = SHAPE_OBJECT,
-	    .of = &recommendation_shape },
 };
 
 static const struct schema plan_forms = {
@@ -362,8 +352,8 @@ static const struct schema plan_forms = {
 		    .type = SHAPE_OBJECT,
 		    .of = &insights_shape },
 		{ .name = "recommend",
-		    .type = SHAPE_ARRAY,
-		    .of = &recommendations_shape },
+		    .type = SCHEMA_ROWS,
+		    .of = &recommendation_shape },
 		{ .name = NULL },
 	    },
 };

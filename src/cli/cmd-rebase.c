@@ -77,13 +77,7 @@ static const struct schema rebase_shape = {
 		{ .name = "worker", .type = SHAPE_STRING },
 		{ .name = "success", .type = SHAPE_BOOL },
 		{ .name = "conflicts",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_STRING },
-			},
+		    .type = SCHEMA_LIST,
 		    .help = "paths that the worker is resolving" },
 		{ .name = NULL },
 	    },

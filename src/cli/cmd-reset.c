@@ -146,8 +146,7 @@ static const struct schema reset_shape = {
 		    .help =
 			"ref that keeps its work; empty when there was none" },
 		{ .name = "workers_reset",
-		    .type = SHAPE_ARRAY,
-		    .of = &word_shape,
+		    .type = SCHEMA_LIST,
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "with --all, instead of the members above" },
 		{ .name = "failed",

@@ -293,14 +293,7 @@ static const struct schema review_shape = {
 		{ .name = "uncommitted_files",
 		    .type = SHAPE_INT,
 		    .help = "files with changes that are not shown" },
-		{ .name = "changed_files",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_STRING },
-			} },
+		{ .name = "changed_files", .type = SCHEMA_LIST },
 		{ .name = NULL },
 	    },
 };

@@ -478,14 +478,7 @@ static const struct schema shown_shape = {
 	    (const struct schema_field[]){
 		REF,
 		COMMIT,
-		{ .name = "changed_files",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_STRING },
-			} },
+		{ .name = "changed_files", .type = SCHEMA_LIST },
 		{ .name = NULL },
 	    },
 };
@@ -508,27 +501,12 @@ static const struct schema dropped_shape = {
 static const struct schema salvage_shape = {
 	.fields =
 	    (const struct schema_field[]){
-		{ .name = "list",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_OBJECT, .of = &listed_shape },
-			} },
+		{ .name = "list", .type = SCHEMA_ROWS, .of = &listed_shape },
 		{ .name = "show", .type = SHAPE_OBJECT, .of = &shown_shape },
 		{ .name = "restore",
 		    .type = SHAPE_OBJECT,
 		    .of = &restored_shape },
-		{ .name = "drop",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_OBJECT,
-				    .of = &dropped_shape },
-			} },
+		{ .name = "drop", .type = SCHEMA_ROWS, .of = &dropped_shape },
 		{ .name = NULL },
 	    },
 };

@@ -218,12 +218,7 @@ const struct cli_command cmd_stats = {
 	    "spawned with). They are kept for 30 days in .llmc/perf/.\n",
 	.flags = stats_flags,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SHAPE_ARRAY,
-	    .of =
-		&(const struct schema){
-		    .fields =
-			&(const struct schema_field){
-			    .type = SHAPE_OBJECT, .of = &group_shape },
-		} },
+	.shape = &(const struct schema_field){ .type = SCHEMA_ROWS,
+	    .of = &group_shape },
 	.run = stats_run,
 };

@@ -429,10 +429,6 @@ status_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct schema hold_names = {
-	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
-};
-
 static const struct schema worker_shape = {
 	.fields =
 	    (const struct schema_field[]){
@@ -468,8 +464,7 @@ static const struct schema worker_shape = {
 		    .type = SHAPE_BOOL,
 		    .help = "a person paused or stopped it: no new task" },
 		{ .name = "paused_for",
-		    .type = SHAPE_ARRAY,
-		    .of = &hold_names,
+		    .type = SCHEMA_LIST,
 		    .help = "why it does not go on, or will not after its "
 			    "turn: person, budget, trust" },
 		{ .name = "oversight",
@@ -524,11 +519,6 @@ static const struct schema daemon_shape = {
 	    },
 };
 
-static const struct schema workers_shape = {
-	.fields = &(const struct schema_field){ .type = SHAPE_OBJECT,
-	    .of = &worker_shape },
-};
-
 static const struct schema status_shape = {
 	.fields =
 	    (const struct schema_field[]){
@@ -542,12 +532,10 @@ static const struct schema status_shape = {
 		    .of = &status_overseer_shape,
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "only where an overseer is running or has run" },
-		{ .name = "workers",
-		    .type = SHAPE_ARRAY,
-		    .of = &workers_shape },
+		{ .name = "workers", .type = SCHEMA_ROWS, .of = &worker_shape },
 		{ .name = "auto_workers",
-		    .type = SHAPE_ARRAY,
-		    .of = &workers_shape,
+		    .type = SCHEMA_ROWS,
+		    .of = &worker_shape,
 		    .flags = SHAPE_OPTIONAL },
 		{ .name = "auto",
 		    .type = SHAPE_OBJECT,
@@ -560,14 +548,8 @@ static const struct schema status_shape = {
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "only where goals are used" },
 		{ .name = "days",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_OBJECT,
-				    .of = &status_usage_shape },
-			},
+		    .type = SCHEMA_ROWS,
+		    .of = &status_usage_shape,
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "what all workers used, oldest day first" },
 		{ .name = "push",
@@ -576,8 +558,8 @@ static const struct schema status_shape = {
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "only while a push of landed work fails" },
 		{ .name = "needs",
-		    .type = SHAPE_ARRAY,
-		    .of = &view_needs_shape,
+		    .type = SCHEMA_ROWS,
+		    .of = &view_need_schema,
 		    .help = "what needs a person now, the most urgent first" },
 		{ .name = "summary",
 		    .type = SHAPE_MAP,

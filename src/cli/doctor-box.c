@@ -478,14 +478,7 @@ const struct schema doctor_box_shape = {
 		{ .name = "held", .type = SHAPE_INT },
 		{ .name = "not_held", .type = SHAPE_INT },
 		{ .name = "no_evidence", .type = SHAPE_INT },
-		{ .name = "escapes",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_OBJECT, .of = &escape_shape },
-			} },
+		{ .name = "escapes", .type = SCHEMA_ROWS, .of = &escape_shape },
 		{ .name = NULL },
 	    },
 };

@@ -347,13 +347,7 @@ const struct schema status_overseer_shape = {
 		    .help = "remediations since the last healthy run" },
 		NULLABLE("failure", SHAPE_STRING, "reason of the last failure"),
 		{ .name = "events",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_STRING },
-			},
+		    .type = SCHEMA_LIST,
 		    .help = "its last messages" },
 		NULLABLE("manual_intervention", SHAPE_STRING,
 		    "file of a remediation that asks for a person"),

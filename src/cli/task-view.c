@@ -468,24 +468,12 @@ static const struct schema entry_shape = {
 		MORE("last_words", SHAPE_STRING,
 		    "with show: last message of the agent"),
 		{ .name = "history",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_OBJECT,
-				    .of = &history_shape },
-			},
+		    .type = SCHEMA_ROWS,
+		    .of = &history_shape,
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "with show" },
 		{ .name = "salvage",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_STRING },
-			},
+		    .type = SCHEMA_LIST,
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "with show: refs of its work that did not land" },
 		{ .name = NULL },
@@ -514,13 +502,8 @@ const struct schema task_view_shape = {
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "list: where tasks come from" },
 		{ .name = "tasks",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_OBJECT, .of = &entry_shape },
-			},
+		    .type = SCHEMA_ROWS,
+		    .of = &entry_shape,
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "list" },
 		{ .name = "record",

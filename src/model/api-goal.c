@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "api-goal.h"
-#include "api-plan-record.h"
 #include "api-shape.h"
-#include "plan-evidence.h"
+#include "plan-assignment.h"
+#include "plan-goal.h"
+#include "plan-node.h"
+#include "plan-summary.h"
 #include "plan-load.h"
 #include "plan-status.h"
 #include "priority.h"
@@ -154,11 +156,11 @@ const struct schema api_goal_tick_params = {
 		.name = "status", .type = SHAPE_STRING, \
 		.choices = goal_status_words            \
 	}
-#define RESULT_SUMMARY                                            \
-	{                                                         \
-		.name = "summary", .type = SHAPE_OBJECT,          \
-		.of = &api_plan_summary, .flags = SHAPE_NULLABLE, \
-		.help = "null: its plan cannot be read"           \
+#define RESULT_SUMMARY                                               \
+	{                                                            \
+		.name = "summary", .type = SHAPE_OBJECT,             \
+		.of = &plan_summary_schema, .flags = SHAPE_NULLABLE, \
+		.help = "null: its plan cannot be read"              \
 	}
 
 const struct schema api_goal_changed = {
@@ -197,7 +199,7 @@ const struct schema api_plan_drafted = {
 		API_PLAN_NULL_OR("why", NULL),
 		{ .name = "record",
 		    .type = SHAPE_OBJECT,
-		    .of = &api_plan_goal,
+		    .of = &plan_goal_schema,
 		    .flags = SHAPE_NULLABLE,
 		    .help = "the goal with the nodes that it would have" },
 		END,
@@ -215,9 +217,7 @@ static const struct schema entry = {
 		{ .name = "priority",
 		    .type = SHAPE_STRING,
 		    .choices = priority_words },
-		{ .name = "tags",
-		    .type = SHAPE_ARRAY,
-		    .of = &api_plan_strings },
+		{ .name = "tags", .type = SCHEMA_LIST, .size = PLAN_LINE_MAX },
 		FIELD("version", SHAPE_INT, "of its plan"),
 		FIELD("created_ms", SHAPE_INT, NULL),
 		{ .name = "ended_ms",
@@ -228,15 +228,10 @@ static const struct schema entry = {
 	    },
 };
 
-static const struct schema entries = {
-	.fields =
-	    &(const struct schema_field){ .type = SHAPE_OBJECT, .of = &entry },
-};
-
 const struct schema api_goal_listed = {
 	.fields =
 	    FIELDS{
-		{ .name = "goals", .type = SHAPE_ARRAY, .of = &entries },
+		{ .name = "goals", .type = SCHEMA_ROWS, .of = &entry },
 		END,
 	    },
 };
@@ -248,13 +243,13 @@ const struct schema api_goal_shown = {
 	    FIELDS{
 		{ .name = "record",
 		    .type = SHAPE_OBJECT,
-		    .of = &api_plan_goal },
+		    .of = &plan_goal_schema },
 		{ .name = "summary",
 		    .type = SHAPE_OBJECT,
-		    .of = &api_plan_summary },
+		    .of = &plan_summary_schema },
 		{ .name = "assignments",
-		    .type = SHAPE_ARRAY,
-		    .of = &api_plan_assignments,
+		    .type = SCHEMA_ROWS,
+		    .of = &plan_assignment_schema,
 		    .help = "open ones" },
 		END,
 	    },
@@ -300,14 +295,14 @@ static const struct schema status = {
 		{ .name = "goals", .type = SHAPE_OBJECT, .of = &goal_counts },
 		{ .name = "summary",
 		    .type = SHAPE_OBJECT,
-		    .of = &api_plan_summary,
+		    .of = &plan_summary_schema,
 		    .help = "of all open goals together" },
 		{ .name = "assignments",
 		    .type = SHAPE_OBJECT,
 		    .of = &assignment_counts },
 		{ .name = "stalled",
-		    .type = SHAPE_ARRAY,
-		    .of = &api_plan_assignments,
+		    .type = SCHEMA_ROWS,
+		    .of = &plan_assignment_schema,
 		    .help = "assignments that are stalled or blocked; the "
 			    "first 100" },
 		END,
@@ -334,16 +329,11 @@ static const struct schema decision = {
 	    },
 };
 
-static const struct schema decisions = {
-	.fields = &(
-	    const struct schema_field){ .type = SHAPE_OBJECT, .of = &decision },
-};
-
 static const struct schema ticked = {
 	.fields =
 	    FIELDS{
 		API_PLAN_NULL_OR("gate", "why nothing was decided"),
-		{ .name = "decisions", .type = SHAPE_ARRAY, .of = &decisions },
+		{ .name = "decisions", .type = SCHEMA_ROWS, .of = &decision },
 		END,
 	    },
 };

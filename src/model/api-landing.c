@@ -211,15 +211,11 @@ const struct schema_field api_landing_revert_result = RESULT(reverted);
 		.name = (member), .type = (kind_), .flags = SHAPE_NULLABLE, \
 		.help = (words)                                             \
 	}
-#define LIST(member, element, words)                                     \
-	{                                                                \
-		.name = (member), .type = SHAPE_ARRAY, .of = &(element), \
-		.help = (words)                                          \
+#define ROWS(member, record, words)                                     \
+	{                                                               \
+		.name = (member), .type = SCHEMA_ROWS, .of = &(record), \
+		.help = (words)                                         \
 	}
-
-static const struct schema names = {
-	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
-};
 
 static const struct schema listed_item = {
 	.fields =
@@ -254,11 +250,6 @@ static const struct schema listed_item = {
 	    },
 };
 
-static const struct schema listed_items = {
-	.fields = &(const struct schema_field){ .type = SHAPE_OBJECT,
-	    .of = &listed_item },
-};
-
 static const struct schema listed_run = {
 	.fields =
 	    FIELDS{
@@ -266,15 +257,12 @@ static const struct schema listed_run = {
 		FIELD("tree_sha", SHAPE_STRING, "what is checked"),
 		FIELD("since_unix", SHAPE_INT, NULL),
 		FIELD("cancelled", SHAPE_BOOL, "it was told to stop"),
-		LIST("covers", names,
-		    "ids of items; empty when the branch itself is checked"),
+		{ .name = "covers",
+		    .type = SCHEMA_LIST,
+		    .help =
+			"ids of items; empty when the branch itself is checked" },
 		END,
 	    },
-};
-
-static const struct schema listed_runs = {
-	.fields = &(const struct schema_field){ .type = SHAPE_OBJECT,
-	    .of = &listed_run },
 };
 
 static const struct schema listed_check = {
@@ -328,8 +316,8 @@ static const struct schema listed = {
 		    .of = &api_landing_push,
 		    .help = "null: repo.push is not set, or nothing has landed "
 			    "since" },
-		LIST("running", listed_runs, "checks"),
-		LIST("items", listed_items, "in the order of the queue"),
+		ROWS("running", listed_run, "checks"),
+		ROWS("items", listed_item, "in the order of the queue"),
 		END,
 	    },
 };

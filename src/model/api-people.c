@@ -10,14 +10,11 @@
 		.name = (member), .type = (kind), .flags = SHAPE_NULLABLE, \
 		.help = (words)                                            \
 	}
-#define LIST(member, words)                                            \
-	{                                                              \
-		.name = (member), .type = SHAPE_ARRAY, .of = &strings, \
-		.flags = SHAPE_NULLABLE, .help = (words)               \
+#define LIST(member, words)                              \
+	{                                                \
+		.name = (member), .type = SCHEMA_LIST,   \
+		.flags = SHAPE_NULLABLE, .help = (words) \
 	}
-
-static const struct schema strings = { .fields =
-					   FIELDS{ { .type = SHAPE_STRING } } };
 
 static const struct schema delivery = {
 	.fields =
@@ -34,9 +31,6 @@ static const struct schema delivery = {
 		END,
 	    },
 };
-
-static const struct schema deliveries = { .fields =
-					      FIELDS{ RESULT(delivery) } };
 
 const struct schema api_people_record = {
 	.fields =
@@ -71,13 +65,10 @@ const struct schema api_people_record = {
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_NULLABLE | SHAPE_OPTIONAL,
 		    .help = "what the agent asks, until it is answered" },
-		{ .name = "channels", .type = SHAPE_ARRAY, .of = &deliveries },
+		{ .name = "channels", .type = SCHEMA_ROWS, .of = &delivery },
 		END,
 	    },
 };
-
-const struct schema api_people_records = { .fields = FIELDS{
-					       RESULT(api_people_record) } };
 
 const struct schema api_people_ack_params = {
 	.fields = FIELDS{ FIELD("id", SHAPE_STRING, "of a message"), END },
@@ -86,6 +77,6 @@ const struct schema api_people_ack_params = {
 const struct schema_field api_people_ack_result = RESULT(api_people_record);
 
 const struct schema_field api_people_list_result = {
-	.type = SHAPE_ARRAY,
-	.of = &api_people_records,
+	.type = SCHEMA_ROWS,
+	.of = &api_people_record,
 };

@@ -8,7 +8,6 @@ struct schema;
 struct schema_field;
 
 extern const struct schema api_people_record;
-extern const struct schema api_people_records; /* a list of them */
 
 extern const struct schema api_people_ack_params;
 extern const struct schema_field api_people_ack_result;

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "plan-text.h"
 #include "shape.h"
 
 #define FIELD(member, kind, words)                                \
@@ -26,6 +27,19 @@
 #define RESULT(members)                                \
 	{                                              \
 		.type = SHAPE_OBJECT, .of = &(members) \
+	}
+
+/* A parameter that is a list of texts, and a member of a result that is a text
+ * or null. */
+#define API_PLAN_LIST(member, words)                                           \
+	{                                                                      \
+		.name = (member), .type = SCHEMA_LIST, .size = PLAN_LINE_MAX,  \
+		.max = PLAN_LIST_MAX, .flags = SHAPE_OPTIONAL, .help = (words) \
+	}
+#define API_PLAN_NULL_OR(member, words)                  \
+	{                                                \
+		.name = (member), .type = SHAPE_STRING,  \
+		.flags = SHAPE_NULLABLE, .help = (words) \
 	}
 
 #define WORKER FIELD("worker", SHAPE_STRING, "name of a worker")

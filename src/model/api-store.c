@@ -2,7 +2,6 @@
 
 #include <stdint.h>
 
-#include "api-plan-record.h"
 #include "api-shape.h"
 #include "api-store.h"
 #include "api.h"
@@ -10,9 +9,8 @@
 #define COUNT(member, words) MAY(member, SHAPE_INT, words)
 #define WORDS(member, words)                                                  \
 	{                                                                     \
-		.name = (member), .type = SHAPE_ARRAY,                        \
-		.of = &api_plan_strings, .max = 100, .flags = SHAPE_OPTIONAL, \
-		.help = (words)                                               \
+		.name = (member), .type = SCHEMA_LIST, .size = PLAN_LINE_MAX, \
+		.max = 100, .flags = SHAPE_OPTIONAL, .help = (words)          \
 	}
 #define RECORDS                                                              \
 	{                                                                    \
@@ -143,8 +141,8 @@ static const struct schema reasons = {
 		MAY("backoff", SHAPE_STRING, "which back-off is active?"),
 		MAY("progress", SHAPE_STRING, "what shows progress?"),
 		{ .name = "chain",
-		    .type = SHAPE_ARRAY,
-		    .of = &api_plan_strings,
+		    .type = SCHEMA_LIST,
+		    .size = PLAN_LINE_MAX,
 		    .help = "what happened, in words; the newest is last" },
 		RECORDS,
 		END,

@@ -49,28 +49,24 @@
 	}
 #define MAY_STRINGS(member, count, words)                                \
 	{                                                                \
-		.name = (member), .type = SHAPE_ARRAY, .of = &strings,   \
+		.name = (member), .type = SCHEMA_LIST, .size = 4096,     \
 		.max = (count), .flags = SHAPE_OPTIONAL, .help = (words) \
 	}
 /* A list of strings, or one. */
-#define MAY_LINES(member, count, words)                                \
-	{                                                              \
-		.name = (member), .type = SHAPE_ARRAY, .of = &strings, \
-		.max = (count), .help = (words),                       \
-		.flags = SHAPE_OPTIONAL | SHAPE_OR_STRING              \
+#define MAY_LINES(member, count, words)                              \
+	{                                                            \
+		.name = (member), .type = SCHEMA_LIST, .size = 4096, \
+		.max = (count), .help = (words),                     \
+		.flags = SHAPE_OPTIONAL | SHAPE_OR_STRING            \
 	}
 #define MAY_LIST(member, shape, count, words)                            \
 	{                                                                \
-		.name = (member), .type = SHAPE_ARRAY, .of = &(shape),   \
+		.name = (member), .type = SCHEMA_ROWS, .of = &(shape),   \
 		.max = (count), .flags = SHAPE_OPTIONAL, .help = (words) \
 	}
 
 #define BODY_MAX       65536
 #define LINE_MAX_BYTES 1024
-
-static const struct schema strings = {
-	.fields = FIELDS{ { .type = SHAPE_STRING, .max = 4096 } }
-};
 
 const struct schema api_team_no_params = { .fields =
 					       FIELDS{ SELF, CALL, END } };
@@ -119,8 +115,6 @@ static const struct schema artifact = {
 	    },
 };
 
-static const struct schema artifacts = { .fields = FIELDS{ RESULT(artifact) } };
-
 const struct schema api_team_completion_params = {
 	.fields =
 	    FIELDS{
@@ -128,7 +122,7 @@ const struct schema api_team_completion_params = {
 		CALL,
 		MAY_SAY("status", completion_words, "how it ended"),
 		MAY_SAY("confidence", confidence_words, "in the result"),
-		MAY_LIST("artifacts", artifacts, 200, "files you have made"),
+		MAY_LIST("artifacts", artifact, 200, "files you have made"),
 		MAY_LINES("blockers", 200, "what kept you from the rest"),
 		{ .name = "summary",
 		    .type = SHAPE_STRING,
@@ -156,13 +150,10 @@ static const struct schema contract_artifact = {
 	    },
 };
 
-static const struct schema contract_artifacts = { .fields = FIELDS{ RESULT(
-						      contract_artifact) } };
-
 const struct schema api_contract = {
 	.fields =
 	    FIELDS{
-		MAY_LIST("artifacts", contract_artifacts, 200,
+		MAY_LIST("artifacts", contract_artifact, 200,
 		    "files that must be there, changed by this work"),
 		MAY("requireCompletionReport", SHAPE_BOOL,
 		    "its last tool call must be report_completion"),
@@ -209,8 +200,6 @@ static const struct schema subagent = {
 	    },
 };
 
-static const struct schema subagents = { .fields = FIELDS{ RESULT(subagent) } };
-
 const struct schema api_team_spawn_params = {
 	.fields =
 	    FIELDS{
@@ -218,8 +207,8 @@ const struct schema api_team_spawn_params = {
 		CALL,
 		TEXT("spawn_reason", 4096, "why the task is to be split"),
 		{ .name = "requested_subagents",
-		    .type = SHAPE_ARRAY,
-		    .of = &subagents,
+		    .type = SCHEMA_ROWS,
+		    .of = &subagent,
 		    .min = 1,
 		    .max = 20,
 		    .help = "one entry for each agent" },
@@ -369,10 +358,6 @@ const struct schema api_mail_record = {
 	.help = "one piece of mail",
 };
 
-const struct schema api_mail_records = {
-	.fields = FIELDS{ RESULT(api_mail_record) },
-};
-
 const struct schema api_mail_sent = {
 	.fields =
 	    FIELDS{
@@ -387,8 +372,8 @@ const struct schema api_mail_sent = {
 const struct schema_field api_mail_result = RESULT(api_mail_record);
 const struct schema_field api_mail_sent_result = RESULT(api_mail_sent);
 const struct schema_field api_mail_list_result = {
-	.type = SHAPE_ARRAY,
-	.of = &api_mail_records,
+	.type = SCHEMA_ROWS,
+	.of = &api_mail_record,
 };
 
 /* --- reservations ------------------------------------------------------ */
@@ -399,8 +384,8 @@ const struct schema api_team_reserve_params = {
 		SELF,
 		CALL,
 		{ .name = "paths",
-		    .type = SHAPE_ARRAY,
-		    .of = &strings,
+		    .type = SCHEMA_LIST,
+		    .size = 4096,
 		    .min = 1,
 		    .max = 200,
 		    .help = "files, or folders with all that is in them, "
@@ -552,9 +537,7 @@ static const struct schema tree_member = {
 	.help = "one agent, below the one that spawned it",
 };
 
-static const struct schema tree = { .fields = FIELDS{ RESULT(tree_member) } };
-
 const struct schema_field api_team_tree_result = {
-	.type = SHAPE_ARRAY,
-	.of = &tree,
+	.type = SCHEMA_ROWS,
+	.of = &tree_member,
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "api-plan-record.h"
 #include "api-shape.h"
 #include "api-work.h"
-#include "plan-evidence.h"
+#include "plan-assignment.h"
 #include "plan-node.h"
 #include "plan-status.h"
+#include "plan-summary.h"
 #include "priority.h"
 
 #define GOAL                                                      \
@@ -61,7 +61,7 @@ const struct schema api_work_update_params = {
 		    .help = "inherited: that of the node above it" },
 		{ .name = "evidence",
 		    .type = SHAPE_OBJECT,
-		    .of = &api_plan_evidence,
+		    .of = &plan_evidence_schema,
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "what shows that it is done" },
 		REASON("why; done without evidence, and blocked, need it"),
@@ -104,8 +104,8 @@ const struct schema api_work_split_params = {
 		GOAL,
 		NODE,
 		{ .name = "names",
-		    .type = SHAPE_ARRAY,
-		    .of = &api_plan_strings,
+		    .type = SCHEMA_LIST,
+		    .size = PLAN_LINE_MAX,
 		    .min = 1,
 		    .max = PLAN_LIST_MAX,
 		    .help = "one for each part" },
@@ -119,8 +119,8 @@ const struct schema api_work_merge_params = {
 	    FIELDS{
 		GOAL,
 		{ .name = "nodes",
-		    .type = SHAPE_ARRAY,
-		    .of = &api_plan_strings,
+		    .type = SCHEMA_LIST,
+		    .size = PLAN_LINE_MAX,
 		    .min = 2,
 		    .max = PLAN_LIST_MAX,
 		    .help = "ids; all become part of the first" },
@@ -179,8 +179,8 @@ const struct schema api_work_changed = {
 		FIELD("version", SHAPE_INT, "of the plan"),
 		FIELD("text", SHAPE_STRING, "what was changed"),
 		{ .name = "changed",
-		    .type = SHAPE_ARRAY,
-		    .of = &api_plan_strings,
+		    .type = SCHEMA_LIST,
+		    .size = PLAN_LINE_MAX,
 		    .help = "ids of all nodes that were changed or added; the "
 			    "first 128" },
 		{ .name = "goal_status",
@@ -215,15 +215,10 @@ static const struct schema entry = {
 	    },
 };
 
-static const struct schema entries = {
-	.fields =
-	    &(const struct schema_field){ .type = SHAPE_OBJECT, .of = &entry },
-};
-
 const struct schema api_work_listed = {
 	.fields =
 	    FIELDS{
-		{ .name = "nodes", .type = SHAPE_ARRAY, .of = &entries },
+		{ .name = "nodes", .type = SCHEMA_ROWS, .of = &entry },
 		END,
 	    },
 };
@@ -235,17 +230,17 @@ const struct schema api_work_shown = {
 	    FIELDS{
 		{ .name = "record",
 		    .type = SHAPE_OBJECT,
-		    .of = &api_plan_node },
+		    .of = &plan_node_schema },
 		FIELD("note", SHAPE_STRING,
 		    "what blocks it, who works on it, what it waits for"),
 		FIELD("ready", SHAPE_BOOL, "it can be worked on now"),
 		{ .name = "summary",
 		    .type = SHAPE_OBJECT,
-		    .of = &api_plan_summary,
+		    .of = &plan_summary_schema,
 		    .help = "of everything below it" },
 		{ .name = "assignment",
 		    .type = SHAPE_OBJECT,
-		    .of = &api_plan_assignment,
+		    .of = &plan_assignment_schema,
 		    .flags = SHAPE_NULLABLE,
 		    .help = "the open one" },
 		END,

@@ -259,42 +259,30 @@ static const struct schema waited = {
 
 static const struct schema_field wait_result = RESULT(waited);
 
-static const struct schema names = {
-	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
-};
-
 static const struct schema resume_change = {
 	.fields =
 	    FIELDS{
 		RESULT_WORKER,
 		{ .name = "cleared",
-		    .type = SHAPE_ARRAY,
-		    .of = &names,
+		    .type = SCHEMA_LIST,
 		    .help = "reasons that are gone: person, budget, oversight, "
 			    "trust" },
 		{ .name = "left",
-		    .type = SHAPE_ARRAY,
-		    .of = &names,
+		    .type = SCHEMA_LIST,
 		    .help = "reasons for which it stays paused" },
 		END,
 	    },
-};
-
-static const struct schema resume_changes = {
-	.fields = &(const struct schema_field){ .type = SHAPE_OBJECT,
-	    .of = &resume_change },
 };
 
 static const struct schema resumed = {
 	.fields =
 	    FIELDS{
 		{ .name = "resumed",
-		    .type = SHAPE_ARRAY,
-		    .of = &names,
+		    .type = SCHEMA_LIST,
 		    .help = "workers that continue" },
 		{ .name = "changes",
-		    .type = SHAPE_ARRAY,
-		    .of = &resume_changes,
+		    .type = SCHEMA_ROWS,
+		    .of = &resume_change,
 		    .help = "the workers that were paused for a reason" },
 		FIELD("message", SHAPE_STRING, "a sentence for people"),
 		END,
@@ -307,8 +295,7 @@ static const struct schema paused = {
 	.fields =
 	    FIELDS{
 		{ .name = "paused",
-		    .type = SHAPE_ARRAY,
-		    .of = &names,
+		    .type = SCHEMA_LIST,
 		    .help = "workers that take no new task" },
 		FIELD("message", SHAPE_STRING, "sentences for people"),
 		END,

@@ -12,7 +12,6 @@
 #include "mem.h"
 #include "plan-assignment.h"
 #include "plan-node.h"
-#include "record.h"
 #include "text.h"
 
 const char *const dispatch_mode_words[] = {
@@ -30,45 +29,44 @@ const char *const dispatch_result_words[] = {
 	[DISPATCH_PENDING] = NULL,
 };
 
-#define MUST_BE(owner, key, member, ...) \
-	RECORD_FIELD(                    \
-	    owner, key, member, .flags = RECORD_REQUIRED, ##__VA_ARGS__)
-#define MAY_BE(owner, key, member, ...) \
-	RECORD_FIELD(                   \
-	    owner, key, member, .flags = RECORD_OMIT_UNSET, ##__VA_ARGS__)
-
 #define MUST(key, member, ...) \
-	MUST_BE(struct plan_dispatch, key, member, ##__VA_ARGS__)
+	PLAN_MUST(struct plan_dispatch, key, member, ##__VA_ARGS__)
 #define MAY(key, member, ...) \
-	MAY_BE(struct plan_dispatch, key, member, ##__VA_ARGS__)
+	PLAN_MAY(struct plan_dispatch, key, member, ##__VA_ARGS__)
+
+static const struct schema_field target_fields[] = {
+	MAY("sessionKey", session_key, .size = PLAN_NAME_MAX),
+	MAY("deliveryContext", delivery_context),
+};
+static const struct schema target =
+    SCHEMA_OF(struct plan_dispatch, target_fields);
 
 static const struct schema_field dispatch_fields[] = {
 	MUST("dispatchId", id, .size = PLAN_ID_MAX),
 	MAY("assignmentId", assignment_id, .size = PLAN_ID_MAX),
 	MAY("goalId", goal_id, .size = PLAN_ID_MAX),
 	MAY("workNodeId", node_id, .size = PLAN_ID_MAX),
-	MAY("ts", ts_ms),
+	PLAN_MOMENT(struct plan_dispatch, "ts", ts_ms),
 	MUST("mode", mode, .words = dispatch_mode_words),
 	MAY("action", action, .size = PLAN_NAME_MAX),
 	MAY("instructionHash", instruction_hash, .size = PLAN_NAME_MAX),
 	MAY("result", result, .words = dispatch_result_words),
 	MAY("runId", run_id, .size = PLAN_NAME_MAX),
 	MAY("notes", notes, .size = PLAN_LINE_MAX),
+	SCHEMA_GROUP("target", target),
 };
 
-static const struct schema_field target_fields[] = {
-	MAY("sessionKey", session_key, .size = PLAN_NAME_MAX),
-	MAY("deliveryContext", delivery_context),
-};
-
-static const char *const dispatch_others[] = { "target", NULL };
+const struct schema plan_dispatch_schema =
+    SCHEMA_OF(struct plan_dispatch, dispatch_fields, .strict = true,
+	.blank = &(const struct plan_dispatch){ .result = DISPATCH_PENDING });
 
 #undef MUST
 #undef MAY
 #define MUST(key, member, ...) \
-	MUST_BE(struct plan_assignment, key, member, ##__VA_ARGS__)
+	PLAN_MUST(struct plan_assignment, key, member, ##__VA_ARGS__)
 #define MAY(key, member, ...) \
-	MAY_BE(struct plan_assignment, key, member, ##__VA_ARGS__)
+	PLAN_MAY(struct plan_assignment, key, member, ##__VA_ARGS__)
+#define MOMENT(key, member) PLAN_MOMENT(struct plan_assignment, key, member)
 
 static const struct schema_field fields[] = {
 	MUST("assignmentId", id, .size = PLAN_ID_MAX),
@@ -86,76 +84,52 @@ static const struct schema_field fields[] = {
 	MAY("instructionHash", instruction_hash, .size = PLAN_NAME_MAX),
 	MAY("runId", run_id, .size = PLAN_NAME_MAX),
 	MAY("spawnedByKey", spawned_by, .size = PLAN_NAME_MAX),
-	MAY("createdAt", created_ms),
-	MAY("updatedAt", updated_ms),
-	MAY("lastDispatchAt", last_dispatch_ms),
-	MAY("lastObservedActivityAt", last_activity_ms),
-	MAY("expectedNextUpdateAt", expected_update_ms),
+	MOMENT("createdAt", created_ms),
+	MOMENT("updatedAt", updated_ms),
+	MOMENT("lastDispatchAt", last_dispatch_ms),
+	MOMENT("lastObservedActivityAt", last_activity_ms),
+	MOMENT("expectedNextUpdateAt", expected_update_ms),
 	MAY("idleAfterMs", idle_after_ms),
 	MAY("retryCount", retry_count),
-	MAY("lastRetryAt", last_retry_ms),
-	MAY("backoffUntil", backoff_until_ms),
+	MOMENT("lastRetryAt", last_retry_ms),
+	MOMENT("backoffUntil", backoff_until_ms),
 	MAY("recoveryPolicy", recovery_policy, .words = recovery_policy_words),
 	MAY("followUp", follow_up),
 	MAY("escalated", escalated),
-	MAY("endedAt", ended_ms),
+	MOMENT("endedAt", ended_ms),
+	SCHEMA_PART(struct plan_assignment, "override", STRUCT, override,
+	    plan_override_schema, .flags = SCHEMA_OMIT_UNSET),
+	SCHEMA_PARTS(struct plan_assignment, "dispatchHistory", ROWS,
+	    dispatches, dispatch_count, plan_dispatch_schema,
+	    .flags = SCHEMA_OMIT_UNSET, .max = PLAN_DISPATCHES_MAX),
 };
 
-static const char *const others[] = { "override", "dispatchHistory", NULL };
+static int
+check_id(void *record, const char *at, struct err *err)
+{
+	const struct plan_assignment *assignment = record;
 
-/* --- dispatches ------------------------------------------------------ */
+	if (plan_id_valid(assignment->id))
+		return 0;
+	return err_set(err, -EINVAL, "%s%sassignmentId: not an id", at,
+	    *at == '\0' ? "" : ".");
+}
+
+const struct schema plan_assignment_schema = SCHEMA_OF(struct plan_assignment,
+    fields, .strict = true, .check = check_id,
+    .blank =
+	&(const struct plan_assignment){ .recovery_policy = RECOVERY_UNSET });
 
 void
 plan_dispatch_release(struct plan_dispatch *dispatch)
 {
-	record_release(dispatch_fields, nitems(dispatch_fields), dispatch);
-	record_release(target_fields, nitems(target_fields), dispatch);
-}
-
-void
-plan_dispatch_copy(
-    const struct plan_dispatch *dispatch, struct plan_dispatch *copy)
-{
-	record_copy(dispatch_fields, nitems(dispatch_fields), dispatch, copy);
-	record_copy(target_fields, nitems(target_fields), dispatch, copy);
+	schema_release(&plan_dispatch_schema, dispatch);
 }
 
 struct json_object *
 plan_dispatch_to_json(const struct plan_dispatch *dispatch)
 {
-	struct json_object *json = json_object_new_object();
-	struct json_object *target = json_object_new_object();
-
-	record_to_json(
-	    dispatch_fields, nitems(dispatch_fields), dispatch, json);
-	record_to_json(target_fields, nitems(target_fields), dispatch, target);
-	json_set(json, "target", target);
-	return json;
-}
-
-static int
-get_dispatch(struct json_object *json, const char *at,
-    struct plan_dispatch *dispatch, struct err *err)
-{
-	cleanup_buf struct buf path = BUF_INIT;
-	struct json_object *target = NULL;
-	int r;
-
-	r = record_known(dispatch_fields, nitems(dispatch_fields),
-	    dispatch_others, json, at, err);
-	if (r == 0)
-		r = record_from_json(dispatch_fields, nitems(dispatch_fields),
-		    json, at, dispatch, err);
-	if (r == 0)
-		r = plan_member(json, at, "target", &target, &path, err);
-	if (r < 0 || target == NULL)
-		return r;
-	r = record_known(
-	    target_fields, nitems(target_fields), NULL, target, path.data, err);
-	if (r == 0)
-		r = record_from_json(target_fields, nitems(target_fields),
-		    target, path.data, dispatch, err);
-	return r;
+	return schema_json(&plan_dispatch_schema, dispatch);
 }
 
 int
@@ -164,7 +138,7 @@ plan_dispatch_from_json(struct json_object *json, const char *at,
 {
 	struct plan_dispatch dispatch = { .result = DISPATCH_PENDING };
 
-	if (get_dispatch(json, at, &dispatch, err) < 0) {
+	if (schema_read(&plan_dispatch_schema, json, at, &dispatch, err) < 0) {
 		plan_dispatch_release(&dispatch);
 		return -EINVAL;
 	}
@@ -180,7 +154,7 @@ add_dispatch(struct plan_assignment *assignment)
 	struct plan_dispatch *added;
 
 	if (assignment->dispatch_count == PLAN_DISPATCHES_MAX) {
-		plan_dispatch_release(&all[0]);
+		schema_release(&plan_dispatch_schema, &all[0]);
 		assignment->dispatch_count--;
 		memmove(&all[0], &all[1],
 		    assignment->dispatch_count * sizeof all[0]);
@@ -193,22 +167,12 @@ add_dispatch(struct plan_assignment *assignment)
 	return added;
 }
 
-/* --- assignments ----------------------------------------------------- */
-
-static struct plan_assignment *
-assignment_alloc(void)
-{
-	struct plan_assignment *assignment = xcalloc(1, sizeof *assignment);
-
-	assignment->recovery_policy = RECOVERY_UNSET;
-	return assignment;
-}
-
 struct plan_assignment *
 plan_assignment_new(
     const char *id, const char *goal_id, const char *node_id, int64_t now_ms)
 {
-	struct plan_assignment *assignment = assignment_alloc();
+	struct plan_assignment *assignment =
+	    schema_new(&plan_assignment_schema);
 
 	assignment->id = xstrdup(id);
 	assignment->goal_id = xstrdup(goal_id);
@@ -220,29 +184,15 @@ plan_assignment_new(
 void
 plan_assignment_free(struct plan_assignment *assignment)
 {
-	if (assignment == NULL)
-		return;
-	record_release(fields, nitems(fields), assignment);
-	plan_override_release(&assignment->override);
-	for (size_t i = 0; i < assignment->dispatch_count; i++)
-		plan_dispatch_release(&assignment->dispatches[i]);
-	free(assignment->dispatches);
-	free(assignment);
+	schema_free(&plan_assignment_schema, assignment);
 }
 
 struct plan_assignment *
 plan_assignment_copy(const struct plan_assignment *assignment)
 {
-	struct plan_assignment *copy = assignment_alloc();
+	struct plan_assignment *copy = schema_new(&plan_assignment_schema);
 
-	record_copy(fields, nitems(fields), assignment, copy);
-	plan_override_copy(&assignment->override, &copy->override);
-	copy->dispatches =
-	    xcalloc(assignment->dispatch_count + 1, sizeof *copy->dispatches);
-	for (size_t i = 0; i < assignment->dispatch_count; i++)
-		plan_dispatch_copy(
-		    &assignment->dispatches[i], &copy->dispatches[i]);
-	copy->dispatch_count = assignment->dispatch_count;
+	schema_copy(&plan_assignment_schema, assignment, copy);
 	return copy;
 }
 
@@ -352,87 +302,21 @@ plan_assignment_move(struct plan_assignment *assignment,
 	return 0;
 }
 
-/* --- JSON ------------------------------------------------------------ */
-
 struct json_object *
 plan_assignment_to_json(const struct plan_assignment *assignment)
 {
-	struct json_object *json = json_object_new_object(), *list;
-
-	record_to_json(fields, nitems(fields), assignment, json);
-	if (assignment->override.actor != NULL)
-		json_set(json, "override",
-		    plan_override_to_json(&assignment->override));
-	if (assignment->dispatch_count == 0)
-		return json;
-	list = json_object_new_array();
-	for (size_t i = 0; i < assignment->dispatch_count; i++)
-		json_object_array_add(
-		    list, plan_dispatch_to_json(&assignment->dispatches[i]));
-	json_set(json, "dispatchHistory", list);
-	return json;
-}
-
-static int
-get_history(struct json_object *json, const char *at,
-    struct plan_assignment *assignment, struct err *err)
-{
-	cleanup_buf struct buf path = BUF_INIT, item = BUF_INIT;
-	struct json_object *list = NULL;
-	struct err words = { 0 };
-	int r;
-
-	r = json_get_array(json, at, "dispatchHistory", &list, &words);
-	if (r < 0)
-		return r == -ENOENT ? 0 : err_set(err, r, "%s", words.msg);
-	json_path_key(&path, at, "dispatchHistory");
-	if (json_object_array_length(list) > PLAN_DISPATCHES_MAX)
-		return err_set(err, -EINVAL, "%s: more than %d entries",
-		    path.data, PLAN_DISPATCHES_MAX);
-	for (size_t i = 0; r == 0 && i < json_object_array_length(list); i++) {
-		buf_clear(&item);
-		json_path_index(&item, path.data, i);
-		r = get_dispatch(json_object_array_get_idx(list, i), item.data,
-		    add_dispatch(assignment), err);
-	}
-	return r;
-}
-
-static int
-get_all(struct json_object *json, const char *at,
-    struct plan_assignment *assignment, struct err *err)
-{
-	cleanup_buf struct buf path = BUF_INIT;
-	struct json_object *member;
-	int r;
-
-	r = record_known(fields, nitems(fields), others, json, at, err);
-	if (r == 0)
-		r = record_from_json(
-		    fields, nitems(fields), json, at, assignment, err);
-	if (r == 0 && !plan_id_valid(assignment->id))
-		r = err_set(err, -EINVAL, "%s%sassignmentId: not an id", at,
-		    *at == '\0' ? "" : ".");
-	if (r == 0)
-		r = plan_member(json, at, "override", &member, &path, err);
-	if (r == 0 && member != NULL)
-		r = plan_override_from_json(
-		    member, path.data, &assignment->override, err);
-	if (r == 0)
-		r = get_history(json, at, assignment, err);
-	return r;
+	return schema_json(&plan_assignment_schema, assignment);
 }
 
 int
 plan_assignment_from_json(struct json_object *json, const char *at,
     struct plan_assignment **ret_assignment, struct err *err)
 {
-	struct plan_assignment *assignment = assignment_alloc();
+	struct plan_assignment *assignment =
+	    schema_make(&plan_assignment_schema, json, at, err);
 
-	if (get_all(json, at, assignment, err) < 0) {
-		plan_assignment_free(assignment);
+	if (assignment == NULL)
 		return -EINVAL;
-	}
 	*ret_assignment = assignment;
 	return 0;
 }

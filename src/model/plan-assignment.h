@@ -57,11 +57,12 @@ struct plan_dispatch {
 };
 
 void plan_dispatch_release(struct plan_dispatch *dispatch);
-void plan_dispatch_copy(
-    const struct plan_dispatch *dispatch, struct plan_dispatch *copy);
 struct json_object *plan_dispatch_to_json(const struct plan_dispatch *dispatch);
 int plan_dispatch_from_json(struct json_object *json, const char *at,
     struct plan_dispatch *ret, struct err *err);
+
+extern const struct schema plan_dispatch_schema;
+extern const struct schema plan_assignment_schema;
 
 struct plan_assignment {
 	/* Identity */

@@ -57,6 +57,8 @@ struct plan_crystal {
 	char *run_id;
 };
 
+extern const struct schema plan_crystal_schema;
+
 struct plan_crystal *plan_crystal_new(const char *id, const char *goal_id,
     const char *node_id, enum crystal_source source, int64_t now_ms);
 void plan_crystal_free(struct plan_crystal *crystal);

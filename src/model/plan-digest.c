@@ -124,13 +124,8 @@ const struct schema plan_digest_shape = {
 		NUMBER("blocked", NULL),
 		NUMBER("stalled", "assignments"),
 		{ .name = "goals",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_OBJECT, .of = &goal_shape },
-			},
+		    .type = SCHEMA_ROWS,
+		    .of = &goal_shape,
 		    .help = "the first 20" },
 		NUMBER("more", "goals that are not listed"),
 		{ .name = NULL },

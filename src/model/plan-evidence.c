@@ -13,10 +13,7 @@
 #include "strv.h"
 #include "text.h"
 
-#define LIST(key, member)                                     \
-	RECORD_FIELD(struct plan_evidence, key, member,       \
-	    .flags = RECORD_OMIT_UNSET, .max = PLAN_LIST_MAX, \
-	    .size = PLAN_LINE_MAX)
+#define LIST(key, member) PLAN_LIST(struct plan_evidence, key, member)
 
 static const struct schema_field fields[] = {
 	LIST("filesTouched", files_touched),
@@ -28,13 +25,19 @@ static const struct schema_field fields[] = {
 	LIST("externalRefs", external_refs),
 };
 
+const struct schema plan_evidence_schema =
+    SCHEMA_OF(struct plan_evidence, fields, .strict = true);
+
 static const struct schema_field override_fields[] = {
-	RECORD_FIELD(struct plan_override, "actor", actor,
-	    .flags = RECORD_REQUIRED, .size = PLAN_NAME_MAX),
-	RECORD_FIELD(struct plan_override, "reason", reason,
-	    .flags = RECORD_REQUIRED, .size = PLAN_TEXT_MAX),
-	RECORD_FIELD(struct plan_override, "at", at_ms),
+	PLAN_MUST(struct plan_override, "actor", actor, .size = PLAN_NAME_MAX),
+	PLAN_MUST(
+	    struct plan_override, "reason", reason, .size = PLAN_TEXT_MAX),
+	SCHEMA_FIELD(struct plan_override, "at", at_ms),
 };
+
+const struct schema plan_override_schema =
+    SCHEMA_OF(struct plan_override, override_fields, .strict = true,
+	.help = "who set the status against the rules, and why");
 
 static char ***
 list_of(struct plan_evidence *evidence, size_t i)
@@ -77,27 +80,13 @@ plan_evidence_merge(
 	}
 }
 
-struct json_object *
-plan_evidence_to_json(const struct plan_evidence *evidence)
-{
-	struct json_object *json = json_object_new_object();
-
-	record_to_json(fields, nitems(fields), evidence, json);
-	return json;
-}
-
 int
 plan_evidence_from_json(struct json_object *json, const char *at,
     struct plan_evidence *ret, struct err *err)
 {
 	struct plan_evidence evidence = { 0 };
-	int r;
 
-	r = record_known(fields, nitems(fields), NULL, json, at, err);
-	if (r == 0)
-		r = record_from_json(
-		    fields, nitems(fields), json, at, &evidence, err);
-	if (r < 0) {
+	if (schema_read(&plan_evidence_schema, json, at, &evidence, err) < 0) {
 		plan_evidence_release(&evidence);
 		return -EINVAL;
 	}
@@ -107,16 +96,9 @@ plan_evidence_from_json(struct json_object *json, const char *at,
 }
 
 void
-plan_evidence_copy(
-    const struct plan_evidence *evidence, struct plan_evidence *copy)
-{
-	record_copy(fields, nitems(fields), evidence, copy);
-}
-
-void
 plan_evidence_release(struct plan_evidence *evidence)
 {
-	record_release(fields, nitems(fields), evidence);
+	schema_release(&plan_evidence_schema, evidence);
 }
 
 int
@@ -132,47 +114,9 @@ plan_override_set(struct plan_override *override, const char *actor,
 	return 0;
 }
 
-struct json_object *
-plan_override_to_json(const struct plan_override *override)
-{
-	struct json_object *json = json_object_new_object();
-
-	record_to_json(
-	    override_fields, nitems(override_fields), override, json);
-	return json;
-}
-
-int
-plan_override_from_json(struct json_object *json, const char *at,
-    struct plan_override *ret, struct err *err)
-{
-	struct plan_override override = { 0 };
-	int r;
-
-	r = record_known(
-	    override_fields, nitems(override_fields), NULL, json, at, err);
-	if (r == 0)
-		r = record_from_json(override_fields, nitems(override_fields),
-		    json, at, &override, err);
-	if (r < 0) {
-		plan_override_release(&override);
-		return -EINVAL;
-	}
-	plan_override_release(ret);
-	*ret = override;
-	return 0;
-}
-
-void
-plan_override_copy(
-    const struct plan_override *override, struct plan_override *copy)
-{
-	record_copy(override_fields, nitems(override_fields), override, copy);
-}
-
 void
 plan_override_release(struct plan_override *override)
 {
-	record_release(override_fields, nitems(override_fields), override);
+	schema_release(&plan_override_schema, override);
 	override->at_ms = 0;
 }

@@ -33,15 +33,13 @@ bool plan_evidence_any(const struct plan_evidence *evidence);
 void plan_evidence_merge(
     struct plan_evidence *evidence, const struct plan_evidence *more);
 
-/* An object, owned by the caller; only what is set. Reading refuses unknown
- * keys: -EINVAL, *ret is unchanged then. */
-struct json_object *plan_evidence_to_json(const struct plan_evidence *evidence);
+/* Reading refuses unknown keys: -EINVAL, *ret is unchanged then. */
 int plan_evidence_from_json(struct json_object *json, const char *at,
     struct plan_evidence *ret, struct err *err);
 
-void plan_evidence_copy(
-    const struct plan_evidence *evidence, struct plan_evidence *copy);
 void plan_evidence_release(struct plan_evidence *evidence);
+
+extern const struct schema plan_evidence_schema;
 
 /* Why a status does not follow from the rules. */
 struct plan_override {
@@ -54,11 +52,8 @@ struct plan_override {
 int plan_override_set(struct plan_override *override, const char *actor,
     const char *reason, int64_t now_ms, struct err *err);
 
-struct json_object *plan_override_to_json(const struct plan_override *override);
-int plan_override_from_json(struct json_object *json, const char *at,
-    struct plan_override *ret, struct err *err);
-void plan_override_copy(
-    const struct plan_override *override, struct plan_override *copy);
 void plan_override_release(struct plan_override *override);
+
+extern const struct schema plan_override_schema;
 
 #endif

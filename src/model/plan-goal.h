@@ -90,6 +90,8 @@ struct plan_goal {
 	size_t revision_count;
 };
 
+extern const struct schema plan_goal_schema;
+
 struct plan_goal *
 plan_goal_new(const char *id, const char *title, int64_t now_ms);
 void plan_goal_free(struct plan_goal *goal);
@@ -102,7 +104,7 @@ void plan_goal_set_delegated(struct plan_goal *goal, const char *task);
 
 void plan_goal_add_risk(struct plan_goal *goal, const char *risk,
     const char *impact, const char *mitigation);
-/* Add the member "risks" of json, if it has one: a list of objects with risk,
+/* Take the member "risks" of json, if it has one: a list of objects with risk,
  * impact and mitigation. -EINVAL with the path. */
 int plan_goal_read_risks(struct json_object *json, const char *at,
     struct plan_goal *goal, struct err *err);

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api-team.h"
 #include "api.h"
 #include "buf.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
 #include "plan-node.h"
-#include "record.h"
 #include "remedy-mask.h"
 #include "strv.h"
 
@@ -37,23 +37,28 @@ static const char *const id_keys[NODE_KIND_COUNT + 1] = {
 	[NODE_KIND_COUNT] = NULL,
 };
 
-#define FIELD(key, member, ...)                     \
-	RECORD_FIELD(struct plan_node, key, member, \
-	    .flags = RECORD_OMIT_UNSET, ##__VA_ARGS__)
-#define LIST(key, member) \
-	FIELD(key, member, .max = PLAN_LIST_MAX, .size = PLAN_LINE_MAX)
-#define IDS(key, member) FIELD(key, member, .size = PLAN_ID_MAX)
+#define FIELD(key, member, ...) \
+	PLAN_MAY(struct plan_node, key, member, ##__VA_ARGS__)
+#define LIST(key, member)   PLAN_LIST(struct plan_node, key, member)
+#define MOMENT(key, member) PLAN_MOMENT(struct plan_node, key, member)
+#define IDS(key, member)    FIELD(key, member, .size = PLAN_ID_MAX)
+#define ID(key, words)                                    \
+	{                                                 \
+		.name = (key), .type = SCHEMA_STRING,     \
+		.flags = SCHEMA_OPTIONAL, .help = (words) \
+	}
 
-/* The id, the override and the evidence are read and written by hand. */
 static const struct schema_field fields[] = {
-	RECORD_FIELD(struct plan_node, "goalId", goal_id,
-	    .flags = RECORD_REQUIRED, .size = PLAN_ID_MAX),
+	/* One of these is its id; it is read and written by hand. */
+	ID("phaseId", "its id, if it is a phase"),
+	ID("taskId", "its id, if it is a task"),
+	ID("subtaskId", "its id, if it is a subtask"),
+	PLAN_MUST(struct plan_node, "goalId", goal_id, .size = PLAN_ID_MAX),
 	FIELD("parentId", parent_id, .size = PLAN_ID_MAX),
 	FIELD("order", order),
 	FIELD("spawnedFrom", spawned_from, .size = PLAN_ID_MAX),
 	IDS("replacedBy", replaced_by),
-	RECORD_FIELD(struct plan_node, "name", name, .flags = RECORD_REQUIRED,
-	    .size = PLAN_NAME_MAX),
+	PLAN_MUST(struct plan_node, "name", name, .size = PLAN_NAME_MAX),
 	FIELD("objective", objective, .size = PLAN_TEXT_MAX),
 	FIELD("expectedOutcome", expected_outcome, .size = PLAN_TEXT_MAX),
 	LIST("acceptanceCriteria", acceptance),
@@ -70,20 +75,27 @@ static const struct schema_field fields[] = {
 	FIELD(
 	    "recoveryPolicy", recovery_policy, .words = recovery_policy_words),
 	LIST("scopePaths", scope_paths),
-	FIELD("verification", verification),
-	FIELD("spawn", spawn),
-	RECORD_FIELD(struct plan_node, "status", status,
-	    .flags = RECORD_REQUIRED, .words = node_status_words),
+	FIELD("verification", verification, .of = &api_contract),
+	FIELD("spawn", spawn, .help = "how an agent asked for it"),
+	PLAN_MUST(
+	    struct plan_node, "status", status, .words = node_status_words),
 	FIELD("blockedReason", blocked_reason, .size = PLAN_TEXT_MAX),
 	FIELD("attempts", attempts),
-	FIELD("createdAt", created_ms),
-	FIELD("updatedAt", updated_ms),
-	FIELD("startedAt", started_ms),
-	FIELD("endedAt", ended_ms),
+	MOMENT("createdAt", created_ms),
+	MOMENT("updatedAt", updated_ms),
+	MOMENT("startedAt", started_ms),
+	MOMENT("endedAt", ended_ms),
+	SCHEMA_PART(struct plan_node, "override", STRUCT, override,
+	    plan_override_schema, .flags = SCHEMA_OMIT_UNSET),
+	SCHEMA_PART(struct plan_node, "evidence", STRUCT, evidence,
+	    plan_evidence_schema, .flags = SCHEMA_OMIT_UNSET),
 };
 
-static const char *const others[] = { "phaseId", "taskId", "subtaskId",
-	"override", "evidence", NULL };
+const struct schema plan_node_schema =
+    SCHEMA_OF(struct plan_node, fields, .strict = true,
+	.blank = &(const struct plan_node){ .priority = PRIORITY_COUNT,
+	    .risk_level = RISK_UNSET,
+	    .recovery_policy = RECOVERY_UNSET });
 
 const char *
 node_kind_name(enum node_kind kind)
@@ -125,22 +137,11 @@ plan_id_valid(const char *id)
 	return plan_id_fault(id) == NULL;
 }
 
-static struct plan_node *
-node_alloc(void)
-{
-	struct plan_node *node = xcalloc(1, sizeof *node);
-
-	node->priority = PRIORITY_COUNT;
-	node->risk_level = RISK_UNSET;
-	node->recovery_policy = RECOVERY_UNSET;
-	return node;
-}
-
 struct plan_node *
 plan_node_new(const char *goal_id, enum node_kind kind, const char *id,
     const char *name, int64_t now_ms)
 {
-	struct plan_node *node = node_alloc();
+	struct plan_node *node = schema_new(&plan_node_schema);
 
 	node->id = xstrdup(id);
 	node->goal_id = xstrdup(goal_id);
@@ -155,24 +156,19 @@ plan_node_free(struct plan_node *node)
 {
 	if (node == NULL)
 		return;
-	record_release(fields, nitems(fields), node);
-	plan_override_release(&node->override);
-	plan_evidence_release(&node->evidence);
 	free(node->id);
 	free(node->children);
-	free(node);
+	schema_free(&plan_node_schema, node);
 }
 
 struct plan_node *
 plan_node_copy(const struct plan_node *node)
 {
-	struct plan_node *copy = node_alloc();
+	struct plan_node *copy = schema_new(&plan_node_schema);
 
-	record_copy(fields, nitems(fields), node, copy);
+	schema_copy(&plan_node_schema, node, copy);
 	copy->id = xstrdup(node->id);
 	copy->kind = node->kind;
-	plan_override_copy(&node->override, &copy->override);
-	plan_evidence_copy(&node->evidence, &copy->evidence);
 	return copy;
 }
 
@@ -250,13 +246,7 @@ plan_node_to_json(const struct plan_node *node)
 	struct json_object *json = json_object_new_object();
 
 	json_set_string(json, id_keys[node->kind], node->id);
-	record_to_json(fields, nitems(fields), node, json);
-	if (node->override.actor != NULL)
-		json_set(
-		    json, "override", plan_override_to_json(&node->override));
-	if (plan_evidence_any(&node->evidence))
-		json_set(
-		    json, "evidence", plan_evidence_to_json(&node->evidence));
+	schema_add(&plan_node_schema, node, json);
 	return json;
 }
 
@@ -295,40 +285,17 @@ get_id(struct json_object *json, const char *at, struct plan_node *node,
 	    path.data);
 }
 
-static int
-get_all(struct json_object *json, const char *at, struct plan_node *node,
-    struct err *err)
-{
-	cleanup_buf struct buf path = BUF_INIT;
-	struct json_object *member;
-	int r;
-
-	r = record_known(fields, nitems(fields), others, json, at, err);
-	if (r == 0)
-		r = get_id(json, at, node, err);
-	if (r == 0)
-		r = record_from_json(
-		    fields, nitems(fields), json, at, node, err);
-	if (r == 0)
-		r = plan_member(json, at, "override", &member, &path, err);
-	if (r == 0 && member != NULL)
-		r = plan_override_from_json(
-		    member, path.data, &node->override, err);
-	if (r == 0)
-		r = plan_member(json, at, "evidence", &member, &path, err);
-	if (r == 0 && member != NULL)
-		r = plan_evidence_from_json(
-		    member, path.data, &node->evidence, err);
-	return r;
-}
-
 int
 plan_node_from_json(struct json_object *json, const char *at,
     struct plan_node **ret_node, struct err *err)
 {
-	struct plan_node *node = node_alloc();
-	int r = get_all(json, at, node, err);
+	struct plan_node *node = schema_new(&plan_node_schema);
+	int r = schema_known(&plan_node_schema, NULL, json, at, err);
 
+	if (r == 0)
+		r = get_id(json, at, node, err);
+	if (r == 0)
+		r = schema_read(&plan_node_schema, json, at, node, err);
 	if (r == 0 && (node->parent_id == NULL) != (node->kind == NODE_PHASE))
 		r = err_set(err, -EINVAL, "%s%sparentId: %s", at,
 		    *at == '\0' ? "" : ".",

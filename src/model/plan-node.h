@@ -99,6 +99,8 @@ struct plan_node {
 	bool changed; /* is in a struct plan_changes */
 };
 
+extern const struct schema plan_node_schema;
+
 struct plan_node *plan_node_new(const char *goal_id, enum node_kind kind,
     const char *id, const char *name, int64_t now_ms);
 void plan_node_free(struct plan_node *node);

@@ -46,24 +46,36 @@ plan_summary(const struct plan *plan, const struct plan_node *node)
 	for (int i = 0; i < NODE_STATUS_COUNT; i++)
 		s.total += s.leaves[i];
 	s.total -= s.replaced;
+	s.dropped = s.leaves[NODE_CANCELLED] - s.replaced;
 	if (s.total > 0)
 		s.percent = (int)(s.leaves[NODE_DONE] * 100 / s.total);
 	return s;
 }
 
+#define COUNT(key, member, words) \
+	SCHEMA_FIELD(struct plan_summary, key, member, .help = (words))
+
+static const struct schema_field fields[] = {
+	COUNT("total", total,
+	    "nodes without children, without those that others have replaced"),
+	COUNT("percent", percent, "done of the total"),
+	COUNT("ready", ready, "can be worked on now"),
+	COUNT("assigned", assigned, "somebody works on them"),
+	COUNT("todo", leaves[NODE_TODO], NULL),
+	COUNT("queued", leaves[NODE_QUEUED], NULL),
+	COUNT("in_progress", leaves[NODE_IN_PROGRESS], NULL),
+	COUNT("blocked", leaves[NODE_BLOCKED], NULL),
+	COUNT("done", leaves[NODE_DONE], NULL),
+	COUNT("cancelled", leaves[NODE_CANCELLED], NULL),
+	COUNT(
+	    "dropped", dropped, "of those, the ones that nothing has replaced"),
+};
+
+const struct schema plan_summary_schema =
+    SCHEMA_OF(struct plan_summary, fields);
+
 struct json_object *
 plan_summary_to_json(const struct plan_summary *summary)
 {
-	struct json_object *json = json_object_new_object();
-
-	json_set_int(json, "total", (int64_t)summary->total);
-	json_set_int(json, "percent", summary->percent);
-	json_set_int(json, "ready", (int64_t)summary->ready);
-	json_set_int(json, "assigned", (int64_t)summary->assigned);
-	for (int i = 0; i < NODE_STATUS_COUNT; i++)
-		json_set_int(
-		    json, node_status_words[i], (int64_t)summary->leaves[i]);
-	json_set_int(json, "dropped",
-	    (int64_t)(summary->leaves[NODE_CANCELLED] - summary->replaced));
-	return json;
+	return schema_json(&plan_summary_schema, summary);
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "plan-status.h"
+#include "schema.h"
 
 struct json_object;
 struct plan;
@@ -17,6 +18,7 @@ struct plan_summary {
 	size_t leaves[NODE_STATUS_COUNT];
 	size_t total; /* without those that were replaced */
 	size_t replaced; /* of the cancelled ones, by other nodes */
+	size_t dropped; /* the others of them */
 	size_t ready;
 	size_t assigned;
 	int percent; /* done of the total; 100 only if all are */
@@ -28,6 +30,7 @@ plan_summary(const struct plan *plan, const struct plan_node *node);
 
 /* {"total", "percent", "ready", "assigned", "todo", "queued", ...}; owned by
  * the caller. */
+extern const struct schema plan_summary_schema;
 struct json_object *plan_summary_to_json(const struct plan_summary *summary);
 
 #endif

@@ -45,21 +45,3 @@ plan_set_list(char ***to, char *const *from)
 	if (strv_count(from) > 0)
 		*to = strv_copy(strv_const(from));
 }
-
-int
-plan_member(struct json_object *json, const char *at, const char *key,
-    struct json_object **ret, struct buf *ret_path, struct err *err)
-{
-	struct err words = { 0 };
-	int r;
-
-	*ret = NULL;
-	r = json_get_object(json, at, key, ret, &words);
-	if (r == -ENOENT)
-		return 0;
-	if (r < 0)
-		return err_set(err, r, "%s", words.msg);
-	buf_clear(ret_path);
-	json_path_key(ret_path, at, key);
-	return 0;
-}

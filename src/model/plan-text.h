@@ -8,9 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct buf;
-struct err;
-struct json_object;
+#include "schema.h"
 
 #define PLAN_ID_MAX          64 /* bytes */
 #define PLAN_NAME_MAX        512
@@ -32,9 +30,18 @@ bool plan_has(char *const *list, const char *s);
 /* Replace an owned list by a copy of another one; an empty one becomes NULL. */
 void plan_set_list(char ***to, char *const *from);
 
-/* Get the member `key` of json, an object; *ret is NULL if it is missing. With
- * its path in ret_path. */
-int plan_member(struct json_object *json, const char *at, const char *key,
-    struct json_object **ret, struct buf *ret_path, struct err *err);
+/* Fields of these records. */
+#define PLAN_MUST(owner, key, member, ...) \
+	SCHEMA_FIELD(                      \
+	    owner, key, member, .flags = SCHEMA_REQUIRED, ##__VA_ARGS__)
+#define PLAN_MAY(owner, key, member, ...) \
+	SCHEMA_FIELD(                     \
+	    owner, key, member, .flags = SCHEMA_OMIT_UNSET, ##__VA_ARGS__)
+#define PLAN_LIST(owner, key, member) \
+	PLAN_MAY(                     \
+	    owner, key, member, .max = PLAN_LIST_MAX, .size = PLAN_LINE_MAX)
+#define PLAN_MOMENT(owner, key, member) \
+	PLAN_MAY(owner, key, member,    \
+	    .help = "milliseconds since 1970; absent: never")
 
 #endif

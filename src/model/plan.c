@@ -481,21 +481,6 @@ get_nodes(struct json_object *list, const char *at, struct plan_node **nodes,
 	return 0;
 }
 
-/* The goal's record is everything but the nodes. */
-static int
-get_goal(struct json_object *json, const char *at, struct plan_goal **ret_goal,
-    struct err *err)
-{
-	cleanup_json struct json_object *rest = json_object_new_object();
-
-	json_object_object_foreach(json, key, value)
-	{
-		if (strcmp(key, "nodes") != 0)
-			json_set(rest, key, json_object_get(value));
-	}
-	return plan_goal_from_json(rest, at, ret_goal, err);
-}
-
 int
 plan_from_json(struct json_object *json, const char *at, struct plan **ret_plan,
     struct err *err)
@@ -510,7 +495,7 @@ plan_from_json(struct json_object *json, const char *at, struct plan **ret_plan,
 	r = json_get_array(json, at, "nodes", &list, err);
 	if (r < 0)
 		return -EINVAL;
-	r = get_goal(json, at, &goal, err);
+	r = plan_goal_from_json(json, at, &goal, err);
 	if (r < 0)
 		return r;
 	count = json_object_array_length(list);

@@ -428,14 +428,8 @@ const struct schema preflight_shape = {
 		    .type = SHAPE_BOOL,
 		    .help = "no check failed; warnings are fine" },
 		{ .name = "checks",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_OBJECT,
-				    .of = &preflight_check_shape },
-			} },
+		    .type = SCHEMA_ROWS,
+		    .of = &preflight_check_shape },
 		{ .name = NULL },
 	    },
 };

@@ -281,7 +281,7 @@ reconcile_accepted(struct reconcile_case *c)
 		plan_evidence_merge(&crystal->evidence, facts->evidence);
 	if (!plan_evidence_any(&crystal->evidence))
 		strv_add(&crystal->evidence.external_refs, id);
-	plan_evidence_copy(&crystal->evidence, &evidence);
+	schema_copy(&plan_evidence_schema, &crystal->evidence, &evidence);
 	reconcile_add_crystal(c->run, crystal);
 	move_assignment(c,
 	    &(struct plan_assignment_move){

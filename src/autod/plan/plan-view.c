@@ -191,6 +191,7 @@ add_summary(struct plan_summary *sum, const struct plan_summary *more)
 		sum->leaves[i] += more->leaves[i];
 	sum->total += more->total;
 	sum->replaced += more->replaced;
+	sum->dropped += more->dropped;
 	sum->ready += more->ready;
 	sum->assigned += more->assigned;
 	if (sum->total > 0)

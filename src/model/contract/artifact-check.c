@@ -231,9 +231,6 @@ static const struct schema check_shape = {
 	    },
 };
 
-static const struct schema checks_shape = { .fields =
-						FIELDS{ RESULT(check_shape) } };
-
 static const struct schema result_shape = {
 	.fields =
 	    FIELDS{
@@ -242,8 +239,8 @@ static const struct schema result_shape = {
 		    .choices = (const char *const[]){ "passed", "failed",
 			"skipped", NULL } },
 		{ .name = "checks",
-		    .type = SHAPE_ARRAY,
-		    .of = &checks_shape,
+		    .type = SCHEMA_ROWS,
+		    .of = &check_shape,
 		    .max = 1000 },
 		FIELD("verifiedAt", SHAPE_INT, NULL),
 		END,

@@ -41,9 +41,6 @@
 
 /* --- an iteration ---------------------------------------------------- */
 
-static const struct schema texts = { .fields =
-					 FIELDS{ { .type = SHAPE_STRING } } };
-
 static const struct schema hashes = {
 	.fields = FIELDS{ { .type = SHAPE_STRING, .flags = SHAPE_NULLABLE } }
 };
@@ -56,16 +53,14 @@ static const struct schema analysis = {
 				  "the first error; null = there was none" },
 
 	    { .name = "errors",
-		.type = SHAPE_ARRAY,
+		.type = SCHEMA_LIST,
 		.flags = SHAPE_OPTIONAL | SHAPE_NULLABLE,
-		.of = &texts,
 		.help = "null = not known" },
-	    MAY_OF("blockers", SHAPE_ARRAY, &texts),
-	    MAY("learnings", SHAPE_STRING),
+	    MAY("blockers", SCHEMA_LIST), MAY("learnings", SHAPE_STRING),
 	    MAY("completionPercentage", SHAPE_NUMBER),
 	    MAY("testsPassing", SHAPE_BOOL), MAY("checkFailure", SHAPE_STRING),
 	    MAY("coveragePercent", SHAPE_NUMBER),
-	    MAY_OF("artifactsModified", SHAPE_ARRAY, &texts), END },
+	    MAY("artifactsModified", SCHEMA_LIST), END },
 };
 
 static const struct schema context = {
@@ -84,8 +79,7 @@ static const struct schema iteration = {
 	    MAY("durationMs", SHAPE_INT),
 	    OF("analysis", SHAPE_OBJECT, &analysis),
 	    OF("context", SHAPE_OBJECT, &context), MAY("cost", SHAPE_NUMBER),
-	    MAY_OF("tokens", SHAPE_OBJECT, &tokens),
-	    MAY_OF("scope", SHAPE_ARRAY, &texts),
+	    MAY_OF("tokens", SHAPE_OBJECT, &tokens), MAY("scope", SCHEMA_LIST),
 	    MAY_OF("blobs", SHAPE_MAP, &hashes), MAY("treeHash", SHAPE_STRING),
 	    END },
 };

@@ -23,7 +23,7 @@
 	}
 #define LIST(member, shape, words)                                     \
 	{                                                              \
-		.name = (member), .type = SHAPE_ARRAY, .of = &(shape), \
+		.name = (member), .type = SCHEMA_ROWS, .of = &(shape), \
 		.help = (words)                                        \
 	}
 #define END                  \
@@ -31,13 +31,6 @@
 		.name = NULL \
 	}
 #define FIELDS (const struct schema_field[])
-#define LIST_OF(element)                                       \
-	{                                                      \
-		.fields = &(const struct schema_field)         \
-		{                                              \
-			.type = SHAPE_OBJECT, .of = &(element) \
-		}                                              \
-	}
 
 static const struct schema period = {
 	.fields =
@@ -107,8 +100,6 @@ static const struct schema task = {
 		END,
 	    },
 };
-static const struct schema tasks = LIST_OF(task);
-
 static const struct schema day = {
 	.fields =
 	    FIELDS{
@@ -122,8 +113,6 @@ static const struct schema day = {
 		END,
 	    },
 };
-static const struct schema days = LIST_OF(day);
-
 static const struct schema money = {
 	.fields =
 	    FIELDS{
@@ -144,7 +133,7 @@ static const struct schema money = {
 		NULLABLE("per_landed_micros", SHAPE_INT,
 		    "the total for each task that landed"),
 		INT("unknown", "tasks whose cost is not known"),
-		LIST("days", days, "what all workers spent, by day"),
+		LIST("days", day, "what all workers spent, by day"),
 		END,
 	    },
 };
@@ -165,8 +154,6 @@ static const struct schema worker = {
 		END,
 	    },
 };
-static const struct schema workers = LIST_OF(worker);
-
 static const struct schema time_shape = {
 	.fields =
 	    FIELDS{
@@ -181,7 +168,7 @@ static const struct schema time_shape = {
 		    .type = SHAPE_MAP,
 		    .of = &titles,
 		    .help = "what these are called" },
-		LIST("by_worker", workers, NULL),
+		LIST("by_worker", worker, NULL),
 		END,
 	    },
 };
@@ -242,8 +229,6 @@ static const struct schema repair = {
 		END,
 	    },
 };
-static const struct schema repairs = LIST_OF(repair);
-
 static const struct schema intervention = {
 	.fields =
 	    FIELDS{
@@ -266,8 +251,6 @@ static const struct schema oversight_counts = {
 		END,
 	    },
 };
-static const struct schema interventions = LIST_OF(intervention);
-
 static const struct schema left_off = {
 	.fields =
 	    FIELDS{
@@ -280,10 +263,6 @@ static const struct schema left_off = {
 	    },
 };
 
-static const struct schema texts = {
-	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
-};
-
 static const struct schema report = {
 	.fields =
 	    FIELDS{
@@ -293,19 +272,21 @@ static const struct schema report = {
 		NULLABLE("made_unix", SHAPE_INT, NULL),
 		OBJECT("period", period),
 		OBJECT("verdict", verdict),
-		LIST("needs", view_needs_shape, "what needs a person now"),
+		LIST("needs", view_need_schema, "what needs a person now"),
 		OBJECT("counts", counts),
-		LIST("landed", tasks, "with those that needed no change"),
-		LIST("not_landed", tasks, NULL),
-		LIST("open", tasks, NULL),
+		LIST("landed", task, "with those that needed no change"),
+		LIST("not_landed", task, NULL),
+		LIST("open", task, NULL),
 		OBJECT("money", money),
 		OBJECT("time", time_shape),
 		OBJECT("series", series),
 		OBJECT("landing", landing),
-		LIST("repairs", repairs, "failures of llmc, and repairs"),
-		LIST("oversight", interventions, NULL),
+		LIST("repairs", repair, "failures of llmc, and repairs"),
+		LIST("oversight", intervention, NULL),
 		OBJECT("oversight_counts", oversight_counts),
-		LIST("notes", texts, "what is estimated or not known"),
+		{ .name = "notes",
+		    .type = SCHEMA_LIST,
+		    .help = "what is estimated or not known" },
 		OBJECT("left_off", left_off),
 		END,
 	    },

@@ -467,7 +467,7 @@ view_needs_list(struct json_object *view)
 	return list;
 }
 
-static const struct schema need = {
+const struct schema view_need_schema = {
 	.fields =
 	    (const struct schema_field[]){
 		{ .name = "what", .type = SHAPE_STRING },
@@ -482,9 +482,4 @@ static const struct schema need = {
 		    .help = "work was not done, or waits for you" },
 		{ .name = NULL },
 	    },
-};
-
-const struct schema view_needs_shape = {
-	.fields =
-	    &(const struct schema_field){ .type = SHAPE_OBJECT, .of = &need },
 };

@@ -18,8 +18,9 @@ struct schema;
 void view_needs(struct json_object *view);
 /* The rows as a list, the most urgent first; the caller owns it. */
 struct json_object *view_needs_list(struct json_object *view);
-extern const struct schema view_needs_shape; /* of that list */
 /* Is one of the rows unfinished? */
 bool view_needs_work(struct json_object *view);
+
+extern const struct schema view_need_schema;
 
 #endif

@@ -16,10 +16,6 @@
 
 #define LAUNCHER_MAX (4 * 1024 * 1024)
 
-static const struct schema words_shape = {
-	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
-};
-
 static const struct schema keeper_shape = {
 	.fields =
 	    (const struct schema_field[]){
@@ -33,8 +29,7 @@ static const struct schema keeper_shape = {
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_OPTIONAL },
 		{ .name = "scope",
-		    .type = SHAPE_ARRAY,
-		    .of = &words_shape,
+		    .type = SCHEMA_LIST,
 		    .flags = SHAPE_OPTIONAL },
 		{ .name = "modes",
 		    .type = SHAPE_STRING,
@@ -49,11 +44,8 @@ static const struct schema keeper_shape = {
 static const struct schema launcher_shape = {
 	.fields =
 	    (const struct schema_field[]){
-		{ .name = "argv",
-		    .type = SHAPE_ARRAY,
-		    .of = &words_shape,
-		    .min = 1 },
-		{ .name = "env", .type = SHAPE_ARRAY, .of = &words_shape },
+		{ .name = "argv", .type = SCHEMA_LIST, .min = 1 },
+		{ .name = "env", .type = SCHEMA_LIST },
 		{ .name = "cwd", .type = SHAPE_STRING },
 		{ .name = "keeper",
 		    .type = SHAPE_OBJECT,
