@@ -9,9 +9,8 @@
 static inline bool
 schema_has(const struct schema *schema, const struct schema_field *field)
 {
-	return schema->field_count > 0 ?
-	    field < schema->fields + schema->field_count :
-	    field->name != NULL;
+	return schema->count > 0 ? field < schema->fields + schema->count :
+				   field->name != NULL;
 }
 
 #define SCHEMA_FOREACH(f, schema)                             \

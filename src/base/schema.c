@@ -296,6 +296,65 @@ schema_add(
 	write_fields(schema, record, true, json);
 }
 
+/* --- image ----------------------------------------------------------- */
+
+static void
+image_text(const char *text, struct buf *out)
+{
+	if (text != NULL)
+		buf_add(out, text, strlen(text) + 1);
+	else
+		buf_add(out, "\xff", 1); /* no byte of UTF-8 */
+}
+
+static void
+image_field(
+    const struct schema_field *field, const void *record, struct buf *out)
+{
+	cleanup_json struct json_object *json = NULL;
+	union member m = member_of(field, record);
+
+	switch (field->own == NULL ? field->type : SCHEMA_ANY) {
+	case SCHEMA_STRING:
+	case SCHEMA_TEXT:
+		image_text(*m.string, out);
+		break;
+	case SCHEMA_BOOL:
+		buf_add(out, m.at, sizeof(bool));
+		break;
+	case SCHEMA_INT32:
+	case SCHEMA_WORD:
+		buf_add(out, m.at, sizeof(int));
+		break;
+	case SCHEMA_INT:
+	case SCHEMA_UINT64:
+	case SCHEMA_NUMBER:
+		buf_add(out, m.at, sizeof(int64_t));
+		break;
+	case SCHEMA_LIST:
+		for (char **s = *m.list; s != NULL && *s != NULL; s++)
+			image_text(*s, out);
+		image_text(NULL, out);
+		break;
+	case SCHEMA_STRUCT:
+		schema_image(field->of, m.at, out);
+		break;
+	default:
+		json = json_object_new_object();
+		write_field(json, field, record, true);
+		json_print(json, false, out);
+		break;
+	}
+}
+
+void
+schema_image(const struct schema *schema, const void *record, struct buf *out)
+{
+	SCHEMA_FOREACH (f, schema)
+		if (f->is_member)
+			image_field(f, record, out);
+}
+
 /* --- from JSON ------------------------------------------------------- */
 
 static int read_fields(const struct schema *schema, struct json_object *json,
@@ -479,13 +538,15 @@ static int
 read_own(struct json_object *json, const char *at,
     const struct schema_field *field, void *member, struct err *err)
 {
+	struct json_object *value = json_object_object_get(json, field->name);
 	cleanup_buf struct buf path = BUF_INIT;
 
 	if (field->own->from_json == NULL)
 		return 0;
 	json_path_key(&path, at, field->name);
-	return field->own->from_json(
-	    json_object_object_get(json, field->name), path.data, member, err);
+	if (value == NULL)
+		return err_set(err, -ENOENT, "%s: missing", path.data);
+	return field->own->from_json(value, path.data, member, err);
 }
 
 /* Any JSON of the field's own type. */

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct err;
 struct json_object;
 struct schema;
@@ -115,7 +116,7 @@ struct schema_field {
 struct schema {
 	const struct schema_field *fields; /* of an object, its members; of an
 					    * array or map one element */
-	size_t field_count; /* 0 = they end with a NULL name */
+	size_t count; /* 0 = they end with a NULL name */
 	bool open; /* unknown members are allowed */
 	bool strict; /* and are refused when a record is read, here and in
 		      * what is inside; else they are ignored */
@@ -177,11 +178,11 @@ struct schema {
 	}
 
 /* The schema of a struct, of a table of its fields. */
-#define SCHEMA_OF(owner, table, ...)                               \
-	{                                                          \
-		.fields = (table),                                 \
-		.field_count = sizeof(table) / sizeof((table)[0]), \
-		.size = sizeof(owner), ##__VA_ARGS__               \
+#define SCHEMA_OF(owner, table, ...)                         \
+	{                                                    \
+		.fields = (table),                           \
+		.count = sizeof(table) / sizeof((table)[0]), \
+		.size = sizeof(owner), ##__VA_ARGS__         \
 	}
 
 /* --- records --------------------------------------------------------- */
@@ -215,6 +216,10 @@ void *schema_make(const struct schema *schema, struct json_object *json,
  * message has its path and suggests the nearest name. */
 int schema_known(const struct schema *schema, const char *const *others,
     struct json_object *json, const char *at, struct err *err);
+
+/* Append bytes that differ if, and only if, a member differs. */
+void
+schema_image(const struct schema *schema, const void *record, struct buf *out);
 
 /* Copy every member; what was there is freed. Objects are shared. */
 void schema_copy(const struct schema *schema, const void *record, void *copy);

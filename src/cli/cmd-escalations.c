@@ -495,10 +495,10 @@ static const struct schema escalations_forms = {
 	    (const struct schema_field[]){
 		{ .name = "list",
 		    .type = SCHEMA_ROWS,
-		    .of = &api_people_record },
+		    .of = &outbox_record_schema },
 		{ .name = "ack, answer, test",
 		    .type = SHAPE_OBJECT,
-		    .of = &api_people_record },
+		    .of = &outbox_record_schema },
 		{ .name = "answer of a question that no channel told of",
 		    .type = SHAPE_OBJECT,
 		    .of = &api_request },

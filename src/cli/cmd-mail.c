@@ -331,13 +331,11 @@ mail_run(struct cli *cli, const struct cli_args *args)
 static const struct schema mail_forms = {
 	.fields =
 	    (const struct schema_field[]){
-		{ .name = "inbox",
-		    .type = SCHEMA_ROWS,
-		    .of = &api_mail_record },
+		{ .name = "inbox", .type = SCHEMA_ROWS, .of = &mail_schema },
 		{ .name = "send", .type = SHAPE_OBJECT, .of = &api_mail_sent },
 		{ .name = "show, ack",
 		    .type = SHAPE_OBJECT,
-		    .of = &api_mail_record },
+		    .of = &mail_schema },
 		{ .name = NULL },
 	    },
 };

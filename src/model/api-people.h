@@ -7,8 +7,6 @@
 struct schema;
 struct schema_field;
 
-extern const struct schema api_people_record;
-
 extern const struct schema api_people_ack_params;
 extern const struct schema_field api_people_ack_result;
 extern const struct schema_field api_people_list_result;

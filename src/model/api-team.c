@@ -299,65 +299,6 @@ const struct schema api_mail_params = {
 	.fields = FIELDS{ TEXT("id", 128, "of the mail"), END },
 };
 
-static const struct schema mail_meta = {
-	.fields =
-	    FIELDS{
-		MAY("epic_id", SHAPE_STRING, NULL),
-		MAY("plan_id", SHAPE_STRING, NULL),
-		MAY("version", SHAPE_INT, "of the plan"),
-		MAY("source", SHAPE_STRING, "overseer, agent or human"),
-		MAY("reason", SHAPE_STRING,
-		    "initial_create, replan or guard_violation"),
-		MAY("trace_id", SHAPE_STRING, NULL),
-		MAY("workspace_id", SHAPE_STRING, NULL),
-		MAY("priority", SHAPE_STRING, NULL),
-		END,
-	    },
-	.help = "of mail about a plan",
-};
-
-const struct schema api_mail_record = {
-	.fields =
-	    FIELDS{
-		FIELD("id", SHAPE_STRING, NULL),
-		MAY("goalId", SHAPE_STRING, "the goal it is about"),
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .choices = mail_state_words,
-		    .help = "done: nothing is left to do; closed: nobody can "
-			    "read it any more" },
-		FIELD("ts", SHAPE_INT, "when it was sent, ms since 1970"),
-		FIELD("sender", SHAPE_STRING, "an actor id"),
-		MAY("sender_worker", SHAPE_STRING, "its worker then"),
-		FIELD("to", SHAPE_STRING, "an actor id"),
-		MAY("to_worker", SHAPE_STRING, "its worker then"),
-		FIELD("subject", SHAPE_STRING, NULL),
-		{ .name = "body",
-		    .type = SHAPE_OBJECT,
-		    .flags = SHAPE_OR_STRING,
-		    .help = "a text; what the daemon tells may be an object" },
-		MAY("body_bytes", SHAPE_INT, "of the whole, if it was cut"),
-		{ .name = "kind",
-		    .type = SHAPE_STRING,
-		    .choices = mail_kind_words },
-		FIELD("ack_required", SHAPE_BOOL, "it is to be confirmed"),
-		MAY("reply_to", SHAPE_STRING, "the mail that it answers"),
-		MAY("delivered", SHAPE_INT, "how often it was given"),
-		MAY("delivered_ms", SHAPE_INT, "the last time"),
-		MAY("read_ms", SHAPE_INT, "when it was read in the inbox"),
-		MAY("acked_ms", SHAPE_INT, "when it was confirmed"),
-		MAY("closed_ms", SHAPE_INT, NULL),
-		MAY("alerted", SHAPE_BOOL,
-		    "a person was told that it is not confirmed"),
-		{ .name = "meta",
-		    .type = SHAPE_OBJECT,
-		    .of = &mail_meta,
-		    .flags = SHAPE_OPTIONAL },
-		END,
-	    },
-	.help = "one piece of mail",
-};
-
 const struct schema api_mail_sent = {
 	.fields =
 	    FIELDS{
@@ -369,11 +310,11 @@ const struct schema api_mail_sent = {
 	    },
 };
 
-const struct schema_field api_mail_result = RESULT(api_mail_record);
+const struct schema_field api_mail_result = RESULT(mail_schema);
 const struct schema_field api_mail_sent_result = RESULT(api_mail_sent);
 const struct schema_field api_mail_list_result = {
 	.type = SCHEMA_ROWS,
-	.of = &api_mail_record,
+	.of = &mail_schema,
 };
 
 /* --- reservations ------------------------------------------------------ */

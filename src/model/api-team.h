@@ -32,7 +32,6 @@ extern const struct schema api_mail_params;
 extern const struct schema api_request_answer_params;
 extern const struct schema api_request; /* how it has ended */
 extern const struct schema_field api_request_result;
-extern const struct schema api_mail_record; /* a piece of mail */
 extern const struct schema api_mail_sent;
 extern const struct schema_field api_mail_result;
 extern const struct schema_field api_mail_sent_result;

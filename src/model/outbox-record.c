@@ -12,7 +12,7 @@
 #include "json.h"
 #include "mem.h"
 #include "outbox-record.h"
-#include "record.h"
+#include "schema.h"
 #include "remedy-mask.h"
 #include "strv.h"
 #include "text.h"
@@ -39,49 +39,94 @@ static const struct backoff again = {
 };
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct outbox_record, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct outbox_record, key, member, ##__VA_ARGS__)
+#define MUST(key, member, ...) \
+	FIELD(key, member, .flags = SCHEMA_REQUIRED, ##__VA_ARGS__)
 #define OWN(key, member, ...) \
-	RECORD_FIELD(struct outbox_delivery, key, member, ##__VA_ARGS__)
-
-static const struct schema_field fields[] = {
-	FIELD("id", id, .flags = RECORD_REQUIRED, .size = ID_ULID_SIZE),
-	FIELD("timestamp", timestamp, .flags = RECORD_REQUIRED, .size = 64),
-	FIELD("event", event, .size = NAME_MAX_LEN),
-	FIELD("program", program, .size = 64),
-	FIELD("root", root),
-	FIELD("level", level, .flags = RECORD_REQUIRED,
-	    .words = escalation_level_words),
-	FIELD("class", class, .size = 64),
-	FIELD(
-	    "title", title, .flags = RECORD_REQUIRED, .size = OUTBOX_TITLE_MAX),
-	FIELD("text", text, .size = OUTBOX_TEXT_MAX),
-	FIELD("signature", signature, .flags = RECORD_REQUIRED,
-	    .size = NAME_MAX_LEN),
-	FIELD("worker", worker, .size = NAME_MAX_LEN),
-	FIELD("task", task, .size = NAME_MAX_LEN),
-	FIELD("task_title", task_title, .size = OUTBOX_TITLE_MAX),
-	FIELD("goal", goal, .size = NAME_MAX_LEN),
-	FIELD("node", node, .size = NAME_MAX_LEN),
-	FIELD("iteration", iteration, .flags = RECORD_ZERO_IS_NULL),
-	FIELD("intervention", intervention, .size = 64),
-	FIELD("options", options, .max = OPTIONS_MAX, .size = REASON_MAX),
-	FIELD("detection", detection),
-	FIELD("count", count),
-	FIELD("earlier", earlier, .max = OUTBOX_EARLIER_MAX,
-	    .size = SENTENCE_MAX),
-	FIELD("acked_ms", acked_ms, .flags = RECORD_ZERO_IS_NULL),
-	FIELD("answer", answer, .size = OUTBOX_TEXT_MAX),
-};
+	SCHEMA_FIELD(struct outbox_delivery, key, member, ##__VA_ARGS__)
 
 static const struct schema_field delivery_fields[] = {
-	OWN("channel", channel, .flags = RECORD_REQUIRED, .size = 64),
-	OWN("state", state, .flags = RECORD_REQUIRED,
+	OWN("channel", channel, .flags = SCHEMA_REQUIRED, .size = 64),
+	OWN("state", state, .flags = SCHEMA_REQUIRED,
 	    .words = outbox_state_words),
 	OWN("attempts", attempts, .max = OUTBOX_TRIES_MAX),
-	OWN("next_ms", next_ms),
-	OWN("reason", reason, .size = REASON_MAX),
-	OWN("ref", ref, .size = 64),
+	OWN("next_ms", next_ms,
+	    .help = "when it is tried again, in ms since 1970"),
+	OWN("reason", reason, .size = REASON_MAX,
+	    .help = "why the last try failed"),
+	OWN("ref", ref, .size = 64, .help = "the issue"),
 };
+static const struct schema delivery_schema =
+    SCHEMA_OF(struct outbox_delivery, delivery_fields);
+
+static const struct schema_field fields[] = {
+	MUST("id", id, .size = ID_ULID_SIZE),
+	MUST("timestamp", timestamp, .size = 64,
+	    .help = "when it happened, in UTC"),
+	FIELD(
+	    "event", event, .size = NAME_MAX_LEN, .help = "that is told once"),
+	FIELD("program", program, .size = 64, .help = "that tells it"),
+	FIELD("root", root, .help = "the repository"),
+	MUST("level", level, .words = escalation_level_words),
+	FIELD("class", class, .size = 64, .help = "of people.notify_on"),
+	MUST("title", title, .size = OUTBOX_TITLE_MAX, .help = "what happened"),
+	FIELD("text", text, .size = OUTBOX_TEXT_MAX,
+	    .help = "why, and what to type"),
+	MUST("signature", signature, .size = NAME_MAX_LEN,
+	    .help = "equal for events of the same failure"),
+	FIELD("worker", worker, .size = NAME_MAX_LEN),
+	FIELD("task", task, .size = NAME_MAX_LEN),
+	FIELD("task_title", task_title, .size = OUTBOX_TITLE_MAX,
+	    .help = "what it is about"),
+	FIELD("goal", goal, .size = NAME_MAX_LEN),
+	FIELD("node", node, .size = NAME_MAX_LEN),
+	FIELD("iteration", iteration, .flags = SCHEMA_ZERO_IS_NULL),
+	FIELD(
+	    "intervention", intervention, .size = 64, .help = "that was made"),
+	FIELD("options", options, .max = OPTIONS_MAX, .size = REASON_MAX,
+	    .help = "that the answer can be chosen from"),
+	FIELD("detection", detection, .help = "what was found"),
+	FIELD("count", count, .min = 1, .help = "of events in it"),
+	FIELD("earlier", earlier, .max = OUTBOX_EARLIER_MAX,
+	    .size = SENTENCE_MAX, .help = "the first lines of those before"),
+	FIELD("acked_ms", acked_ms, .flags = SCHEMA_ZERO_IS_NULL,
+	    .help = "when a person has seen it"),
+	FIELD("answer", answer, .size = OUTBOX_TEXT_MAX,
+	    .help = "that a person gave"),
+	{ .name = "question",
+	    .type = SCHEMA_STRING,
+	    .flags = SCHEMA_NULLABLE | SCHEMA_OPTIONAL,
+	    .help = "what the agent asks, until it is answered" },
+	SCHEMA_PARTS(struct outbox_record, "channels", ROWS, deliveries,
+	    delivery_count, delivery_schema, .flags = SCHEMA_REQUIRED,
+	    .max = OUTBOX_CHANNELS_MAX),
+};
+
+static int
+check(void *given, const char *at, struct err *err)
+{
+	const struct outbox_record *record = given;
+
+	(void)at;
+	if (!id_ulid_valid(record->id))
+		return err_set(err, -EINVAL, "id: not a ULID");
+	for (size_t i = 0; i < record->delivery_count; i++) {
+		const struct outbox_delivery *d = &record->deliveries[i];
+
+		if ((!text_is_name(d->channel) &&
+			strcmp(d->channel, OUTBOX_COMMAND) != 0) ||
+		    outbox_record_delivery(record, d->channel) != d)
+			return err_set(err, -EINVAL,
+			    "channels[%zu].channel: not a name, or there "
+			    "twice",
+			    i);
+	}
+	return 0;
+}
+
+const struct schema outbox_record_schema =
+    SCHEMA_OF(struct outbox_record, fields, .strict = true, .check = check,
+	.blank = &(const struct outbox_record){ .count = 1 });
 
 /* --- made of an escalation -------------------------------------------- */
 
@@ -224,22 +269,10 @@ outbox_record_again(struct outbox_record *record, const struct escalation *what)
 	set_text(record, what);
 }
 
-static void
-delivery_release(struct outbox_delivery *d)
-{
-	record_release(delivery_fields, nitems(delivery_fields), d);
-}
-
 void
 outbox_record_free(struct outbox_record *record)
 {
-	if (record == NULL)
-		return;
-	for (size_t i = 0; i < record->delivery_count; i++)
-		delivery_release(&record->deliveries[i]);
-	free(record->deliveries);
-	record_release(fields, nitems(fields), record);
-	free(record);
+	schema_free(&outbox_record_schema, record);
 }
 
 /* --- JSON ------------------------------------------------------------- */
@@ -247,88 +280,18 @@ outbox_record_free(struct outbox_record *record)
 struct json_object *
 outbox_record_to_json(const struct outbox_record *record)
 {
-	struct json_object *json = json_object_new_object();
-	struct json_object *list = json_object_new_array(), *one;
-
-	record_to_json(fields, nitems(fields), record, json);
-	for (size_t i = 0; i < record->delivery_count; i++) {
-		one = json_object_new_object();
-		record_to_json(delivery_fields, nitems(delivery_fields),
-		    &record->deliveries[i], one);
-		json_object_array_add(list, one);
-	}
-	json_set(json, "channels", list);
-	return json;
-}
-
-static int
-read_deliveries(
-    struct json_object *list, struct outbox_record *record, struct err *err)
-{
-	size_t count = json_object_array_length(list);
-	int r = 0;
-
-	if (count > OUTBOX_CHANNELS_MAX)
-		return err_set(err, -EINVAL, "channels: more than %d",
-		    OUTBOX_CHANNELS_MAX);
-	for (size_t i = 0; i < count && r == 0; i++) {
-		struct json_object *one = json_object_array_get_idx(list, i);
-		struct outbox_delivery d = { 0 };
-		cleanup_buf struct buf at = BUF_INIT;
-
-		json_path_index(&at, "channels", i);
-		r = record_known(delivery_fields, nitems(delivery_fields), NULL,
-		    one, at.data, err);
-		if (r == 0)
-			r = record_from_json(delivery_fields,
-			    nitems(delivery_fields), one, at.data, &d, err);
-		if (r == 0 &&
-		    ((!text_is_name(d.channel) &&
-			 strcmp(d.channel, OUTBOX_COMMAND) != 0) ||
-			outbox_record_delivery(record, d.channel) != NULL))
-			r = err_set(err, -EINVAL,
-			    "%s.channel: not a name, or there twice", at.data);
-		if (r < 0)
-			delivery_release(&d);
-		else
-			*add_delivery(record, NULL) = d;
-	}
-	return r;
-}
-
-static int
-check(const struct outbox_record *record, struct err *err)
-{
-	if (!id_ulid_valid(record->id))
-		return err_set(err, -EINVAL, "id: not a ULID");
-	if (record->count < 1)
-		return err_set(err, -EINVAL, "count: not at least 1");
-	return 0;
+	return schema_json(&outbox_record_schema, record);
 }
 
 int
 outbox_record_from_json(struct json_object *json,
     struct outbox_record **ret_record, struct err *err)
 {
-	static const char *const others[] = { "channels", NULL };
-	struct outbox_record *record = xcalloc(1, sizeof *record);
-	struct json_object *list = NULL;
-	int r = record_known(fields, nitems(fields), others, json, "", err);
+	struct outbox_record *record =
+	    schema_make(&outbox_record_schema, json, "", err);
 
-	record->count = 1;
-	if (r == 0)
-		r = record_from_json(
-		    fields, nitems(fields), json, "", record, err);
-	if (r == 0)
-		r = check(record, err);
-	if (r == 0)
-		r = json_get_array(json, "", "channels", &list, err);
-	if (r == 0)
-		r = read_deliveries(list, record, err);
-	if (r < 0) {
-		outbox_record_free(record);
+	if (record == NULL)
 		return -EINVAL;
-	}
 	*ret_record = record;
 	return 0;
 }

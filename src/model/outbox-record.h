@@ -17,6 +17,7 @@
 struct channel_list;
 struct err;
 struct json_object;
+struct schema;
 
 #define OUTBOX_TEXT_MAX      ((size_t)16 * 1024) /* bytes of the text */
 #define OUTBOX_TITLE_MAX     200
@@ -83,6 +84,8 @@ void outbox_record_free(struct outbox_record *record);
  * number of them, and the first lines of those before. */
 void outbox_record_again(
     struct outbox_record *record, const struct escalation *what);
+
+extern const struct schema outbox_record_schema;
 
 /* JSON, owned by the caller, and back: strict, as the file may come from
  * anybody. -EINVAL with the path of what is wrong. */

@@ -10,7 +10,7 @@
 #include "json.h"
 #include "mail.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "task-run.h"
 #include "text.h"
 
@@ -28,46 +28,131 @@ const char *const mail_state_words[MAIL_STATE_COUNT + 1] = {
 
 const struct mail_pace mail_pace = { .again_ms = 300000, .again_max = 5 };
 
+#define MUST(key, member, ...) \
+	SCHEMA_FIELD(          \
+	    struct mail, key, member, .flags = SCHEMA_REQUIRED, ##__VA_ARGS__)
 #define FIELD(key, member, ...)                                            \
-	RECORD_FIELD(struct mail, key, member, .flags = RECORD_OMIT_UNSET, \
+	SCHEMA_FIELD(struct mail, key, member, .flags = SCHEMA_OMIT_UNSET, \
 	    ##__VA_ARGS__)
-#define META(key, member)                             \
-	RECORD_FIELD(struct mail_meta, (key), member, \
-	    .flags = RECORD_OMIT_UNSET, .size = 0)
-
-/* The body and the meta are read and written by hand. */
-static const struct schema_field fields[] = {
-	RECORD_FIELD(struct mail, "id", id, .flags = RECORD_REQUIRED),
-	FIELD("goalId", goal),
-	RECORD_FIELD(struct mail, "status", state, .words = mail_state_words),
-	RECORD_FIELD(struct mail, "actor", to, .flags = RECORD_REQUIRED),
-	RECORD_FIELD(struct mail, "ts", created_ms, .flags = RECORD_CLAMP),
-	RECORD_FIELD(struct mail, "sender", from, .flags = RECORD_REQUIRED),
-	FIELD("sender_worker", from_worker),
-	FIELD("to_worker", to_worker),
-	RECORD_FIELD(struct mail, "subject", subject, .flags = RECORD_REQUIRED),
-	RECORD_FIELD(struct mail, "kind", kind, .words = mail_kind_words),
-	RECORD_FIELD(struct mail, "ack_required", ack_required),
-	FIELD("reply_to", reply_to),
-	FIELD("delivered", delivered),
-	FIELD("delivered_ms", delivered_ms),
-	FIELD("read_ms", read_ms),
-	FIELD("acked_ms", acked_ms),
-	FIELD("closed_ms", closed_ms),
-	FIELD("alerted", alerted),
-	FIELD("read_call", read_call),
-};
+#define META(key, member, ...)                      \
+	SCHEMA_FIELD(struct mail_meta, key, member, \
+	    .flags = SCHEMA_OMIT_UNSET, ##__VA_ARGS__)
 
 static const struct schema_field meta_fields[] = {
 	META("epic_id", epic_id),
 	META("plan_id", plan_id),
-	META("version", version),
-	META("source", source),
-	META("reason", reason),
+	META("version", version, .help = "of the plan"),
+	META("source", source, .help = "overseer, agent or human"),
+	META("reason", reason,
+	    .help = "initial_create, replan or guard_violation"),
 	META("trace_id", trace_id),
 	META("workspace_id", workspace_id),
 	META("priority", priority),
 };
+static const struct schema meta_schema =
+    SCHEMA_OF(struct mail_meta, meta_fields, .help = "of mail about a plan");
+
+/* A text, or an object and its text: two members. */
+static struct json_object *
+body_to_json(const void *member)
+{
+	const struct mail *mail = member;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (mail->data != NULL || mail->body == NULL)
+		return json_object_get(mail->data);
+	text_add_utf8(&text, mail->body, strlen(mail->body));
+	return json_object_new_string(text.data);
+}
+
+static int
+body_from_json(
+    struct json_object *json, const char *at, void *member, struct err *err)
+{
+	struct mail *mail = member;
+
+	if (json_object_is_type(json, json_type_object))
+		mail_set_data(mail, json);
+	else if (json_object_is_type(json, json_type_string))
+		xstrset(&mail->body, json_object_get_string(json));
+	else
+		return err_set(err, -EINVAL, "%s: expected a string, found %s",
+		    at, json_type_words(json));
+	return 0;
+}
+
+static void
+body_copy(const void *member, void *copy)
+{
+	const struct mail *from = member;
+	struct mail *to = copy;
+
+	xstrset(&to->body, from->body);
+	json_object_put(to->data);
+	to->data = json_object_get(from->data);
+}
+
+static void
+body_release(void *member)
+{
+	struct mail *mail = member;
+
+	xstrset(&mail->body, NULL);
+	json_object_put(take_ptr(&mail->data));
+}
+
+static const struct schema_own body_own = {
+	.to_json = body_to_json,
+	.from_json = body_from_json,
+	.copy = body_copy,
+	.release = body_release,
+};
+
+static const struct schema_field fields[] = {
+	MUST("id", id),
+	FIELD("goalId", goal, .help = "the goal it is about"),
+	SCHEMA_FIELD(struct mail, "status", state, .words = mail_state_words,
+	    .help = "done: nothing is left to do; closed: nobody can read it "
+		    "any more"),
+	/* Shown as "to". */
+	SCHEMA_FIELD(struct mail, "actor", to,
+	    .flags = SCHEMA_REQUIRED | SCHEMA_PRIVATE),
+	{ .name = "to", .type = SCHEMA_STRING, .help = "an actor id" },
+	SCHEMA_FIELD(struct mail, "ts", created_ms, .flags = SCHEMA_CLAMP,
+	    .help = "when it was sent, ms since 1970"),
+	MUST("sender", from, .help = "an actor id"),
+	FIELD("sender_worker", from_worker, .help = "its worker then"),
+	FIELD("to_worker", to_worker, .help = "its worker then"),
+	MUST("subject", subject),
+	SCHEMA_FIELD(struct mail, "kind", kind, .words = mail_kind_words),
+	SCHEMA_FIELD(struct mail, "ack_required", ack_required,
+	    .help = "it is to be confirmed"),
+	FIELD("reply_to", reply_to, .help = "the mail that it answers"),
+	FIELD("delivered", delivered, .help = "how often it was given"),
+	FIELD("delivered_ms", delivered_ms, .help = "the last time"),
+	FIELD("read_ms", read_ms, .help = "when it was read in the inbox"),
+	FIELD("acked_ms", acked_ms, .help = "when it was confirmed"),
+	FIELD("closed_ms", closed_ms),
+	FIELD("alerted", alerted,
+	    .help = "a person was told that it is not confirmed"),
+	SCHEMA_FIELD(struct mail, "read_call", read_call,
+	    .flags = SCHEMA_OMIT_UNSET | SCHEMA_PRIVATE),
+	{ .name = "body",
+	    .is_member = true,
+	    .type = SCHEMA_OBJECT,
+	    .flags = SCHEMA_REQUIRED | SCHEMA_OR_STRING,
+	    .own = &body_own,
+	    .help = "a text; what the daemon tells may be an object" },
+	{ .name = "body_bytes",
+	    .type = SCHEMA_INT,
+	    .flags = SCHEMA_OPTIONAL,
+	    .help = "of the whole, if it was cut" },
+	SCHEMA_PART(struct mail, "meta", STRUCT, meta, meta_schema,
+	    .flags = SCHEMA_OMIT_UNSET),
+};
+
+const struct schema mail_schema =
+    SCHEMA_OF(struct mail, fields, .help = "one piece of mail");
 
 struct mail *
 mail_new(void)
@@ -78,13 +163,7 @@ mail_new(void)
 void
 mail_free(struct mail *mail)
 {
-	if (mail == NULL)
-		return;
-	record_release(fields, nitems(fields), mail);
-	record_release(meta_fields, nitems(meta_fields), &mail->meta);
-	free(mail->body);
-	json_object_put(mail->data);
-	free(mail);
+	schema_free(&mail_schema, mail);
 }
 
 struct mail *
@@ -92,18 +171,14 @@ mail_copy(const struct mail *mail)
 {
 	struct mail *copy = mail_new();
 
-	record_copy(fields, nitems(fields), mail, copy);
-	record_copy(meta_fields, nitems(meta_fields), &mail->meta, &copy->meta);
-	copy->body = xstrdup(mail->body);
-	copy->data = json_object_get(mail->data);
+	schema_copy(&mail_schema, mail, copy);
 	return copy;
 }
 
 void
 mail_set_meta(struct mail *mail, struct json_object *meta)
 {
-	record_from_json(
-	    meta_fields, nitems(meta_fields), meta, "meta", &mail->meta, NULL);
+	schema_read(&meta_schema, meta, "meta", &mail->meta, NULL);
 }
 
 void
@@ -121,66 +196,17 @@ mail_set_data(struct mail *mail, struct json_object *data)
 struct json_object *
 mail_to_json(const struct mail *mail)
 {
-	struct json_object *json = json_object_new_object();
-	struct json_object *meta = json_object_new_object();
-
-	record_to_json(fields, nitems(fields), mail, json);
-	if (mail->data != NULL)
-		json_set(json, "body", json_object_get(mail->data));
-	else
-		json_set_string(json, "body", mail->body);
-	record_to_json(meta_fields, nitems(meta_fields), &mail->meta, meta);
-	if (json_object_object_length(meta) > 0)
-		json_set(json, "meta", meta);
-	else
-		json_object_put(meta);
-	return json;
-}
-
-static int
-read_body(struct mail *mail, struct json_object *json, const char *at,
-    struct err *err)
-{
-	struct json_object *body = NULL;
-	const char *text = NULL;
-	int r;
-
-	json_object_object_get_ex(json, "body", &body);
-	if (json_object_is_type(body, json_type_object)) {
-		mail_set_data(mail, body);
-		return 0;
-	}
-	r = json_get_string(json, at, "body", &text, err);
-	if (r == 0)
-		mail->body = xstrdup(text);
-	return r;
+	return schema_json(&mail_schema, mail);
 }
 
 int
 mail_from_json(struct json_object *json, const char *at, struct mail **ret_mail,
     struct err *err)
 {
-	struct json_object *meta = NULL;
-	struct mail *mail;
-	int r;
+	struct mail *mail = schema_make(&mail_schema, json, at, err);
 
-	if (!json_object_is_type(json, json_type_object))
-		return err_set(err, -EINVAL, "%s: expected an object", at);
-	mail = mail_new();
-	r = record_from_json(fields, nitems(fields), json, at, mail, err);
-	if (r == 0)
-		r = read_body(mail, json, at, err);
-	if (r == 0 && json_object_object_get_ex(json, "meta", &meta) &&
-	    meta != NULL) {
-		r = json_get_object(json, at, "meta", &meta, err);
-		if (r == 0)
-			r = record_from_json(meta_fields, nitems(meta_fields),
-			    meta, "meta", &mail->meta, err);
-	}
-	if (r < 0) {
-		mail_free(mail);
-		return r == -ENOENT ? -EINVAL : r;
-	}
+	if (mail == NULL)
+		return -EINVAL;
 	*ret_mail = mail;
 	return 0;
 }

@@ -19,6 +19,7 @@
 
 struct err;
 struct json_object;
+struct schema;
 
 enum mail_kind {
 	MAIL_INFO, /* the default */
@@ -85,6 +86,8 @@ struct mail {
 	bool alerted;
 	char *read_call; /* id of the tool call that has shown it */
 };
+
+extern const struct schema mail_schema;
 
 struct mail *mail_new(void);
 void mail_free(struct mail *mail);

@@ -79,19 +79,18 @@ static const struct schema_field fields[] = {
 	FIELD("violations", violations),
 };
 
+const struct schema task_run_schema = SCHEMA_OF(struct task_run, fields);
+
 struct task_run *
 task_run_new(void)
 {
-	return xcalloc(1, sizeof(struct task_run));
+	return schema_new(&task_run_schema);
 }
 
 void
 task_run_free(struct task_run *run)
 {
-	if (run == NULL)
-		return;
-	record_release(fields, nitems(fields), run);
-	free(run);
+	schema_free(&task_run_schema, run);
 }
 
 struct task_run *
@@ -102,34 +101,24 @@ task_run_copy(const struct task_run *run)
 	if (run == NULL)
 		return NULL;
 	copy = task_run_new();
-	record_copy(fields, nitems(fields), run, copy);
+	schema_copy(&task_run_schema, run, copy);
 	return copy;
 }
 
 struct json_object *
 task_run_to_json(const struct task_run *run)
 {
-	struct json_object *json = json_object_new_object();
-
-	record_to_json(fields, nitems(fields), run, json);
-	return json;
+	return schema_json(&task_run_schema, run);
 }
 
 int
 task_run_from_json(struct json_object *json, const char *at,
     struct task_run **ret_run, struct err *err)
 {
-	struct task_run *run;
-	int r;
+	struct task_run *run = schema_make(&task_run_schema, json, at, err);
 
-	if (!json_object_is_type(json, json_type_object))
-		return err_set(err, -EINVAL, "%s: expected an object", at);
-	run = task_run_new();
-	r = record_from_json(fields, nitems(fields), json, at, run, err);
-	if (r < 0) {
-		task_run_free(run);
-		return r;
-	}
+	if (run == NULL)
+		return -EINVAL;
 	*ret_run = run;
 	return 0;
 }

@@ -17,6 +17,7 @@
 
 struct err;
 struct json_object;
+struct schema;
 struct task;
 
 /* The identity of the daemon itself, in mail and in plans. */
@@ -98,6 +99,8 @@ struct task_run {
 			  * last rebased */
 	bool children_landed; /* in any attempt */
 };
+
+extern const struct schema task_run_schema;
 
 struct task_run *task_run_new(void);
 void task_run_free(struct task_run *run);
