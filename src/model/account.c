@@ -75,35 +75,46 @@ static const struct schema_field spent_fields[] = {
 	SPENT("tokens_unpriced", unpriced),
 };
 
-void
-spent_to_json(const struct spent *spent, struct json_object *json)
+static struct json_object *
+usage_member_to_json(const void *member)
 {
-	record_to_json(spent_fields, nitems(spent_fields), spent, json);
-	json_set(json, "usage", usage_to_json(&spent->usage));
+	return usage_to_json(member);
 }
 
 static int
-get_usage(struct json_object *json, const char *at, const char *key,
-    struct usage *ret_usage, struct err *err)
+usage_member_from_json(
+    struct json_object *json, const char *at, void *member, struct err *err)
 {
-	cleanup_buf struct buf path = BUF_INIT;
-	struct json_object *object = NULL;
-	int r = json_get_object(json, at, key, &object, err);
+	return usage_from_json(json, at, member, err);
+}
 
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	json_path_key(&path, at, key);
-	return usage_from_json(object, path.data, ret_usage, err);
+static const struct schema_own usage_own = {
+	.size = sizeof(struct usage),
+	.to_json = usage_member_to_json,
+	.from_json = usage_member_from_json,
+};
+
+static const struct schema spent_numbers =
+    SCHEMA_OF(struct spent, spent_fields);
+
+static const struct schema_field spent_all[] = {
+	SCHEMA_GROUP("", spent_numbers, .flags = SCHEMA_FLAT),
+	SCHEMA_OWN(struct spent, "usage", usage, SCHEMA_OBJECT, usage_own),
+};
+
+const struct schema spent_schema = SCHEMA_OF(struct spent, spent_all);
+
+void
+spent_to_json(const struct spent *spent, struct json_object *json)
+{
+	schema_add(&spent_schema, spent, json);
 }
 
 int
 spent_from_json(struct json_object *json, const char *at,
     struct spent *ret_spent, struct err *err)
 {
-	int r = record_from_json(
-	    spent_fields, nitems(spent_fields), json, at, ret_spent, err);
-
-	return r < 0 ? r : get_usage(json, at, "usage", &ret_spent->usage, err);
+	return schema_read(&spent_schema, json, at, ret_spent, err);
 }
 
 /* --- accounts -------------------------------------------------------- */
@@ -122,12 +133,7 @@ account_new(const char *transcript, int64_t from_ms, const char *worker)
 void
 account_free(struct account *account)
 {
-	if (account == NULL)
-		return;
-	free(account->transcript);
-	free(account->worker);
-	free(account->task);
-	free(account);
+	schema_free(&account_schema, account);
 }
 
 /* What all of it costs. A report that covers less than was counted (a process
@@ -194,55 +200,46 @@ static const struct schema_field fields[] = {
 	FIELD("known_cost", known_cost),
 };
 
+/* Only if there was a report. */
+static struct json_object *
+reported_to_json(const void *member)
+{
+	return usage_is_empty(member) ? NULL : usage_to_json(member);
+}
+
+static const struct schema_own reported_own = {
+	.size = sizeof(struct usage),
+	.to_json = reported_to_json,
+	.from_json = usage_member_from_json,
+};
+
+static const struct schema numbers = SCHEMA_OF(struct account, fields);
+
+static const struct schema_field all[] = {
+	SCHEMA_GROUP("", numbers, .flags = SCHEMA_FLAT),
+	SCHEMA_PART(struct account, "", STRUCT, spent, spent_schema,
+	    .flags = SCHEMA_FLAT),
+	SCHEMA_PART(struct account, "filed", STRUCT, filed, spent_schema),
+	SCHEMA_OWN(struct account, "reported_usage", report.usage,
+	    SCHEMA_OBJECT, reported_own, .flags = SCHEMA_OMIT_UNSET),
+};
+
+const struct schema account_schema = SCHEMA_OF(struct account, all);
+
 struct json_object *
 account_to_json(const struct account *account)
 {
-	struct json_object *json = json_object_new_object();
-	struct json_object *filed = json_object_new_object();
-
-	record_to_json(fields, nitems(fields), account, json);
-	spent_to_json(&account->spent, json);
-	spent_to_json(&account->filed, filed);
-	json_set(json, "filed", filed);
-	if (account->report.given)
-		json_set(json, "reported_usage",
-		    usage_to_json(&account->report.usage));
-	return json;
-}
-
-static int
-get_filed(struct json_object *json, const char *at, struct account *account,
-    struct err *err)
-{
-	cleanup_buf struct buf path = BUF_INIT;
-	struct json_object *filed = NULL;
-	int r = json_get_object(json, at, "filed", &filed, err);
-
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	json_path_key(&path, at, "filed");
-	return spent_from_json(filed, path.data, &account->filed, err);
+	return schema_json(&account_schema, account);
 }
 
 int
 account_from_json(struct json_object *json, const char *at,
     struct account **ret_account, struct err *err)
 {
-	struct account *account = xcalloc(1, sizeof *account);
-	int r =
-	    record_from_json(fields, nitems(fields), json, at, account, err);
+	struct account *account = schema_make(&account_schema, json, at, err);
 
-	if (r == 0)
-		r = spent_from_json(json, at, &account->spent, err);
-	if (r == 0)
-		r = get_filed(json, at, account, err);
-	if (r == 0)
-		r = get_usage(
-		    json, at, "reported_usage", &account->report.usage, err);
-	if (r < 0) {
-		account_free(account);
-		return r == -ENOENT ? -EINVAL : r;
-	}
+	if (account == NULL)
+		return -EINVAL;
 	*ret_account = account;
 	return 0;
 }

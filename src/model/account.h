@@ -18,6 +18,7 @@
 
 struct err;
 struct json_object;
+struct schema;
 struct price_list;
 
 /* What is known of the cost of something. */
@@ -81,5 +82,8 @@ struct json_object *account_to_json(const struct account *account);
 /* *ret_account is owned by the caller. -EINVAL: err names the member. */
 int account_from_json(struct json_object *json, const char *at,
     struct account **ret_account, struct err *err);
+
+extern const struct schema spent_schema; /* the same */
+extern const struct schema account_schema;
 
 #endif

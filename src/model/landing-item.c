@@ -60,12 +60,14 @@ static const struct schema_field fields[] = {
 	FIELD("queued_ms", queued_ms, .flags = RECORD_CLAMP),
 };
 
+const struct schema landing_item_schema = SCHEMA_OF(struct landing_item, fields,
+    .blank = &(const struct landing_item){ .priority = PRIORITY_NORMAL });
+
 struct landing_item *
 landing_item_new(const char *id)
 {
-	struct landing_item *item = xcalloc(1, sizeof *item);
+	struct landing_item *item = schema_new(&landing_item_schema);
 
-	item->priority = PRIORITY_NORMAL;
 	xstrset(&item->id, id);
 	return item;
 }
@@ -73,33 +75,24 @@ landing_item_new(const char *id)
 void
 landing_item_free(struct landing_item *item)
 {
-	if (item == NULL)
-		return;
-	record_release(fields, nitems(fields), item);
-	free(item);
+	schema_free(&landing_item_schema, item);
 }
 
 struct json_object *
 landing_item_to_json(const struct landing_item *item)
 {
-	struct json_object *json = json_object_new_object();
-
-	record_to_json(fields, nitems(fields), item, json);
-	return json;
+	return schema_json(&landing_item_schema, item);
 }
 
 int
 landing_item_from_json(struct json_object *json, const char *at,
     struct landing_item **ret_item, struct err *err)
 {
-	struct landing_item *item = landing_item_new(NULL);
-	int r;
+	struct landing_item *item =
+	    schema_make(&landing_item_schema, json, at, err);
 
-	r = record_from_json(fields, nitems(fields), json, at, item, err);
-	if (r < 0) {
-		landing_item_free(item);
-		return r == -ENOENT ? -EINVAL : r;
-	}
+	if (item == NULL)
+		return -EINVAL;
 	*ret_item = item;
 	return 0;
 }

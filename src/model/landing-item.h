@@ -15,6 +15,7 @@
 
 struct err;
 struct json_object;
+struct schema;
 
 enum item_kind {
 	ITEM_WORK, /* accepted, by a person or by auto mode */
@@ -67,6 +68,8 @@ struct landing_item {
 	int uncommitted; /* and how many files were not committed */
 	int64_t queued_ms;
 };
+
+extern const struct schema landing_item_schema;
 
 struct landing_item *landing_item_new(const char *id);
 void landing_item_free(struct landing_item *item);

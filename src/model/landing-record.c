@@ -16,6 +16,31 @@
 #define FIELD(key, member, ...) \
 	RECORD_FIELD(struct landing_record, key, member, ##__VA_ARGS__)
 
+static struct json_object *
+checks_to_json(const void *member)
+{
+	return check_book_to_json(member);
+}
+
+static int
+checks_from_json(
+    struct json_object *json, const char *at, void *member, struct err *err)
+{
+	return check_book_from_json(json, at, member, err);
+}
+
+static void
+checks_release(void *member)
+{
+	check_book_release(member);
+}
+
+static const struct schema_own checks_own = {
+	.to_json = checks_to_json,
+	.from_json = checks_from_json,
+	.release = checks_release,
+};
+
 static const struct schema_field fields[] = {
 	FIELD("ids", ids),
 	FIELD("window", window),
@@ -29,17 +54,46 @@ static const struct schema_field fields[] = {
 	FIELD("push_tries", push.tries, .flags = RECORD_CLAMP),
 	FIELD("push_reason", push.reason),
 	FIELD("push_next_ms", push.next_ms, .flags = RECORD_CLAMP),
+	SCHEMA_PARTS(struct landing_record, "items", POINTERS, items, count,
+	    landing_item_schema),
+	SCHEMA_PARTS(struct landing_record, "own", SLOTS, own.list, own.count,
+	    red_commit_schema, .max = RED_RUN_MAX),
+	SCHEMA_OWN(
+	    struct landing_record, "checks", checks, SCHEMA_OBJECT, checks_own),
 };
+
+/* Repair what does not fit together, since the file may have been edited by
+ * hand: a journal needs both of its ends. */
+static int
+check(void *given, const char *at, struct err *err)
+{
+	struct landing_record *record = given;
+
+	for (size_t i = 0; i < record->count; i++)
+		if (landing_record_find(record, record->items[i]->id) !=
+		    record->items[i])
+			return err_set(err, -EINVAL,
+			    "%s.items[%zu].id: another item has this id", at,
+			    i);
+	if (record->from != NULL && record->to != NULL)
+		return 0;
+	xstrset(&record->branch, NULL);
+	xstrset(&record->from, NULL);
+	xstrset(&record->to, NULL);
+	xstrset(&record->from_tree, NULL);
+	for (size_t i = 0; i < record->count; i++)
+		if (record->items[i]->step == ITEM_QUEUED)
+			xstrset(&record->items[i]->commit, NULL);
+	return 0;
+}
+
+static const struct schema schema =
+    SCHEMA_OF(struct landing_record, fields, .check = check);
 
 void
 landing_record_release(struct landing_record *record)
 {
-	for (size_t i = 0; i < record->count; i++)
-		landing_item_free(record->items[i]);
-	free(record->items);
-	record_release(fields, nitems(fields), record);
-	check_book_release(&record->checks);
-	red_run_release(&record->own);
+	schema_release(&schema, record);
 	memset(record, 0, sizeof *record);
 }
 
@@ -117,114 +171,15 @@ landing_record_of_task(const struct landing_record *record, const char *task)
 	return NULL;
 }
 
-/* --- the record ------------------------------------------------------ */
-
 struct json_object *
 landing_record_to_json(const struct landing_record *record)
 {
-	struct json_object *json = json_object_new_object();
-	struct json_object *items = json_object_new_array();
-
-	record_to_json(fields, nitems(fields), record, json);
-	for (size_t i = 0; i < record->count; i++)
-		json_object_array_add(
-		    items, landing_item_to_json(record->items[i]));
-	json_set(json, "items", items);
-	json_set(json, "own", red_run_to_json(&record->own));
-	json_set(json, "checks", check_book_to_json(&record->checks));
-	return json;
-}
-
-static int
-parse_item(struct json_object *json, const char *at,
-    struct landing_record *record, struct err *err)
-{
-	struct landing_item *item = NULL;
-	int r = landing_item_from_json(json, at, &item, err);
-
-	if (r < 0)
-		return r;
-	if (landing_record_find(record, item->id) != NULL) {
-		landing_item_free(item);
-		return err_set(
-		    err, -EINVAL, "%s.id: another item has this id", at);
-	}
-	landing_record_append(record, item);
-	return 0;
-}
-
-static int
-parse_items(struct json_object *json, const char *at,
-    struct landing_record *record, struct err *err)
-{
-	cleanup_buf struct buf path = BUF_INIT, item = BUF_INIT;
-	struct json_object *list = NULL;
-	int r = json_get_array(json, at, "items", &list, err);
-
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	json_path_key(&path, at, "items");
-	for (size_t i = 0; i < json_object_array_length(list) && r == 0; i++) {
-		buf_clear(&item);
-		json_path_index(&item, path.data, i);
-		r = parse_item(
-		    json_object_array_get_idx(list, i), item.data, record, err);
-	}
-	return r;
-}
-
-static int
-parse_own(struct json_object *json, const char *at,
-    struct landing_record *record, struct err *err)
-{
-	cleanup_buf struct buf path = BUF_INIT;
-	struct json_object *list = NULL;
-	int r = json_get_array(json, at, "own", &list, err);
-
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	json_path_key(&path, at, "own");
-	return red_run_from_json(list, path.data, &record->own, err);
-}
-
-/* A journal needs both of its ends. */
-static void
-fix_combinations(struct landing_record *record)
-{
-	if (record->from != NULL && record->to != NULL)
-		return;
-	xstrset(&record->branch, NULL);
-	xstrset(&record->from, NULL);
-	xstrset(&record->to, NULL);
-	xstrset(&record->from_tree, NULL);
-	for (size_t i = 0; i < record->count; i++)
-		if (record->items[i]->step == ITEM_QUEUED)
-			xstrset(&record->items[i]->commit, NULL);
+	return schema_json(&schema, record);
 }
 
 int
 landing_record_from_json(struct json_object *json, const char *at,
     struct landing_record *record, struct err *err)
 {
-	cleanup_buf struct buf path = BUF_INIT;
-	struct json_object *checks = NULL;
-	int r;
-
-	r = record_from_json(fields, nitems(fields), json, at, record, err);
-	if (r == 0)
-		r = parse_items(json, at, record, err);
-	if (r == 0)
-		r = parse_own(json, at, record, err);
-	if (r < 0)
-		return r;
-	r = json_get_object(json, at, "checks", &checks, err);
-	if (r == 0) {
-		json_path_key(&path, at, "checks");
-		r = check_book_from_json(
-		    checks, path.data, &record->checks, err);
-	} else if (r == -ENOENT) {
-		r = 0;
-	}
-	fix_combinations(record);
-	return r;
+	return schema_read(&schema, json, at, record, err);
 }

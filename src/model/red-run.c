@@ -22,34 +22,14 @@ static const struct schema_field fields[] = {
 	FIELD("task", task, .flags = RECORD_REQUIRED),
 };
 
-static void
-commit_release(struct red_commit *commit)
-{
-	record_release(fields, nitems(fields), commit);
-}
+const struct schema red_commit_schema = SCHEMA_OF(struct red_commit, fields);
 
 void
 red_run_release(struct red_run *run)
 {
 	for (size_t i = 0; i < run->count; i++)
-		commit_release(&run->list[i]);
+		schema_release(&red_commit_schema, &run->list[i]);
 	run->count = 0;
-}
-
-static struct red_commit *
-append(struct red_run *run)
-{
-	struct red_commit *last;
-
-	if (run->count == RED_RUN_MAX) {
-		commit_release(&run->list[0]);
-		memmove(run->list, run->list + 1,
-		    (RED_RUN_MAX - 1) * sizeof *run->list);
-		run->count--;
-	}
-	last = &run->list[run->count++];
-	*last = (struct red_commit){ 0 };
-	return last;
 }
 
 void
@@ -63,12 +43,15 @@ red_run_add(struct red_run *run, const struct red_commit *commit)
 		red_run_release(run);
 	if (commit->task == NULL)
 		return;
-	last = append(run);
-	xstrset(&last->commit, commit->commit);
-	xstrset(&last->tree, commit->tree);
-	xstrset(&last->parent, commit->parent);
-	xstrset(&last->parent_tree, commit->parent_tree);
-	xstrset(&last->task, commit->task);
+	if (run->count == RED_RUN_MAX) {
+		schema_release(&red_commit_schema, &run->list[0]);
+		memmove(run->list, run->list + 1,
+		    (RED_RUN_MAX - 1) * sizeof *run->list);
+		run->count--;
+	}
+	last = &run->list[run->count++];
+	*last = (struct red_commit){ 0 };
+	schema_copy(&red_commit_schema, commit, last);
 }
 
 static bool
@@ -94,35 +77,4 @@ red_run_length(const struct red_run *run, const char *tip,
 	while (n < run->count &&
 	    !has_passed(book, run->list[run->count - n].parent_tree, command));
 	return n;
-}
-
-struct json_object *
-red_run_to_json(const struct red_run *run)
-{
-	struct json_object *array = json_object_new_array();
-
-	for (size_t i = 0; i < run->count; i++) {
-		struct json_object *json = json_object_new_object();
-
-		record_to_json(fields, nitems(fields), &run->list[i], json);
-		json_object_array_add(array, json);
-	}
-	return array;
-}
-
-int
-red_run_from_json(struct json_object *json, const char *at, struct red_run *run,
-    struct err *err)
-{
-	cleanup_buf struct buf path = BUF_INIT;
-	int r = 0;
-
-	for (size_t i = 0; i < json_object_array_length(json) && r == 0; i++) {
-		buf_clear(&path);
-		json_path_index(&path, at, i);
-		r = record_from_json(fields, nitems(fields),
-		    json_object_array_get_idx(json, i), path.data, append(run),
-		    err);
-	}
-	return r == -ENOENT ? -EINVAL : r;
 }

@@ -12,8 +12,7 @@
 #include <stddef.h>
 
 struct check_book;
-struct err;
-struct json_object;
+struct schema;
 
 #define RED_RUN_MAX 64 /* commits that are remembered */
 
@@ -43,9 +42,6 @@ void red_run_add(struct red_run *run, const struct red_commit *commit);
 size_t red_run_length(const struct red_run *run, const char *tip,
     const struct check_book *book, const char *command);
 
-struct json_object *red_run_to_json(const struct red_run *run);
-/* Into an empty run; json is an array. `at` is its path for error messages. */
-int red_run_from_json(struct json_object *json, const char *at,
-    struct red_run *run, struct err *err);
+extern const struct schema red_commit_schema;
 
 #endif

@@ -68,38 +68,38 @@ static const struct schema_field fields[] = {
 	FIELD("last_words", last_words),
 };
 
-struct json_object *
-task_to_json(const struct task *task)
+static struct json_object *
+priority_to_json(const void *member)
 {
-	struct json_object *json = json_object_new_object();
-
-	record_to_json(fields, nitems(fields), task, json);
-	spent_to_json(&task->spent, json);
-	json_set_string(json, "priority", priority_name(task->priority));
-	json_set(json, "history", json_object_get(task->history));
-	if (task->run != NULL)
-		json_set(json, "run", task_run_to_json(task->run));
-	return json;
+	return json_object_new_string(
+	    priority_name(*(const enum priority *)member));
 }
 
 /* Older records have a number, as task files do. */
 static int
-get_priority(struct json_object *json, const char *at, struct task *task,
-    struct err *err)
+priority_from_json(
+    struct json_object *json, const char *at, void *member, struct err *err)
 {
-	unsigned word = PRIORITY_NORMAL;
-	int r;
+	enum priority *priority = member;
+	unsigned word;
 
-	if (json_object_is_type(
-		json_object_object_get(json, "priority"), json_type_int)) {
-		task->priority =
-		    priority_from_number(json_int_or(json, "priority", 0));
+	if (json_object_is_type(json, json_type_int)) {
+		*priority = priority_from_number(json_object_get_int64(json));
 		return 0;
 	}
-	r = word_get(json, at, "priority", priority_words, &word, err);
-	if (r == 0)
-		task->priority = (enum priority)word;
-	return r == -ENOENT ? 0 : r;
+	if (!json_object_is_type(json, json_type_string))
+		return err_set(err, -EINVAL, "%s: expected a string, found %s",
+		    at, json_type_words(json));
+	if (!word_find(priority_words, json_object_get_string(json), &word))
+		return err_set(err, -EINVAL, "%s: not a valid value", at);
+	*priority = (enum priority)word;
+	return 0;
+}
+
+static struct json_object *
+history_to_json(const void *member)
+{
+	return json_object_get(((const struct task *)member)->history);
 }
 
 static int
@@ -126,40 +126,63 @@ get_entry(struct json_object *entry, const char *at, struct task *task,
 /* Copy entry by entry: the document keeps its own, and the number of entries is
  * limited. */
 static int
-get_history(struct json_object *json, const char *at, struct task *task,
-    struct err *err)
+history_from_json(
+    struct json_object *json, const char *at, void *member, struct err *err)
 {
-	cleanup_buf struct buf path = BUF_INIT, item = BUF_INIT;
-	struct json_object *list = NULL;
-	int r;
+	cleanup_buf struct buf item = BUF_INIT;
+	int r = 0;
 
-	r = json_get_array(json, at, "history", &list, err);
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	json_path_key(&path, at, "history");
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
+	if (!json_object_is_type(json, json_type_array))
+		return err_set(err, -EINVAL, "%s: expected an array, found %s",
+		    at, json_type_words(json));
+	for (size_t i = 0; r == 0 && i < json_object_array_length(json); i++) {
 		buf_clear(&item);
-		json_path_index(&item, path.data, i);
+		json_path_index(&item, at, i);
 		r = get_entry(
-		    json_object_array_get_idx(list, i), item.data, task, err);
-		if (r < 0)
-			return r;
+		    json_object_array_get_idx(json, i), item.data, member, err);
 	}
-	return 0;
+	return r;
 }
 
-static int
-get_run(struct json_object *json, const char *at, struct task *task,
-    struct err *err)
+static void
+history_release(void *member)
 {
-	cleanup_buf struct buf path = BUF_INIT;
-	struct json_object *run = NULL;
-	int r = json_get_object(json, at, "run", &run, err);
+	json_object_put(take_ptr(&((struct task *)member)->history));
+}
 
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	json_path_key(&path, at, "run");
-	return task_run_from_json(run, path.data, &task->run, err);
+static const struct schema_own priority_own = {
+	.size = sizeof(enum priority),
+	.to_json = priority_to_json,
+	.from_json = priority_from_json,
+};
+static const struct schema_own history_own = {
+	.to_json = history_to_json,
+	.from_json = history_from_json,
+	.release = history_release,
+};
+
+static const struct schema plain = SCHEMA_OF(struct task, fields);
+
+static const struct schema_field all[] = {
+	SCHEMA_GROUP("", plain, .flags = SCHEMA_FLAT),
+	SCHEMA_PART(
+	    struct task, "", STRUCT, spent, spent_schema, .flags = SCHEMA_FLAT),
+	SCHEMA_OWN(struct task, "priority", priority, SCHEMA_STRING,
+	    priority_own, .words = priority_words),
+	{ .name = "history",
+	    .is_member = true,
+	    .type = SCHEMA_ARRAY,
+	    .own = &history_own },
+	SCHEMA_PART(struct task, "run", POINTER, run, task_run_schema,
+	    .flags = SCHEMA_OMIT_UNSET),
+};
+
+const struct schema task_schema = SCHEMA_OF(struct task, all);
+
+struct json_object *
+task_to_json(const struct task *task)
+{
+	return schema_json(&task_schema, task);
 }
 
 /* Repair combinations that do not fit together, since the file may have been
@@ -189,15 +212,7 @@ task_from_json(struct json_object *json, const char *at, struct task **ret_task,
 		return err_set(err, -EINVAL, "%s", words.msg);
 	task = task_new(
 	    id, NULL, NULL, NULL, json_string_or(json, "text", NULL), 0);
-	r = record_from_json(fields, nitems(fields), json, at, task, &words);
-	if (r == 0)
-		r = spent_from_json(json, at, &task->spent, &words);
-	if (r == 0)
-		r = get_priority(json, at, task, &words);
-	if (r == 0)
-		r = get_history(json, at, task, &words);
-	if (r == 0)
-		r = get_run(json, at, task, &words);
+	r = schema_read(&task_schema, json, at, task, &words);
 	if (r < 0) {
 		task_free(task);
 		return err_set(err, -EINVAL, "%s", words.msg);

@@ -6,6 +6,7 @@
 
 struct err;
 struct json_object;
+struct schema;
 struct task;
 
 /* The record in state.json and tasks.jsonl; it shares `history`. Like
@@ -13,6 +14,7 @@ struct task;
  * type or word is -EINVAL. A priority may be a number, as older versions wrote
  * it. A task that is
  * assigned to nobody, or settling without an outcome, waits. */
+extern const struct schema task_schema;
 struct json_object *task_to_json(const struct task *task);
 int task_from_json(struct json_object *json, const char *at,
     struct task **ret_task, struct err *err);

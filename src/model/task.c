@@ -10,6 +10,8 @@
 #include "json.h"
 #include "mem.h"
 #include "perf-record.h"
+#include "schema.h"
+#include "task-json.h"
 #include "task-run.h"
 #include "task.h"
 #include "text.h"
@@ -161,34 +163,7 @@ task_new(const char *id, const char *source, const char *key, const char *title,
 void
 task_free(struct task *task)
 {
-	if (task == NULL)
-		return;
-	free(task->id);
-	free(task->source);
-	free(task->key);
-	free(task->title);
-	free(task->text);
-	free(task->maker);
-	free(task->sandbox);
-	free(task->label);
-	free(task->worker);
-	free(task->from);
-	free(task->base);
-	free(task->commit);
-	free(task->move);
-	free(task->held_by);
-	free(task->landed_before);
-	free(task->goal);
-	free(task->run_id);
-	free(task->advice);
-	free(task->reason);
-	free(task->last_words);
-	free(task->abort_why);
-	free(task->abort_user);
-	task_run_free(task->run);
-	json_object_put(task->corrections);
-	json_object_put(task->history);
-	free(task);
+	schema_free(&task_schema, task);
 }
 
 const char *

@@ -12,6 +12,7 @@
 #include "json.h"
 #include "mem.h"
 #include "red-run.h"
+#include "schema.h"
 #include "unit.h"
 
 /* A commit "b" has the tree "B" and the task "t". */
@@ -77,23 +78,30 @@ START_TEST(a_run_is_bounded)
 }
 END_TEST
 
+/* As it is in the record of landings. */
+static const struct schema_field own[] = {
+	SCHEMA_PARTS(struct red_run, "own", SLOTS, list, count,
+	    red_commit_schema, .max = RED_RUN_MAX),
+};
+static const struct schema schema = SCHEMA_OF(struct red_run, own);
+
 START_TEST(a_run_is_written_and_read)
 {
 	cleanup_json struct json_object *json = NULL;
 	cleanup_json struct json_object *wrong =
-	    json_tokener_parse("[{\"commit\": \"a\"}]");
+	    json_tokener_parse("{\"own\": [{\"commit\": \"a\"}]}");
 	struct red_run run = { 0 }, copy = { 0 };
 	struct err err = { 0 };
 
 	add(&run, 'p', 'a', true);
 	add(&run, 'a', 'b', true);
-	json = red_run_to_json(&run);
-	ck_assert_int_eq(red_run_from_json(json, "own", &copy, &err), 0);
+	json = schema_json(&schema, &run);
+	ck_assert_int_eq(schema_read(&schema, json, "", &copy, &err), 0);
 	expect(&copy, "ab");
 	ck_assert_str_eq(copy.list[1].parent_tree, "A");
 	ck_assert_str_eq(copy.list[1].task, "t");
 	red_run_release(&copy);
-	ck_assert_int_eq(red_run_from_json(wrong, "own", &copy, &err), -EINVAL);
+	ck_assert_int_eq(schema_read(&schema, wrong, "", &copy, &err), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(err.msg, "own[0]"));
 	red_run_release(&copy);
 	red_run_release(&run);
