@@ -63,6 +63,7 @@ static const enum schema_type forms[SCHEMA_TYPE_COUNT] = {
 	[SCHEMA_WORD] = SCHEMA_STRING,
 	[SCHEMA_INT32] = SCHEMA_INT,
 	[SCHEMA_UINT64] = SCHEMA_INT,
+	[SCHEMA_TRUTH] = SCHEMA_BOOL,
 	[SCHEMA_LIST] = SCHEMA_ARRAY,
 	[SCHEMA_STRUCT] = SCHEMA_OBJECT,
 	[SCHEMA_POINTER] = SCHEMA_OBJECT,
@@ -80,6 +81,7 @@ is_null(const struct schema_field *field)
 	case SCHEMA_TEXT:
 	case SCHEMA_NUMBER:
 	case SCHEMA_POINTER:
+	case SCHEMA_TRUTH:
 		return true;
 	case SCHEMA_INT:
 	case SCHEMA_INT32:

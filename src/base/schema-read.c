@@ -218,6 +218,7 @@ read_field(struct json_object *json, const char *at,
 {
 	union schema_member m = schema_member_of(field, record);
 	unsigned word = 0;
+	bool truth = false;
 	double real = 0;
 	int r;
 
@@ -232,6 +233,11 @@ read_field(struct json_object *json, const char *at,
 		return read_list(json, at, field, m.list, err);
 	case SCHEMA_BOOL:
 		return json_get_bool(json, at, field->name, m.boolean, err);
+	case SCHEMA_TRUTH:
+		r = json_get_bool(json, at, field->name, &truth, err);
+		if (r == 0)
+			*m.number = truth;
+		return r;
 	case SCHEMA_WORD:
 		r = word_get(json, at, field->name, field->words, &word, err);
 		if (r == 0)

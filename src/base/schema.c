@@ -53,6 +53,8 @@ is_unset(const struct schema_field *field, const void *record)
 		return (field->flags & SCHEMA_UNKNOWN) != 0 ?
 		    number_of(field, m) < 0 :
 		    number_of(field, m) == 0;
+	case SCHEMA_TRUTH:
+		return *m.number < 0;
 	case SCHEMA_NUMBER:
 		return !isfinite(*m.real);
 	case SCHEMA_LIST:
@@ -186,6 +188,11 @@ write_field(struct json_object *json, const struct schema_field *field,
 	case SCHEMA_UINT64:
 		write_number(json, field, number_of(field, m));
 		break;
+	case SCHEMA_TRUTH:
+		json_set(json, field->name,
+		    *m.number < 0 ? NULL :
+				    json_object_new_boolean(*m.number > 0));
+		break;
 	case SCHEMA_NUMBER:
 		json_set(json, field->name,
 		    isfinite(*m.real) ? json_object_new_double(*m.real) : NULL);
@@ -242,6 +249,18 @@ schema_show(const struct schema *schema, const void *record)
 	return object_of(schema, record, false);
 }
 
+struct json_object *
+schema_list(const struct schema *schema, const void *records, size_t count)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_object_array_add(list,
+		    object_of(schema, (const char *)records + i * schema->size,
+			false));
+	return list;
+}
+
 void
 schema_add(
     const struct schema *schema, const void *record, struct json_object *json)
@@ -276,6 +295,7 @@ image_field(
 		buf_add(out, m.at, sizeof(bool));
 		break;
 	case SCHEMA_INT32:
+	case SCHEMA_TRUTH:
 	case SCHEMA_WORD:
 		buf_add(out, m.at, sizeof(int));
 		break;
@@ -353,6 +373,7 @@ copy_field(const struct schema_field *field, const void *record, void *copy)
 		*to.boolean = *from.boolean;
 		break;
 	case SCHEMA_INT32:
+	case SCHEMA_TRUTH:
 	case SCHEMA_WORD:
 		memcpy(to.at, from.at, sizeof(int));
 		break;

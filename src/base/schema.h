@@ -37,6 +37,7 @@ enum schema_type {
 	SCHEMA_WORD, /* an enum; a string, one of the words */
 	SCHEMA_INT32, /* int; an integer */
 	SCHEMA_UINT64, /* uint64_t, up to INT64_MAX; an integer */
+	SCHEMA_TRUTH, /* int: 1, 0, or -1 = not known; a boolean */
 	SCHEMA_LIST, /* char **, as in strv.h, owned, empty is NULL; an array
 		      * of strings */
 	SCHEMA_STRUCT, /* a struct inside this one; an object */
@@ -199,6 +200,9 @@ struct json_object *
 schema_show(const struct schema *schema, const void *record);
 void schema_add(
     const struct schema *schema, const void *record, struct json_object *json);
+/* An array of structs as an array of objects. */
+struct json_object *
+schema_list(const struct schema *schema, const void *records, size_t count);
 
 /* Only members whose fields are present and not null change: the caller sets
  * the defaults before. `at` is the path of json for error messages ("" at the

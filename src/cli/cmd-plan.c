@@ -211,7 +211,7 @@ plan_show_insights(struct cli *cli, const struct cli_args *args)
 
 	if (status == CLI_OK) {
 		plan_insights(plan, &all);
-		cli->result = plan_insights_to_json(plan, &all);
+		cli->result = plan_insights_to_json(&all);
 		print_insights(cli, &all);
 	}
 	plan_set_release(&set);
@@ -280,65 +280,6 @@ plan_run(struct cli *cli, const struct cli_args *args)
 	return verbs_run(cli, &cmd_plan, plan_verbs, args);
 }
 
-static const struct schema leaf_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "node", .type = SHAPE_STRING },
-		{ .name = "name", .type = SHAPE_STRING },
-		{ .name = "status", .type = SHAPE_STRING },
-		{ .name = "effort", .type = SHAPE_INT, .help = "turns" },
-		{ .name = "start",
-		    .type = SHAPE_INT,
-		    .help = "turns of others before it can begin" },
-		{ .name = "slack",
-		    .type = SHAPE_INT,
-		    .help = "turns later that change nothing; 0: critical" },
-		{ .name = "waiting",
-		    .type = SHAPE_INT,
-		    .help = "open nodes that wait for it; 0 if it was not "
-			    "counted" },
-		{ .name = NULL },
-	    },
-};
-
-static const struct schema insights_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "goal", .type = SHAPE_STRING },
-		{ .name = "version", .type = SHAPE_INT },
-		{ .name = "open", .type = SHAPE_INT },
-		{ .name = "ready", .type = SHAPE_INT },
-		{ .name = "blocked", .type = SHAPE_INT },
-		{ .name = "effort", .type = SHAPE_INT, .help = "of all" },
-		{ .name = "critical_effort", .type = SHAPE_INT },
-		{ .name = "critical_path",
-		    .type = SCHEMA_ROWS,
-		    .of = &leaf_shape },
-		{ .name = "bottlenecks",
-		    .type = SCHEMA_ROWS,
-		    .of = &leaf_shape },
-		{ .name = "blockers", .type = SCHEMA_ROWS, .of = &leaf_shape },
-		{ .name = NULL },
-	    },
-};
-
-static const struct schema recommendation_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "kind",
-		    .type = SHAPE_STRING,
-		    .choices = recommend_kind_words },
-		{ .name = "score", .type = SHAPE_INT, .help = "1 to 100" },
-		{ .name = "nodes", .type = SCHEMA_LIST },
-		{ .name = "reasons", .type = SCHEMA_LIST },
-		{ .name = "command",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "what to type" },
-		{ .name = NULL },
-	    },
-};
-
 static const struct schema plan_forms = {
 	.fields =
 	    (const struct schema_field[]){
@@ -350,10 +291,10 @@ static const struct schema plan_forms = {
 		    .of = &api_goal_changed },
 		{ .name = "insights",
 		    .type = SHAPE_OBJECT,
-		    .of = &insights_shape },
+		    .of = &plan_insights_schema },
 		{ .name = "recommend",
 		    .type = SCHEMA_ROWS,
-		    .of = &recommendation_shape },
+		    .of = &recommendation_schema },
 		{ .name = NULL },
 	    },
 };

@@ -136,76 +136,6 @@ stats_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-#define INT(member)                                  \
-	{                                            \
-		.name = (member), .type = SHAPE_INT, \
-	}
-#define OBJECT(member, shape)                                          \
-	{                                                              \
-		.name = (member), .type = SHAPE_OBJECT, .of = &(shape) \
-	}
-#define NAME(member, words)                                               \
-	{                                                                 \
-		.name = (member), .type = SHAPE_STRING,                   \
-		.flags = SHAPE_OPTIONAL | SHAPE_NULLABLE, .help = (words) \
-	}
-#define FIELDS (const struct schema_field[])
-
-static const struct schema outcomes_shape = {
-	.fields = FIELDS{ INT("success"), INT("partial"), INT("failure"),
-	    INT("timeout"), { .name = NULL } },
-};
-
-static const struct schema verification_shape = {
-	.fields = FIELDS{ INT("passed"), INT("failed"), INT("unknown"),
-	    { .name = NULL } },
-};
-
-static const struct schema runtime_shape = {
-	.fields =
-	    FIELDS{ INT("average"), INT("p50"), INT("p90"), { .name = NULL } },
-};
-
-static const struct schema tokens_shape = {
-	.fields = FIELDS{ INT("input"), INT("output"), INT("total"),
-	    { .name = NULL } },
-	.help = "of the runs whose tokens are known, without those that were "
-		"read from the cache",
-};
-
-static const struct schema group_shape = {
-	.fields =
-	    FIELDS{
-		NAME("agent",
-		    "the card or, without one, the role that was asked for; "
-		    "default: neither was; with --by agent"),
-		NAME("model", "null: not known; with --by model"),
-		NAME("task_type",
-		    "the role it was spawned with; null: none; with --by "
-		    "task-type"),
-		INT("runs"),
-		OBJECT("outcomes", outcomes_shape),
-		{ .name = "success_rate",
-		    .type = SHAPE_NUMBER,
-		    .help = "from 0 to 1" },
-		OBJECT("verification", verification_shape),
-		{ .name = "reports",
-		    .type = SHAPE_INT,
-		    .help = "runs whose agent reported how it ended" },
-		{ .name = "retries",
-		    .type = SHAPE_INT,
-		    .help = "runs that were not the first of their task" },
-		OBJECT("runtime_ms", runtime_shape),
-		OBJECT("tokens", tokens_shape),
-		{ .name = "cost_usd",
-		    .type = SHAPE_NUMBER,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "of the runs whose cost is known; null: of none" },
-		INT("runs_without_cost"),
-		{ .name = NULL },
-	    },
-};
-
 const struct cli_command cmd_stats = {
 	.name = "stats",
 	.usage = "[--by GROUP] [--since WHEN]",
@@ -219,6 +149,6 @@ const struct cli_command cmd_stats = {
 	.flags = stats_flags,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct schema_field){ .type = SCHEMA_ROWS,
-	    .of = &group_shape },
+	    .of = &perf_group_schema },
 	.run = stats_run,
 };

@@ -9,6 +9,7 @@
 #include "plan-insights.h"
 #include "plan-ready.h"
 #include "plan.h"
+#include "schema.h"
 
 /*
  * The graph has two vertices for each node, its start (2 * slot) and its end
@@ -199,6 +200,9 @@ add_leaf(struct plan_insights *all, const struct graph *g,
 	struct plan_insight *leaf = &all->leaves[all->open++];
 
 	*leaf = (struct plan_insight){ .node = node,
+		.id = node->id,
+		.name = node->name,
+		.status = node->status,
 		.effort = effort_of(node),
 		.start = g->before[START(node)],
 		.after = g->after[FINISH(node)],
@@ -356,7 +360,8 @@ find_path(struct plan_insights *all, const struct graph *g)
 void
 plan_insights(const struct plan *plan, struct plan_insights *ret_insights)
 {
-	struct plan_insights all = { 0 };
+	struct plan_insights all = { .goal = plan->goal->id,
+		.version = plan->goal->version };
 	struct graph graph;
 
 	graph_init(&graph, plan);
@@ -382,47 +387,65 @@ plan_insights_release(struct plan_insights *insights)
 
 /* --- JSON ------------------------------------------------------------- */
 
+#define LEAF(key, member, ...) \
+	SCHEMA_FIELD(struct plan_insight, key, member, ##__VA_ARGS__)
+#define FIELD(key, member, ...) \
+	SCHEMA_FIELD(struct plan_insights, key, member, ##__VA_ARGS__)
+#define LEAVES(key)                                             \
+	{                                                       \
+		.name = (key), .type = SCHEMA_ROWS, .of = &leaf \
+	}
+
+static const struct schema_field leaf_fields[] = {
+	LEAF("node", id, .flags = SCHEMA_REQUIRED),
+	LEAF("name", name, .flags = SCHEMA_REQUIRED),
+	LEAF("status", status, .words = node_status_words),
+	LEAF("effort", effort, .help = "turns"),
+	LEAF("start", start, .help = "turns of others before it can begin"),
+	LEAF("slack", slack,
+	    .help = "turns later that change nothing; 0: critical"),
+	LEAF("waiting", waiting,
+	    .help = "open nodes that wait for it; 0 if it was not counted"),
+};
+static const struct schema leaf = SCHEMA_OF(struct plan_insight, leaf_fields);
+
+static const struct schema_field fields[] = {
+	FIELD("goal", goal, .flags = SCHEMA_REQUIRED),
+	FIELD("version", version),
+	FIELD("open", open),
+	FIELD("ready", ready),
+	FIELD("blocked", blocked),
+	FIELD("effort", effort, .help = "of all"),
+	FIELD("critical_effort", length),
+	LEAVES("critical_path"),
+	LEAVES("bottlenecks"),
+	LEAVES("blockers"),
+};
+
+const struct schema plan_insights_schema =
+    SCHEMA_OF(struct plan_insights, fields);
+
 static struct json_object *
 list_json(const struct plan_insights *all, const size_t *list, size_t count)
 {
 	struct json_object *array = json_object_new_array();
 
-	for (size_t i = 0; i < count; i++) {
-		const struct plan_insight *leaf = &all->leaves[list[i]];
-		struct json_object *json = json_object_new_object();
-
-		json_set_string(json, "node", leaf->node->id);
-		json_set_string(json, "name", leaf->node->name);
-		json_set_string(
-		    json, "status", node_status_name(leaf->node->status));
-		json_set_int(json, "effort", leaf->effort);
-		json_set_int(json, "start", leaf->start);
-		json_set_int(json, "slack", leaf->slack);
-		json_set_int(json, "waiting", (int64_t)leaf->waiting);
-		json_object_array_add(array, json);
-	}
+	for (size_t i = 0; i < count; i++)
+		json_object_array_add(
+		    array, schema_json(&leaf, &all->leaves[list[i]]));
 	return array;
 }
 
 struct json_object *
-plan_insights_to_json(
-    const struct plan *plan, const struct plan_insights *insights)
+plan_insights_to_json(const struct plan_insights *all)
 {
-	struct json_object *json = json_object_new_object();
+	struct json_object *json = schema_json(&plan_insights_schema, all);
 
-	json_set_string(json, "goal", plan->goal->id);
-	json_set_int(json, "version", plan->goal->version);
-	json_set_int(json, "open", (int64_t)insights->open);
-	json_set_int(json, "ready", (int64_t)insights->ready);
-	json_set_int(json, "blocked", (int64_t)insights->blocked);
-	json_set_int(json, "effort", insights->effort);
-	json_set_int(json, "critical_effort", insights->length);
-	json_set(json, "critical_path",
-	    list_json(insights, insights->path, insights->path_count));
+	json_set(
+	    json, "critical_path", list_json(all, all->path, all->path_count));
 	json_set(json, "bottlenecks",
-	    list_json(
-		insights, insights->bottlenecks, insights->bottleneck_count));
+	    list_json(all, all->bottlenecks, all->bottleneck_count));
 	json_set(json, "blockers",
-	    list_json(insights, insights->blockers, insights->blocker_count));
+	    list_json(all, all->blockers, all->blocker_count));
 	return json;
 }

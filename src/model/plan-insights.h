@@ -15,8 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "plan-status.h"
+
 struct json_object;
 struct plan;
+struct schema;
 struct plan_node;
 
 #define PLAN_INSIGHT_EFFORT 12 /* medium */
@@ -28,6 +31,8 @@ struct plan_node;
 
 struct plan_insight {
 	const struct plan_node *node;
+	const char *id, *name; /* its */
+	enum node_status status;
 	int64_t effort;
 	int64_t start; /* it can begin after so much effort by others */
 	int64_t after; /* the longest way from its end to the end of all */
@@ -39,6 +44,8 @@ struct plan_insight {
 };
 
 struct plan_insights {
+	const char *goal; /* its id */
+	int64_t version; /* of its plan */
 	int64_t effort; /* of all open leaves */
 	int64_t length; /* of the critical path */
 	size_t open, ready, blocked; /* leaves */
@@ -58,7 +65,7 @@ void plan_insights_release(struct plan_insights *insights);
 #define cleanup_plan_insights __attribute__((cleanup(plan_insights_release)))
 
 /* Owned by the caller. */
-struct json_object *plan_insights_to_json(
-    const struct plan *plan, const struct plan_insights *insights);
+struct json_object *plan_insights_to_json(const struct plan_insights *insights);
+extern const struct schema plan_insights_schema;
 
 #endif

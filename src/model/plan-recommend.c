@@ -6,6 +6,7 @@
 
 #include "buf.h"
 #include "json.h"
+#include "schema.h"
 #include "mem.h"
 #include "plan-effort.h"
 #include "plan-insights.h"
@@ -283,21 +284,23 @@ recommendations_release(struct recommendations *recommendations)
 	*recommendations = (struct recommendations){ 0 };
 }
 
+#define FIELD(key, member, ...) \
+	SCHEMA_FIELD(struct recommendation, key, member, ##__VA_ARGS__)
+
+static const struct schema_field fields[] = {
+	FIELD("kind", kind, .words = recommend_kind_words),
+	FIELD("score", score, .help = "1 to 100"),
+	FIELD("nodes", nodes),
+	FIELD("reasons", reasons),
+	FIELD("command", command, .help = "what to type"),
+};
+
+const struct schema recommendation_schema =
+    SCHEMA_OF(struct recommendation, fields);
+
 struct json_object *
 recommendations_to_json(const struct recommendations *recommendations)
 {
-	struct json_object *array = json_object_new_array();
-
-	for (size_t i = 0; i < recommendations->count; i++) {
-		const struct recommendation *r = &recommendations->list[i];
-		struct json_object *json = json_object_new_object();
-
-		json_set_string(json, "kind", recommend_kind_words[r->kind]);
-		json_set_int(json, "score", r->score);
-		json_set(json, "nodes", strv_to_json(r->nodes));
-		json_set(json, "reasons", strv_to_json(r->reasons));
-		json_set_string(json, "command", r->command);
-		json_object_array_add(array, json);
-	}
-	return array;
+	return schema_list(&recommendation_schema, recommendations->list,
+	    recommendations->count);
 }

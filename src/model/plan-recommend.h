@@ -17,6 +17,7 @@
 #include <stddef.h>
 
 struct json_object;
+struct schema;
 struct plan;
 struct plan_insights;
 
@@ -55,6 +56,7 @@ void recommendations_release(struct recommendations *recommendations);
 #define cleanup_recommendations \
 	__attribute__((cleanup(recommendations_release)))
 
+extern const struct schema recommendation_schema;
 /* An array; owned by the caller. */
 struct json_object *
 recommendations_to_json(const struct recommendations *recommendations);

@@ -7,6 +7,7 @@
 #include "json.h"
 #include "mem.h"
 #include "perf-stats.h"
+#include "schema.h"
 
 const char *const perf_by_words[PERF_BY_COUNT + 1] = { "agent", "model",
 	"task-type", NULL };
@@ -162,45 +163,63 @@ perf_stats_group(struct perf_stats *stats, size_t index)
 	group.average_ms = (int64_t)llround(all / (double)group.runs);
 	group.p50_ms = percentile(sum, 50);
 	group.p90_ms = percentile(sum, 90);
+	group.rate = (double)group.outcomes[PERF_SUCCESS] / (double)group.runs;
+	group.tokens_all = group.tokens_in + group.tokens_out;
+	group.uncosted = group.runs - group.costed;
+	if (group.costed == 0)
+		group.cost = NAN;
 	return group;
 }
 
-static struct json_object *
-group_to_json(const struct perf_group *group, const char *by)
-{
-	struct json_object *json = json_object_new_object();
-	struct json_object *part = json_object_new_object();
+#define FIELD(key, member, ...) \
+	SCHEMA_FIELD(struct perf_group, key, member, ##__VA_ARGS__)
+#define GROUP(name, ...)                                                    \
+	static const struct schema_field name##_fields[] = { __VA_ARGS__ }; \
+	static const struct schema name =                                   \
+	    SCHEMA_OF(struct perf_group, name##_fields)
+#define NAME(key, words)                                                    \
+	{                                                                   \
+		.name = (key), .type = SCHEMA_STRING,                       \
+		.flags = SCHEMA_OPTIONAL | SCHEMA_NULLABLE, .help = (words) \
+	}
 
-	json_set_string(json, by, *group->name != '\0' ? group->name : NULL);
-	json_set_int(json, "runs", group->runs);
-	for (size_t i = 0; i < PERF_OUTCOME_COUNT; i++)
-		json_set_int(part, perf_outcome_words[i], group->outcomes[i]);
-	json_set(json, "outcomes", part);
-	json_set(json, "success_rate",
-	    json_object_new_double(
-		(double)group->outcomes[PERF_SUCCESS] / (double)group->runs));
-	part = json_object_new_object();
-	json_set_int(part, "passed", group->passed);
-	json_set_int(part, "failed", group->failed);
-	json_set_int(part, "unknown", group->unverified);
-	json_set(json, "verification", part);
-	json_set_int(json, "reports", group->reports);
-	json_set_int(json, "retries", group->retries);
-	part = json_object_new_object();
-	json_set_int(part, "average", group->average_ms);
-	json_set_int(part, "p50", group->p50_ms);
-	json_set_int(part, "p90", group->p90_ms);
-	json_set(json, "runtime_ms", part);
-	part = json_object_new_object();
-	json_set_int(part, "input", group->tokens_in);
-	json_set_int(part, "output", group->tokens_out);
-	json_set_int(part, "total", group->tokens_in + group->tokens_out);
-	json_set(json, "tokens", part);
-	json_set(json, "cost_usd",
-	    group->costed == 0 ? NULL : json_object_new_double(group->cost));
-	json_set_int(json, "runs_without_cost", group->runs - group->costed);
-	return json;
-}
+GROUP(outcomes, FIELD("success", outcomes[PERF_SUCCESS]),
+    FIELD("partial", outcomes[PERF_PARTIAL]),
+    FIELD("failure", outcomes[PERF_FAILURE]),
+    FIELD("timeout", outcomes[PERF_TIMEOUT]));
+GROUP(verification, FIELD("passed", passed), FIELD("failed", failed),
+    FIELD("unknown", unverified));
+GROUP(runtime, FIELD("average", average_ms), FIELD("p50", p50_ms),
+    FIELD("p90", p90_ms));
+GROUP(tokens, FIELD("input", tokens_in), FIELD("output", tokens_out),
+    FIELD("total", tokens_all));
+
+static const struct schema_field fields[] = {
+	NAME("agent",
+	    "the card or, without one, the role that was asked for; default: "
+	    "neither was; with --by agent"),
+	NAME("model", "null: not known; with --by model"),
+	NAME("task_type",
+	    "the role it was spawned with; null: none; with --by task-type"),
+	FIELD("runs", runs),
+	SCHEMA_GROUP("outcomes", outcomes),
+	FIELD("success_rate", rate, .flags = SCHEMA_REQUIRED,
+	    .help = "from 0 to 1"),
+	SCHEMA_GROUP("verification", verification),
+	FIELD("reports", reports,
+	    .help = "runs whose agent reported how it ended"),
+	FIELD("retries", retries,
+	    .help = "runs that were not the first of their task"),
+	SCHEMA_GROUP("runtime_ms", runtime),
+	SCHEMA_GROUP("tokens", tokens,
+	    .help = "of the runs whose tokens are known, without those that "
+		    "were read from the cache"),
+	FIELD("cost_usd", cost,
+	    .help = "of the runs whose cost is known; null: of none"),
+	FIELD("runs_without_cost", uncosted),
+};
+
+const struct schema perf_group_schema = SCHEMA_OF(struct perf_group, fields);
 
 struct json_object *
 perf_stats_to_json(struct perf_stats *stats)
@@ -210,9 +229,12 @@ perf_stats_to_json(struct perf_stats *stats)
 
 	for (size_t i = 0; i < stats->count; i++) {
 		struct perf_group group = perf_stats_group(stats, i);
+		struct json_object *json = json_object_new_object();
 
-		json_object_array_add(
-		    list, group_to_json(&group, keys[stats->by]));
+		json_set_string(json, keys[stats->by],
+		    *group.name != '\0' ? group.name : NULL);
+		schema_add(&perf_group_schema, &group, json);
+		json_object_array_add(list, json);
 	}
 	return list;
 }

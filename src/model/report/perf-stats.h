@@ -12,6 +12,7 @@
 #include "perf-record.h"
 
 struct json_object;
+struct schema;
 struct perf_stats;
 
 #define PERF_DAY_MS    (24 * 3600 * (int64_t)1000)
@@ -32,11 +33,15 @@ struct perf_group {
 	int64_t runs, outcomes[PERF_OUTCOME_COUNT];
 	int64_t passed, failed, unverified; /* verifications */
 	int64_t reports, retries;
+	double rate; /* of success */
 	int64_t tokens_in, tokens_out; /* of those that are known */
-	double cost; /* of those that are known, in dollars */
-	int64_t costed; /* runs whose cost is known */
+	int64_t tokens_all;
+	double cost; /* of those that are known, in dollars; NAN = of none */
+	int64_t costed, uncosted; /* runs whose cost is known, and others */
 	int64_t average_ms, p50_ms, p90_ms;
 };
+
+extern const struct schema perf_group_schema;
 
 struct perf_stats *perf_stats_new(enum perf_by by);
 void perf_stats_free(struct perf_stats *stats);
