@@ -137,6 +137,13 @@ struct schema {
 		.offset = offsetof(owner, member), ##__VA_ARGS__ \
 	}
 
+/* The same, of a type that is given. */
+#define SCHEMA_AS(owner, field, kind, member, ...)                         \
+	{                                                                  \
+		.name = (field), .is_member = true, .type = SCHEMA_##kind, \
+		.offset = offsetof(owner, member), ##__VA_ARGS__           \
+	}
+
 #define SCHEMA_TYPE_OF(member) \
 	_Generic((member),                   \
 	    char *: SCHEMA_STRING,           \

@@ -135,7 +135,9 @@ oversight_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema_field oversight_choices[] = {
-	{ .name = "check, replay", .type = SHAPE_ARRAY, .of = &detection_list },
+	{ .name = "check, replay",
+	    .type = SCHEMA_ROWS,
+	    .of = &detection_schema },
 	{ .name = "report",
 	    .type = SHAPE_OBJECT,
 	    .of = &oversight_report_shape },

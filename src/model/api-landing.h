@@ -22,6 +22,5 @@ extern const struct schema_field api_landing_pick_result;
 extern const struct schema_field api_landing_revert_result;
 extern const struct schema_field api_landing_list_result;
 /* A part of it, also of llmc status. */
-extern const struct schema api_landing_push;
 
 #endif

@@ -12,19 +12,127 @@
 #include "landing-record.h"
 #include "landing-view.h"
 #include "mem.h"
+#include "schema.h"
+
+/* What is shown of an item, of a check that runs, and of the check command.
+ * Numbers below 0 are not known. */
+struct item_row {
+	const char *id, *state, *why;
+	enum item_kind kind;
+	enum priority priority;
+	const char *worker, *task, *title, *head;
+	int64_t queued_ms, position, slot, expected_ms;
+};
+
+struct run_row {
+	int slot;
+	const char *tree;
+	int64_t since_ms;
+	bool cancelled;
+	char **covers;
+};
+
+struct check_row {
+	const char *command;
+	int64_t expected_ms;
+	int trees, flaky, percent;
+	bool alarm;
+};
+
+#define ITEM(key, member, ...) \
+	SCHEMA_FIELD(struct item_row, key, member, ##__VA_ARGS__)
+#define RUN(key, member, ...) \
+	SCHEMA_FIELD(struct run_row, key, member, ##__VA_ARGS__)
+#define CHECK(key, member, ...) \
+	SCHEMA_FIELD(struct check_row, key, member, ##__VA_ARGS__)
+#define ALWAYS .flags = SCHEMA_REQUIRED
+#define KNOWN  .flags = SCHEMA_UNKNOWN
+
+static const struct schema_field item_fields[] = {
+	ITEM("id", id, ALWAYS, .help = "its name in the queue, such as q17"),
+	ITEM("state", state, ALWAYS,
+	    .choices = (const char *const[]){ "queued", "built", "covered",
+		"green", "landing", "deferred", "suspect", "held", "red",
+		"landed", "ejected", NULL }),
+	ITEM("why", why, ALWAYS, .help = "why it waits, for people"),
+	ITEM("kind", kind, .words = item_kind_words),
+	ITEM("priority", priority, .words = priority_words),
+	ITEM("worker", worker,
+	    .help = "whose worktree has it; null when it has none any more"),
+	ITEM("task", task, .help = "null: accepted by hand"),
+	ITEM("title", title, ALWAYS),
+	ITEM("head_sha", head, ALWAYS,
+	    .help = "the accepted commit; of a revert, what it takes back"),
+	ITEM("queued_unix", queued_ms, .flags = SCHEMA_UNIX,
+	    .help = "when it was accepted"),
+	ITEM("position", position, KNOWN,
+	    .help = "from 1; null when it has left the queue"),
+	ITEM("check_slot", slot, KNOWN,
+	    .help = "slot of the running check that covers it"),
+	ITEM("expected_ms", expected_ms, KNOWN,
+	    .help = "until it lands if all goes well; null when unknown"),
+};
+static const struct schema item_schema =
+    SCHEMA_OF(struct item_row, item_fields);
+
+static const struct schema_field run_fields[] = {
+	RUN("slot", slot, .help = "LLMC_CHECK_SLOT"),
+	RUN("tree_sha", tree, ALWAYS, .help = "what is checked"),
+	RUN("since_unix", since_ms, .flags = SCHEMA_UNIX),
+	RUN("cancelled", cancelled, .help = "it was told to stop"),
+	RUN("covers", covers,
+	    .help = "ids of items; empty when the branch itself is checked"),
+};
+static const struct schema run_schema = SCHEMA_OF(struct run_row, run_fields);
+
+static const struct schema_field check_fields[] = {
+	CHECK("command", command, ALWAYS, .help = "auto.check_command"),
+	CHECK("expected_ms", expected_ms, KNOWN, .help = "how long it takes"),
+	CHECK("trees", trees, .help = "that it has judged"),
+	CHECK("flaky_trees", flaky,
+	    .help = "of them, those that both failed and passed"),
+	CHECK("flaky_percent", percent, KNOWN,
+	    .help = "the same in percent; null when it has judged none"),
+	CHECK("flaky_alarm", alarm, .help = "that is too many"),
+};
+static const struct schema check_schema =
+    SCHEMA_OF(struct check_row, check_fields);
+
+#define PART(key, kind, schema, words)                                  \
+	{                                                               \
+		.name = (key), .type = (kind), .of = &(schema),         \
+		.flags = (kind) == SCHEMA_OBJECT ? SCHEMA_NULLABLE : 0, \
+		.help = (words)                                         \
+	}
+
+static const struct schema_field fields[] = {
+	SCHEMA_FIELD(struct landing_list, "landing_branch", branch, ALWAYS,
+	    .help = "the branch that work lands on"),
+	{ .name = "base_sha",
+	    .type = SCHEMA_STRING,
+	    .flags = SCHEMA_NULLABLE,
+	    .help = "its last commit; null when it is not known" },
+	{ .name = "red",
+	    .type = SCHEMA_BOOL,
+	    .help = "that commit fails its own check" },
+	SCHEMA_FIELD(struct landing_list, "hold", hold,
+	    .help = "why the branch cannot be moved now"),
+	PART("check", SCHEMA_OBJECT, check_schema,
+	    "null: no check command is set"),
+	PART("push", SCHEMA_OBJECT, push_record_schema,
+	    "null: repo.push is not set, or nothing has landed since"),
+	PART("running", SCHEMA_ROWS, run_schema, "checks"),
+	PART("items", SCHEMA_ROWS, item_schema, "in the order of the queue"),
+};
+
+const struct schema landing_list_schema =
+    SCHEMA_OF(struct landing_list, fields);
 
 struct making {
 	const struct landing_list *list;
 	struct landing_plan plan;
 	struct landing_view *views;
 };
-
-/* A number that is unknown if negative. */
-static void
-set_known(struct json_object *json, const char *key, int64_t value)
-{
-	json_set(json, key, value >= 0 ? json_object_new_int64(value) : NULL);
-}
 
 /* --- why it waits ---------------------------------------------------- */
 
@@ -89,22 +197,26 @@ add_why(const struct making *m, size_t entry, struct buf *out)
 
 /* --- items ----------------------------------------------------------- */
 
-static struct json_object *
-item_json(const struct landing_item *item, const char *state, const char *why)
+/* Of one that has left the queue, if nothing else is said. */
+static struct item_row
+row_of(const struct landing_item *item)
 {
-	struct json_object *json = json_object_new_object();
+	bool landed = item->step == ITEM_LANDED;
 
-	json_set_string(json, "id", item->id);
-	json_set_string(json, "state", state);
-	json_set_string(json, "why", why);
-	json_set_string(json, "kind", item_kind_words[item->kind]);
-	json_set_string(json, "priority", priority_name(item->priority));
-	json_set_string(json, "worker", item->worker);
-	json_set_string(json, "task", item->task);
-	json_set_string(json, "title", item->title != NULL ? item->title : "");
-	json_set_string(json, "head_sha", item->head);
-	json_set_int(json, "queued_unix", item->queued_ms / 1000);
-	return json;
+	return (struct item_row){ .id = item->id,
+		.state = landed ? "landed" : "ejected",
+		.why = landed ? "its worker is being reset" :
+				"its worker will be told",
+		.kind = item->kind,
+		.priority = item->priority,
+		.worker = item->worker,
+		.task = item->task,
+		.title = item->title != NULL ? item->title : "",
+		.head = item->head,
+		.queued_ms = item->queued_ms,
+		.position = -1,
+		.slot = -1,
+		.expected_ms = -1 };
 }
 
 /* The slot of the check that covers the entry, 0 = none. */
@@ -124,33 +236,17 @@ static struct json_object *
 entry_json(const struct making *m, size_t entry)
 {
 	const struct landing_view *view = &m->views[entry];
+	struct item_row row = row_of(m->list->items[entry]);
 	cleanup_buf struct buf why = BUF_INIT;
-	struct json_object *json;
 	int slot = slot_of(m, entry);
 
 	add_why(m, entry, &why);
-	json = item_json(
-	    m->list->items[entry], landing_state_name(view->state), why.data);
-	json_set_int(json, "position", (int64_t)view->position);
-	set_known(json, "check_slot", slot > 0 ? slot : -1);
-	set_known(
-	    json, "expected_ms", m->list->resting ? -1 : view->expected_ms);
-	return json;
-}
-
-/* It has left the queue, but its worker is not done with it. */
-static struct json_object *
-ended_json(const struct landing_item *item)
-{
-	bool landed = item->step == ITEM_LANDED;
-	struct json_object *json = item_json(item,
-	    landed ? "landed" : "ejected",
-	    landed ? "its worker is being reset" : "its worker will be told");
-
-	json_set(json, "position", NULL);
-	json_set(json, "check_slot", NULL);
-	json_set(json, "expected_ms", NULL);
-	return json;
+	row.state = landing_state_name(view->state);
+	row.why = why.data;
+	row.position = (int64_t)view->position;
+	row.slot = slot > 0 ? slot : -1;
+	row.expected_ms = m->list->resting ? -1 : view->expected_ms;
+	return schema_json(&item_schema, &row);
 }
 
 static struct json_object *
@@ -159,10 +255,13 @@ items_json(const struct making *m)
 	const struct landing_record *record = m->list->record;
 	struct json_object *array = json_object_new_array();
 
-	for (size_t i = 0; i < record->count; i++)
+	for (size_t i = 0; i < record->count; i++) {
+		struct item_row row = row_of(record->items[i]);
+
 		if (record->items[i]->step != ITEM_QUEUED)
 			json_object_array_add(
-			    array, ended_json(record->items[i]));
+			    array, schema_json(&item_schema, &row));
+	}
 	for (size_t i = 0; i < m->list->facts->entry_count; i++)
 		json_object_array_add(array, entry_json(m, m->plan.order[i]));
 	return array;
@@ -171,30 +270,20 @@ items_json(const struct making *m)
 /* --- checks ---------------------------------------------------------- */
 
 static struct json_object *
-run_json(const struct making *m, size_t run)
-{
-	const struct landing_run *r = &m->list->facts->runs[run];
-	struct json_object *json = json_object_new_object();
-	struct json_object *covers = json_object_new_array();
-
-	json_set_int(json, "slot", m->list->slots[run]);
-	json_set_string(json, "tree_sha", r->tree);
-	json_set_int(json, "since_unix", r->started_ms / 1000);
-	json_set_bool(json, "cancelled", r->cancelled);
-	for (size_t i = 0; r->tasks[i] != NULL; i++)
-		json_object_array_add(
-		    covers, json_object_new_string(r->tasks[i]));
-	json_set(json, "covers", covers);
-	return json;
-}
-
-static struct json_object *
 runs_json(const struct making *m)
 {
 	struct json_object *array = json_object_new_array();
 
-	for (size_t i = 0; i < m->list->facts->run_count; i++)
-		json_object_array_add(array, run_json(m, i));
+	for (size_t i = 0; i < m->list->facts->run_count; i++) {
+		const struct landing_run *r = &m->list->facts->runs[i];
+		struct run_row row = { .slot = m->list->slots[i],
+			.tree = r->tree,
+			.since_ms = r->started_ms,
+			.cancelled = r->cancelled,
+			.covers = (char **)(uintptr_t)r->tasks };
+
+		json_object_array_add(array, schema_json(&run_schema, &row));
+	}
 	return array;
 }
 
@@ -205,21 +294,20 @@ check_json(const struct making *m)
 	const struct check_book *book = m->list->facts->book;
 	const char *key = m->list->facts->command;
 	const struct check_command *known;
-	struct json_object *json;
+	struct check_row row;
 	int64_t took;
 
 	if (key == NULL)
 		return NULL;
 	known = check_book_command(book, key);
 	took = check_book_expected_ms(book, key);
-	json = json_object_new_object();
-	json_set_string(json, "command", m->list->check);
-	set_known(json, "expected_ms", took > 0 ? took : -1);
-	json_set_int(json, "trees", known != NULL ? known->trees : 0);
-	json_set_int(json, "flaky_trees", known != NULL ? known->flaky : 0);
-	set_known(json, "flaky_percent", check_book_flake_percent(book, key));
-	json_set_bool(json, "flaky_alarm", check_book_alarm(book, key));
-	return json;
+	row = (struct check_row){ .command = m->list->check,
+		.expected_ms = took > 0 ? took : -1,
+		.trees = known != NULL ? known->trees : 0,
+		.flaky = known != NULL ? known->flaky : 0,
+		.percent = check_book_flake_percent(book, key),
+		.alarm = check_book_alarm(book, key) };
+	return schema_json(&check_schema, &row);
 }
 
 struct json_object *
@@ -227,15 +315,13 @@ landing_list_json(const struct landing_list *list)
 {
 	const char *base = list->facts->base_commit;
 	struct making m = { .list = list };
-	struct json_object *json = json_object_new_object();
+	struct json_object *json = schema_json(&landing_list_schema, list);
 
 	landing_plan_make(list->facts, list->now_ms, &m.plan);
 	m.views = xcalloc(list->facts->entry_count + 1, sizeof *m.views);
 	landing_view_make(list->facts, &m.plan, list->now_ms, m.views);
-	json_set_string(json, "landing_branch", list->branch);
 	json_set_string(json, "base_sha", base[0] != '\0' ? base : NULL);
 	json_set_bool(json, "red", m.plan.red);
-	json_set_string(json, "hold", list->hold);
 	json_set(json, "check", check_json(&m));
 	json_set(json, "push",
 	    list->pushes ? push_record_json(&list->record->push) : NULL);

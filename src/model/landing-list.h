@@ -11,6 +11,7 @@ struct json_object;
 struct landing_facts;
 struct landing_item;
 struct landing_record;
+struct schema;
 
 struct landing_list {
 	const struct landing_record *record;
@@ -27,6 +28,8 @@ struct landing_list {
 	bool resting; /* no daemon is running */
 	int64_t now_ms; /* wall clock */
 };
+
+extern const struct schema landing_list_schema;
 
 /* Owned by the caller. */
 struct json_object *landing_list_json(const struct landing_list *list);

@@ -7,6 +7,7 @@
 #include "json.h"
 #include "mem.h"
 #include "push-record.h"
+#include "schema.h"
 
 static void
 forget_failures(struct push_record *push)
@@ -62,24 +63,45 @@ push_record_has_failed(const struct push_record *push)
 	return push->unpushed != NULL && push->tries > 0;
 }
 
+/* What is shown of it. */
+struct row {
+	const char *state, *commit, *reason;
+	int tries;
+	int64_t next_ms;
+};
+
+#define FIELD(key, member, ...) \
+	SCHEMA_FIELD(struct row, key, member, ##__VA_ARGS__)
+
+static const struct schema_field fields[] = {
+	FIELD("state", state, .flags = SCHEMA_REQUIRED,
+	    .choices =
+		(const char *const[]){ "waiting", "failed", "done", NULL }),
+	FIELD("commit_sha", commit, .flags = SCHEMA_REQUIRED,
+	    .help = "that is to be pushed; when done, the last that was"),
+	FIELD("tries", tries, .help = "that failed"),
+	FIELD("reason", reason, .help = "why the last one failed"),
+	FIELD("next_unix", next_ms, .flags = SCHEMA_UNIX,
+	    .help = "when the next one is"),
+};
+
+const struct schema push_record_schema = SCHEMA_OF(struct row, fields);
+
 struct json_object *
 push_record_json(const struct push_record *push)
 {
-	bool failed = push_record_has_failed(push);
-	struct json_object *json;
+	struct row row = { .state = "done", .commit = push->pushed };
 
 	if (push->unpushed == NULL && push->pushed == NULL)
 		return NULL;
-	json = json_object_new_object();
-	json_set_string(json, "state",
-	    failed                     ? "failed" :
-		push->unpushed != NULL ? "waiting" :
-					 "done");
-	json_set_string(json, "commit_sha",
-	    push->unpushed != NULL ? push->unpushed : push->pushed);
-	json_set_int(json, "tries", failed ? push->tries : 0);
-	json_set_string(json, "reason", failed ? push->reason : NULL);
-	json_set(json, "next_unix",
-	    failed ? json_object_new_int64(push->next_ms / 1000) : NULL);
-	return json;
+	if (push->unpushed != NULL)
+		row = (struct row){ .state = "waiting",
+			.commit = push->unpushed };
+	if (push_record_has_failed(push)) {
+		row.state = "failed";
+		row.tries = push->tries;
+		row.reason = push->reason;
+		row.next_ms = push->next_ms;
+	}
+	return schema_json(&push_record_schema, &row);
 }

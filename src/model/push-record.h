@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct json_object;
+struct schema;
 
 /* All zero: nothing has landed since pushes are wanted. */
 struct push_record {
@@ -32,7 +33,8 @@ void push_record_failed(
 int64_t push_record_wait_ms(const struct push_record *push, int64_t now_ms);
 
 bool push_record_has_failed(const struct push_record *push);
-/* For people (api-landing.c); NULL = nothing has landed yet. */
+extern const struct schema push_record_schema;
+/* For people; NULL = nothing has landed yet. */
 struct json_object *push_record_json(const struct push_record *push);
 
 #endif

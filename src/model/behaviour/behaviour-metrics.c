@@ -2,35 +2,43 @@
 
 #include "behaviour-metrics.h"
 
-#include <math.h>
-#include <stddef.h>
-
 #include "json.h"
+#include "schema.h"
 
-static struct json_object *
-number(double value)
-{
-	return isfinite(value) ? json_object_new_double(value) : NULL;
-}
+#define FIELD(key, member, ...) \
+	SCHEMA_FIELD(struct behaviour_metrics, key, member, ##__VA_ARGS__)
+
+static const struct schema_field usage_fields[] = {
+	FIELD("iterations", iteration_ratio),
+	FIELD("cost", cost_ratio),
+};
+static const struct schema usage =
+    SCHEMA_OF(struct behaviour_metrics, usage_fields);
+
+static const struct schema_field quality_fields[] = {
+	SCHEMA_AS(struct behaviour_metrics, "testsPassing", TRUTH, tests),
+	FIELD("coveragePercent", coverage),
+	FIELD("coverageChange", coverage_change),
+};
+static const struct schema quality =
+    SCHEMA_OF(struct behaviour_metrics, quality_fields);
+
+static const struct schema_field fields[] = {
+	FIELD("progressRate", progress_rate),
+	FIELD("errorPatterns", repeated_errors),
+	SCHEMA_GROUP("resourceUsage", usage),
+	FIELD("timeElapsedMs", elapsed_ms, .flags = SCHEMA_UNKNOWN),
+	SCHEMA_GROUP("qualityTrajectory", quality),
+};
+
+const struct schema behaviour_metrics_schema =
+    SCHEMA_OF(struct behaviour_metrics, fields);
 
 struct json_object *
-behaviour_metrics_to_json(const struct behaviour_metrics *m)
+behaviour_metrics_to_json(const struct behaviour_metrics *metrics)
 {
-	struct json_object *json = json_object_new_object();
-	struct json_object *usage = json_object_new_object();
-	struct json_object *quality = json_object_new_object();
+	struct behaviour_metrics shown = *metrics;
 
-	json_set(json, "progressRate", number(m->progress_rate / 100));
-	json_set_int(json, "errorPatterns", m->repeated_errors);
-	json_set(usage, "iterations", number(m->iteration_ratio));
-	json_set(usage, "cost", number(m->cost_ratio));
-	json_set(json, "resourceUsage", usage);
-	json_set(json, "timeElapsedMs",
-	    m->elapsed_ms < 0 ? NULL : json_object_new_int64(m->elapsed_ms));
-	json_set(quality, "testsPassing",
-	    m->tests < 0 ? NULL : json_object_new_boolean(m->tests > 0));
-	json_set(quality, "coveragePercent", number(m->coverage));
-	json_set(quality, "coverageChange", number(m->coverage_change));
-	json_set(json, "qualityTrajectory", quality);
-	return json;
+	shown.progress_rate /= 100;
+	return schema_json(&behaviour_metrics_schema, &shown);
 }

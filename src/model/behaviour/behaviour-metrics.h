@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct json_object;
+struct schema;
 
 struct behaviour_metrics {
 	double progress_rate; /* percent per iteration */
@@ -23,5 +24,7 @@ struct behaviour_metrics {
  * "qualityTrajectory"}; what is not known is null. The caller owns it. */
 struct json_object *
 behaviour_metrics_to_json(const struct behaviour_metrics *metrics);
+
+extern const struct schema behaviour_metrics_schema;
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "json.h"
-#include "shape.h"
+#include "schema.h"
 
 const char *const detection_type_words[] = {
 	[DETECTION_STUCK] = "stuck",
@@ -25,100 +25,91 @@ const char *const severity_words[] = {
 	[SEVERITY_COUNT] = NULL,
 };
 
-#define END                  \
-	{                    \
-		.name = NULL \
+#define IS(field, kind)                                \
+	{                                              \
+		.name = (field), .type = SCHEMA_##kind \
 	}
-#define MAYBE(n, t)                                               \
-	{                                                         \
-		.name = (n), .type = (t), .flags = SHAPE_OPTIONAL \
+#define MAYBE(field, kind)                              \
+	{                                               \
+		.name = (field), .type = SCHEMA_##kind, \
+		.flags = SCHEMA_OPTIONAL                \
 	}
-#define MAYBE_OF(n, t, shape)                                      \
-	{                                                          \
-		.name = (n), .type = (t), .flags = SHAPE_OPTIONAL, \
-		.of = (shape)                                      \
+#define MAYBE_OF(field, kind, schema)                                    \
+	{                                                                \
+		.name = (field), .type = SCHEMA_##kind, .of = &(schema), \
+		.flags = SCHEMA_OPTIONAL                                 \
+	}
+#define TABLE(table)                                                           \
+	{                                                                      \
+		.fields = (table), .count = sizeof(table) / sizeof((table)[0]) \
 	}
 
 static const struct schema texts = {
-	.fields = (const struct schema_field[]){ { .type = SHAPE_STRING } },
+	.fields = &(const struct schema_field){ .type = SCHEMA_STRING },
 };
-
 static const struct schema lists_of_texts = {
-	.fields = (const struct schema_field[]){ { .type = SHAPE_ARRAY,
-	    .of = &texts } },
+	.fields = &(const struct schema_field){ .type = SCHEMA_LIST },
 };
 
-static const struct schema example = {
-	.fields = (const struct schema_field[]){ { .name = "iteration",
-						     .type = SHAPE_INT },
-	    { .name = "similarity", .type = SHAPE_NUMBER },
-	    { .name = "artifacts", .type = SHAPE_ARRAY, .of = &texts }, END },
+static const struct schema_field example_fields[] = {
+	IS("iteration", INT),
+	IS("similarity", NUMBER),
+	IS("artifacts", LIST),
 };
+static const struct schema example = TABLE(example_fields);
 
-static const struct schema examples = {
-	.fields = (const struct schema_field[]){ { .type = SHAPE_OBJECT,
-	    .of = &example } },
+static const struct schema_field regression_fields[] = {
+	IS("iteration", INT),
+	IS("message", STRING),
+	MAYBE("from", NUMBER),
+	MAYBE("to", NUMBER),
 };
-
-static const struct schema regression = {
-	.fields = (const struct schema_field[]){ { .name = "iteration",
-						     .type = SHAPE_INT },
-	    { .name = "message", .type = SHAPE_STRING },
-	    MAYBE("from", SHAPE_NUMBER), MAYBE("to", SHAPE_NUMBER), END },
-};
-
-static const struct schema regressions = {
-	.fields = (const struct schema_field[]){ { .type = SHAPE_OBJECT,
-	    .of = &regression } },
-};
+static const struct schema regression = TABLE(regression_fields);
 
 /* Each type has its own. */
-static const struct schema evidence = {
-	.fields = (const struct schema_field[]){ MAYBE("repeatedError",
-						     SHAPE_STRING),
-	    MAYBE("occurrences", SHAPE_INT),
-	    { .name = "avgProgressRate",
-		.type = SHAPE_NUMBER,
-		.flags = SHAPE_OPTIONAL | SHAPE_NULLABLE },
-	    MAYBE_OF("recentBlockers", SHAPE_ARRAY, &texts),
-	    MAYBE("undoRedoCycles", SHAPE_INT),
-	    MAYBE_OF("recentFileChanges", SHAPE_ARRAY, &lists_of_texts),
-	    MAYBE_OF("returnedBlobs", SHAPE_MAP, &texts),
-	    MAYBE("originalObjective", SHAPE_STRING),
-	    MAYBE_OF("deviationExamples", SHAPE_ARRAY, &examples),
-	    MAYBE("averageSimilarity", SHAPE_NUMBER),
-	    MAYBE("filesOutside", SHAPE_INT), MAYBE("filesInside", SHAPE_INT),
-	    MAYBE("estimatedIterations", SHAPE_INT),
-	    MAYBE("actualIterations", SHAPE_INT),
-	    MAYBE("iterationRatio", SHAPE_NUMBER),
-	    MAYBE("estimatedCost", SHAPE_NUMBER),
-	    MAYBE("actualCost", SHAPE_NUMBER), MAYBE("costRatio", SHAPE_NUMBER),
-	    MAYBE("completionPercent", SHAPE_NUMBER),
-	    MAYBE("efficiency", SHAPE_NUMBER),
-	    MAYBE_OF("regressions", SHAPE_ARRAY, &regressions), END },
+static const struct schema_field evidence_fields[] = {
+	MAYBE("repeatedError", STRING),
+	MAYBE("occurrences", INT),
+	{ .name = "avgProgressRate",
+	    .type = SCHEMA_NUMBER,
+	    .flags = SCHEMA_OPTIONAL | SCHEMA_NULLABLE },
+	MAYBE("recentBlockers", LIST),
+	MAYBE("undoRedoCycles", INT),
+	MAYBE_OF("recentFileChanges", ARRAY, lists_of_texts),
+	MAYBE_OF("returnedBlobs", MAP, texts),
+	MAYBE("originalObjective", STRING),
+	MAYBE_OF("deviationExamples", ROWS, example),
+	MAYBE("averageSimilarity", NUMBER),
+	MAYBE("filesOutside", INT),
+	MAYBE("filesInside", INT),
+	MAYBE("estimatedIterations", INT),
+	MAYBE("actualIterations", INT),
+	MAYBE("iterationRatio", NUMBER),
+	MAYBE("estimatedCost", NUMBER),
+	MAYBE("actualCost", NUMBER),
+	MAYBE("costRatio", NUMBER),
+	MAYBE("completionPercent", NUMBER),
+	MAYBE("efficiency", NUMBER),
+	MAYBE_OF("regressions", ROWS, regression),
+};
+static const struct schema evidence = TABLE(evidence_fields);
+
+#define FIELD(key, member, ...)                                               \
+	SCHEMA_FIELD(struct detection, key, member, .flags = SCHEMA_REQUIRED, \
+	    ##__VA_ARGS__)
+
+static const struct schema_field fields[] = {
+	FIELD("type", type, .words = detection_type_words),
+	FIELD("severity", severity, .words = severity_words),
+	FIELD("message", message),
+	FIELD("evidence", evidence, .of = &evidence),
+	SCHEMA_AS(struct detection, "recommendations", LIST, recommendations),
 };
 
-static const struct schema detection_object = {
-	.fields = (const struct schema_field[]){ { .name = "type",
-						     .type = SHAPE_STRING,
-						     .choices =
-							 detection_type_words },
-	    { .name = "severity",
-		.type = SHAPE_STRING,
-		.choices = severity_words },
-	    { .name = "message", .type = SHAPE_STRING },
-	    { .name = "evidence", .type = SHAPE_OBJECT, .of = &evidence },
-	    { .name = "recommendations", .type = SHAPE_ARRAY, .of = &texts },
-	    END },
-};
+const struct schema detection_schema = SCHEMA_OF(struct detection, fields);
 
-const struct schema detection_list = {
-	.fields = (const struct schema_field[]){ { .type = SHAPE_OBJECT,
-	    .of = &detection_object } },
-};
-
-const struct schema_field detections_shape = { .type = SHAPE_ARRAY,
-	.of = &detection_list };
+const struct schema_field detections_shape = { .type = SCHEMA_ROWS,
+	.of = &detection_schema };
 
 static const char *const no_recommendations[] = { NULL };
 
@@ -145,16 +136,9 @@ detection_release(struct detection *detection)
 struct json_object *
 detection_to_json(const struct detection *detection)
 {
-	struct json_object *json = json_object_new_object();
-	struct json_object *list = json_object_new_array();
+	struct json_object *json = schema_json(&detection_schema, detection);
 
-	json_set_string(json, "type", detection_type_words[detection->type]);
-	json_set_string(json, "severity", severity_words[detection->severity]);
-	json_set_string(json, "message",
-	    detection->message != NULL ? detection->message : "");
-	json_set(json, "evidence", json_object_get(detection->evidence));
-	for (const char *const *r = detection->recommendations; *r != NULL; r++)
-		json_object_array_add(list, json_object_new_string(*r));
-	json_set(json, "recommendations", list);
+	if (detection->message == NULL)
+		json_set_string(json, "message", "");
 	return json;
 }

@@ -30,8 +30,8 @@ enum severity {
 extern const char *const detection_type_words[];
 extern const char *const severity_words[];
 
-/* An array of detections as JSON. */
-extern const struct schema detection_list;
+/* One, and an array of them. */
+extern const struct schema detection_schema;
 extern const struct schema_field detections_shape;
 
 struct detection {

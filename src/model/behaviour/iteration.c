@@ -11,6 +11,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
+#include "schema.h"
 #include "strv.h"
 #include "text.h"
 
@@ -55,20 +56,14 @@ iteration_unref(struct iteration *it)
 {
 	if (it == NULL || --it->refs > 0)
 		return;
-	free(it->status);
+	schema_release(&iteration_schema, it);
 	strv_free(it->errors);
-	strv_free(it->blockers);
-	free(it->learnings);
-	free(it->failure);
 	strv_free(it->files);
-	free(it->objective);
-	strv_free(it->scope);
 	for (size_t i = 0; i < it->blob_count; i++) {
 		free(it->blobs[i].path);
 		free(it->blobs[i].hash);
 	}
 	free(it->blobs);
-	free(it->tree);
 	free(it);
 }
 
@@ -424,91 +419,96 @@ iteration_from_json(struct json_object *json, const char *at, int64_t number,
 
 /* --- to JSON --------------------------------------------------------- */
 
-static void
-set_text(struct json_object *json, const char *key, const char *text)
-{
-	if (text != NULL)
-		json_set_string(json, key, text);
-}
+#define FIELD(key, member, ...) \
+	SCHEMA_FIELD(struct iteration, key, member, ##__VA_ARGS__)
+#define MAY(key, member) FIELD(key, member, .flags = SCHEMA_OMIT_UNSET)
+#define KNOWN(key, member) \
+	FIELD(key, member, .flags = SCHEMA_OMIT_UNSET | SCHEMA_UNKNOWN)
+#define MADE(key, kind, ...)                                        \
+	{                                                           \
+		.name = (key), .type = SCHEMA_##kind, ##__VA_ARGS__ \
+	}
+#define PERHAPS .flags = SCHEMA_OPTIONAL | SCHEMA_NULLABLE
+
+static const struct schema_field analysis_fields[] = {
+	MADE("failureClass", STRING, PERHAPS,
+	    .help = "the first error; null = there was none"),
+	MADE("errors", LIST, PERHAPS, .help = "null = not known"),
+	MAY("blockers", blockers),
+	MAY("learnings", learnings),
+	MAY("completionPercentage", completion),
+	SCHEMA_AS(struct iteration, "testsPassing", TRUTH, tests,
+	    .flags = SCHEMA_OMIT_UNSET),
+	MAY("checkFailure", failure),
+	MAY("coveragePercent", coverage),
+	MADE("artifactsModified", LIST, .flags = SCHEMA_OPTIONAL),
+};
+static const struct schema analysis =
+    SCHEMA_OF(struct iteration, analysis_fields);
+
+static const struct schema_field context_fields[] = {
+	MAY("objective", objective),
+	KNOWN("maxIterations", max_iterations),
+	MAY("estimatedCost", estimated_cost),
+};
+static const struct schema context =
+    SCHEMA_OF(struct iteration, context_fields);
+
+static const struct schema_field token_fields[] = {
+	KNOWN("input", tokens[ITERATION_INPUT]),
+	KNOWN("output", tokens[ITERATION_OUTPUT]),
+	KNOWN("cacheRead", tokens[ITERATION_CACHE_READ]),
+	KNOWN("cacheWrite", tokens[ITERATION_CACHE_WRITE]),
+};
+static const struct schema tokens = SCHEMA_OF(struct iteration, token_fields);
+
+static const struct schema hashes = {
+	.fields = &(const struct schema_field){ .type = SCHEMA_STRING,
+	    .flags = SCHEMA_NULLABLE },
+};
+
+static const struct schema_field fields[] = {
+	FIELD("number", number),
+	MAY("status", status),
+	KNOWN("durationMs", duration_ms),
+	SCHEMA_GROUP("analysis", analysis),
+	SCHEMA_GROUP("context", context),
+	MAY("cost", cost),
+	SCHEMA_GROUP("tokens", tokens, .flags = SCHEMA_OMIT_UNSET),
+	MAY("scope", scope),
+	MADE("blobs", MAP, .of = &hashes, .flags = SCHEMA_OPTIONAL),
+	MAY("treeHash", tree),
+};
+
+const struct schema iteration_schema = SCHEMA_OF(struct iteration, fields);
 
 static void
-set_number(struct json_object *json, const char *key, double value)
+set_analysis(const struct iteration *it, struct json_object *json)
 {
-	if (isfinite(value))
-		json_set(json, key, json_object_new_double(value));
-}
-
-static void
-set_int(struct json_object *json, const char *key, int64_t value)
-{
-	if (value >= 0)
-		json_set_int(json, key, value);
-}
-
-static struct json_object *
-analysis_json(const struct iteration *it)
-{
-	struct json_object *json = json_object_new_object();
-
 	if (it->errors_known)
 		json_set_string(json, "failureClass",
 		    it->errors == NULL ? NULL : it->errors[0]);
 	if (strv_count(it->errors) > 1)
 		json_set(json, "errors", strv_to_json(it->errors));
-	if (it->blockers != NULL)
-		json_set(json, "blockers", strv_to_json(it->blockers));
-	set_text(json, "learnings", it->learnings);
-	set_number(json, "completionPercentage", it->completion);
-	if (it->tests >= 0)
-		json_set_bool(json, "testsPassing", it->tests > 0);
-	set_text(json, "checkFailure", it->failure);
-	set_number(json, "coveragePercent", it->coverage);
 	if (it->files_known)
 		json_set(json, "artifactsModified", strv_to_json(it->files));
 	if (!it->errors_known && json_object_object_length(json) > 0)
 		json_set(json, "errors", NULL);
-	return json;
-}
-
-static void
-set_counts(const struct iteration *it, struct json_object *json)
-{
-	struct json_object *tokens = json_object_new_object();
-
-	set_number(json, "cost", it->cost);
-	for (size_t i = 0; i < ITERATION_TOKEN_KINDS; i++)
-		set_int(tokens, token_keys[i], it->tokens[i]);
-	if (json_object_object_length(tokens) > 0)
-		json_set(json, "tokens", tokens);
-	else
-		json_object_put(tokens);
 }
 
 struct json_object *
 iteration_to_json(const struct iteration *it)
 {
-	struct json_object *json = json_object_new_object(), *context, *blobs;
+	struct json_object *json = schema_json(&iteration_schema, it);
+	struct json_object *blobs;
 
-	json_set_int(json, "number", it->number);
-	set_text(json, "status", it->status);
-	set_int(json, "durationMs", it->duration_ms);
-	json_set(json, "analysis", analysis_json(it));
-	context = json_object_new_object();
-	set_text(context, "objective", it->objective);
-	set_int(context, "maxIterations", it->max_iterations);
-	set_number(context, "estimatedCost", it->estimated_cost);
-	json_set(json, "context", context);
-	set_counts(it, json);
-	if (it->scope != NULL)
-		json_set(json, "scope", strv_to_json(it->scope));
-	if (it->blob_count > 0) {
-		blobs = json_object_new_object();
-		for (size_t i = 0; i < it->blob_count; i++)
-			json_set_string(blobs, it->blobs[i].path,
-			    it->blobs[i].hash[0] == '\0' ? NULL :
-							   it->blobs[i].hash);
-		json_set(json, "blobs", blobs);
-	}
-	set_text(json, "treeHash", it->tree);
+	set_analysis(it, json_object_object_get(json, "analysis"));
+	if (it->blob_count == 0)
+		return json;
+	blobs = json_object_new_object();
+	for (size_t i = 0; i < it->blob_count; i++)
+		json_set_string(blobs, it->blobs[i].path,
+		    it->blobs[i].hash[0] == '\0' ? NULL : it->blobs[i].hash);
+	json_set(json, "blobs", blobs);
 	return json;
 }

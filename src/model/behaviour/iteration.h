@@ -33,6 +33,7 @@
 
 struct err;
 struct json_object;
+struct schema;
 
 #define ITERATION_TEXT_MAX   16384 /* bytes of a text; longer ones are cut */
 #define ITERATION_ERROR_MAX  1024
@@ -104,5 +105,7 @@ void iteration_add_blob(
 
 void iteration_cleanup(struct iteration **iteration);
 #define cleanup_iteration __attribute__((cleanup(iteration_cleanup)))
+
+extern const struct schema iteration_schema;
 
 #endif
