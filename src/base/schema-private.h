@@ -10,7 +10,7 @@ static inline bool
 schema_has(const struct schema *schema, const struct schema_field *field)
 {
 	return schema->count > 0 ? field < schema->fields + schema->count :
-				   field->name != NULL;
+				   field != NULL && field->name != NULL;
 }
 
 #define SCHEMA_FOREACH(f, schema)                             \
@@ -34,6 +34,7 @@ void schema_names(const struct schema *schema, bool private, char ***names);
 union schema_member {
 	void *at;
 	char **string;
+	const char **text;
 	bool *boolean;
 	int *number;
 	int64_t *number64;

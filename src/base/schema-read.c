@@ -228,7 +228,7 @@ read_field(struct json_object *json, const char *at,
 	case SCHEMA_STRING:
 		return read_string(json, at, field, m.string, err);
 	case SCHEMA_TEXT:
-		return 0;
+		return json_get_string(json, at, field->name, m.text, err);
 	case SCHEMA_LIST:
 		return read_list(json, at, field, m.list, err);
 	case SCHEMA_BOOL:

@@ -268,6 +268,26 @@ schema_add(
 	write_fields(schema, record, true, json);
 }
 
+void
+schema_order(const struct schema *schema, struct json_object *json)
+{
+	struct json_object *value;
+
+	SCHEMA_FOREACH (f, schema) {
+		if (schema_is_flat(f)) {
+			schema_order(f->of, json);
+			continue;
+		}
+		if (!json_object_object_get_ex(json, f->name, &value))
+			continue;
+		json_object_get(value);
+		json_object_object_del(json, f->name);
+		json_set(json, f->name, value);
+		if (f->of != NULL && f->type == SCHEMA_STRUCT)
+			schema_order(f->of, value);
+	}
+}
+
 /* --- image ----------------------------------------------------------- */
 
 static void

@@ -33,7 +33,8 @@ enum schema_type {
 	SCHEMA_MAP, /* any keys, every value by of->fields[0]; the same */
 	SCHEMA_ONE, /* one of of->fields, whose names say when */
 	/* Of members only; in JSON: */
-	SCHEMA_TEXT, /* const char *, not owned: only written; a string */
+	SCHEMA_TEXT, /* const char *, not owned: it is valid as long as the JSON
+		      * that it was read from; a string */
 	SCHEMA_WORD, /* an enum; a string, one of the words */
 	SCHEMA_INT32, /* int; an integer */
 	SCHEMA_UINT64, /* uint64_t, up to INT64_MAX; an integer */
@@ -207,6 +208,8 @@ struct json_object *
 schema_show(const struct schema *schema, const void *record);
 void schema_add(
     const struct schema *schema, const void *record, struct json_object *json);
+/* Put the members into the order of the table, where some were added later. */
+void schema_order(const struct schema *schema, struct json_object *json);
 /* An array of structs as an array of objects. */
 struct json_object *
 schema_list(const struct schema *schema, const void *records, size_t count);

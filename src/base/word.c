@@ -24,26 +24,35 @@ word_find(const char *const *words, const char *word, unsigned *ret_index)
 }
 
 int
-word_get(struct json_object *json, const char *at, const char *key,
-    const char *const *words, unsigned *ret_index, struct err *err)
+word_parse(const char *word, const char *path, const char *const *words,
+    unsigned *ret_index, struct err *err)
 {
-	cleanup_buf struct buf path = BUF_INIT, seen = BUF_INIT;
-	const char *word = NULL, *nearest;
-	int r;
+	cleanup_buf struct buf seen = BUF_INIT;
+	const char *nearest;
 
-	r = json_get_string(json, at, key, &word, err);
-	if (r < 0)
-		return r;
 	if (word_find(words, word, ret_index))
 		return 0;
-	json_path_key(&path, at, key);
 	text_add_visible(
 	    &seen, word, text_cut(word, strlen(word), SHOWN_MAX), false);
 	nearest = text_nearest(word, words);
 	if (nearest == NULL)
 		return err_set(err, -EINVAL, "%s: \"%s\" is not a valid value",
-		    path.data, seen.data);
+		    path, seen.data);
 	return err_set(err, -EINVAL,
-	    "%s: \"%s\" is not a valid value; did you mean \"%s\"?", path.data,
+	    "%s: \"%s\" is not a valid value; did you mean \"%s\"?", path,
 	    seen.data, nearest);
+}
+
+int
+word_get(struct json_object *json, const char *at, const char *key,
+    const char *const *words, unsigned *ret_index, struct err *err)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+	const char *word = NULL;
+	int r = json_get_string(json, at, key, &word, err);
+
+	if (r < 0)
+		return r;
+	json_path_key(&path, at, key);
+	return word_parse(word, path.data, words, ret_index, err);
 }

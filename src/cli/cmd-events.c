@@ -13,6 +13,7 @@
 #include "event-filter.h"
 #include "event-store.h"
 #include "event-words.h"
+#include "event.h"
 #include "file.h"
 #include "json.h"
 #include "log-view.h"
@@ -213,7 +214,7 @@ const struct cli_command cmd_events = {
 		.type = SHAPE_ARRAY,
 		.of =
 		    &(const struct schema){
-			.fields = &api_event_record,
+			.fields = &event_record_schema,
 		    },
 	    },
 	.run = events_run,

@@ -141,10 +141,61 @@ worker_task(const struct status *s, const struct worker *w)
 	return w->task != NULL ? state_task(&s->state, w->task) : NULL;
 }
 
+#define FIELD(key, member, ...) \
+	SCHEMA_FIELD(struct worker, key, member, ##__VA_ARGS__)
+/* What is made of more than one member: worker_json(). */
+#define MADE(key, kind, words)                                        \
+	{                                                             \
+		.name = (key), .type = SCHEMA_##kind, .help = (words) \
+	}
+#define MADE_OR_NULL(key, words)                          \
+	{                                                 \
+		.name = (key), .type = SCHEMA_STRING,     \
+		.flags = SCHEMA_NULLABLE, .help = (words) \
+	}
+
+static const struct schema_field worker_fields[] = {
+	FIELD("name", name, .flags = SCHEMA_REQUIRED),
+	MADE("status", STRING, NULL),
+	FIELD("branch", branch),
+	FIELD("worktree_path", worktree),
+	MADE("time_in_state_secs", INT, NULL),
+	FIELD("commit_sha", commit),
+	FIELD("prompt_cmd", prompt_command,
+	    .help = "command that printed its task"),
+	MADE_OR_NULL("prompt_excerpt", NULL),
+	FIELD("error_reason", reason,
+	    .help = "why it is in error, paused or limited, or why its work "
+		    "did not land"),
+	MADE_OR_NULL("remark", "that reason, or what a person can type next"),
+	FIELD("on_hold", on_hold,
+	    .help = "a person paused or stopped it: no new task"),
+	MADE("paused_for", LIST,
+	    "why it does not go on, or will not after its turn: person, "
+	    "budget, trust"),
+	FIELD("oversight", health,
+	    .help = "what was found after its last turn: healthy, warning, "
+		    "critical, paused or aborted"),
+	FIELD("question", asks_id,
+	    .help = "id of the question that it waits with; its text is in "
+		    "remark"),
+	FIELD("task", task, .help = "id of its task in auto mode"),
+	MADE_OR_NULL("task_title", NULL),
+	FIELD("until_unix", until_ms, .flags = SCHEMA_UNIX,
+	    .help = "when limited: time at which it continues"),
+	MADE("attach", STRING, "command that attaches to its session"),
+	MADE_OR_NULL("keeper",
+	    "what ends everything that its agent started: namespace, cgroup, "
+	    "scope, reaper or box; null without a session"),
+};
+
+static const struct schema worker_schema =
+    SCHEMA_OF(struct worker, worker_fields);
+
 static struct json_object *
 worker_json(const struct status *s, const struct worker *w)
 {
-	struct json_object *json = json_object_new_object();
+	struct json_object *json = schema_json(&worker_schema, w);
 	cleanup_buf struct buf excerpt = BUF_INIT, attach = BUF_INIT;
 	cleanup_buf struct buf remark = BUF_INIT;
 	cleanup_free char *session = tmux_session_name(w->name);
@@ -154,30 +205,19 @@ worker_json(const struct status *s, const struct worker *w)
 
 	roster_excerpt(w, &excerpt);
 	sessions_attach_words(s->settings, session, &attach);
-	json_set_string(json, "name", w->name);
-	json_set_string(json, "status", worker_shown_status(w));
-	json_set_string(json, "branch", w->branch);
-	json_set_string(json, "worktree_path", w->worktree);
-	json_set_int(json, "time_in_state_secs", since > 0 ? since / 1000 : 0);
-	json_set_string(json, "commit_sha", w->commit);
-	json_set_string(json, "prompt_cmd", w->prompt_command);
-	json_set_string(
-	    json, "prompt_excerpt", excerpt.len > 0 ? excerpt.data : NULL);
-	json_set_string(json, "error_reason", w->reason);
 	view_row_remark(w, &remark);
-	json_set_string(json, "remark", remark.len > 0 ? remark.data : NULL);
-	json_set_bool(json, "on_hold", w->on_hold);
-	json_set(json, "paused_for", worker_holds_to_json(worker_holds(w)));
-	json_set_string(json, "oversight", w->health);
-	json_set_string(json, "question", w->asks_id);
-	json_set_string(json, "task", w->task);
-	json_set_string(json, "task_title", task != NULL ? task->title : NULL);
-	json_set(json, "until_unix",
-	    w->until_ms > 0 ? json_object_new_int64(w->until_ms / 1000) : NULL);
-	json_set_string(json, "attach", attach.data);
 	if (w->session.pane != NULL)
 		keeper = remains_mode(&s->cli->workspace, w->name);
+	json_set_string(json, "status", worker_shown_status(w));
+	json_set_int(json, "time_in_state_secs", since > 0 ? since / 1000 : 0);
+	json_set_string(
+	    json, "prompt_excerpt", excerpt.len > 0 ? excerpt.data : NULL);
+	json_set_string(json, "remark", remark.len > 0 ? remark.data : NULL);
+	json_set(json, "paused_for", worker_holds_to_json(worker_holds(w)));
+	json_set_string(json, "task_title", task != NULL ? task->title : NULL);
+	json_set_string(json, "attach", attach.data);
 	json_set_string(json, "keeper", keeper);
+	schema_order(&worker_schema, json);
 	return json;
 }
 
@@ -429,78 +469,6 @@ status_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct schema worker_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "name", .type = SHAPE_STRING },
-		{ .name = "status", .type = SHAPE_STRING },
-		{ .name = "branch",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE },
-		{ .name = "worktree_path",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE },
-		{ .name = "time_in_state_secs", .type = SHAPE_INT },
-		{ .name = "commit_sha",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE },
-		{ .name = "prompt_cmd",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "command that printed its task" },
-		{ .name = "prompt_excerpt",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE },
-		{ .name = "error_reason",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "why it is in error, paused or limited, or why its "
-			    "work did not land" },
-		{ .name = "remark",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "that reason, or what a person can type next" },
-		{ .name = "on_hold",
-		    .type = SHAPE_BOOL,
-		    .help = "a person paused or stopped it: no new task" },
-		{ .name = "paused_for",
-		    .type = SCHEMA_LIST,
-		    .help = "why it does not go on, or will not after its "
-			    "turn: person, budget, trust" },
-		{ .name = "oversight",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "what was found after its last turn: healthy, "
-			    "warning, critical, paused or aborted" },
-		{ .name = "question",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "id of the question that it waits with; its text "
-			    "is in remark" },
-		{ .name = "task",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "id of its task in auto mode" },
-		{ .name = "task_title",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE },
-		{ .name = "until_unix",
-		    .type = SHAPE_INT,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "when limited: time at which it continues" },
-		{ .name = "attach",
-		    .type = SHAPE_STRING,
-		    .help = "command that attaches to its session" },
-		{ .name = "keeper",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "what ends everything that its agent started: "
-			    "namespace, cgroup, scope, reaper or box; null "
-			    "without a session" },
-		{ .name = NULL },
-	    },
-};
-
 static const struct schema daemon_shape = {
 	.fields =
 	    (const struct schema_field[]){
@@ -532,10 +500,12 @@ static const struct schema status_shape = {
 		    .of = &status_overseer_shape,
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "only where an overseer is running or has run" },
-		{ .name = "workers", .type = SCHEMA_ROWS, .of = &worker_shape },
+		{ .name = "workers",
+		    .type = SCHEMA_ROWS,
+		    .of = &worker_schema },
 		{ .name = "auto_workers",
 		    .type = SCHEMA_ROWS,
-		    .of = &worker_shape,
+		    .of = &worker_schema,
 		    .flags = SHAPE_OPTIONAL },
 		{ .name = "auto",
 		    .type = SHAPE_OBJECT,

@@ -90,34 +90,3 @@ spent_view_add_models(
 		buf_addc(out, '\n');
 	}
 }
-
-/* --- shapes ---------------------------------------------------------- */
-
-static const struct schema tokens_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "input", .type = SHAPE_INT },
-		{ .name = "output", .type = SHAPE_INT },
-		{ .name = "cache_read", .type = SHAPE_INT },
-		{ .name = "cache_write_5m", .type = SHAPE_INT },
-		{ .name = "cache_write_1h", .type = SHAPE_INT },
-		{ .name = NULL },
-	    },
-};
-
-const struct schema spent_view_usage_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "tool_calls", .type = SHAPE_INT },
-		{ .name = "models",
-		    .type = SHAPE_MAP,
-		    .of =
-			&(const struct schema){
-			    .fields =
-				&(const struct schema_field){
-				    .type = SHAPE_OBJECT, .of = &tokens_shape },
-			},
-		    .help = "tokens by model and kind" },
-		{ .name = NULL },
-	    },
-};

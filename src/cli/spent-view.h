@@ -22,6 +22,5 @@ void spent_view_add_models(
     struct buf *out, const char *prefix, struct json_object *json);
 
 /* Of the member usage. */
-extern const struct schema spent_view_usage_shape;
 
 #endif

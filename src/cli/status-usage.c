@@ -62,33 +62,31 @@ status_usage_show(struct status *status)
 
 /* --- shapes ---------------------------------------------------------- */
 
-#define DAY_MEMBERS                                                           \
-	{ .name = "attempts", .type = SHAPE_INT, .help = "at tasks, begun" }, \
-	    { .name = "tokens",                                               \
-		    .type = SHAPE_INT,                                        \
-		    .help = "without those read from the cache" },            \
-	    { .name = "cost_usd",                                             \
-		    .type = SHAPE_NUMBER,                                     \
-		    .flags = SHAPE_NULLABLE,                                  \
-		    .help = "null: unknown" },                                \
-	    { .name = "cost_source",                                          \
-		    .type = SHAPE_STRING,                                     \
-		    .choices = cost_source_words },                           \
-	{                                                                     \
-		.name = "usage", .type = SHAPE_OBJECT,                        \
-		.of = &spent_view_usage_shape                                 \
-	}
-
-const struct schema status_usage_day_shape = {
-	.fields =
-	    (const struct schema_field[]){ DAY_MEMBERS, { .name = NULL } },
+static const struct schema_field day_fields[] = {
+	SCHEMA_FIELD(struct daybook_day, "attempts", attempts,
+	    .help = "at tasks, begun"),
+	{ .name = "tokens",
+	    .type = SCHEMA_INT,
+	    .help = "without those read from the cache" },
+	{ .name = "cost_usd",
+	    .type = SCHEMA_NUMBER,
+	    .flags = SCHEMA_NULLABLE,
+	    .help = "null: unknown" },
+	{ .name = "cost_source",
+	    .type = SCHEMA_STRING,
+	    .choices = cost_source_words },
+	{ .name = "usage", .type = SCHEMA_OBJECT, .of = &usage_schema },
 };
 
-const struct schema status_usage_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "day_unix",
-		    .type = SHAPE_INT,
-		    .help = "when the day began (UTC)" },
-		DAY_MEMBERS, { .name = NULL } },
+const struct schema status_usage_day_shape =
+    SCHEMA_OF(struct daybook_day, day_fields);
+
+static const struct schema_field dated_fields[] = {
+	{ .name = "day_unix",
+	    .type = SCHEMA_INT,
+	    .help = "when the day began (UTC)" },
+	SCHEMA_GROUP("", status_usage_day_shape, .flags = SCHEMA_FLAT),
 };
+
+const struct schema status_usage_shape =
+    SCHEMA_OF(struct daybook_day, dated_fields);

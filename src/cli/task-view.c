@@ -388,98 +388,6 @@ task_view_show(struct cli *cli, struct json_object *entry)
 		.name = (member), .type = SHAPE_STRING,  \
 		.flags = SHAPE_NULLABLE, .help = (words) \
 	}
-#define MORE(member, kind, words)                                         \
-	{                                                                 \
-		.name = (member), .type = (kind),                         \
-		.flags = SHAPE_OPTIONAL | SHAPE_NULLABLE, .help = (words) \
-	}
-
-static const struct schema history_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "at_unix", .type = SHAPE_INT },
-		{ .name = "what", .type = SHAPE_STRING },
-		MORE("detail", SHAPE_STRING, NULL),
-		{ .name = NULL },
-	    },
-};
-
-static const struct schema entry_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		STRING_OR_NULL(
-		    "id", "null: it exists only at its source so far"),
-		STRING_OR_NULL("key", "its name at its source"),
-		{ .name = "source", .type = SHAPE_STRING },
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .help = "offered, waiting, assigned, queued, landed, "
-			    "parked or settling; its "
-			    "outcome when it has ended; todo, doing, done or "
-			    "failed when it exists only at its source" },
-		STRING_OR_NULL("outcome",
-		    "landed, no_changes, failed, aborted or dead-letter"),
-		{ .name = "title", .type = SHAPE_STRING },
-		STRING_OR_NULL("label", NULL),
-		{ .name = "priority",
-		    .type = SHAPE_STRING,
-		    .choices = priority_words,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "null: its file cannot be read" },
-		STRING_OR_NULL("worker", NULL),
-		{ .name = "attempts", .type = SHAPE_INT },
-		{ .name = "age_secs",
-		    .type = SHAPE_INT,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "since it was created, assigned or ended" },
-		STRING_OR_NULL("commit_sha", NULL),
-		MORE("landed_before", SHAPE_STRING,
-		    "the commit that it landed as when it was done before"),
-		STRING_OR_NULL("reason", "why its last attempt failed"),
-		STRING_OR_NULL("problem", "why it cannot be used"),
-		MORE("turns", SHAPE_INT, "of the last attempt"),
-		MORE("tokens", SHAPE_INT,
-		    "as budgets count them: without those read from the cache"),
-		MORE("cost_usd", SHAPE_NUMBER, "null: unknown"),
-		{ .name = "cost_source",
-		    .type = SHAPE_STRING,
-		    .choices = cost_source_words,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "estimate: tokens times [prices]; reported: by "
-			    "Claude Code when the conversation ended" },
-		{ .name = "usage",
-		    .type = SHAPE_OBJECT,
-		    .of = &spent_view_usage_shape,
-		    .flags = SHAPE_OPTIONAL },
-		MORE("created_unix", SHAPE_INT, NULL),
-		MORE("assigned_unix", SHAPE_INT, NULL),
-		MORE("finished_unix", SHAPE_INT, NULL),
-		{ .name = "contract",
-		    .type = SHAPE_OBJECT,
-		    .of = &api_contract,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "what must be there when it ends" },
-		{ .name = "verification",
-		    .type = SHAPE_STRING,
-		    .choices = verification_state_words,
-		    .flags = SHAPE_OPTIONAL },
-		MORE("verification_result", SHAPE_OBJECT, "of its checks"),
-		MORE("text", SHAPE_STRING, "with show"),
-		MORE("last_words", SHAPE_STRING,
-		    "with show: last message of the agent"),
-		{ .name = "history",
-		    .type = SCHEMA_ROWS,
-		    .of = &history_shape,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "with show" },
-		{ .name = "salvage",
-		    .type = SCHEMA_LIST,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "with show: refs of its work that did not land" },
-		{ .name = NULL },
-	    },
-};
-
 static const struct schema source_shape = {
 	.fields =
 	    (const struct schema_field[]){
@@ -503,12 +411,12 @@ const struct schema task_view_shape = {
 		    .help = "list: where tasks come from" },
 		{ .name = "tasks",
 		    .type = SCHEMA_ROWS,
-		    .of = &entry_shape,
+		    .of = &taskbook_entry_schema,
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "list" },
 		{ .name = "record",
 		    .type = SHAPE_OBJECT,
-		    .of = &entry_shape,
+		    .of = &taskbook_entry_schema,
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "show" },
 		{ .name = "task",

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api-team.h"
 #include "cli.h"
 #include "clock.h"
 #include "config.h"
 #include "errtext.h"
 #include "json.h"
+#include "schema.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "roster.h"
@@ -46,12 +48,6 @@ taskbook_dollars(int64_t cost)
 
 /* --- entries --------------------------------------------------------- */
 
-static void
-set_seconds(struct json_object *json, const char *key, int64_t ms)
-{
-	json_set(json, key, ms > 0 ? json_object_new_int64(ms / 1000) : NULL);
-}
-
 /* How long it has had its present status. */
 static int64_t
 task_age(const struct task *task, int64_t now)
@@ -65,35 +61,99 @@ task_age(const struct task *task, int64_t now)
 	return now > since ? (now - since) / 1000 : 0;
 }
 
+#define FIELD(key, member, ...) \
+	SCHEMA_FIELD(struct task, key, member, ##__VA_ARGS__)
+/* Only of a task that autod knows. */
+#define MORE(key, member, ...) \
+	FIELD(key, member, .flags = SCHEMA_OPTIONAL, ##__VA_ARGS__)
+#define MOMENT(key, member) \
+	FIELD(key, member, .flags = SCHEMA_OPTIONAL | SCHEMA_UNIX)
+/* What is made of more than one member, or of an entry of the source. */
+#define MADE(key, kind, more, ...)                                     \
+	{                                                              \
+		.name = (key), .type = SCHEMA_##kind, .flags = (more), \
+		##__VA_ARGS__                                          \
+	}
+
+static const struct schema history_schema = {
+	.fields =
+	    (const struct schema_field[]){
+		MADE("at_unix", INT, 0),
+		MADE("what", STRING, 0),
+		MADE("detail", STRING, SCHEMA_OPTIONAL | SCHEMA_NULLABLE),
+		{ .name = NULL },
+	    },
+};
+
+static const struct schema_field fields[] = {
+	FIELD("id", id, .help = "null: it exists only at its source so far"),
+	FIELD("key", key, .help = "its name at its source"),
+	FIELD("source", source, .flags = SCHEMA_REQUIRED),
+	MADE("status", STRING, 0,
+	    .help = "offered, waiting, assigned, queued, landed, parked or "
+		    "settling; its outcome when it has ended; todo, doing, "
+		    "done or failed when it exists only at its source"),
+	MADE("outcome", STRING, SCHEMA_NULLABLE,
+	    .help = "landed, no_changes, failed, aborted or dead-letter"),
+	FIELD("title", title, .flags = SCHEMA_REQUIRED),
+	FIELD("label", label),
+	FIELD("priority", priority, .words = priority_words,
+	    .flags = SCHEMA_NULLABLE, .help = "null: its file cannot be read"),
+	FIELD("worker", worker),
+	FIELD("attempts", attempts),
+	MADE("age_secs", INT, SCHEMA_NULLABLE,
+	    .help = "since it was created, assigned or ended"),
+	FIELD("commit_sha", commit),
+	MORE("landed_before", landed_before,
+	    .help = "the commit that it landed as when it was done before"),
+	FIELD("reason", reason, .help = "why its last attempt failed"),
+	MADE("problem", STRING, SCHEMA_NULLABLE,
+	    .help = "why it cannot be used"),
+	MORE("turns", turns, .help = "of the last attempt"),
+	MORE("tokens", tokens,
+	    .help = "as budgets count them: without those read from the "
+		    "cache"),
+	MADE("cost_usd", NUMBER, SCHEMA_OPTIONAL | SCHEMA_NULLABLE,
+	    .help = "null: unknown"),
+	MADE("cost_source", STRING, SCHEMA_OPTIONAL,
+	    .choices = cost_source_words,
+	    .help = "estimate: tokens times [prices]; reported: by Claude "
+		    "Code when the conversation ended"),
+	MADE("usage", OBJECT, SCHEMA_OPTIONAL, .of = &usage_schema),
+	MOMENT("created_unix", created_ms),
+	MOMENT("assigned_unix", assigned_ms),
+	MOMENT("finished_unix", finished_ms),
+	MADE("contract", OBJECT, SCHEMA_OPTIONAL, .of = &api_contract,
+	    .help = "what must be there when it ends"),
+	MADE("verification", STRING, SCHEMA_OPTIONAL,
+	    .choices = verification_state_words),
+	MADE("verification_result", OBJECT, SCHEMA_OPTIONAL | SCHEMA_NULLABLE,
+	    .help = "of its checks"),
+	MORE("text", text, .help = "with show"),
+	MORE("last_words", last_words,
+	    .help = "with show: last message of the agent"),
+	MADE("history", ROWS, SCHEMA_OPTIONAL, .of = &history_schema,
+	    .help = "with show"),
+	MADE("salvage", LIST, SCHEMA_OPTIONAL,
+	    .help = "with show: refs of its work that did not land"),
+};
+
+const struct schema taskbook_entry_schema = SCHEMA_OF(struct task, fields);
+
 static struct json_object *
 entry_of_task(const struct task *task, bool ended, int64_t now)
 {
-	struct json_object *json = json_object_new_object();
+	struct json_object *json = schema_json(&taskbook_entry_schema, task);
 
-	json_set_string(json, "id", task->id);
-	json_set_string(json, "key", task->key);
-	json_set_string(json, "source", task->source);
 	json_set_string(json, "status",
 	    ended ? task_outcome_name(task->outcome) :
 		    task_step_name(task->step));
 	json_set_string(json, "outcome",
 	    task->outcome != OUTCOME_NONE ? task_outcome_name(task->outcome) :
 					    NULL);
-	json_set_string(json, "title", task->title);
-	json_set_string(json, "label", task->label);
-	json_set_string(json, "priority", priority_name(task->priority));
-	json_set_string(json, "worker", task->worker);
-	json_set_int(json, "attempts", task->attempts);
 	json_set_int(json, "age_secs", task_age(task, now));
-	json_set_string(json, "commit_sha", task->commit);
-	json_set_string(json, "landed_before", task->landed_before);
-	json_set_string(json, "reason", task->reason);
-	json_set_string(json, "problem", NULL);
-	json_set_int(json, "turns", task->turns);
+	json_set(json, "problem", NULL);
 	spent_view_set(json, task->tokens, &task->spent);
-	set_seconds(json, "created_unix", task->created_ms);
-	set_seconds(json, "assigned_unix", task->assigned_ms);
-	set_seconds(json, "finished_unix", task->finished_ms);
 	if (task->run != NULL && task->run->contract != NULL) {
 		json_set(
 		    json, "contract", json_object_get(task->run->contract));
@@ -102,11 +162,10 @@ entry_of_task(const struct task *task, bool ended, int64_t now)
 		json_set(json, "verification_result",
 		    json_object_get(task->run->verified));
 	}
-	json_set_string(json, "text", task->text);
-	json_set_string(json, "last_words", task->last_words);
 	json_set(json, "history",
 	    task->history != NULL ? json_object_get(task->history) :
 				    json_object_new_array());
+	schema_order(&taskbook_entry_schema, json);
 	return json;
 }
 

@@ -46,4 +46,7 @@ const char *taskbook_name(struct json_object *entry);
 /* A cost in millionths of a dollar as a number of dollars. */
 struct json_object *taskbook_dollars(int64_t cost);
 
+/* An entry, for programs. */
+extern const struct schema taskbook_entry_schema;
+
 #endif

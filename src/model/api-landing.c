@@ -2,6 +2,7 @@
 
 #include "api-landing.h"
 #include "api-shape.h"
+#include "landing-item.h"
 #include "landing-list.h"
 
 #define SEEN                                                             \
@@ -75,29 +76,33 @@ const struct schema api_landing_revert_params = {
 #define LANDING_BEFORE \
 	FIELD("already_incorporated", SHAPE_BOOL, "it had already landed")
 
-static const struct schema accepted = {
-	.fields =
-	    FIELDS{
-		RESULT_WORKER,
-		LANDING_COMMIT,
-		{ .name = "head_sha",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "the worker's commit that was accepted; null when "
-			    "it is not known" },
-		LANDING_BRANCH,
-		LANDING_MESSAGE,
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .choices =
-			(const char *const[]){ "idle", "rebasing", NULL } },
-		LANDING_CONFLICT,
-		LANDING_BEFORE,
-		END,
-	    },
+/* Of an item; what it does not have is added by whoever answers. */
+#define ITEM(key, member, ...) \
+	SCHEMA_FIELD(struct landing_item, key, member, ##__VA_ARGS__)
+#define ITEM_HAS(key, member, words) \
+	ITEM(key, member, .flags = SCHEMA_REQUIRED, .help = (words))
+
+static const struct schema_field accepted_fields[] = {
+	ITEM_HAS("worker", worker, NULL),
+	LANDING_COMMIT,
+	ITEM("head_sha", head,
+	    .help = "the worker's commit that was accepted; null when it is "
+		    "not known"),
+	LANDING_BRANCH,
+	ITEM("commit_message", message),
+	{ .name = "status",
+	    .type = SHAPE_STRING,
+	    .choices = (const char *const[]){ "idle", "rebasing", NULL } },
+	ITEM("needs_conflict_resolution", conflict,
+	    .help = "the worker resolves a conflict first"),
+	ITEM("already_incorporated", incorporated,
+	    .help = "it had already landed"),
 };
 
-const struct schema_field api_landing_accept_result = RESULT(accepted);
+const struct schema api_landing_accepted =
+    SCHEMA_OF(struct landing_item, accepted_fields);
+const struct schema_field api_landing_accept_result =
+    RESULT(api_landing_accepted);
 
 static const struct schema rebased = {
 	.fields =
@@ -172,36 +177,32 @@ static const struct schema rejected = {
 
 const struct schema_field api_landing_reject_result = RESULT(rejected);
 
-static const struct schema picked = {
-	.fields =
-	    FIELDS{
-		RESULT_WORKER,
-		FIELD("success", SHAPE_BOOL, "true"),
-		FIELD("commit_sha", SHAPE_STRING, "what landed"),
-		FIELD("head_sha", SHAPE_STRING,
-		    "the worker's last commit, which is part of it"),
-		LANDING_BRANCH,
-		FIELD("uncommitted_files", SHAPE_INT,
-		    "files with uncommitted changes, which are part of it"),
-		FIELD("salvage", SHAPE_STRING,
-		    "ref that keeps its work as it was"),
-		END,
-	    },
+static const struct schema_field picked_fields[] = {
+	ITEM_HAS("worker", worker, NULL),
+	FIELD("success", SHAPE_BOOL, "true"),
+	FIELD("commit_sha", SHAPE_STRING, "what landed"),
+	ITEM_HAS("head_sha", picked_head,
+	    "the worker's last commit, which is part of it"),
+	LANDING_BRANCH,
+	ITEM("uncommitted_files", uncommitted,
+	    .help = "files with uncommitted changes, which are part of it"),
+	ITEM_HAS("salvage", words, "ref that keeps its work as it was"),
 };
 
-const struct schema_field api_landing_pick_result = RESULT(picked);
+const struct schema api_landing_picked =
+    SCHEMA_OF(struct landing_item, picked_fields);
+const struct schema_field api_landing_pick_result = RESULT(api_landing_picked);
 
-static const struct schema reverted = {
-	.fields =
-	    FIELDS{
-		FIELD("commit_sha", SHAPE_STRING, "the new commit"),
-		FIELD("reverted_sha", SHAPE_STRING, "what it takes back"),
-		LANDING_BRANCH,
-		FIELD("commit_message", SHAPE_STRING, "of the new commit"),
-		END,
-	    },
+static const struct schema_field reverted_fields[] = {
+	ITEM_HAS("commit_sha", commit, "the new commit"),
+	ITEM_HAS("reverted_sha", head, "what it takes back"),
+	LANDING_BRANCH,
+	ITEM_HAS("commit_message", message, "of the new commit"),
 };
 
-const struct schema_field api_landing_revert_result = RESULT(reverted);
+const struct schema api_landing_reverted =
+    SCHEMA_OF(struct landing_item, reverted_fields);
+const struct schema_field api_landing_revert_result =
+    RESULT(api_landing_reverted);
 
 const struct schema_field api_landing_list_result = RESULT(landing_list_schema);

@@ -23,4 +23,9 @@ extern const struct schema_field api_landing_revert_result;
 extern const struct schema_field api_landing_list_result;
 /* A part of it, also of llmc status. */
 
+/* Of a landing_item. */
+extern const struct schema api_landing_accepted;
+extern const struct schema api_landing_picked;
+extern const struct schema api_landing_reverted;
+
 #endif

@@ -5,6 +5,7 @@
 #include "api-shape.h"
 #include "api-store.h"
 #include "api.h"
+#include "event.h"
 
 #define COUNT(member, words) MAY(member, SHAPE_INT, words)
 #define WORDS(member, words)                                                  \
@@ -18,7 +19,7 @@
 		.help = "the oldest is first"                                \
 	}
 
-static const struct schema event_records = { .fields = &api_event_record };
+static const struct schema event_records = { .fields = &event_record_schema };
 
 /* --- jobs ------------------------------------------------------------ */
 

@@ -15,6 +15,7 @@
 #include "api-team.h"
 #include "api-work.h"
 #include "api.h"
+#include "event.h"
 #include "mem.h"
 #include "rpc.h"
 #include "shape.h"
@@ -331,75 +332,6 @@ static const struct schema_field stop_result = {
 	.help = "process id of the daemon, which exits soon after",
 };
 
-/* The members that model/event.c writes. Numbers are written as text, but may
- * be numbers in a file that others wrote. */
-#define EVENT_MEMBER(member) MAY(member, SHAPE_STRING, NULL)
-#define EVENT_NUMBER(member)                                                  \
-	{                                                                     \
-		.name = (member), .type = SHAPE_ONE, .flags = SHAPE_OPTIONAL, \
-		.of = &numeric                                                \
-	}
-
-static const struct schema numeric = {
-	.fields = FIELDS{ FIELD("text", SHAPE_STRING, NULL),
-	    FIELD("number", SHAPE_INT, NULL), END },
-};
-
-static const struct schema event = {
-	.fields =
-	    FIELDS{
-		FIELD("type", SHAPE_STRING,
-		    "task_assigned, accept_success, ...; the other members "
-		    "depend on it"),
-		EVENT_MEMBER("worker_name"),
-		EVENT_MEMBER("task"),
-		EVENT_MEMBER("reason"),
-		EVENT_MEMBER("from_state"),
-		EVENT_MEMBER("to_state"),
-		EVENT_MEMBER("session"),
-		EVENT_MEMBER("receipt"),
-		EVENT_MEMBER("resume"),
-		EVENT_MEMBER("status"),
-		EVENT_MEMBER("text"),
-		EVENT_MEMBER("error"),
-		EVENT_MEMBER("class"),
-		EVENT_MEMBER("commit_sha"),
-		EVENT_MEMBER("branch"),
-		EVENT_MEMBER("task_excerpt"),
-		EVENT_MEMBER("outcome"),
-		EVENT_MEMBER("result"),
-		EVENT_MEMBER("action"),
-		EVENT_MEMBER("scope"),
-		EVENT_MEMBER("ref"),
-		EVENT_MEMBER("path"),
-		EVENT_MEMBER("key"),
-		EVENT_MEMBER("instance_id"),
-		EVENT_NUMBER("attempt"),
-		EVENT_NUMBER("until_unix"),
-		EVENT_NUMBER("exit_code"),
-		EVENT_NUMBER("duration_ms"),
-		EVENT_NUMBER("concurrency"),
-		EVENT_NUMBER("count"),
-		EVENT_NUMBER("done"),
-		EVENT_NUMBER("failed"),
-		END,
-	    },
-	.open = true, /* the file may be of another version */
-};
-
-static const struct schema event_record = {
-	.fields =
-	    FIELDS{
-		FIELD("timestamp", SHAPE_STRING, "UTC"),
-		FIELD("level", SHAPE_STRING, NULL),
-		{ .name = "event", .type = SHAPE_OBJECT, .of = &event },
-		END,
-	    },
-	.help = "a record of logs/auto.log",
-};
-
-const struct schema_field api_event_record = RESULT(event_record);
-
 static const struct schema view = {
 	.fields = FIELDS{ END },
 	.open = true, /* its sections: view-doc.h */
@@ -570,7 +502,7 @@ const struct api_method api_methods[] = {
 	{ "events.follow",
 	    "report what happens from now on: first \"following\" with the "
 	    "offset in logs/auto.log, then an \"event\" for each record",
-	    API_STREAM, ALL, &no_params, &api_event_record, ERRORS{ 0 } },
+	    API_STREAM, ALL, &no_params, &event_record_schema, ERRORS{ 0 } },
 	{ "sandbox.refused",
 	    "report a host that a worker's sandbox did not let it reach",
 	    API_OWN, API_WORKER, &refused_params, &nothing_result,

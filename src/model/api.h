@@ -91,7 +91,4 @@ const char *api_error_word(const struct api_method *method, int code);
 /* The callers as words, for llmc schema: bit i is word i; NULL terminated. */
 extern const char *const api_caller_words[];
 
-/* The notification of events.follow: a record of logs/auto.log. */
-extern const struct schema_field api_event_record;
-
 #endif

@@ -7,54 +7,109 @@
 #include "event.h"
 #include "json.h"
 #include "mem.h"
+#include "schema.h"
 
-/* The name of a field in the log and in auto.log. Some differ, because the
- * names in auto.log are older and must not change. */
-static const struct field {
-	const char *name, *file_name;
-	size_t offset;
-	bool number;
-} fields[] = {
-	{ "worker", "worker_name", offsetof(struct event, worker), false },
-	{ "task", "task", offsetof(struct event, task), false },
-	{ "reason", "reason", offsetof(struct event, reason), false },
-	{ "from", "from_state", offsetof(struct event, from), false },
-	{ "to", "to_state", offsetof(struct event, to), false },
-	{ "session", "session", offsetof(struct event, session), false },
-	{ "receipt", "receipt", offsetof(struct event, receipt), false },
-	{ "resume", "resume", offsetof(struct event, resume), false },
-	{ "status", "status", offsetof(struct event, status), false },
-	{ "text", "text", offsetof(struct event, text), false },
-	{ "error", "error", offsetof(struct event, error), false },
-	{ "class", "class", offsetof(struct event, class), false },
-	{ "commit", "commit_sha", offsetof(struct event, commit), false },
-	{ "branch", "branch", offsetof(struct event, branch), false },
-	{ "title", "task_excerpt", offsetof(struct event, title), false },
-	{ "outcome", "outcome", offsetof(struct event, outcome), false },
-	{ "result", "result", offsetof(struct event, result), false },
-	{ "action", "action", offsetof(struct event, action), false },
-	{ "scope", "scope", offsetof(struct event, scope), false },
-	{ "ref", "ref", offsetof(struct event, ref), false },
-	{ "path", "path", offsetof(struct event, path), false },
-	{ "key", "key", offsetof(struct event, key), false },
-	{ "instance", "instance_id", offsetof(struct event, instance), false },
-	{ "goal", "goal", offsetof(struct event, goal), false },
-	{ "node", "node", offsetof(struct event, node), false },
-	{ "assignment", "assignment", offsetof(struct event, assignment),
-	    false },
-	{ "dispatch", "dispatch", offsetof(struct event, dispatch), false },
-	{ "actor", "actor", offsetof(struct event, actor), false },
-	{ "attempt", "attempt", offsetof(struct event, attempt), true },
-	{ "until", "until_unix", offsetof(struct event, until_unix), true },
-	{ "exit_code", "exit_code", offsetof(struct event, exit_code), true },
-	{ "duration_ms", "duration_ms", offsetof(struct event, duration_ms),
-	    true },
-	{ "concurrency", "concurrency", offsetof(struct event, concurrency),
-	    true },
-	{ "count", "count", offsetof(struct event, count), true },
-	{ "done", "done", offsetof(struct event, done), true },
-	{ "failed", "failed", offsetof(struct event, failed), true },
+/* Numbers are written as text, but may be numbers in a file that others
+ * wrote. */
+static const struct schema numeric = {
+	.fields =
+	    (const struct schema_field[]){
+		{ .name = "text", .type = SCHEMA_STRING },
+		{ .name = "number", .type = SCHEMA_INT },
+		{ .name = NULL },
+	    },
 };
+
+#define TEXT(key, member)                       \
+	SCHEMA_FIELD(struct event, key, member, \
+	    .flags = SCHEMA_OPTIONAL | SCHEMA_REQUIRED)
+#define NUMBER(key, member)                                       \
+	SCHEMA_AS(struct event, key, ONE, member, .of = &numeric, \
+	    .flags = SCHEMA_OPTIONAL)
+
+/* As in auto.log, by their names there. */
+static const struct schema_field fields[] = {
+	{ .name = "type",
+	    .type = SCHEMA_STRING,
+	    .help = "task_assigned, accept_success, ...; the other members "
+		    "depend on it" },
+	TEXT("worker_name", worker),
+	TEXT("task", task),
+	TEXT("reason", reason),
+	TEXT("from_state", from),
+	TEXT("to_state", to),
+	TEXT("session", session),
+	TEXT("receipt", receipt),
+	TEXT("resume", resume),
+	TEXT("status", status),
+	TEXT("text", text),
+	TEXT("error", error),
+	TEXT("class", class),
+	TEXT("commit_sha", commit),
+	TEXT("branch", branch),
+	TEXT("task_excerpt", title),
+	TEXT("outcome", outcome),
+	TEXT("result", result),
+	TEXT("action", action),
+	TEXT("scope", scope),
+	TEXT("ref", ref),
+	TEXT("path", path),
+	TEXT("key", key),
+	TEXT("instance_id", instance),
+	TEXT("goal", goal),
+	TEXT("node", node),
+	TEXT("assignment", assignment),
+	TEXT("dispatch", dispatch),
+	TEXT("actor", actor),
+	NUMBER("attempt", attempt),
+	NUMBER("until_unix", until_unix),
+	NUMBER("exit_code", exit_code),
+	NUMBER("duration_ms", duration_ms),
+	NUMBER("concurrency", concurrency),
+	NUMBER("count", count),
+	NUMBER("done", done),
+	NUMBER("failed", failed),
+};
+
+static const struct schema schema =
+    SCHEMA_OF(struct event, fields, .open = true /* of another version */);
+
+static const struct schema record_schema = {
+	.fields =
+	    (const struct schema_field[]){
+		{ .name = "timestamp", .type = SCHEMA_STRING, .help = "UTC" },
+		{ .name = "level", .type = SCHEMA_STRING },
+		{ .name = "event", .type = SCHEMA_OBJECT, .of = &schema },
+		{ .name = NULL },
+	    },
+	.help = "a record of logs/auto.log",
+};
+
+const struct schema_field event_record_schema = { .type = SCHEMA_OBJECT,
+	.of = &record_schema };
+
+/* Some have another name in the log, because the names in auto.log are older
+ * and must not change. */
+static const struct {
+	const char *name, *file_name;
+} names[] = {
+	{ "worker", "worker_name" },
+	{ "from", "from_state" },
+	{ "to", "to_state" },
+	{ "commit", "commit_sha" },
+	{ "title", "task_excerpt" },
+	{ "instance", "instance_id" },
+	{ "until", "until_unix" },
+};
+
+static const char *
+name_of(const struct schema_field *field)
+{
+	for (size_t i = 0; i < nitems(names); i++)
+		if (strcmp(names[i].file_name, field->name) == 0)
+			return names[i].name;
+	return field->name;
+}
 
 const struct event_row *
 event_row(enum event_kind kind)
@@ -72,26 +127,26 @@ event_row_named(const char *name)
 	return NULL;
 }
 
-static const struct field *
+static const struct schema_field *
 find_field(const char *name, size_t len)
 {
 	for (size_t i = 0; i < nitems(fields); i++)
-		if (strlen(fields[i].name) == len &&
-		    memcmp(fields[i].name, name, len) == 0)
+		if (fields[i].is_member && strlen(name_of(&fields[i])) == len &&
+		    memcmp(name_of(&fields[i]), name, len) == 0)
 			return &fields[i];
 	return NULL;
 }
 
 /* The value as text, in `number` if it is a number; NULL = not given. */
 static const char *
-value_of(const struct event *event, const struct field *field, char number[24])
+value_of(const struct event *event, const struct schema_field *field,
+    char number[24])
 {
-	const char *at = (const char *)event + field->offset;
+	const void *at = (const char *)event + field->offset;
 
-	if (!field->number)
-		return *(const char *const *)(const void *)at;
-	snprintf(
-	    number, 24, "%lld", (long long)*(const int64_t *)(const void *)at);
+	if (field->type == SCHEMA_TEXT)
+		return *(const char *const *)at;
+	snprintf(number, 24, "%lld", (long long)*(const int64_t *)at);
 	return number;
 }
 
@@ -99,7 +154,7 @@ void
 event_text(const struct event *event, struct buf *out)
 {
 	const char *text = event_table[event->kind].text, *value;
-	const struct field *field;
+	const struct schema_field *field;
 	char number[24];
 	size_t len;
 
@@ -117,18 +172,18 @@ event_text(const struct event *event, struct buf *out)
 }
 
 static bool
-is_in_text(const char *text, const struct field *field)
+is_in_text(const char *text, const struct schema_field *field)
 {
-	cleanup_free char *mark = xasprintf("{%s}", field->name);
+	cleanup_free char *mark = xasprintf("{%s}", name_of(field));
 
 	return strstr(text, mark) != NULL;
 }
 
 /* The first field of the list; advances the list. */
-static const struct field *
+static const struct schema_field *
 next_field(const char **list)
 {
-	const struct field *field;
+	const struct schema_field *field;
 	size_t len;
 
 	if (*list == NULL || **list == '\0')
@@ -144,13 +199,13 @@ event_fields(const struct event *event, event_field_fn *fn, void *arg)
 {
 	const struct event_row *row = &event_table[event->kind];
 	const char *list = row->fields, *value;
-	const struct field *field;
+	const struct schema_field *field;
 	char number[24];
 
 	while ((field = next_field(&list)) != NULL) {
 		value = value_of(event, field, number);
 		if (value != NULL && !is_in_text(row->text, field))
-			fn(field->name, value, arg);
+			fn(name_of(field), value, arg);
 	}
 }
 
@@ -160,7 +215,7 @@ event_record(const struct event *event, const char *timestamp)
 	const struct event_row *row = &event_table[event->kind];
 	const char *list = row->fields, *value;
 	struct json_object *record, *json;
-	const struct field *field;
+	const struct schema_field *field;
 	char number[24];
 
 	if (row->name == NULL)
@@ -173,7 +228,7 @@ event_record(const struct event *event, const char *timestamp)
 	while ((field = next_field(&list)) != NULL) {
 		value = value_of(event, field, number);
 		if (value != NULL)
-			json_set_string(json, field->file_name, value);
+			json_set_string(json, field->name, value);
 	}
 	json_set(record, "event", json);
 	return record;

@@ -18,6 +18,7 @@
 
 struct buf;
 struct json_object;
+struct schema_field;
 
 /* One thing that happened. Strings are borrowed for the call, NULL = not given;
  * only the numbers that belong to the kind are used. */
@@ -52,5 +53,8 @@ void event_fields(const struct event *event, event_field_fn *fn, void *arg);
  * is a string. The caller owns it; NULL for a kind without a name. */
 struct json_object *
 event_record(const struct event *event, const char *timestamp);
+
+/* A record of logs/auto.log. */
+extern const struct schema_field event_record_schema;
 
 #endif

@@ -327,6 +327,7 @@ landing_list_json(const struct landing_list *list)
 	    list->pushes ? push_record_json(&list->record->push) : NULL);
 	json_set(json, "running", runs_json(&m));
 	json_set(json, "items", items_json(&m));
+	schema_order(&landing_list_schema, json);
 	free(m.views);
 	landing_plan_release(&m.plan);
 	return json;

@@ -9,6 +9,7 @@
 #include "mem.h"
 #include "message-body.h"
 #include "outbox-record.h"
+#include "schema.h"
 #include "text.h"
 
 #define DISCORD_MAX 1900 /* bytes; Discord takes 2000 characters */
@@ -79,52 +80,62 @@ add_plain(const struct outbox_record *r, struct buf *out)
 
 /* --- webhooks --------------------------------------------------------- */
 
-static struct json_object *
-context_json(const struct outbox_record *r)
+#define FIELD(key, member, ...) \
+	SCHEMA_FIELD(struct outbox_record, key, member, ##__VA_ARGS__)
+#define MADE(key, kind)                              \
+	{                                            \
+		.name = (key), .type = SCHEMA_##kind \
+	}
+
+static const struct schema_field context_fields[] = {
+	MADE("loopId", STRING),
+	MADE("taskDescription", STRING),
+	FIELD("iterationNumber", iteration, .flags = SCHEMA_ZERO_IS_NULL),
+	MADE("reason", STRING),
+	FIELD("detection", detection),
+	MADE("intervention", OBJECT),
+	FIELD("class", class),
+	FIELD("worker", worker),
+	FIELD("task", task),
+	FIELD("goal", goal),
+	FIELD("node", node),
+	FIELD("signature", signature),
+	FIELD("options", options),
+	FIELD("count", count),
+};
+static const struct schema context_schema =
+    SCHEMA_OF(struct outbox_record, context_fields);
+
+static const struct schema_field body_fields[] = {
+	FIELD("id", id),
+	FIELD("level", level, .words = escalation_level_words),
+	SCHEMA_GROUP("context", context_schema),
+	FIELD("timestamp", timestamp),
+	FIELD("program", program),
+	FIELD("root", root),
+};
+static const struct schema body_schema =
+    SCHEMA_OF(struct outbox_record, body_fields);
+
+static void
+add_json(const struct outbox_record *r, struct buf *out)
 {
-	struct json_object *context = json_object_new_object(), *made;
-	struct json_object *list = json_object_new_array();
+	cleanup_json struct json_object *json = schema_json(&body_schema, r);
+	struct json_object *context = json_object_object_get(json, "context");
+	struct json_object *made = NULL;
 
 	json_set_string(
 	    context, "loopId", r->task != NULL ? r->task : r->worker);
 	json_set_string(context, "taskDescription",
 	    r->task_title != NULL ? r->task_title : r->title);
-	json_set(context, "iterationNumber",
-	    r->iteration > 0 ? json_object_new_int64(r->iteration) : NULL);
 	json_set_string(context, "reason", reason_of(r));
-	json_set(context, "detection", json_object_get(r->detection));
-	made = NULL;
 	if (r->intervention != NULL) {
 		made = json_object_new_object();
 		json_set_string(made, "level", r->intervention);
 		json_set_string(made, "reason", reason_of(r));
 	}
 	json_set(context, "intervention", made);
-	json_set_string(context, "class", r->class);
-	json_set_string(context, "worker", r->worker);
-	json_set_string(context, "task", r->task);
-	json_set_string(context, "goal", r->goal);
-	json_set_string(context, "node", r->node);
-	json_set_string(context, "signature", r->signature);
-	for (char **option = r->options; option != NULL && *option != NULL;
-	     option++)
-		json_object_array_add(list, json_object_new_string(*option));
-	json_set(context, "options", list);
-	json_set_int(context, "count", r->count);
-	return context;
-}
-
-static void
-add_json(const struct outbox_record *r, struct buf *out)
-{
-	cleanup_json struct json_object *json = json_object_new_object();
-
-	json_set_string(json, "id", r->id);
-	json_set_string(json, "level", escalation_level_words[r->level]);
-	json_set(json, "context", context_json(r));
-	json_set_string(json, "timestamp", r->timestamp);
-	json_set_string(json, "program", r->program);
-	json_set_string(json, "root", r->root);
+	schema_order(&body_schema, json);
 	json_print(json, false, out);
 }
 

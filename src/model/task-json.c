@@ -81,7 +81,8 @@ priority_from_json(
     struct json_object *json, const char *at, void *member, struct err *err)
 {
 	enum priority *priority = member;
-	unsigned word;
+	unsigned word = PRIORITY_NORMAL;
+	int r;
 
 	if (json_object_is_type(json, json_type_int)) {
 		*priority = priority_from_number(json_object_get_int64(json));
@@ -90,10 +91,11 @@ priority_from_json(
 	if (!json_object_is_type(json, json_type_string))
 		return err_set(err, -EINVAL, "%s: expected a string, found %s",
 		    at, json_type_words(json));
-	if (!word_find(priority_words, json_object_get_string(json), &word))
-		return err_set(err, -EINVAL, "%s: not a valid value", at);
-	*priority = (enum priority)word;
-	return 0;
+	r = word_parse(
+	    json_object_get_string(json), at, priority_words, &word, err);
+	if (r == 0)
+		*priority = (enum priority)word;
+	return r;
 }
 
 static struct json_object *

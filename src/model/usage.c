@@ -8,6 +8,7 @@
 #include "json.h"
 #include "mem.h"
 #include "text.h"
+#include "schema.h"
 #include "usage.h"
 
 const char *const usage_kind_words[] = {
@@ -113,23 +114,43 @@ usage_budget_tokens(const struct usage *usage)
 	return sum;
 }
 
+#define TOKENS(key, kind) SCHEMA_FIELD(struct usage_model, key, tokens[kind])
+
+static const struct schema_field model_fields[] = {
+	TOKENS("input", USAGE_INPUT),
+	TOKENS("output", USAGE_OUTPUT),
+	TOKENS("cache_read", USAGE_CACHE_READ),
+	TOKENS("cache_write_5m", USAGE_CACHE_WRITE_5M),
+	TOKENS("cache_write_1h", USAGE_CACHE_WRITE_1H),
+};
+static const struct schema model_schema =
+    SCHEMA_OF(struct usage_model, model_fields);
+
+static const struct schema by_model = {
+	.fields = &(const struct schema_field){ .type = SCHEMA_OBJECT,
+	    .of = &model_schema },
+};
+
+static const struct schema_field fields[] = {
+	SCHEMA_FIELD(struct usage, "tool_calls", tool_calls),
+	{ .name = "models",
+	    .type = SCHEMA_MAP,
+	    .of = &by_model,
+	    .help = "tokens by model and kind" },
+};
+
+const struct schema usage_schema = SCHEMA_OF(struct usage, fields);
+
 struct json_object *
 usage_to_json(const struct usage *usage)
 {
-	struct json_object *json = json_object_new_object();
-	struct json_object *models = json_object_new_object();
+	struct json_object *json = schema_json(&usage_schema, usage);
+	struct json_object *all = json_object_new_object();
 
-	for (size_t i = 0; i < usage->count; i++) {
-		const struct usage_model *model = &usage->models[i];
-		struct json_object *tokens = json_object_new_object();
-
-		for (int k = 0; k < USAGE_KINDS; k++)
-			json_set_int(
-			    tokens, usage_kind_words[k], model->tokens[k]);
-		json_set(models, model->name, tokens);
-	}
-	json_set_int(json, "tool_calls", usage->tool_calls);
-	json_set(json, "models", models);
+	for (size_t i = 0; i < usage->count; i++)
+		json_set(all, usage->models[i].name,
+		    schema_json(&model_schema, &usage->models[i]));
+	json_set(json, "models", all);
 	return json;
 }
 

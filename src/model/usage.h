@@ -11,6 +11,7 @@
 
 struct err;
 struct json_object;
+struct schema;
 
 enum usage_kind {
 	USAGE_INPUT,
@@ -64,6 +65,7 @@ int64_t usage_budget_tokens(const struct usage *usage);
 
 /* {"tool_calls": 3, "models": {"claude-x": {"input": 10, ...}}}. Reading: an
  * object of another shape is -EINVAL; missing numbers are 0. */
+extern const struct schema usage_schema;
 struct json_object *usage_to_json(const struct usage *usage);
 int usage_from_json(struct json_object *json, const char *at,
     struct usage *ret_usage, struct err *err);

@@ -178,8 +178,8 @@ START_TEST(words_name_members_of_their_record)
 		if (record == NULL)
 			continue;
 		ck_assert_msg(
-		    shape_check(&api_event_record, record, "", &err) == 0, "%s",
-		    err.msg);
+		    shape_check(&event_record_schema, record, "", &err) == 0,
+		    "%s", err.msg);
 		json = json_object_object_get(record, "event");
 		for (const char *at = row->words; *at != '\0'; at++) {
 			depth += (*at == '[') - (*at == ']');

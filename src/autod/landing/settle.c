@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api-landing.h"
 #include "agent.h"
 #include "buf.h"
 #include "check-output.h"
@@ -21,6 +22,7 @@
 #include "queue-base.h"
 #include "queue.h"
 #include "release.h"
+#include "schema.h"
 #include "serve.h"
 #include "settings.h"
 #include "settle.h"
@@ -70,52 +72,41 @@ end_item(struct landings *landings, struct landing_item *item,
 		landings_ended(landings, &end);
 }
 
+/* Of an item, with the branch that it is for. */
+static struct json_object *
+answer_of(const struct landings *landings, const struct schema *schema,
+    const struct landing_item *item)
+{
+	struct json_object *answer = schema_json(schema, item);
+
+	json_set_string(answer, "landing_branch", core_branch(landings->core));
+	return answer;
+}
+
 static struct json_object *
 landed_answer(const struct landings *landings, const struct landing_item *item,
     const char *status)
 {
-	struct json_object *answer = json_object_new_object();
+	struct json_object *answer =
+	    answer_of(landings, &api_landing_accepted, item);
 
-	json_set_string(answer, "worker", item->worker);
 	json_set_string(answer, "commit_sha",
 	    item->incorporated            ? "" :
 		item->step == ITEM_LANDED ? item->commit :
 					    NULL);
-	json_set_string(answer, "head_sha", item->head);
-	json_set_string(answer, "landing_branch", core_branch(landings->core));
-	json_set_string(answer, "commit_message", item->message);
 	json_set_string(answer, "status", status);
-	json_set_bool(answer, "needs_conflict_resolution", item->conflict);
-	json_set_bool(answer, "already_incorporated", item->incorporated);
 	return answer;
 }
 
 static struct json_object *
 picked_answer(const struct landings *landings, const struct landing_item *item)
 {
-	struct json_object *answer = json_object_new_object();
+	struct json_object *answer =
+	    answer_of(landings, &api_landing_picked, item);
 
-	json_set_string(answer, "worker", item->worker);
 	json_set_bool(answer, "success", true);
 	json_set_string(
 	    answer, "commit_sha", item->incorporated ? "" : item->commit);
-	json_set_string(answer, "head_sha", item->picked_head);
-	json_set_string(answer, "landing_branch", core_branch(landings->core));
-	json_set_int(answer, "uncommitted_files", item->uncommitted);
-	json_set_string(answer, "salvage", item->words);
-	return answer;
-}
-
-static struct json_object *
-reverted_answer(
-    const struct landings *landings, const struct landing_item *item)
-{
-	struct json_object *answer = json_object_new_object();
-
-	json_set_string(answer, "commit_sha", item->commit);
-	json_set_string(answer, "reverted_sha", item->head);
-	json_set_string(answer, "landing_branch", core_branch(landings->core));
-	json_set_string(answer, "commit_message", item->message);
 	return answer;
 }
 
@@ -133,8 +124,8 @@ reply(struct landings *landings, const struct landing_item *item)
 		break;
 	case ITEM_REVERT:
 		if (!item->incorporated) {
-			serve_reply(
-			    core, call, reverted_answer(landings, item));
+			serve_reply(core, call,
+			    answer_of(landings, &api_landing_reverted, item));
 			break;
 		}
 		words = xasprintf("there is nothing to take back: %s no longer "

@@ -503,12 +503,12 @@ iteration_to_json(const struct iteration *it)
 	struct json_object *blobs;
 
 	set_analysis(it, json_object_object_get(json, "analysis"));
-	if (it->blob_count == 0)
-		return json;
-	blobs = json_object_new_object();
+	blobs = it->blob_count > 0 ? json_object_new_object() : NULL;
 	for (size_t i = 0; i < it->blob_count; i++)
 		json_set_string(blobs, it->blobs[i].path,
 		    it->blobs[i].hash[0] == '\0' ? NULL : it->blobs[i].hash);
-	json_set(json, "blobs", blobs);
+	if (blobs != NULL)
+		json_set(json, "blobs", blobs);
+	schema_order(&iteration_schema, json);
 	return json;
 }

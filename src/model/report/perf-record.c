@@ -8,61 +8,69 @@
 #include "json.h"
 #include "mem.h"
 #include "perf-record.h"
+#include "schema.h"
 #include "task-run.h"
-#include "word.h"
 
 const char *const perf_outcome_words[PERF_OUTCOME_COUNT + 1] = { "success",
 	"partial", "failure", "timeout", NULL };
 
-/* --- reading ---------------------------------------------------------- */
+#define FIELD(key, member, ...) \
+	SCHEMA_FIELD(struct perf_record, key, member, ##__VA_ARGS__)
+#define MUST(key, member, ...) \
+	FIELD(key, member, .flags = SCHEMA_REQUIRED, ##__VA_ARGS__)
+#define MAY(key, member) FIELD(key, member, .flags = SCHEMA_OMIT_UNSET)
 
-static int64_t
-number_or_unknown(struct json_object *json, const char *key)
-{
-	int64_t number = json_int_or(json, key, -1);
+static const struct schema_field report_fields[] = {
+	MAY("status", report_status),
+	MAY("confidence", report_confidence),
+};
+static const struct schema report =
+    SCHEMA_OF(struct perf_record, report_fields);
 
-	return number < 0 ? -1 : number;
-}
+static const struct schema_field token_fields[] = {
+	FIELD("input", tokens_in, .flags = SCHEMA_UNKNOWN),
+	FIELD("output", tokens_out, .flags = SCHEMA_UNKNOWN),
+};
+static const struct schema tokens = SCHEMA_OF(struct perf_record, token_fields);
+
+static const struct schema_field fields[] = {
+	MUST("runId", run),
+	MUST("agentId", agent),
+	MAY("taskType", task_type),
+	FIELD("spawnerSessionKey", spawner),
+	MAY("retryOf", retry_of),
+	MAY("worker", worker),
+	MAY("goal", goal),
+	FIELD("startedAt", started_ms),
+	MUST("endedAt", ended_ms),
+	FIELD("runtimeMs", runtime_ms, .flags = SCHEMA_CLAMP),
+	MUST("outcome", outcome, .words = perf_outcome_words),
+	SCHEMA_AS(struct perf_record, "verificationPassed", TRUTH, verified,
+	    .flags = SCHEMA_OMIT_UNSET),
+	SCHEMA_GROUP("completionReport", report, .flags = SCHEMA_OMIT_UNSET),
+	SCHEMA_GROUP("tokens", tokens),
+	MAY("model", model),
+	FIELD("costUsd", cost),
+};
+
+static const struct schema schema = SCHEMA_OF(struct perf_record, fields);
 
 int
 perf_record_read(
     struct json_object *json, struct perf_record *ret_record, struct err *err)
 {
-	struct perf_record record = { .verified = -1, .cost = NAN };
-	struct json_object *report = NULL, *tokens = NULL;
-	unsigned outcome = 0;
-	bool passed = false;
-	int r;
+	struct perf_record record = { .started_ms = -1,
+		.verified = -1,
+		.tokens_in = -1,
+		.tokens_out = -1,
+		.cost = NAN };
 
-	if ((r = json_get_string(json, "", "runId", &record.run, err)) < 0 ||
-	    (r = json_get_string(json, "", "agentId", &record.agent, err)) <
-		0 ||
-	    (r = json_get_int(json, "", "endedAt", 0, INT64_MAX,
-		 &record.ended_ms, err)) < 0 ||
-	    (r = word_get(
-		 json, "", "outcome", perf_outcome_words, &outcome, err)) < 0)
-		return r == -ENOENT ? -EINVAL : r;
-	record.outcome = (enum perf_outcome)outcome;
-	record.started_ms = json_int_or(json, "startedAt", record.ended_ms);
-	record.runtime_ms = json_int_or(json, "runtimeMs", 0);
-	if (record.runtime_ms < 0)
-		record.runtime_ms = 0;
-	if (json_get_bool(json, "", "verificationPassed", &passed, NULL) == 0)
-		record.verified = passed;
-	json_object_object_get_ex(json, "completionReport", &report);
-	record.reported = report != NULL;
-	record.report_status = json_string_or(report, "status", NULL);
-	record.report_confidence = json_string_or(report, "confidence", NULL);
-	json_object_object_get_ex(json, "tokens", &tokens);
-	record.tokens_in = number_or_unknown(tokens, "input");
-	record.tokens_out = number_or_unknown(tokens, "output");
-	json_get_double(json, "", "costUsd", &record.cost, NULL);
-	record.task_type = json_string_or(json, "taskType", NULL);
-	record.spawner = json_string_or(json, "spawnerSessionKey", NULL);
-	record.retry_of = json_string_or(json, "retryOf", NULL);
-	record.model = json_string_or(json, "model", NULL);
-	record.worker = json_string_or(json, "worker", NULL);
-	record.goal = json_string_or(json, "goal", NULL);
+	if (schema_read(&schema, json, "", &record, err) < 0)
+		return -EINVAL;
+	if (record.started_ms < 0)
+		record.started_ms = record.ended_ms;
+	record.reported =
+	    json_object_object_get(json, "completionReport") != NULL;
 	*ret_record = record;
 	return 0;
 }
@@ -80,13 +88,6 @@ perf_record_outcome(
 	return reported != NULL && strcmp(reported, "complete") != 0 ?
 	    PERF_PARTIAL :
 	    PERF_SUCCESS;
-}
-
-static void
-set_if(struct json_object *json, const char *key, const char *value)
-{
-	if (value != NULL && *value != '\0')
-		json_set_string(json, key, value);
 }
 
 /* What this attempt has used. */
@@ -115,111 +116,78 @@ model_of(const struct usage *usage)
 	return most != NULL ? most->name : NULL;
 }
 
-/* As budgets count: what was read from the cache is not counted. */
-static void
-set_tokens(struct json_object *json, const struct usage *usage)
+/* NULL = there is nothing in it. */
+static const char *
+filled(const char *text)
 {
-	struct json_object *tokens = json_object_new_object();
-	int64_t out = 0;
-
-	for (size_t i = 0; i < usage->count; i++)
-		out += usage->models[i].tokens[USAGE_OUTPUT];
-	if (usage->count == 0) {
-		json_set(tokens, "input", NULL);
-		json_set(tokens, "output", NULL);
-	} else {
-		json_set_int(tokens, "input", usage_budget_tokens(usage) - out);
-		json_set_int(tokens, "output", out);
-	}
-	json_set(json, "tokens", tokens);
-}
-
-static void
-set_spent(struct json_object *json, const struct task *task)
-{
-	struct spent spent = spent_by(task);
-	const char *model = model_of(&spent.usage);
-
-	set_tokens(json, &spent.usage);
-	set_if(json, "model", model != NULL ? model : task->run->model);
-	json_set(json, "costUsd",
-	    spent_source(&spent) == COST_UNKNOWN ?
-		NULL :
-		json_object_new_double((double)spent.cost / 1e6));
-}
-
-static void
-set_report(struct json_object *json, struct json_object *report)
-{
-	struct json_object *part;
-
-	if (report == NULL)
-		return;
-	part = json_object_new_object();
-	set_if(part, "status", json_string_or(report, "status", NULL));
-	set_if(part, "confidence", json_string_or(report, "confidence", NULL));
-	json_set(json, "completionReport", part);
-}
-
-/* Of a task on a node, its key begins with the goal. */
-static void
-set_goal(struct json_object *json, const struct task *task)
-{
-	bool planned = task->source != NULL && task->key != NULL &&
-	    strcmp(task->source, "plan") == 0;
-	cleanup_free char *goal =
-	    planned ? xstrndup(task->key, strcspn(task->key, "/")) : NULL;
-
-	set_if(json, "goal", goal != NULL ? goal : task->goal);
-}
-
-static void
-set_place(struct json_object *json, const struct task *task, const char *id)
-{
-	const struct task_run *run = task->run;
-	cleanup_free char *before = task->attempts > 1 ?
-	    xasprintf("%s-%d", task->id, task->attempts - 1) :
-	    NULL;
-
-	json_set_string(json, "runId", id);
-	json_set_string(json, "agentId",
-	    run->agent != NULL    ? run->agent :
-		run->role != NULL ? run->role :
-				    PERF_AGENT_DEFAULT);
-	set_if(json, "taskType", run->role);
-	json_set_string(json, "spawnerSessionKey",
-	    run->parent_actor != NULL ? run->parent_actor : ACTOR_OVERSEER);
-	set_if(json, "retryOf", before);
-	set_if(json, "worker", task->worker);
-	set_goal(json, task);
+	return text != NULL && *text != '\0' ? text : NULL;
 }
 
 void
 perf_record_end(struct task *task, enum task_outcome outcome, int64_t now_ms)
 {
 	struct task_run *run = task->run;
-	cleanup_free char *id = NULL;
+	cleanup_free char *id = NULL, *before = NULL, *goal = NULL;
+	struct perf_record record;
 	struct json_object *json;
-	int64_t ran;
+	struct spent spent;
 
 	if (run == NULL || run->started_ms == 0)
 		return;
 	id = task_run_id(task);
-	ran = now_ms > run->started_ms ? now_ms - run->started_ms : 0;
-	json = json_object_new_object();
-	set_place(json, task, id);
-	json_set_int(json, "startedAt", run->started_ms);
-	json_set_int(json, "endedAt", now_ms);
-	json_set_int(json, "runtimeMs", ran);
-	json_set_string(json, "outcome",
-	    perf_outcome_words[perf_record_outcome(outcome, run->timed_out,
-		json_string_or(run->report, "status", NULL))]);
-	if (run->verification == VERIFICATION_PASSED ||
-	    run->verification == VERIFICATION_FAILED)
-		json_set_bool(json, "verificationPassed",
-		    run->verification == VERIFICATION_PASSED);
-	set_report(json, run->report);
-	set_spent(json, task);
+	if (task->attempts > 1)
+		before = xasprintf("%s-%d", task->id, task->attempts - 1);
+	/* Of a task on a node, its key begins with the goal. */
+	if (task->source != NULL && task->key != NULL &&
+	    strcmp(task->source, "plan") == 0)
+		goal = xstrndup(task->key, strcspn(task->key, "/"));
+	spent = spent_by(task);
+	record = (struct perf_record){
+		.run = id,
+		.agent = run->agent != NULL ? run->agent :
+		    run->role != NULL       ? run->role :
+					      PERF_AGENT_DEFAULT,
+		.task_type = filled(run->role),
+		.spawner = run->parent_actor != NULL ? run->parent_actor :
+						       ACTOR_OVERSEER,
+		.retry_of = before,
+		.worker = filled(task->worker),
+		.goal = filled(goal != NULL ? goal : task->goal),
+		.started_ms = run->started_ms,
+		.ended_ms = now_ms,
+		.runtime_ms =
+		    now_ms > run->started_ms ? now_ms - run->started_ms : 0,
+		.report_status =
+		    filled(json_string_or(run->report, "status", NULL)),
+		.report_confidence =
+		    filled(json_string_or(run->report, "confidence", NULL)),
+		.verified = run->verification == VERIFICATION_PASSED ? 1 :
+		    run->verification == VERIFICATION_FAILED         ? 0 :
+								       -1,
+		.model = filled(model_of(&spent.usage)),
+		.cost = spent_source(&spent) == COST_UNKNOWN ?
+		    NAN :
+		    (double)spent.cost / 1e6,
+		.tokens_in = -1,
+		.tokens_out = -1,
+	};
+	record.outcome = perf_record_outcome(outcome, run->timed_out,
+	    json_string_or(run->report, "status", NULL));
+	if (record.model == NULL)
+		record.model = filled(run->model);
+	if (spent.usage.count > 0) {
+		/* As budgets count: what was read from the cache is not. */
+		record.tokens_out = 0;
+		for (size_t i = 0; i < spent.usage.count; i++)
+			record.tokens_out +=
+			    spent.usage.models[i].tokens[USAGE_OUTPUT];
+		record.tokens_in =
+		    usage_budget_tokens(&spent.usage) - record.tokens_out;
+	}
+	json = schema_json(&schema, &record);
+	if (run->report != NULL &&
+	    json_object_object_get(json, "completionReport") == NULL)
+		json_set(json, "completionReport", json_object_new_object());
 	if (run->ended == NULL)
 		run->ended = json_object_new_object();
 	json_set(run->ended, id, json);

@@ -10,6 +10,7 @@
 #include "report-money.h"
 #include "report-time.h"
 #include "report-verdict.h"
+#include "schema.h"
 #include "task.h"
 #include "view-doc.h"
 #include "view-needs.h"
@@ -136,20 +137,29 @@ by_end(const void *a, const void *b)
 	return (at > other) - (at < other);
 }
 
+#define COUNT(key, outcome) SCHEMA_FIELD(struct making, key, outcomes[outcome])
+
+static const struct schema_field count_fields[] = {
+	COUNT("landed", OUTCOME_LANDED),
+	COUNT("no_changes", OUTCOME_NO_CHANGES),
+	COUNT("failed", OUTCOME_FAILED),
+	COUNT("aborted", OUTCOME_ABORTED),
+	COUNT("dead_letter", OUTCOME_DEAD_LETTER),
+	{ .name = "open", .type = SCHEMA_INT, .help = "begun and not ended" },
+};
+const struct schema report_counts_schema =
+    SCHEMA_OF(struct making, count_fields);
+
 static void
 set_tasks(struct making *m)
 {
-	struct json_object *counts = json_object_new_object();
+	struct json_object *counts;
 
 	add_ended(m);
 	add_open(m);
 	json_object_array_sort(m->landed, by_end);
 	json_object_array_sort(m->not_landed, by_end);
-	json_set_int(counts, "landed", m->outcomes[OUTCOME_LANDED]);
-	json_set_int(counts, "no_changes", m->outcomes[OUTCOME_NO_CHANGES]);
-	json_set_int(counts, "failed", m->outcomes[OUTCOME_FAILED]);
-	json_set_int(counts, "aborted", m->outcomes[OUTCOME_ABORTED]);
-	json_set_int(counts, "dead_letter", m->outcomes[OUTCOME_DEAD_LETTER]);
+	counts = schema_json(&report_counts_schema, m);
 	json_set_int(
 	    counts, "open", (int64_t)json_object_array_length(m->open));
 	json_set(m->report, "counts", counts);
@@ -370,22 +380,32 @@ cut_lists(struct json_object *report)
 
 /* --- all of it ------------------------------------------------------- */
 
+#define PERIOD(key, member, words) \
+	SCHEMA_FIELD(struct report_inputs, key, member, .help = (words))
+
+static const struct schema_field period_fields[] = {
+	PERIOD("run", run, "null: of no run (--since)"),
+	PERIOD("first_run", first_run,
+	    "the first of the runs that it went on from"),
+	PERIOD("from_ms", from_ms, NULL),
+	PERIOD("to_ms", to_ms, NULL),
+	PERIOD("goes_on", goes_on, "the period ends now, and is not over"),
+};
+const struct schema report_period_schema =
+    SCHEMA_OF(struct report_inputs, period_fields);
+
 static void
 set_head(struct making *m)
 {
 	const struct report_inputs *in = m->in;
-	struct json_object *period = json_object_new_object();
+	struct json_object *period = schema_json(&report_period_schema, in);
 	static const char *const members[] = { "project", "root", "branch" };
 
 	for (size_t i = 0; i < nitems(members); i++)
 		json_set(m->report, members[i], member(head_of(m), members[i]));
 	view_row_moment(m->report, "made_unix", in->now_ms);
-	json_set_string(period, "run", in->run);
-	json_set_string(period, "first_run",
-	    in->first_run != NULL ? in->first_run : in->run);
-	json_set_int(period, "from_ms", in->from_ms);
-	json_set_int(period, "to_ms", in->to_ms);
-	json_set_bool(period, "goes_on", in->goes_on);
+	if (in->first_run == NULL)
+		json_set_string(period, "first_run", in->run);
 	json_set(m->report, "period", period);
 }
 

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct json_object;
+struct schema;
 
 struct work_span;
 
@@ -43,5 +44,9 @@ struct report_inputs {
 
 /* The caller owns it. */
 struct json_object *report_make(const struct report_inputs *in);
+
+/* Parts of it, for report-shape.c. */
+extern const struct schema report_counts_schema;
+extern const struct schema report_period_schema;
 
 #endif

@@ -8,6 +8,7 @@
 #include "json.h"
 #include "mem.h"
 #include "report-money.h"
+#include "schema.h"
 
 #define DAY_MS (24 * 3600 * (int64_t)1000)
 
@@ -102,35 +103,94 @@ days_of(struct json_object *budget, int64_t from_ms, int64_t to_ms,
 	return list;
 }
 
+struct money {
+	int64_t total, landed, not_landed, open, hand, planner, repairs;
+	int64_t elsewhere, estimated, per_landed, unknown;
+	struct json_object *days;
+};
+
+#define MONEY(key, member, words, ...) \
+	SCHEMA_FIELD(struct money, key, member, .help = (words), ##__VA_ARGS__)
+#define DAY(key, kind, words, ...)                                     \
+	{                                                              \
+		.name = (key), .type = SCHEMA_##kind, .help = (words), \
+		##__VA_ARGS__                                          \
+	}
+
+static const struct schema day = {
+	.fields =
+	    (const struct schema_field[]){
+		DAY("day", INT, "since 1970, UTC"),
+		DAY("cost_micros", INT, NULL, .flags = SCHEMA_NULLABLE),
+		DAY("cost_source", STRING, NULL),
+		DAY("tasks_micros", INT, "what of it tasks cost"),
+		DAY("hand_micros", INT, "and workers of a person"),
+		DAY("planner_micros", INT, NULL),
+		DAY("repairs_micros", INT, NULL),
+		{ .name = NULL },
+	    },
+};
+static const struct schema days_schema = {
+	.fields =
+	    &(const struct schema_field){ .type = SCHEMA_OBJECT, .of = &day },
+};
+
+static const struct schema_field money_fields[] = {
+	MONEY("total_micros", total,
+	    "of all rows that follow; millionths of a dollar"),
+	MONEY("landed_micros", landed, "of those in landed"),
+	MONEY("not_landed_micros", not_landed, "of those in not_landed"),
+	MONEY("open_micros", open, "of those in open, so far"),
+	MONEY("hand_micros", hand,
+	    "of workers of a person, on the days of the report"),
+	MONEY("planner_micros", planner, "of the planner, on those days"),
+	MONEY("repairs_micros", repairs, "of repairs of llmc, on those days"),
+	MONEY("elsewhere_micros", elsewhere,
+	    "what was spent on those days beside the total: on tasks that are "
+	    "not in the report; less than zero: tasks of the report cost "
+	    "something on other days",
+	    .min = INT64_MIN),
+	MONEY(
+	    "estimated_micros", estimated, "what of the total is an estimate"),
+	MONEY("per_landed_micros", per_landed,
+	    "the total for each task that landed", .flags = SCHEMA_UNKNOWN),
+	MONEY("unknown", unknown, "tasks whose cost is not known"),
+	SCHEMA_AS(struct money, "days", ARRAY, days, .of = &days_schema,
+	    .flags = SCHEMA_REQUIRED, .help = "what all workers spent, by day"),
+};
+
+const struct schema report_money_schema = SCHEMA_OF(struct money, money_fields);
+
 struct json_object *
 report_money(struct json_object *landed, struct json_object *not_landed,
     struct json_object *open, struct json_object *budget, int64_t from_ms,
     int64_t to_ms)
 {
-	struct json_object *json = json_object_new_object();
 	struct sums a = sum(landed), b = sum(not_landed), c = sum(open);
 	struct parts parts = { 0 };
-	struct json_object *days = days_of(budget, from_ms, to_ms, &parts);
+	cleanup_json struct json_object *days =
+	    days_of(budget, from_ms, to_ms, &parts);
 	size_t count = count_landed(landed);
-	int64_t total = a.cost + b.cost + c.cost + parts.hand + parts.planner +
-	    parts.repairs;
+	struct money money = {
+		.total = a.cost + b.cost + c.cost + parts.hand + parts.planner +
+		    parts.repairs,
+		.landed = a.cost,
+		.not_landed = b.cost,
+		.open = c.cost,
+		.hand = parts.hand,
+		.planner = parts.planner,
+		.repairs = parts.repairs,
+		.estimated = a.estimated + b.estimated + c.estimated,
+		.per_landed = -1,
+		.unknown = a.unknown + b.unknown + c.unknown,
+		.days = days,
+	};
 
-	json_set_int(json, "total_micros", total);
-	json_set_int(json, "landed_micros", a.cost);
-	json_set_int(json, "not_landed_micros", b.cost);
-	json_set_int(json, "open_micros", c.cost);
-	json_set_int(json, "hand_micros", parts.hand);
-	json_set_int(json, "planner_micros", parts.planner);
-	json_set_int(json, "repairs_micros", parts.repairs);
-	json_set_int(json, "elsewhere_micros",
-	    json_object_array_length(days) > 0 ? parts.all - total : 0);
-	json_set_int(
-	    json, "estimated_micros", a.estimated + b.estimated + c.estimated);
-	json_set(json, "per_landed_micros",
-	    count > 0 ? json_object_new_int64(total / (int64_t)count) : NULL);
-	json_set_int(json, "unknown", a.unknown + b.unknown + c.unknown);
-	json_set(json, "days", days);
-	return json;
+	if (json_object_array_length(days) > 0)
+		money.elsewhere = parts.all - money.total;
+	if (count > 0)
+		money.per_landed = money.total / (int64_t)count;
+	return schema_json(&report_money_schema, &money);
 }
 
 void

@@ -9,6 +9,7 @@
 
 struct buf;
 struct json_object;
+struct schema;
 
 /* Of lists of rows with cost_micros (null: not known), cost_source and
  * attempts, and of the days of the budget that the period touches:
@@ -20,5 +21,7 @@ struct json_object *report_money(struct json_object *landed,
 
 /* "$1.02", "$1.02 est." or "?" of a row; appended. */
 void report_money_add(struct buf *out, struct json_object *row);
+
+extern const struct schema report_money_schema;
 
 #endif

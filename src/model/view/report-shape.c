@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "report-make.h"
+#include "report-money.h"
 #include "report-shape.h"
 #include "report-verdict.h"
 #include "view-needs.h"
@@ -32,19 +34,6 @@
 	}
 #define FIELDS (const struct schema_field[])
 
-static const struct schema period = {
-	.fields =
-	    FIELDS{
-		NULLABLE("run", SHAPE_STRING, "null: of no run (--since)"),
-		NULLABLE("first_run", SHAPE_STRING,
-		    "the first of the runs that it went on from"),
-		INT("from_ms", NULL),
-		INT("to_ms", NULL),
-		BOOL("goes_on", "the period ends now, and is not over"),
-		END,
-	    },
-};
-
 static const struct schema verdict = {
 	.fields =
 	    FIELDS{
@@ -54,19 +43,6 @@ static const struct schema verdict = {
 		{ .name = "words",
 		    .type = SHAPE_STRING,
 		    .help = "how it went, in one sentence" },
-		END,
-	    },
-};
-
-static const struct schema counts = {
-	.fields =
-	    FIELDS{
-		INT("landed", NULL),
-		INT("no_changes", NULL),
-		INT("failed", NULL),
-		INT("aborted", NULL),
-		INT("dead_letter", NULL),
-		INT("open", "begun and not ended"),
 		END,
 	    },
 };
@@ -100,44 +76,6 @@ static const struct schema task = {
 		END,
 	    },
 };
-static const struct schema day = {
-	.fields =
-	    FIELDS{
-		INT("day", "since 1970, UTC"),
-		NULLABLE("cost_micros", SHAPE_INT, NULL),
-		{ .name = "cost_source", .type = SHAPE_STRING },
-		INT("tasks_micros", "what of it tasks cost"),
-		INT("hand_micros", "and workers of a person"),
-		INT("planner_micros", NULL),
-		INT("repairs_micros", NULL),
-		END,
-	    },
-};
-static const struct schema money = {
-	.fields =
-	    FIELDS{
-		INT("total_micros",
-		    "of all rows that follow; millionths of a dollar"),
-		INT("landed_micros", "of those in landed"),
-		INT("not_landed_micros", "of those in not_landed"),
-		INT("open_micros", "of those in open, so far"),
-		INT("hand_micros",
-		    "of workers of a person, on the days of the report"),
-		INT("planner_micros", "of the planner, on those days"),
-		INT("repairs_micros", "of repairs of llmc, on those days"),
-		INT("elsewhere_micros",
-		    "what was spent on those days beside the total: on tasks "
-		    "that are not in the report; less than zero: tasks of the "
-		    "report cost something on other days"),
-		INT("estimated_micros", "what of the total is an estimate"),
-		NULLABLE("per_landed_micros", SHAPE_INT,
-		    "the total for each task that landed"),
-		INT("unknown", "tasks whose cost is not known"),
-		LIST("days", day, "what all workers spent, by day"),
-		END,
-	    },
-};
-
 static const struct schema uses = {
 	.fields = &(const struct schema_field){ .type = SHAPE_INT,
 	    .help = "milliseconds" },
@@ -180,8 +118,11 @@ static const struct schema series = {
 	.fields =
 	    FIELDS{
 		INT("step_ms", "length of one element"),
-		LIST("landed", bars, "tasks, from the beginning of the period"),
-		LIST("not_landed", bars, NULL),
+		{ .name = "landed",
+		    .type = SHAPE_ARRAY,
+		    .of = &bars,
+		    .help = "tasks, from the beginning of the period" },
+		{ .name = "not_landed", .type = SHAPE_ARRAY, .of = &bars },
 		END,
 	    },
 };
@@ -270,14 +211,14 @@ static const struct schema report = {
 		NULLABLE("root", SHAPE_STRING, NULL),
 		NULLABLE("branch", SHAPE_STRING, NULL),
 		NULLABLE("made_unix", SHAPE_INT, NULL),
-		OBJECT("period", period),
+		OBJECT("period", report_period_schema),
 		OBJECT("verdict", verdict),
 		LIST("needs", view_need_schema, "what needs a person now"),
-		OBJECT("counts", counts),
+		OBJECT("counts", report_counts_schema),
 		LIST("landed", task, "with those that needed no change"),
 		LIST("not_landed", task, NULL),
 		LIST("open", task, NULL),
-		OBJECT("money", money),
+		OBJECT("money", report_money_schema),
 		OBJECT("time", time_shape),
 		OBJECT("series", series),
 		OBJECT("landing", landing),

@@ -9,6 +9,7 @@
 #include "mem.h"
 #include "moment.h"
 #include "priority.h"
+#include "schema.h"
 #include "task-run.h"
 #include "task.h"
 #include "text.h"
@@ -161,31 +162,48 @@ set_question(struct json_object *row, const struct worker *w)
 	json_set(row, "asks", asks);
 }
 
+#define WORKER(key, member, ...) \
+	SCHEMA_FIELD(struct worker, key, member, ##__VA_ARGS__)
+
+static const struct schema_field worker_fields[] = {
+	WORKER("name", name),
+	WORKER("since_unix", since_ms, .flags = SCHEMA_UNIX),
+	WORKER("branch", branch),
+	WORKER("task", task),
+	WORKER("reason", reason, .flags = SCHEMA_LINE, .max = VIEW_REASON_MAX),
+	WORKER("on_hold", on_hold),
+	WORKER("until_unix", until_ms, .flags = SCHEMA_UNIX),
+	WORKER("session", session.id),
+	WORKER("commit", commit),
+	WORKER("reviewed", reviewed),
+	WORKER("health", health),
+	WORKER("conflicts", conflicts),
+};
+static const struct schema worker_schema =
+    SCHEMA_OF(struct worker, worker_fields);
+
+#define RUN(key, member) SCHEMA_FIELD(struct task_run, key, member)
+
+static const struct schema_field run_fields[] = {
+	RUN("parent", parent),
+	RUN("role", role),
+	RUN("depth", depth),
+};
+static const struct schema run_schema = SCHEMA_OF(struct task_run, run_fields);
+
 struct json_object *
 view_row_worker(const struct worker *w, const struct task *task)
 {
-	struct json_object *row = json_object_new_object();
+	struct json_object *row = schema_json(&worker_schema, w);
 	cleanup_buf struct buf remark = BUF_INIT;
 
-	json_set_string(row, "name", w->name);
 	json_set_string(row, "mode", mode_of(w->name));
 	json_set_string(row, "status", worker_shown_status(w));
-	view_row_moment(row, "since_unix", w->since_ms);
-	json_set_string(row, "branch", w->branch);
-	json_set_string(row, "task", w->task);
 	set_title(row, w, task);
-	view_row_line(row, "reason", w->reason, VIEW_REASON_MAX);
 	view_row_remark(w, &remark);
 	view_row_line(row, "remark", remark.len > 0 ? remark.data : NULL,
 	    VIEW_REASON_MAX);
 	json_set(row, "paused_for", worker_holds_to_json(worker_holds(w)));
-	json_set_bool(row, "on_hold", w->on_hold);
-	view_row_moment(row, "until_unix", w->until_ms);
-	json_set_string(row, "session", w->session.id);
-	json_set_string(row, "commit", w->commit);
-	json_set_string(row, "reviewed", w->reviewed);
-	json_set_string(row, "health", w->health);
-	json_set_int(row, "conflicts", w->conflicts);
 	set_question(row, w);
 	if (task == NULL)
 		return row;
@@ -193,11 +211,8 @@ view_row_worker(const struct worker *w, const struct task *task)
 	json_set_int(row, "turns", task->turns);
 	set_spent(row, task);
 	set_lines(row, task);
-	if (task->run != NULL) {
-		json_set_string(row, "parent", task->run->parent);
-		json_set_string(row, "role", task->run->role);
-		json_set_int(row, "depth", task->run->depth);
-	}
+	if (task->run != NULL)
+		schema_add(&run_schema, task->run, row);
 	return row;
 }
 
@@ -275,10 +290,8 @@ set_report(struct json_object *row, const char *key, struct json_object *report)
 static void
 set_run(struct json_object *row, const struct task_run *run)
 {
-	json_set_string(row, "parent", run->parent);
-	json_set_string(row, "role", run->role);
+	schema_add(&run_schema, run, row);
 	json_set_string(row, "label", run->label);
-	json_set_int(row, "depth", run->depth);
 	json_set_string(row, "verification",
 	    run->verification == VERIFICATION_NONE ?
 		NULL :
@@ -298,26 +311,36 @@ set_outcome(struct json_object *row, const struct task *task)
 	json_set_int(row, "wall_ms", wall > 0 ? wall : 0);
 }
 
+#define TASK(key, member, ...) \
+	SCHEMA_FIELD(struct task, key, member, ##__VA_ARGS__)
+#define LINE(key, member, most) \
+	TASK(key, member, .flags = SCHEMA_LINE, .max = (most))
+
+static const struct schema_field task_fields[] = {
+	TASK("id", id),
+	LINE("title", title, VIEW_TITLE_MAX),
+	TASK("source", source),
+	LINE("key", key, VIEW_TITLE_MAX),
+	TASK("label", label),
+	TASK("priority", priority, .words = priority_words),
+	TASK("step", step, .words = task_step_words),
+	TASK("worker", worker),
+	TASK("attempts", attempts),
+	TASK("created_unix", created_ms, .flags = SCHEMA_UNIX),
+	TASK("assigned_unix", assigned_ms, .flags = SCHEMA_UNIX),
+	LINE("reason", reason, VIEW_REASON_MAX),
+	TASK("goal", goal),
+	TASK("run_id", run_id),
+};
+static const struct schema task_brief_schema =
+    SCHEMA_OF(struct task, task_fields);
+
 struct json_object *
 view_row_task_brief(const struct task *task)
 {
-	struct json_object *row = json_object_new_object();
+	struct json_object *row = schema_json(&task_brief_schema, task);
 
-	json_set_string(row, "id", task->id);
-	view_row_line(row, "title", task->title, VIEW_TITLE_MAX);
-	json_set_string(row, "source", task->source);
-	view_row_line(row, "key", task->key, VIEW_TITLE_MAX);
-	json_set_string(row, "label", task->label);
-	json_set_string(row, "priority", priority_name(task->priority));
-	json_set_string(row, "step", task_step_name(task->step));
-	json_set_string(row, "worker", task->worker);
-	json_set_int(row, "attempts", task->attempts);
 	json_set_int(row, "turns", task->turns_before + task->turns);
-	view_row_moment(row, "created_unix", task->created_ms);
-	view_row_moment(row, "assigned_unix", task->assigned_ms);
-	view_row_line(row, "reason", task->reason, VIEW_REASON_MAX);
-	json_set_string(row, "goal", task->goal);
-	json_set_string(row, "run_id", task->run_id);
 	set_spent(row, task);
 	set_lines(row, task);
 	if (task->run != NULL)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "json.h"
-#include "mem.h"
+#include "schema.h"
 #include "work-span.h"
 #include "worker-status.h"
 
@@ -54,41 +54,36 @@ work_use_of(const char *status, bool hand, bool queue, bool outage)
 	return uses[known];
 }
 
+#define FIELD(key, member, ...) \
+	SCHEMA_FIELD(struct work_span, key, member, ##__VA_ARGS__)
+
+static const struct schema_field fields[] = {
+	FIELD("worker", worker, .flags = SCHEMA_REQUIRED),
+	FIELD("use", use, .flags = SCHEMA_REQUIRED, .words = work_use_words),
+	FIELD("task", task),
+	FIELD("attempt", attempt, .flags = SCHEMA_CLAMP),
+	FIELD("from_ms", from_ms, .flags = SCHEMA_REQUIRED),
+	FIELD("to_ms", to_ms, .flags = SCHEMA_REQUIRED),
+};
+
+static const struct schema schema = SCHEMA_OF(struct work_span, fields);
+
 struct json_object *
 work_span_to_json(const struct work_span *span)
 {
-	struct json_object *json = json_object_new_object();
-
-	json_set_string(json, "worker", span->worker);
-	json_set_string(json, "use", work_use_words[span->use]);
-	json_set_string(json, "task", span->task);
-	json_set_int(json, "attempt", span->attempt);
-	json_set_int(json, "from_ms", span->from_ms);
-	json_set_int(json, "to_ms", span->to_ms);
-	return json;
+	return schema_json(&schema, span);
 }
 
 bool
 work_span_from_json(struct json_object *json, struct work_span *ret_span)
 {
-	const char *worker = json_string_or(json, "worker", NULL);
-	const char *use = json_string_or(json, "use", "");
-	const char *task = json_string_or(json, "task", NULL);
-	int64_t from = json_int_or(json, "from_ms", -1);
-	int64_t to = json_int_or(json, "to_ms", -1);
-	int word = 0;
+	struct work_span span = { 0 };
 
-	while (word < WORK_USE_COUNT && strcmp(work_use_words[word], use) != 0)
-		word++;
-	if (worker == NULL || word == WORK_USE_COUNT || from < 0 || to < from)
+	if (schema_read(&schema, json, "", &span, NULL) < 0 ||
+	    span.to_ms < span.from_ms) {
+		schema_release(&schema, &span);
 		return false;
-	*ret_span = (struct work_span){
-		.worker = xstrdup(worker),
-		.use = (enum work_use)word,
-		.task = task != NULL ? xstrdup(task) : NULL,
-		.attempt = (int)json_int_or(json, "attempt", 0),
-		.from_ms = from,
-		.to_ms = to,
-	};
+	}
+	*ret_span = span;
 	return true;
 }
