@@ -77,6 +77,8 @@ sample(const struct schema_field *field, bool right)
 	case SHAPE_OBJECT:
 		return json_object_new_object();
 	case SHAPE_ARRAY:
+	case SCHEMA_LIST:
+	case SCHEMA_ROWS:
 		return sample_array(field);
 	default:
 		ck_assert_int_eq(type, SHAPE_STRING);
