@@ -186,6 +186,35 @@ struct schema {
 		##__VA_ARGS__                                           \
 	}
 
+/* A field of JSON alone that is there, may be missing, may be null, or both. It
+ * may be followed by .of, .min, .max, .size and .choices. */
+#define SCHEMA_IS(field, kind, words, ...)                               \
+	{                                                                \
+		.name = (field), .type = SCHEMA_##kind, .help = (words), \
+		##__VA_ARGS__                                            \
+	}
+#define SCHEMA_MAY(field, kind, words, ...)                              \
+	{                                                                \
+		.name = (field), .type = SCHEMA_##kind, .help = (words), \
+		.flags = SCHEMA_OPTIONAL, ##__VA_ARGS__                  \
+	}
+#define SCHEMA_OR_NULL(field, kind, words, ...)                          \
+	{                                                                \
+		.name = (field), .type = SCHEMA_##kind, .help = (words), \
+		.flags = SCHEMA_NULLABLE, ##__VA_ARGS__                  \
+	}
+#define SCHEMA_MAY_OR_NULL(field, kind, words, ...)                       \
+	{                                                                 \
+		.name = (field), .type = SCHEMA_##kind, .help = (words),  \
+		.flags = SCHEMA_OPTIONAL | SCHEMA_NULLABLE, ##__VA_ARGS__ \
+	}
+#define SCHEMA_END           \
+	{                    \
+		.name = NULL \
+	}
+/* .fields of a schema of JSON alone; SCHEMA_END is the last one. */
+#define SCHEMA_FIELDS .fields = (const struct schema_field[])
+
 /* The schema of a struct, of a table of its fields. */
 #define SCHEMA_OF(owner, table, ...)                         \
 	{                                                    \

@@ -160,16 +160,13 @@ add_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema add_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "worker", .type = SHAPE_STRING },
-		{ .name = "branch", .type = SHAPE_STRING },
-		{ .name = "worktree_path", .type = SHAPE_STRING },
-		{ .name = "model",
-		    .type = SHAPE_STRING,
-		    .help = "as given, or \"default\"" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("worker", STRING, NULL),
+	    SCHEMA_IS("branch", STRING, NULL),
+	    SCHEMA_IS("worktree_path", STRING, NULL),
+	    SCHEMA_IS("model", STRING, "as given, or \"default\""),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_add = {

@@ -199,52 +199,38 @@ agents_run(struct cli *cli, const struct cli_args *args)
 	}
 
 static const struct schema card_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "name", .type = SHAPE_STRING },
-		MAYBE("description", NULL),
-		MAYBE("model", "null: that of the worker"),
-		MAYBE("thinking", NULL),
-		{ .name = "tags", .type = SCHEMA_LIST },
-		{ .name = "cost_tier",
-		    .type = SHAPE_STRING,
-		    .choices = cost_tier_words,
-		    .flags = SHAPE_NULLABLE },
-		MAYBE("typical_latency", NULL),
-		MAYBE("notes", NULL),
-		{ .name = "tools",
-		    .type = SCHEMA_LIST,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "null: every tool" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("name", STRING, NULL),
+	    MAYBE("description", NULL),
+	    MAYBE("model", "null: that of the worker"),
+	    MAYBE("thinking", NULL),
+	    SCHEMA_IS("tags", LIST, NULL),
+	    SCHEMA_OR_NULL(
+		"cost_tier", STRING, NULL, .choices = cost_tier_words),
+	    MAYBE("typical_latency", NULL),
+	    MAYBE("notes", NULL),
+	    SCHEMA_OR_NULL("tools", LIST, "null: every tool"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema suggestion_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "name", .type = SHAPE_STRING },
-		{ .name = "score",
-		    .type = SHAPE_INT,
-		    .help = "0: nothing in its card matches" },
-		{ .name = "matched_tags", .type = SCHEMA_LIST },
-		{ .name = "reasons",
-		    .type = SCHEMA_LIST,
-		    .help = "why it is where it is" },
-		{ .name = "card", .type = SHAPE_OBJECT, .of = &card_shape },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("name", STRING, NULL),
+	    SCHEMA_IS("score", INT, "0: nothing in its card matches"),
+	    SCHEMA_IS("matched_tags", LIST, NULL),
+	    SCHEMA_IS("reasons", LIST, "why it is where it is"),
+	    SCHEMA_IS("card", OBJECT, NULL, .of = &card_shape),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema agents_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "list", .type = SCHEMA_ROWS, .of = &card_shape },
-		{ .name = "suggest",
-		    .type = SCHEMA_ROWS,
-		    .of = &suggestion_shape },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("list", ROWS, NULL, .of = &card_shape),
+	    SCHEMA_IS("suggest", ROWS, NULL, .of = &suggestion_shape),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_agents = {

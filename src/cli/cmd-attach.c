@@ -63,14 +63,12 @@ attach_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema attach_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "session", .type = SHAPE_STRING },
-		{ .name = "attach",
-		    .type = SHAPE_STRING,
-		    .help = "command to type; --json does not attach" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("session", STRING, NULL),
+	    SCHEMA_IS(
+		"attach", STRING, "command to type; --json does not attach"),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_attach = {

@@ -585,14 +585,11 @@ const struct cli_command cmd_completion = {
 	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of =
 		&(const struct schema){
-		    .fields =
-			(const struct schema_field[]){
-			    { .name = "of", .type = SHAPE_STRING },
-			    { .name = "lines",
-				.type = SCHEMA_LIST,
-				.help = "of the script, or the words" },
-			    { .name = NULL },
-			},
+		    SCHEMA_FIELDS{
+			SCHEMA_IS("of", STRING, NULL),
+			SCHEMA_IS("lines", LIST, "of the script, or the words"),
+			SCHEMA_END,
+		    },
 		} },
 	.run = completion_run,
 };

@@ -405,62 +405,42 @@ config_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema value_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "key", .type = SHAPE_STRING },
-		{ .name = "value",
-		    .type = SHAPE_ANY,
-		    .help = "of the type that llmc config doc names" },
-		{ .name = "source", .type = SHAPE_STRING },
-		{ .name = "line",
-		    .type = SHAPE_INT,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "in config.toml, null if it is not set there" },
-		{ .name = "before",
-		    .type = SHAPE_ANY,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "after set and unset: the value that was in "
-			    "effect; null if the file was wrong" },
-		{ .name = "restart",
-		    .type = SHAPE_BOOL,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "after set and unset: a daemon is running, and "
-			    "must be restarted to use it" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("key", STRING, NULL),
+	    SCHEMA_IS("value", ANY, "of the type that llmc config doc names"),
+	    SCHEMA_IS("source", STRING, NULL),
+	    SCHEMA_OR_NULL(
+		"line", INT, "in config.toml, null if it is not set there"),
+	    SCHEMA_MAY("before", ANY,
+		"after set and unset: the value that was in "
+		"effect; null if the file was wrong"),
+	    SCHEMA_MAY("restart", BOOL,
+		"after set and unset: a daemon is running, and "
+		"must be restarted to use it"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema doc_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "key", .type = SHAPE_STRING },
-		{ .name = "type", .type = SHAPE_STRING },
-		{ .name = "default",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE },
-		{ .name = "derived",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "what the default follows from" },
-		{ .name = "allowed", .type = SHAPE_STRING },
-		{ .name = "restart",
-		    .type = SHAPE_BOOL,
-		    .help = "a change needs a new daemon" },
-		{ .name = "help", .type = SHAPE_STRING },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("key", STRING, NULL),
+	    SCHEMA_IS("type", STRING, NULL),
+	    SCHEMA_OR_NULL("default", STRING, NULL),
+	    SCHEMA_OR_NULL("derived", STRING, "what the default follows from"),
+	    SCHEMA_IS("allowed", STRING, NULL),
+	    SCHEMA_IS("restart", BOOL, "a change needs a new daemon"),
+	    SCHEMA_IS("help", STRING, NULL),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema config_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "list", .type = SCHEMA_ROWS, .of = &value_shape },
-		{ .name = "get, set, unset",
-		    .type = SHAPE_OBJECT,
-		    .of = &value_shape },
-		{ .name = "doc", .type = SCHEMA_ROWS, .of = &doc_shape },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("list", ROWS, NULL, .of = &value_shape),
+	    SCHEMA_IS("get, set, unset", OBJECT, NULL, .of = &value_shape),
+	    SCHEMA_IS("doc", ROWS, NULL, .of = &doc_shape),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_config = {

@@ -111,18 +111,14 @@ console_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema console_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "name", .type = SHAPE_STRING },
-		{ .name = "session", .type = SHAPE_STRING },
-		{ .name = "created",
-		    .type = SHAPE_BOOL,
-		    .help = "false: it already existed" },
-		{ .name = "attach",
-		    .type = SHAPE_STRING,
-		    .help = "command to type; --json does not attach" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("name", STRING, NULL),
+	    SCHEMA_IS("session", STRING, NULL),
+	    SCHEMA_IS("created", BOOL, "false: it already existed"),
+	    SCHEMA_IS(
+		"attach", STRING, "command to type; --json does not attach"),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_console = {

@@ -534,24 +534,14 @@ doctor_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema doctor_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "ok",
-		    .type = SHAPE_BOOL,
-		    .help = "no check failed; warnings are fine" },
-		{ .name = "checks",
-		    .type = SCHEMA_ROWS,
-		    .of = &preflight_check_shape },
-		{ .name = "repairs",
-		    .type = SCHEMA_LIST,
-		    .help = "what --repair and --rebuild did" },
-		{ .name = "sandbox",
-		    .type = SHAPE_OBJECT,
-		    .flags = SHAPE_OPTIONAL,
-		    .of = &doctor_box_shape,
-		    .help = "what --sandbox tried" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("ok", BOOL, "no check failed; warnings are fine"),
+	    SCHEMA_IS("checks", ROWS, NULL, .of = &preflight_check_shape),
+	    SCHEMA_IS("repairs", LIST, "what --repair and --rebuild did"),
+	    SCHEMA_MAY("sandbox", OBJECT, "what --sandbox tried",
+		.of = &doctor_box_shape),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_doctor = {

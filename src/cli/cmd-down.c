@@ -143,11 +143,10 @@ down_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema down_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "stopped", .type = SHAPE_BOOL },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("stopped", BOOL, NULL),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_down = {

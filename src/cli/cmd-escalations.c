@@ -491,19 +491,14 @@ escalations_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema escalations_forms = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "list",
-		    .type = SCHEMA_ROWS,
-		    .of = &outbox_record_schema },
-		{ .name = "ack, answer, test",
-		    .type = SHAPE_OBJECT,
-		    .of = &outbox_record_schema },
-		{ .name = "answer of a question that no channel told of",
-		    .type = SHAPE_OBJECT,
-		    .of = &api_request },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("list", ROWS, NULL, .of = &outbox_record_schema),
+	    SCHEMA_IS(
+		"ack, answer, test", OBJECT, NULL, .of = &outbox_record_schema),
+	    SCHEMA_IS("answer of a question that no channel told of", OBJECT,
+		NULL, .of = &api_request),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_escalations = {

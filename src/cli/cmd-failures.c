@@ -300,77 +300,58 @@ failures_run(struct cli *cli, const struct cli_args *args)
 	}
 
 static const struct schema event_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "kind",
-		    .type = SHAPE_STRING,
-		    .choices = (const char *const[]){ "failure", "stall",
-			"remedy", "stop", "gave_up", "clear", "start", NULL } },
-		{ .name = "at_ms",
-		    .type = SHAPE_INT,
-		    .help = "milliseconds since 1970" },
-		{ .name = "run_ms",
-		    .type = SHAPE_INT,
-		    .help = "how long the daemon had run" },
-		OPTIONAL("took_ms", SHAPE_INT, "duration of the remediation"),
-		OPTIONAL("signature", SHAPE_STRING, NULL),
-		OPTIONAL("class", SHAPE_STRING, "see autod(8)"),
-		OPTIONAL(
-		    "words", SHAPE_STRING, "reason, a sentence for people"),
-		OPTIONAL("outcome", SHAPE_STRING, "of a remediation"),
-		OPTIONAL(
-		    "log", SHAPE_STRING, "file with the whole remediation"),
-		OPTIONAL("cost_micros", SHAPE_INT,
-		    "millionths of a dollar that the remediation has cost"),
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    { .name = "kind",
+		.type = SHAPE_STRING,
+		.choices = (const char *const[]){ "failure", "stall", "remedy",
+		    "stop", "gave_up", "clear", "start", NULL } },
+	    SCHEMA_IS("at_ms", INT, "milliseconds since 1970"),
+	    SCHEMA_IS("run_ms", INT, "how long the daemon had run"),
+	    OPTIONAL("took_ms", SHAPE_INT, "duration of the remediation"),
+	    OPTIONAL("signature", SHAPE_STRING, NULL),
+	    OPTIONAL("class", SHAPE_STRING, "see autod(8)"),
+	    OPTIONAL("words", SHAPE_STRING, "reason, a sentence for people"),
+	    OPTIONAL("outcome", SHAPE_STRING, "of a remediation"),
+	    OPTIONAL("log", SHAPE_STRING, "file with the whole remediation"),
+	    OPTIONAL("cost_micros", SHAPE_INT,
+		"millionths of a dollar that the remediation has cost"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema group_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "signature",
-		    .type = SHAPE_STRING,
-		    .help = "what these failures have in common" },
-		{ .name = "count",
-		    .type = SHAPE_INT,
-		    .help = "0: older than the history" },
-		NULLABLE("first_ms", SHAPE_INT, "milliseconds since 1970"),
-		NULLABLE("last_ms", SHAPE_INT, NULL),
-		NULLABLE("last_run_ms", SHAPE_INT,
-		    "how long the daemon had run before the last failure"),
-		NULLABLE("kind", SHAPE_STRING, "failure or stall"),
-		NULLABLE("class", SHAPE_STRING, "see autod(8)"),
-		NULLABLE("words", SHAPE_STRING, "reason of the last failure"),
-		{ .name = "done",
-		    .type = SCHEMA_ROWS,
-		    .of = &event_shape,
-		    .help = "remediations, and where the overseer gave up" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS(
+		"signature", STRING, "what these failures have in common"),
+	    SCHEMA_IS("count", INT, "0: older than the history"),
+	    NULLABLE("first_ms", SHAPE_INT, "milliseconds since 1970"),
+	    NULLABLE("last_ms", SHAPE_INT, NULL),
+	    NULLABLE("last_run_ms", SHAPE_INT,
+		"how long the daemon had run before the last failure"),
+	    NULLABLE("kind", SHAPE_STRING, "failure or stall"),
+	    NULLABLE("class", SHAPE_STRING, "see autod(8)"),
+	    NULLABLE("words", SHAPE_STRING, "reason of the last failure"),
+	    SCHEMA_IS("done", ROWS,
+		"remediations, and where the overseer gave up",
+		.of = &event_shape),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema failures_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "failures",
-		    .type = SCHEMA_ROWS,
-		    .of = &group_shape,
-		    .help = "by signature, newest last" },
-		{ .name = "events",
-		    .type = SCHEMA_ROWS,
-		    .of = &event_shape,
-		    .help = "the events behind the failures, newest last" },
-		{ .name = "cleared",
-		    .type = SHAPE_OBJECT,
-		    .flags = SHAPE_NULLABLE,
-		    .of = &event_shape,
-		    .help = "the last --clear" },
-		NULLABLE("over", SHAPE_STRING,
-		    "why the overseer will not start before llmc overseer "
-		    "--clear"),
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("failures", ROWS, "by signature, newest last",
+		.of = &group_shape),
+	    SCHEMA_IS("events", ROWS,
+		"the events behind the failures, newest last",
+		.of = &event_shape),
+	    SCHEMA_OR_NULL(
+		"cleared", OBJECT, "the last --clear", .of = &event_shape),
+	    NULLABLE("over", SHAPE_STRING,
+		"why the overseer will not start before llmc overseer "
+		"--clear"),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_failures = {

@@ -252,17 +252,12 @@ goal_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema goal_forms = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "list",
-		    .type = SHAPE_OBJECT,
-		    .of = &api_goal_listed },
-		{ .name = "show", .type = SHAPE_OBJECT, .of = &api_goal_shown },
-		{ .name = "every change",
-		    .type = SHAPE_OBJECT,
-		    .of = &api_goal_changed },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("list", OBJECT, NULL, .of = &api_goal_listed),
+	    SCHEMA_IS("show", OBJECT, NULL, .of = &api_goal_shown),
+	    SCHEMA_IS("every change", OBJECT, NULL, .of = &api_goal_changed),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_goal = {

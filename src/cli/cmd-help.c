@@ -58,34 +58,25 @@ help_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema option_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "name", .type = SHAPE_STRING },
-		{ .name = "letter",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "short form, null for none" },
-		{ .name = "value",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "name of its value; null for a switch" },
-		{ .name = "help", .type = SHAPE_STRING },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("name", STRING, NULL),
+	    SCHEMA_OR_NULL("letter", STRING, "short form, null for none"),
+	    SCHEMA_OR_NULL(
+		"value", STRING, "name of its value; null for a switch"),
+	    SCHEMA_IS("help", STRING, NULL),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema command_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "name", .type = SHAPE_STRING },
-		{ .name = "usage", .type = SHAPE_STRING },
-		{ .name = "summary", .type = SHAPE_STRING },
-		{ .name = "help",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE },
-		{ .name = "options", .type = SCHEMA_ROWS, .of = &option_shape },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("name", STRING, NULL),
+	    SCHEMA_IS("usage", STRING, NULL),
+	    SCHEMA_IS("summary", STRING, NULL),
+	    SCHEMA_OR_NULL("help", STRING, NULL),
+	    SCHEMA_IS("options", ROWS, NULL, .of = &option_shape),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_help = {

@@ -409,22 +409,14 @@ init_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema init_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "root",
-		    .type = SHAPE_STRING,
-		    .help = "top of the main working tree" },
-		{ .name = "created",
-		    .type = SHAPE_BOOL,
-		    .help = "it had not been set up before" },
-		{ .name = "changed",
-		    .type = SHAPE_BOOL,
-		    .help = "something was missing and has been added" },
-		{ .name = "landing_branch",
-		    .type = SHAPE_STRING,
-		    .help = "branch that work lands on" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("root", STRING, "top of the main working tree"),
+	    SCHEMA_IS("created", BOOL, "it had not been set up before"),
+	    SCHEMA_IS(
+		"changed", BOOL, "something was missing and has been added"),
+	    SCHEMA_IS("landing_branch", STRING, "branch that work lands on"),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_init = {

@@ -137,15 +137,14 @@ logs_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema record_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "timestamp", .type = SHAPE_STRING },
-		{ .name = "level", .type = SHAPE_STRING },
-		{ .name = "pid", .type = SHAPE_INT },
-		{ .name = "component", .type = SHAPE_STRING },
-		{ .name = "message", .type = SHAPE_STRING },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("timestamp", STRING, NULL),
+	    SCHEMA_IS("level", STRING, NULL),
+	    SCHEMA_IS("pid", INT, NULL),
+	    SCHEMA_IS("component", STRING, NULL),
+	    SCHEMA_IS("message", STRING, NULL),
+	    SCHEMA_END,
+	},
 	.open = true,
 };
 

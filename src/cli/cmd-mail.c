@@ -329,15 +329,12 @@ mail_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema mail_forms = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "inbox", .type = SCHEMA_ROWS, .of = &mail_schema },
-		{ .name = "send", .type = SHAPE_OBJECT, .of = &api_mail_sent },
-		{ .name = "show, ack",
-		    .type = SHAPE_OBJECT,
-		    .of = &mail_schema },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("inbox", ROWS, NULL, .of = &mail_schema),
+	    SCHEMA_IS("send", OBJECT, NULL, .of = &api_mail_sent),
+	    SCHEMA_IS("show, ack", OBJECT, NULL, .of = &mail_schema),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_mail = {

@@ -110,13 +110,10 @@ metrics_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema metrics_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "text",
-		    .type = SHAPE_STRING,
-		    .help = "in the exposition format of Prometheus" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("text", STRING, "in the exposition format of Prometheus"),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_metrics = {

@@ -190,21 +190,16 @@ static const struct schema word_shape = {
 };
 
 static const struct schema nuke_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "workers_removed", .type = SCHEMA_LIST },
-		{ .name = "salvaged",
-		    .type = SHAPE_MAP,
-		    .of = &word_shape,
-		    .help = "ref that keeps the work, by worker" },
-		{ .name = "failed",
-		    .type = SHAPE_MAP,
-		    .of = &word_shape,
-		    .help =
-			"reason of each failure, by worker; the exit status is "
-			"then 1" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("workers_removed", LIST, NULL),
+	    SCHEMA_IS("salvaged", MAP, "ref that keeps the work, by worker",
+		.of = &word_shape),
+	    SCHEMA_IS("failed", MAP,
+		"reason of each failure, by worker; the exit status is "
+		"then 1",
+		.of = &word_shape),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_nuke = {

@@ -182,42 +182,33 @@ overseer_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema line_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "time", .type = SHAPE_STRING },
-		{ .name = "kind",
-		    .type = SHAPE_STRING,
-		    .choices = (const char *const[]){ "info", "bad", "good",
-			"warning", NULL } },
-		{ .name = "message", .type = SHAPE_STRING },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("time", STRING, NULL),
+	    { .name = "kind",
+		.type = SHAPE_STRING,
+		.choices = (const char *const[]){ "info", "bad", "good",
+		    "warning", NULL } },
+	    SCHEMA_IS("message", STRING, NULL),
+	    SCHEMA_END,
+	},
 	.help = "one on each line",
 };
 
 static const struct schema detached_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "pid", .type = SHAPE_INT },
-		{ .name = "state", .type = SHAPE_STRING },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("pid", INT, NULL),
+	    SCHEMA_IS("state", STRING, NULL),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema overseer_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "what happens",
-		    .type = SHAPE_OBJECT,
-		    .of = &line_shape },
-		{ .name = "--detach",
-		    .type = SHAPE_OBJECT,
-		    .of = &detached_shape },
-		{ .name = "--check",
-		    .type = SHAPE_OBJECT,
-		    .of = &preflight_shape },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("what happens", OBJECT, NULL, .of = &line_shape),
+	    SCHEMA_IS("--detach", OBJECT, NULL, .of = &detached_shape),
+	    SCHEMA_IS("--check", OBJECT, NULL, .of = &preflight_shape),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_overseer = {

@@ -135,13 +135,9 @@ oversight_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema_field oversight_choices[] = {
-	{ .name = "check, replay",
-	    .type = SCHEMA_ROWS,
-	    .of = &detection_schema },
-	{ .name = "report",
-	    .type = SHAPE_OBJECT,
-	    .of = &oversight_report_shape },
-	{ .name = NULL },
+	SCHEMA_IS("check, replay", ROWS, NULL, .of = &detection_schema),
+	SCHEMA_IS("report", OBJECT, NULL, .of = &oversight_report_shape),
+	SCHEMA_END,
 };
 
 static const struct schema oversight_either = { .fields = oversight_choices };

@@ -158,14 +158,11 @@ peek_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema peek_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "worker",
-		    .type = SHAPE_STRING,
-		    .help = "or overseer" },
-		{ .name = "lines", .type = SCHEMA_LIST },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("worker", STRING, "or overseer"),
+	    SCHEMA_IS("lines", LIST, NULL),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_peek = {

@@ -281,22 +281,13 @@ plan_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema plan_forms = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "draft",
-		    .type = SHAPE_OBJECT,
-		    .of = &api_plan_drafted },
-		{ .name = "apply",
-		    .type = SHAPE_OBJECT,
-		    .of = &api_goal_changed },
-		{ .name = "insights",
-		    .type = SHAPE_OBJECT,
-		    .of = &plan_insights_schema },
-		{ .name = "recommend",
-		    .type = SCHEMA_ROWS,
-		    .of = &recommendation_schema },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("draft", OBJECT, NULL, .of = &api_plan_drafted),
+	    SCHEMA_IS("apply", OBJECT, NULL, .of = &api_goal_changed),
+	    SCHEMA_IS("insights", OBJECT, NULL, .of = &plan_insights_schema),
+	    SCHEMA_IS("recommend", ROWS, NULL, .of = &recommendation_schema),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_plan = {

@@ -72,15 +72,12 @@ rebase_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema rebase_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "worker", .type = SHAPE_STRING },
-		{ .name = "success", .type = SHAPE_BOOL },
-		{ .name = "conflicts",
-		    .type = SCHEMA_LIST,
-		    .help = "paths that the worker is resolving" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("worker", STRING, NULL),
+	    SCHEMA_IS("success", BOOL, NULL),
+	    SCHEMA_IS("conflicts", LIST, "paths that the worker is resolving"),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_rebase = {

@@ -129,33 +129,19 @@ static const struct schema word_shape = {
 };
 
 static const struct schema reset_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "worker",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL },
-		{ .name = "previous_status",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL },
-		{ .name = "new_status",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL },
-		{ .name = "salvage",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL,
-		    .help =
-			"ref that keeps its work; empty when there was none" },
-		{ .name = "workers_reset",
-		    .type = SCHEMA_LIST,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "with --all, instead of the members above" },
-		{ .name = "failed",
-		    .type = SHAPE_MAP,
-		    .of = &word_shape,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "with --all: reason of each failure, by worker" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_MAY("worker", STRING, NULL),
+	    SCHEMA_MAY("previous_status", STRING, NULL),
+	    SCHEMA_MAY("new_status", STRING, NULL),
+	    SCHEMA_MAY("salvage", STRING,
+		"ref that keeps its work; empty when there was none"),
+	    SCHEMA_MAY("workers_reset", LIST,
+		"with --all, instead of the members above"),
+	    SCHEMA_MAY("failed", MAP,
+		"with --all: reason of each failure, by worker",
+		.of = &word_shape),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_reset = {

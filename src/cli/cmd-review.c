@@ -276,26 +276,19 @@ review_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema review_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "worker", .type = SHAPE_STRING },
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .help = "rebasing: the worker resolves a conflict first" },
-		{ .name = "branch",
-		    .type = SHAPE_STRING,
-		    .help = "of the worker" },
-		{ .name = "landing_branch", .type = SHAPE_STRING },
-		{ .name = "commit_sha",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "what is shown; null during a conflict" },
-		{ .name = "uncommitted_files",
-		    .type = SHAPE_INT,
-		    .help = "files with changes that are not shown" },
-		{ .name = "changed_files", .type = SCHEMA_LIST },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("worker", STRING, NULL),
+	    SCHEMA_IS("status", STRING,
+		"rebasing: the worker resolves a conflict first"),
+	    SCHEMA_IS("branch", STRING, "of the worker"),
+	    SCHEMA_IS("landing_branch", STRING, NULL),
+	    SCHEMA_OR_NULL(
+		"commit_sha", STRING, "what is shown; null during a conflict"),
+	    SCHEMA_IS("uncommitted_files", INT,
+		"files with changes that are not shown"),
+	    SCHEMA_IS("changed_files", LIST, NULL),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_review = {

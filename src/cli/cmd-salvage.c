@@ -462,53 +462,50 @@ salvage_run(struct cli *cli, const struct cli_args *args)
 	}
 
 static const struct schema listed_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		REF,
-		COMMIT,
-		{ .name = "worker", .type = SHAPE_STRING },
-		{ .name = "date", .type = SHAPE_STRING },
-		{ .name = "subject", .type = SHAPE_STRING },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    REF,
+	    COMMIT,
+	    SCHEMA_IS("worker", STRING, NULL),
+	    SCHEMA_IS("date", STRING, NULL),
+	    SCHEMA_IS("subject", STRING, NULL),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema shown_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		REF,
-		COMMIT,
-		{ .name = "changed_files", .type = SCHEMA_LIST },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    REF,
+	    COMMIT,
+	    SCHEMA_IS("changed_files", LIST, NULL),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema restored_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		REF,
-		COMMIT,
-		{ .name = "branch", .type = SHAPE_STRING },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    REF,
+	    COMMIT,
+	    SCHEMA_IS("branch", STRING, NULL),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema dropped_shape = {
-	.fields =
-	    (const struct schema_field[]){ REF, COMMIT, { .name = NULL } },
+	SCHEMA_FIELDS{
+	    REF,
+	    COMMIT,
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema salvage_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "list", .type = SCHEMA_ROWS, .of = &listed_shape },
-		{ .name = "show", .type = SHAPE_OBJECT, .of = &shown_shape },
-		{ .name = "restore",
-		    .type = SHAPE_OBJECT,
-		    .of = &restored_shape },
-		{ .name = "drop", .type = SCHEMA_ROWS, .of = &dropped_shape },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("list", ROWS, NULL, .of = &listed_shape),
+	    SCHEMA_IS("show", OBJECT, NULL, .of = &shown_shape),
+	    SCHEMA_IS("restore", OBJECT, NULL, .of = &restored_shape),
+	    SCHEMA_IS("drop", ROWS, NULL, .of = &dropped_shape),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_salvage = {

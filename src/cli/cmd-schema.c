@@ -19,28 +19,19 @@ static const struct cli_flag schema_flags[] = {
 
 /* Errors look the same for every command. */
 static const struct schema error_detail = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "code",
-		    .type = SHAPE_STRING,
-		    .help = "a word for programs" },
-		{ .name = "message",
-		    .type = SHAPE_STRING,
-		    .help = "a sentence for people" },
-		{ .name = "output",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "of the command that failed" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("code", STRING, "a word for programs"),
+	    SCHEMA_IS("message", STRING, "a sentence for people"),
+	    SCHEMA_MAY("output", STRING, "of the command that failed"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema error_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "error", .type = SHAPE_OBJECT, .of = &error_detail },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("error", OBJECT, NULL, .of = &error_detail),
+	    SCHEMA_END,
+	},
 	.help = "printed by any command that fails\n",
 };
 

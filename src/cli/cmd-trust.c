@@ -81,15 +81,14 @@ trust_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema trust_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "file", .type = SHAPE_STRING },
-		{ .name = "root", .type = SHAPE_STRING },
-		{ .name = "changed", .type = SHAPE_BOOL },
-		{ .name = "trusted", .type = SHAPE_BOOL },
-		{ .name = "onboarded", .type = SHAPE_BOOL },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("file", STRING, NULL),
+	    SCHEMA_IS("root", STRING, NULL),
+	    SCHEMA_IS("changed", BOOL, NULL),
+	    SCHEMA_IS("trusted", BOOL, NULL),
+	    SCHEMA_IS("onboarded", BOOL, NULL),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_trust = {

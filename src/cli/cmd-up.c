@@ -264,14 +264,11 @@ up_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema up_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "--detach", .type = SHAPE_OBJECT, .of = &api_info },
-		{ .name = "--check",
-		    .type = SHAPE_OBJECT,
-		    .of = &preflight_shape },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("--detach", OBJECT, NULL, .of = &api_info),
+	    SCHEMA_IS("--check", OBJECT, NULL, .of = &preflight_shape),
+	    SCHEMA_END,
+	},
 	.help = "nothing in the foreground: the daemon writes its log",
 };
 

@@ -16,12 +16,11 @@ version_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema version_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "name", .type = SHAPE_STRING },
-		{ .name = "version", .type = SHAPE_STRING },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("name", STRING, NULL),
+	    SCHEMA_IS("version", STRING, NULL),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_version = {

@@ -127,14 +127,11 @@ web_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema web_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "url",
-		    .type = SHAPE_STRING,
-		    .help = "with the token, which is a secret" },
-		{ .name = "port", .type = SHAPE_INT },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("url", STRING, "with the token, which is a secret"),
+	    SCHEMA_IS("port", INT, NULL),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_web = {

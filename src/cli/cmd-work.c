@@ -425,17 +425,12 @@ work_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema work_forms = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "list",
-		    .type = SHAPE_OBJECT,
-		    .of = &api_work_listed },
-		{ .name = "show", .type = SHAPE_OBJECT, .of = &api_work_shown },
-		{ .name = "every change",
-		    .type = SHAPE_OBJECT,
-		    .of = &api_work_changed },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("list", OBJECT, NULL, .of = &api_work_listed),
+	    SCHEMA_IS("show", OBJECT, NULL, .of = &api_work_shown),
+	    SCHEMA_IS("every change", OBJECT, NULL, .of = &api_work_changed),
+	    SCHEMA_END,
+	},
 };
 
 const struct cli_command cmd_work = {

@@ -451,34 +451,28 @@ doctor_box_run(
 }
 
 static const struct schema escape_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "id", .type = SHAPE_STRING },
-		{ .name = "group", .type = SHAPE_STRING },
-		{ .name = "words",
-		    .type = SHAPE_STRING,
-		    .help = "what it tries" },
-		{ .name = "verdict",
-		    .type = SHAPE_STRING,
-		    .choices = (const char *const[]){ "held", "not_held",
-			"no_evidence", NULL },
-		    .help = "no_evidence: it fails without a sandbox too" },
-		{ .name = "box_escaped", .type = SHAPE_BOOL },
-		{ .name = "control_escaped",
-		    .type = SHAPE_BOOL,
-		    .help = "without a sandbox" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("id", STRING, NULL),
+	    SCHEMA_IS("group", STRING, NULL),
+	    SCHEMA_IS("words", STRING, "what it tries"),
+	    { .name = "verdict",
+		.type = SHAPE_STRING,
+		.choices = (const char *const[]){ "held", "not_held",
+		    "no_evidence", NULL },
+		.help = "no_evidence: it fails without a sandbox too" },
+	    SCHEMA_IS("box_escaped", BOOL, NULL),
+	    SCHEMA_IS("control_escaped", BOOL, "without a sandbox"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema doctor_box_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "mode", .type = SHAPE_STRING },
-		{ .name = "held", .type = SHAPE_INT },
-		{ .name = "not_held", .type = SHAPE_INT },
-		{ .name = "no_evidence", .type = SHAPE_INT },
-		{ .name = "escapes", .type = SCHEMA_ROWS, .of = &escape_shape },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("mode", STRING, NULL),
+	    SCHEMA_IS("held", INT, NULL),
+	    SCHEMA_IS("not_held", INT, NULL),
+	    SCHEMA_IS("no_evidence", INT, NULL),
+	    SCHEMA_IS("escapes", ROWS, NULL, .of = &escape_shape),
+	    SCHEMA_END,
+	},
 };

@@ -413,102 +413,78 @@ status_auto_show(struct status *status)
 	}
 
 static const struct schema dirty_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "retry_after_unix", .type = SHAPE_INT },
-		{ .name = "backoff_secs", .type = SHAPE_INT },
-		{ .name = "retry_count", .type = SHAPE_INT },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("retry_after_unix", INT, NULL),
+	    SCHEMA_IS("backoff_secs", INT, NULL),
+	    SCHEMA_IS("retry_count", INT, NULL),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema heartbeat_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "timestamp_unix", .type = SHAPE_INT },
-		{ .name = "age_secs", .type = SHAPE_INT },
-		NULLABLE("phase", SHAPE_STRING, "what the daemon is doing"),
-		NULLABLE("instance_id", SHAPE_STRING, NULL),
-		{ .name = "sequence", .type = SHAPE_INT },
-		{ .name = "lag_ms", .type = SHAPE_INT },
-		{ .name = "rss_kb", .type = SHAPE_INT },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("timestamp_unix", INT, NULL),
+	    SCHEMA_IS("age_secs", INT, NULL),
+	    NULLABLE("phase", SHAPE_STRING, "what the daemon is doing"),
+	    NULLABLE("instance_id", SHAPE_STRING, NULL),
+	    SCHEMA_IS("sequence", INT, NULL),
+	    SCHEMA_IS("lag_ms", INT, NULL),
+	    SCHEMA_IS("rss_kb", INT, NULL),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema failure_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		NULLABLE("class", SHAPE_STRING, "see autod(8)"),
-		NULLABLE("scope", SHAPE_STRING,
-		    "daemon, fleet, worker, task or landing"),
-		NULLABLE("worker", SHAPE_STRING, NULL),
-		NULLABLE("task", SHAPE_STRING, NULL),
-		NULLABLE("exit_status", SHAPE_INT, "of a command that failed"),
-		NULLABLE("words", SHAPE_STRING, NULL),
-		NULLABLE("at_unix", SHAPE_INT, NULL),
-		NULLABLE("instance_id", SHAPE_STRING, NULL),
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    NULLABLE("class", SHAPE_STRING, "see autod(8)"),
+	    NULLABLE("scope", SHAPE_STRING,
+		"daemon, fleet, worker, task or landing"),
+	    NULLABLE("worker", SHAPE_STRING, NULL),
+	    NULLABLE("task", SHAPE_STRING, NULL),
+	    NULLABLE("exit_status", SHAPE_INT, "of a command that failed"),
+	    NULLABLE("words", SHAPE_STRING, NULL),
+	    NULLABLE("at_unix", SHAPE_INT, NULL),
+	    NULLABLE("instance_id", SHAPE_STRING, NULL),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema status_auto_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "active",
-		    .type = SHAPE_BOOL,
-		    .help =
-			"the daemon that is running, or ran last, is in auto "
-			"mode" },
-		{ .name = "overseer_active", .type = SHAPE_BOOL },
-		{ .name = "workers", .type = SHAPE_INT },
-		{ .name = "tasks_completed",
-		    .type = SHAPE_INT,
-		    .help = "landed or no_changes, ever" },
-		{ .name = "errors",
-		    .type = SHAPE_INT,
-		    .help = "hard failures, ever" },
-		{ .name = "outcomes",
-		    .type = SHAPE_MAP,
-		    .of =
-			&(const struct schema){
-			    .fields = &(
-				const struct schema_field){ .type = SHAPE_INT },
-			},
-		    .help = "tasks by outcome" },
-		{ .name = "tasks_failed",
-		    .type = SHAPE_INT,
-		    .help = "failed or dead-letter, ever" },
-		{ .name = "tasks_in_work", .type = SHAPE_INT },
-		{ .name = "tasks_waiting", .type = SHAPE_INT },
-		{ .name = "tasks_parked",
-		    .type = SHAPE_INT,
-		    .help = "over their budget; llmc task retry" },
-		NULLABLE("tasks_todo", SHAPE_INT,
-		    "files in the folder of tasks, if that is the source"),
-		{ .name = "today",
-		    .type = SHAPE_OBJECT,
-		    .of = &status_usage_day_shape },
-		NULLABLE("last_task_assignment_unix", SHAPE_INT, NULL),
-		NULLABLE("last_task_completion_unix", SHAPE_INT, NULL),
-		NULLABLE("paused", SHAPE_STRING, "why no task is assigned"),
-		{ .name = "source_repo_dirty",
-		    .type = SHAPE_OBJECT,
-		    .flags = SHAPE_NULLABLE,
-		    .of = &dirty_shape,
-		    .help = "landings wait for a clean checkout" },
-		NULLABLE("outage_since_unix", SHAPE_INT, NULL),
-		NULLABLE("next_deadline_unix", SHAPE_INT,
-		    "when the first thing that waits continues"),
-		{ .name = "heartbeat",
-		    .type = SHAPE_OBJECT,
-		    .flags = SHAPE_NULLABLE,
-		    .of = &heartbeat_shape },
-		{ .name = "failure",
-		    .type = SHAPE_OBJECT,
-		    .flags = SHAPE_NULLABLE,
-		    .of = &failure_shape,
-		    .help = "why the daemon stopped" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("active", BOOL,
+		"the daemon that is running, or ran last, is in auto "
+		"mode"),
+	    SCHEMA_IS("overseer_active", BOOL, NULL),
+	    SCHEMA_IS("workers", INT, NULL),
+	    SCHEMA_IS("tasks_completed", INT, "landed or no_changes, ever"),
+	    SCHEMA_IS("errors", INT, "hard failures, ever"),
+	    { .name = "outcomes",
+		.type = SHAPE_MAP,
+		.of =
+		    &(const struct schema){
+			.fields =
+			    &(const struct schema_field){ .type = SHAPE_INT },
+		    },
+		.help = "tasks by outcome" },
+	    SCHEMA_IS("tasks_failed", INT, "failed or dead-letter, ever"),
+	    SCHEMA_IS("tasks_in_work", INT, NULL),
+	    SCHEMA_IS("tasks_waiting", INT, NULL),
+	    SCHEMA_IS(
+		"tasks_parked", INT, "over their budget; llmc task retry"),
+	    NULLABLE("tasks_todo", SHAPE_INT,
+		"files in the folder of tasks, if that is the source"),
+	    SCHEMA_IS("today", OBJECT, NULL, .of = &status_usage_day_shape),
+	    NULLABLE("last_task_assignment_unix", SHAPE_INT, NULL),
+	    NULLABLE("last_task_completion_unix", SHAPE_INT, NULL),
+	    NULLABLE("paused", SHAPE_STRING, "why no task is assigned"),
+	    SCHEMA_OR_NULL("source_repo_dirty", OBJECT,
+		"landings wait for a clean checkout", .of = &dirty_shape),
+	    NULLABLE("outage_since_unix", SHAPE_INT, NULL),
+	    NULLABLE("next_deadline_unix", SHAPE_INT,
+		"when the first thing that waits continues"),
+	    SCHEMA_OR_NULL("heartbeat", OBJECT, NULL, .of = &heartbeat_shape),
+	    SCHEMA_OR_NULL("failure", OBJECT, "why the daemon stopped",
+		.of = &failure_shape),
+	    SCHEMA_END,
+	},
 };

@@ -305,53 +305,41 @@ status_overseer_show(
 	}
 
 static const struct schema daemon_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "pid", .type = SHAPE_INT },
-		{ .name = "uptime_secs", .type = SHAPE_INT },
-		NULLABLE("instance_id", SHAPE_STRING, NULL),
-		{ .name = "adopted",
-		    .type = SHAPE_BOOL,
-		    .help = "it ran before this overseer" },
-		{ .name = "told_to_end", .type = SHAPE_BOOL },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("pid", INT, NULL),
+	    SCHEMA_IS("uptime_secs", INT, NULL),
+	    NULLABLE("instance_id", SHAPE_STRING, NULL),
+	    SCHEMA_IS("adopted", BOOL, "it ran before this overseer"),
+	    SCHEMA_IS("told_to_end", BOOL, NULL),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema status_overseer_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "active", .type = SHAPE_BOOL },
-		{ .name = "state",
-		    .type = SHAPE_STRING,
-		    .help =
-			"Starting, Running, Remediating, Terminated, ..., or "
-			"\"not running\": it crashed or was killed" },
-		NULLABLE("registered_state", SHAPE_STRING,
-		    "state that it wrote last"),
-		NULLABLE("pid", SHAPE_INT, NULL),
-		NULLABLE("uptime_secs", SHAPE_INT, NULL),
-		NULLABLE("instance_id", SHAPE_STRING, NULL),
-		NULLABLE("version", SHAPE_STRING, NULL),
-		NULLABLE("until_ms", SHAPE_INT,
-		    "when Waiting: milliseconds since 1970"),
-		NULLABLE("exit_status", SHAPE_INT,
-		    "when Terminated; see overseer(8)"),
-		{ .name = "daemon",
-		    .type = SHAPE_OBJECT,
-		    .flags = SHAPE_NULLABLE,
-		    .of = &daemon_shape,
-		    .help = "daemon that it watches" },
-		{ .name = "attempt",
-		    .type = SHAPE_INT,
-		    .help = "remediations since the last healthy run" },
-		NULLABLE("failure", SHAPE_STRING, "reason of the last failure"),
-		{ .name = "events",
-		    .type = SCHEMA_LIST,
-		    .help = "its last messages" },
-		NULLABLE("manual_intervention", SHAPE_STRING,
-		    "file of a remediation that asks for a person"),
-		NULLABLE("fix", SHAPE_STRING, "what to do"),
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("active", BOOL, NULL),
+	    SCHEMA_IS("state", STRING,
+		"Starting, Running, Remediating, Terminated, ..., or "
+		"\"not running\": it crashed or was killed"),
+	    NULLABLE(
+		"registered_state", SHAPE_STRING, "state that it wrote last"),
+	    NULLABLE("pid", SHAPE_INT, NULL),
+	    NULLABLE("uptime_secs", SHAPE_INT, NULL),
+	    NULLABLE("instance_id", SHAPE_STRING, NULL),
+	    NULLABLE("version", SHAPE_STRING, NULL),
+	    NULLABLE(
+		"until_ms", SHAPE_INT, "when Waiting: milliseconds since 1970"),
+	    NULLABLE(
+		"exit_status", SHAPE_INT, "when Terminated; see overseer(8)"),
+	    SCHEMA_OR_NULL("daemon", OBJECT, "daemon that it watches",
+		.of = &daemon_shape),
+	    SCHEMA_IS(
+		"attempt", INT, "remediations since the last healthy run"),
+	    NULLABLE("failure", SHAPE_STRING, "reason of the last failure"),
+	    SCHEMA_IS("events", LIST, "its last messages"),
+	    NULLABLE("manual_intervention", SHAPE_STRING,
+		"file of a remediation that asks for a person"),
+	    NULLABLE("fix", SHAPE_STRING, "what to do"),
+	    SCHEMA_END,
+	},
 };

@@ -65,26 +65,17 @@ status_usage_show(struct status *status)
 static const struct schema_field day_fields[] = {
 	SCHEMA_FIELD(struct daybook_day, "attempts", attempts,
 	    .help = "at tasks, begun"),
-	{ .name = "tokens",
-	    .type = SCHEMA_INT,
-	    .help = "without those read from the cache" },
-	{ .name = "cost_usd",
-	    .type = SCHEMA_NUMBER,
-	    .flags = SCHEMA_NULLABLE,
-	    .help = "null: unknown" },
-	{ .name = "cost_source",
-	    .type = SCHEMA_STRING,
-	    .choices = cost_source_words },
-	{ .name = "usage", .type = SCHEMA_OBJECT, .of = &usage_schema },
+	SCHEMA_IS("tokens", INT, "without those read from the cache"),
+	SCHEMA_OR_NULL("cost_usd", NUMBER, "null: unknown"),
+	SCHEMA_IS("cost_source", STRING, NULL, .choices = cost_source_words),
+	SCHEMA_IS("usage", OBJECT, NULL, .of = &usage_schema),
 };
 
 const struct schema status_usage_day_shape =
     SCHEMA_OF(struct daybook_day, day_fields);
 
 static const struct schema_field dated_fields[] = {
-	{ .name = "day_unix",
-	    .type = SCHEMA_INT,
-	    .help = "when the day began (UTC)" },
+	SCHEMA_IS("day_unix", INT, "when the day began (UTC)"),
 	SCHEMA_GROUP("", status_usage_day_shape, .flags = SCHEMA_FLAT),
 };
 

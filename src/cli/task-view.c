@@ -389,54 +389,29 @@ task_view_show(struct cli *cli, struct json_object *entry)
 		.flags = SHAPE_NULLABLE, .help = (words) \
 	}
 static const struct schema source_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "kind",
-		    .type = SHAPE_STRING,
-		    .choices = (const char *const[]){ "command", "files",
-			"folder", NULL } },
-		{ .name = "where", .type = SHAPE_STRING },
-		STRING_OR_NULL("problem", "why it cannot be read"),
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    { .name = "kind",
+		.type = SHAPE_STRING,
+		.choices = (const char *const[]){ "command", "files", "folder",
+		    NULL } },
+	    SCHEMA_IS("where", STRING, NULL),
+	    STRING_OR_NULL("problem", "why it cannot be read"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema task_view_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "source",
-		    .type = SHAPE_OBJECT,
-		    .of = &source_shape,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "list: where tasks come from" },
-		{ .name = "tasks",
-		    .type = SCHEMA_ROWS,
-		    .of = &taskbook_entry_schema,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "list" },
-		{ .name = "record",
-		    .type = SHAPE_OBJECT,
-		    .of = &taskbook_entry_schema,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "show" },
-		{ .name = "task",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL,
-		    .help =
-			"add, edit, priority, retry and drop: its id or name" },
-		{ .name = "priority",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL,
-		    .choices = priority_words,
-		    .help = "priority: its new priority" },
-		{ .name = "path",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "add: its file" },
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "retry and drop: its new status" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_MAY("source", OBJECT, "list: where tasks come from",
+		.of = &source_shape),
+	    SCHEMA_MAY("tasks", ROWS, "list", .of = &taskbook_entry_schema),
+	    SCHEMA_MAY("record", OBJECT, "show", .of = &taskbook_entry_schema),
+	    SCHEMA_MAY("task", STRING,
+		"add, edit, priority, retry and drop: its id or name"),
+	    SCHEMA_MAY("priority", STRING, "priority: its new priority",
+		.choices = priority_words),
+	    SCHEMA_MAY("path", STRING, "add: its file"),
+	    SCHEMA_MAY("status", STRING, "retry and drop: its new status"),
+	    SCHEMA_END,
+	},
 };

@@ -76,13 +76,12 @@ task_age(const struct task *task, int64_t now)
 	}
 
 static const struct schema history_schema = {
-	.fields =
-	    (const struct schema_field[]){
-		MADE("at_unix", INT, 0),
-		MADE("what", STRING, 0),
-		MADE("detail", STRING, SCHEMA_OPTIONAL | SCHEMA_NULLABLE),
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    MADE("at_unix", INT, 0),
+	    MADE("what", STRING, 0),
+	    MADE("detail", STRING, SCHEMA_OPTIONAL | SCHEMA_NULLABLE),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema_field fields[] = {

@@ -11,8 +11,8 @@
 #include "priority.h"
 #include "reconcile.h"
 
-#define GOAL                        \
-	FIELD("goal", SHAPE_STRING, \
+#define GOAL                      \
+	SCHEMA_IS("goal", STRING, \
 	    "its id, or four letters or more of it that no other has")
 #define TEXT(member, most, words)                                      \
 	{                                                              \
@@ -43,114 +43,106 @@
 	    "of a plan file)")
 
 const struct schema api_goal_create_params = {
-	.fields =
-	    FIELDS{
-		TEXT("title", PLAN_NAME_MAX, "if absent, as the plan says"),
-		DEFINITION,
-		PLAN,
-		MAY("from_session", SHAPE_STRING,
-		    "name of the worker whose session it came up in"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    TEXT("title", PLAN_NAME_MAX, "if absent, as the plan says"),
+	    DEFINITION,
+	    PLAN,
+	    SCHEMA_MAY("from_session", STRING,
+		"name of the worker whose session it came up in"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_goal_update_params = {
-	.fields =
-	    FIELDS{
-		GOAL,
-		TEXT("title", PLAN_NAME_MAX, "its new title"),
-		DEFINITION,
-		TEXT("text", PLAN_FILE_MAX,
-		    "instead of the members above: the goal and its plan as "
-		    "Markdown, as llmc goal edit shows them; what is different "
-		    "is changed"),
-		MAY("before", SHAPE_STRING,
-		    "the hash of the text that was edited, without comments; "
-		    "refused if it is another one by now"),
-		TEXT("reason", PLAN_TEXT_MAX, "why it is changed"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    GOAL,
+	    TEXT("title", PLAN_NAME_MAX, "its new title"),
+	    DEFINITION,
+	    TEXT("text", PLAN_FILE_MAX,
+		"instead of the members above: the goal and its plan as "
+		"Markdown, as llmc goal edit shows them; what is different "
+		"is changed"),
+	    SCHEMA_MAY("before", STRING,
+		"the hash of the text that was edited, without comments; "
+		"refused if it is another one by now"),
+	    TEXT("reason", PLAN_TEXT_MAX, "why it is changed"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_goal_plan_params = {
-	.fields =
-	    FIELDS{
-		GOAL,
-		PLAN,
-		TEXT("reason", PLAN_TEXT_MAX, "why there is another plan"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    GOAL,
+	    PLAN,
+	    TEXT("reason", PLAN_TEXT_MAX, "why there is another plan"),
+	    SCHEMA_END,
+	},
 };
 
-#define CALLER                      \
-	MAY("worker", SHAPE_STRING, \
+#define CALLER                       \
+	SCHEMA_MAY("worker", STRING, \
 	    "whose session it is; the daemon says so, not the caller")
 
 const struct schema api_plan_draft_params = {
-	.fields =
-	    FIELDS{
-		CALLER,
-		GOAL,
-		PLAN,
-		TEXT("reason", PLAN_TEXT_MAX,
-		    "why there is another one; without it and without a plan, "
-		    "the draft that there is for this version is shown"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    CALLER,
+	    GOAL,
+	    PLAN,
+	    TEXT("reason", PLAN_TEXT_MAX,
+		"why there is another one; without it and without a plan, "
+		"the draft that there is for this version is shown"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_plan_apply_params = {
-	.fields =
-	    FIELDS{
-		CALLER,
-		GOAL,
-		PLAN,
-		{ .name = "version",
-		    .type = SHAPE_INT,
-		    .min = 0,
-		    .max = INT64_MAX,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "of the plan that it replaces; if absent, the one "
-			    "that the draft was made for" },
-		TEXT("reason", PLAN_TEXT_MAX, "why there is another plan"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    CALLER,
+	    GOAL,
+	    PLAN,
+	    SCHEMA_MAY("version", INT,
+		"of the plan that it replaces; if absent, the one "
+		"that the draft was made for",
+		.min = 0, .max = INT64_MAX),
+	    TEXT("reason", PLAN_TEXT_MAX, "why there is another plan"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_goal_params = {
-	.fields = FIELDS{ GOAL, END },
+	SCHEMA_FIELDS{
+	    GOAL,
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_goal_move_params = {
-	.fields =
-	    FIELDS{
-		GOAL,
-		TEXT("reason", PLAN_TEXT_MAX, "why"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    GOAL,
+	    TEXT("reason", PLAN_TEXT_MAX, "why"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_goal_list_params = {
-	.fields =
-	    FIELDS{
-		MAY("all", SHAPE_BOOL,
-		    "goals that have ended and archived ones, too"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_MAY(
+		"all", BOOL, "goals that have ended and archived ones, too"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_goal_tick_params = {
-	.fields =
-	    FIELDS{
-		MAY("dry_run", SHAPE_BOOL,
-		    "only say what would be done; change nothing"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_MAY(
+		"dry_run", BOOL, "only say what would be done; change nothing"),
+	    SCHEMA_END,
+	},
 };
 
 /* --- results --------------------------------------------------------- */
 
-#define RESULT_GOAL FIELD("goal", SHAPE_STRING, "its id")
+#define RESULT_GOAL SCHEMA_IS("goal", STRING, "its id")
 #define RESULT_STATUS                                   \
 	{                                               \
 		.name = "status", .type = SHAPE_STRING, \
@@ -164,178 +156,141 @@ const struct schema api_goal_tick_params = {
 	}
 
 const struct schema api_goal_changed = {
-	.fields =
-	    FIELDS{
-		RESULT_GOAL,
-		FIELD("title", SHAPE_STRING, NULL),
-		RESULT_STATUS,
-		FIELD("version", SHAPE_INT, "of its plan"),
-		FIELD("nodes", SHAPE_INT, "of its plan; 0: it has none yet"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    RESULT_GOAL,
+	    SCHEMA_IS("title", STRING, NULL),
+	    RESULT_STATUS,
+	    SCHEMA_IS("version", INT, "of its plan"),
+	    SCHEMA_IS("nodes", INT, "of its plan; 0: it has none yet"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema_field api_goal_result = RESULT(api_goal_changed);
 
 const struct schema api_plan_drafted = {
-	.fields =
-	    FIELDS{
-		RESULT_GOAL,
-		FIELD("version", SHAPE_INT, "of its plan now"),
-		{ .name = "state",
-		    .type = SHAPE_STRING,
-		    .choices =
-			(const char *const[]){ "none", "asked", "ready", NULL },
-		    .help = "asked: the planner makes it" },
-		{ .name = "base",
-		    .type = SHAPE_INT,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "the version that it was made for" },
-		{ .name = "made_ms",
-		    .type = SHAPE_INT,
-		    .flags = SHAPE_NULLABLE },
-		API_PLAN_NULL_OR("actor", "who made it"),
-		API_PLAN_NULL_OR("how", NULL),
-		API_PLAN_NULL_OR("why", NULL),
-		{ .name = "record",
-		    .type = SHAPE_OBJECT,
-		    .of = &plan_goal_schema,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "the goal with the nodes that it would have" },
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    RESULT_GOAL,
+	    SCHEMA_IS("version", INT, "of its plan now"),
+	    { .name = "state",
+		.type = SHAPE_STRING,
+		.choices =
+		    (const char *const[]){ "none", "asked", "ready", NULL },
+		.help = "asked: the planner makes it" },
+	    SCHEMA_OR_NULL("base", INT, "the version that it was made for"),
+	    SCHEMA_OR_NULL("made_ms", INT, NULL),
+	    SCHEMA_OR_NULL("actor", STRING, "who made it"),
+	    SCHEMA_OR_NULL("how", STRING, NULL),
+	    SCHEMA_OR_NULL("why", STRING, NULL),
+	    SCHEMA_OR_NULL("record", OBJECT,
+		"the goal with the nodes that it would have",
+		.of = &plan_goal_schema),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema_field api_plan_draft_result = RESULT(api_plan_drafted);
 
 static const struct schema entry = {
-	.fields =
-	    FIELDS{
-		RESULT_GOAL,
-		FIELD("title", SHAPE_STRING, NULL),
-		RESULT_STATUS,
-		{ .name = "priority",
-		    .type = SHAPE_STRING,
-		    .choices = priority_words },
-		{ .name = "tags", .type = SCHEMA_LIST, .size = PLAN_LINE_MAX },
-		FIELD("version", SHAPE_INT, "of its plan"),
-		FIELD("created_ms", SHAPE_INT, NULL),
-		{ .name = "ended_ms",
-		    .type = SHAPE_INT,
-		    .flags = SHAPE_NULLABLE },
-		RESULT_SUMMARY,
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    RESULT_GOAL,
+	    SCHEMA_IS("title", STRING, NULL),
+	    RESULT_STATUS,
+	    SCHEMA_IS("priority", STRING, NULL, .choices = priority_words),
+	    SCHEMA_IS("tags", LIST, NULL, .size = PLAN_LINE_MAX),
+	    SCHEMA_IS("version", INT, "of its plan"),
+	    SCHEMA_IS("created_ms", INT, NULL),
+	    SCHEMA_OR_NULL("ended_ms", INT, NULL),
+	    RESULT_SUMMARY,
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_goal_listed = {
-	.fields =
-	    FIELDS{
-		{ .name = "goals", .type = SCHEMA_ROWS, .of = &entry },
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("goals", ROWS, NULL, .of = &entry),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema_field api_goal_list_result = RESULT(api_goal_listed);
 
 const struct schema api_goal_shown = {
-	.fields =
-	    FIELDS{
-		{ .name = "record",
-		    .type = SHAPE_OBJECT,
-		    .of = &plan_goal_schema },
-		{ .name = "summary",
-		    .type = SHAPE_OBJECT,
-		    .of = &plan_summary_schema },
-		{ .name = "assignments",
-		    .type = SCHEMA_ROWS,
-		    .of = &plan_assignment_schema,
-		    .help = "open ones" },
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("record", OBJECT, NULL, .of = &plan_goal_schema),
+	    SCHEMA_IS("summary", OBJECT, NULL, .of = &plan_summary_schema),
+	    SCHEMA_IS("assignments", ROWS, "open ones",
+		.of = &plan_assignment_schema),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema_field api_goal_show_result = RESULT(api_goal_shown);
 
 static const struct schema goal_counts = {
-	.fields =
-	    FIELDS{
-		FIELD("active", SHAPE_INT, NULL),
-		FIELD("paused", SHAPE_INT, NULL),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("active", INT, NULL),
+	    SCHEMA_IS("paused", INT, NULL),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema assignment_counts = {
-	.fields =
-	    FIELDS{
-		FIELD("queued", SHAPE_INT, NULL),
-		FIELD("dispatched", SHAPE_INT, NULL),
-		FIELD("active", SHAPE_INT, NULL),
-		FIELD("stalled", SHAPE_INT, NULL),
-		FIELD("blocked", SHAPE_INT, NULL),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("queued", INT, NULL),
+	    SCHEMA_IS("dispatched", INT, NULL),
+	    SCHEMA_IS("active", INT, NULL),
+	    SCHEMA_IS("stalled", INT, NULL),
+	    SCHEMA_IS("blocked", INT, NULL),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema status = {
-	.fields =
-	    FIELDS{
-		{ .name = "state",
-		    .type = SHAPE_STRING,
-		    .choices =
-			(const char *const[]){ "off", "open", "safe", NULL },
-		    .help = "safe: the store cannot be used, and nothing is "
-			    "planned" },
-		{ .name = "reason",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "why it is not open, and what to type" },
-		FIELD("enabled", SHAPE_BOOL, "the setting plan.enabled"),
-		{ .name = "goals", .type = SHAPE_OBJECT, .of = &goal_counts },
-		{ .name = "summary",
-		    .type = SHAPE_OBJECT,
-		    .of = &plan_summary_schema,
-		    .help = "of all open goals together" },
-		{ .name = "assignments",
-		    .type = SHAPE_OBJECT,
-		    .of = &assignment_counts },
-		{ .name = "stalled",
-		    .type = SCHEMA_ROWS,
-		    .of = &plan_assignment_schema,
-		    .help = "assignments that are stalled or blocked; the "
-			    "first 100" },
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    { .name = "state",
+		.type = SHAPE_STRING,
+		.choices = (const char *const[]){ "off", "open", "safe", NULL },
+		.help = "safe: the store cannot be used, and nothing is "
+			"planned" },
+	    SCHEMA_OR_NULL(
+		"reason", STRING, "why it is not open, and what to type"),
+	    SCHEMA_IS("enabled", BOOL, "the setting plan.enabled"),
+	    SCHEMA_IS("goals", OBJECT, NULL, .of = &goal_counts),
+	    SCHEMA_IS("summary", OBJECT, "of all open goals together",
+		.of = &plan_summary_schema),
+	    SCHEMA_IS("assignments", OBJECT, NULL, .of = &assignment_counts),
+	    SCHEMA_IS("stalled", ROWS,
+		"assignments that are stalled or blocked; the "
+		"first 100",
+		.of = &plan_assignment_schema),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema_field api_goal_status_result = RESULT(status);
 
 static const struct schema decision = {
-	.fields =
-	    FIELDS{
-		{ .name = "kind",
-		    .type = SHAPE_STRING,
-		    .choices = reconcile_kind_words },
-		FIELD("code", SHAPE_STRING, "why, in one word"),
-		FIELD("reason", SHAPE_STRING, "why, in a sentence"),
-		FIELD("goal", SHAPE_STRING, NULL),
-		FIELD("node", SHAPE_STRING, NULL),
-		FIELD("assignment", SHAPE_STRING, NULL),
-		API_PLAN_NULL_OR("worker", NULL),
-		API_PLAN_NULL_OR("dispatch", "id of what is sent"),
-		API_PLAN_NULL_OR("text", "what is sent"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("kind", STRING, NULL, .choices = reconcile_kind_words),
+	    SCHEMA_IS("code", STRING, "why, in one word"),
+	    SCHEMA_IS("reason", STRING, "why, in a sentence"),
+	    SCHEMA_IS("goal", STRING, NULL),
+	    SCHEMA_IS("node", STRING, NULL),
+	    SCHEMA_IS("assignment", STRING, NULL),
+	    SCHEMA_OR_NULL("worker", STRING, NULL),
+	    SCHEMA_OR_NULL("dispatch", STRING, "id of what is sent"),
+	    SCHEMA_OR_NULL("text", STRING, "what is sent"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema ticked = {
-	.fields =
-	    FIELDS{
-		API_PLAN_NULL_OR("gate", "why nothing was decided"),
-		{ .name = "decisions", .type = SCHEMA_ROWS, .of = &decision },
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_OR_NULL("gate", STRING, "why nothing was decided"),
+	    SCHEMA_IS("decisions", ROWS, NULL, .of = &decision),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema_field api_goal_tick_result = RESULT(ticked);

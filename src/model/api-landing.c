@@ -6,54 +6,54 @@
 #include "landing-list.h"
 
 #define SEEN                                                             \
-	MAY("commit", SHAPE_STRING,                                      \
+	SCHEMA_MAY("commit", STRING,                                     \
 	    "the worker's commit that the caller has seen, 7 digits or " \
 	    "more; if its HEAD is another one, the call fails (changed)")
 
 const struct schema api_landing_accept_params = {
-	.fields =
-	    FIELDS{
-		WORKER,
-		MAY("force", SHAPE_BOOL,
-		    "also land the work of a worker that is paused or made no "
-		    "commit, with uncommitted changes"),
-		SEEN,
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    WORKER,
+	    SCHEMA_MAY("force", BOOL,
+		"also land the work of a worker that is paused or made no "
+		"commit, with uncommitted changes"),
+	    SEEN,
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_landing_review_params = {
-	.fields =
-	    FIELDS{
-		WORKER,
-		MAY("force", SHAPE_BOOL,
-		    "review the work whatever the worker's status"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    WORKER,
+	    SCHEMA_MAY(
+		"force", BOOL, "review the work whatever the worker's status"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_landing_reject_params = {
-	.fields =
-	    FIELDS{
-		WORKER,
-		FIELD("text", SHAPE_STRING, "what the agent is told"),
-		SENDER,
-		SEEN,
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    WORKER,
+	    SCHEMA_IS("text", STRING, "what the agent is told"),
+	    SENDER,
+	    SEEN,
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_landing_pick_params = {
-	.fields = FIELDS{ WORKER, SEEN, END },
+	SCHEMA_FIELDS{
+	    WORKER,
+	    SEEN,
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_landing_revert_params = {
-	.fields =
-	    FIELDS{
-		FIELD("commit", SHAPE_STRING,
-		    "the commit to take back, 7 digits or more"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS(
+		"commit", STRING, "the commit to take back, 7 digits or more"),
+	    SCHEMA_END,
+	},
 };
 
 #define LANDING_COMMIT                                                    \
@@ -64,17 +64,17 @@ const struct schema api_landing_revert_params = {
 			"null when nothing did"                           \
 	}
 #define LANDING_BRANCH \
-	FIELD("landing_branch", SHAPE_STRING, "the branch that work lands on")
+	SCHEMA_IS("landing_branch", STRING, "the branch that work lands on")
 #define LANDING_MESSAGE                                         \
 	{                                                       \
 		.name = "commit_message", .type = SHAPE_STRING, \
 		.flags = SHAPE_NULLABLE                         \
 	}
-#define LANDING_CONFLICT                               \
-	FIELD("needs_conflict_resolution", SHAPE_BOOL, \
+#define LANDING_CONFLICT                             \
+	SCHEMA_IS("needs_conflict_resolution", BOOL, \
 	    "the worker resolves a conflict first")
 #define LANDING_BEFORE \
-	FIELD("already_incorporated", SHAPE_BOOL, "it had already landed")
+	SCHEMA_IS("already_incorporated", BOOL, "it had already landed")
 
 /* Of an item; what it does not have is added by whoever answers. */
 #define ITEM(key, member, ...) \
@@ -105,20 +105,19 @@ const struct schema_field api_landing_accept_result =
     RESULT(api_landing_accepted);
 
 static const struct schema rebased = {
-	.fields =
-	    FIELDS{
-		RESULT_WORKER,
-		LANDING_COMMIT,
-		LANDING_BRANCH,
-		LANDING_MESSAGE,
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .choices = (const char *const[]){ "needs_review",
-			"rebasing", NULL } },
-		LANDING_CONFLICT,
-		LANDING_BEFORE,
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    RESULT_WORKER,
+	    LANDING_COMMIT,
+	    LANDING_BRANCH,
+	    LANDING_MESSAGE,
+	    { .name = "status",
+		.type = SHAPE_STRING,
+		.choices =
+		    (const char *const[]){ "needs_review", "rebasing", NULL } },
+	    LANDING_CONFLICT,
+	    LANDING_BEFORE,
+	    SCHEMA_END,
+	},
 };
 
 const struct schema_field api_landing_rebase_result = RESULT(rebased);
@@ -126,61 +125,53 @@ const struct schema_field api_landing_rebase_result = RESULT(rebased);
 /* For finished work the result of rebasing it, else (forced) of messaging it;
  * with the commit to look at. */
 static const struct schema reviewed = {
-	.fields =
-	    FIELDS{
-		RESULT_WORKER,
-		{ .name = "commit_sha",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "the commit to review, its HEAD; null during a "
-			    "conflict" },
-		LANDING_BRANCH,
-		MAY("uncommitted_files", SHAPE_INT,
-		    "files with changes that are in none of its commits"),
-		{ .name = "commit_message",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL | SHAPE_NULLABLE },
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL,
-		    .choices = (const char *const[]){ "needs_review",
-			"rebasing", NULL },
-		    .help = "status of finished work after the rebase" },
-		MAY("needs_conflict_resolution", SHAPE_BOOL,
-		    "the worker resolves a conflict first"),
-		MAY("already_incorporated", SHAPE_BOOL, NULL),
-		MAY("message_sent", SHAPE_BOOL, NULL),
-		MAY("previous_status", SHAPE_STRING,
-		    "status of unfinished work, with force"),
-		MAY("new_status", SHAPE_STRING, "the same"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    RESULT_WORKER,
+	    SCHEMA_OR_NULL("commit_sha", STRING,
+		"the commit to review, its HEAD; null during a "
+		"conflict"),
+	    LANDING_BRANCH,
+	    SCHEMA_MAY("uncommitted_files", INT,
+		"files with changes that are in none of its commits"),
+	    SCHEMA_MAY_OR_NULL("commit_message", STRING, NULL),
+	    { .name = "status",
+		.type = SHAPE_STRING,
+		.flags = SHAPE_OPTIONAL,
+		.choices =
+		    (const char *const[]){ "needs_review", "rebasing", NULL },
+		.help = "status of finished work after the rebase" },
+	    SCHEMA_MAY("needs_conflict_resolution", BOOL,
+		"the worker resolves a conflict first"),
+	    SCHEMA_MAY("already_incorporated", BOOL, NULL),
+	    SCHEMA_MAY("message_sent", BOOL, NULL),
+	    SCHEMA_MAY("previous_status", STRING,
+		"status of unfinished work, with force"),
+	    SCHEMA_MAY("new_status", STRING, "the same"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema_field api_landing_review_result = RESULT(reviewed);
 
 static const struct schema rejected = {
-	.fields =
-	    FIELDS{
-		RESULT_WORKER,
-		FIELD("message_sent", SHAPE_BOOL, NULL),
-		RESULT_BEFORE,
-		RESULT_AFTER,
-		{ .name = "commit_sha",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "the worker's commit that was rejected; null when "
-			    "the caller named none" },
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    RESULT_WORKER,
+	    SCHEMA_IS("message_sent", BOOL, NULL),
+	    RESULT_BEFORE,
+	    RESULT_AFTER,
+	    SCHEMA_OR_NULL("commit_sha", STRING,
+		"the worker's commit that was rejected; null when "
+		"the caller named none"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema_field api_landing_reject_result = RESULT(rejected);
 
 static const struct schema_field picked_fields[] = {
 	ITEM_HAS("worker", worker, NULL),
-	FIELD("success", SHAPE_BOOL, "true"),
-	FIELD("commit_sha", SHAPE_STRING, "what landed"),
+	SCHEMA_IS("success", BOOL, "true"),
+	SCHEMA_IS("commit_sha", STRING, "what landed"),
 	ITEM_HAS("head_sha", picked_head,
 	    "the worker's last commit, which is part of it"),
 	LANDING_BRANCH,

@@ -5,7 +5,10 @@
 #include "outbox-record.h"
 
 const struct schema api_people_ack_params = {
-	.fields = FIELDS{ FIELD("id", SHAPE_STRING, "of a message"), END },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("id", STRING, "of a message"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema_field api_people_ack_result = RESULT(outbox_record_schema);

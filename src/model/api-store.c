@@ -7,7 +7,7 @@
 #include "api.h"
 #include "event.h"
 
-#define COUNT(member, words) MAY(member, SHAPE_INT, words)
+#define COUNT(member, words) SCHEMA_MAY(member, INT, words)
 #define WORDS(member, words)                                                  \
 	{                                                                     \
 		.name = (member), .type = SCHEMA_LIST, .size = PLAN_LINE_MAX, \
@@ -24,43 +24,41 @@ static const struct schema event_records = { .fields = &event_record_schema };
 /* --- jobs ------------------------------------------------------------ */
 
 const struct schema api_store_file_params = {
-	.fields = FIELDS{ FIELD("file", SHAPE_STRING, "its whole path"), END },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("file", STRING, "its whole path"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_store_compact_params = {
-	.fields =
-	    FIELDS{
-		{ .name = "older_than",
-		    .type = SHAPE_INT,
-		    .min = 0,
-		    .max = INT32_MAX,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "seconds: younger events stay as they are; if "
-			    "absent, 30 days" },
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_MAY("older_than", INT,
+		"seconds: younger events stay as they are; if "
+		"absent, 30 days",
+		.min = 0, .max = INT32_MAX),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema report = {
-	.fields =
-	    FIELDS{
-		MAY("ok", SHAPE_BOOL, "check: nothing is wrong"),
-		COUNT("records",
-		    "goals, nodes, assignments, dispatches, "
-		    "crystallizations, mail, requests and reservations"),
-		COUNT("events", NULL),
-		WORDS("problems", "check: what is wrong, the first 100"),
-		MAY("file", SHAPE_STRING,
-		    "export: that was written; recover: the damaged store"),
-		COUNT("refused", "recover: rows that are no records"),
-		COUNT("gaps", "recover: places that could not be read"),
-		COUNT("removed", "compact: events that were replaced"),
-		COUNT("milestones", "compact: what they were replaced by"),
-		COUNT("ended",
-		    "compact: mail, requests and reservations that were "
-		    "removed"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_MAY("ok", BOOL, "check: nothing is wrong"),
+	    COUNT("records",
+		"goals, nodes, assignments, dispatches, "
+		"crystallizations, mail, requests and reservations"),
+	    COUNT("events", NULL),
+	    WORDS("problems", "check: what is wrong, the first 100"),
+	    SCHEMA_MAY("file", STRING,
+		"export: that was written; recover: the damaged store"),
+	    COUNT("refused", "recover: rows that are no records"),
+	    COUNT("gaps", "recover: places that could not be read"),
+	    COUNT("removed", "compact: events that were replaced"),
+	    COUNT("milestones", "compact: what they were replaced by"),
+	    COUNT("ended",
+		"compact: mail, requests and reservations that were "
+		"removed"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema_field api_store_result = RESULT(report);
@@ -68,38 +66,28 @@ const struct schema_field api_store_result = RESULT(report);
 /* --- events ---------------------------------------------------------- */
 
 const struct schema api_events_params = {
-	.fields =
-	    FIELDS{
-		MAY("goal", SHAPE_STRING,
-		    "only of this goal: its id, or a part of it that no other "
-		    "has"),
-		WORDS("workers", "only about one of these workers"),
-		WORDS("tasks", "only about one of these tasks"),
-		WORDS("kinds", "only of one of these types"),
-		{ .name = "lines",
-		    .type = SHAPE_INT,
-		    .min = 1,
-		    .max = API_EVENTS_MAX,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "how many at most; the newest" },
-		{ .name = "before",
-		    .type = SHAPE_INT,
-		    .min = 1,
-		    .max = INT64_MAX,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "only older ones than in that answer" },
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_MAY("goal", STRING,
+		"only of this goal: its id, or a part of it that no other "
+		"has"),
+	    WORDS("workers", "only about one of these workers"),
+	    WORDS("tasks", "only about one of these tasks"),
+	    WORDS("kinds", "only of one of these types"),
+	    SCHEMA_MAY("lines", INT, "how many at most; the newest", .min = 1,
+		.max = API_EVENTS_MAX),
+	    SCHEMA_MAY("before", INT, "only older ones than in that answer",
+		.min = 1, .max = INT64_MAX),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema page = {
-	.fields =
-	    FIELDS{
-		RECORDS,
-		MAY("before", SHAPE_INT,
-		    "there are older ones: ask again with this"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    RECORDS,
+	    SCHEMA_MAY(
+		"before", INT, "there are older ones: ask again with this"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema_field api_events_result = RESULT(page);
@@ -107,47 +95,44 @@ const struct schema_field api_events_result = RESULT(page);
 /* --- why ------------------------------------------------------------- */
 
 const struct schema api_why_params = {
-	.fields =
-	    FIELDS{
-		FIELD("subject", SHAPE_STRING,
-		    "an assignment, a worker, a task, or a node of a plan (its "
-		    "id, or GOAL/NODE)"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("subject", STRING,
+		"an assignment, a worker, a task, or a node of a plan (its "
+		"id, or GOAL/NODE)"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema reasons = {
-	.fields =
-	    FIELDS{
-		FIELD("subject", SHAPE_STRING, NULL),
-		{ .name = "kind",
-		    .type = SHAPE_STRING,
-		    .choices = (const char *const[]){ "assignment", "worker",
-			"task", "node", NULL },
-		    .help = "what it is" },
-		MAY("assignment", SHAPE_STRING,
-		    "the one that the answers are about; absent if it has "
-		    "none"),
-		MAY("goal", SHAPE_STRING, NULL),
-		MAY("goal_title", SHAPE_STRING, NULL),
-		MAY("node", SHAPE_STRING, NULL),
-		MAY("worker", SHAPE_STRING, NULL),
-		MAY("task", SHAPE_STRING, NULL),
-		MAY("status", SHAPE_STRING, "of the assignment"),
-		MAY("now", SHAPE_STRING,
-		    "what is true now: the status, or as what it landed"),
-		MAY("stalled", SHAPE_STRING, "is it stalled, and why?"),
-		MAY("dispatch", SHAPE_STRING,
-		    "what was sent last, and was it received?"),
-		MAY("backoff", SHAPE_STRING, "which back-off is active?"),
-		MAY("progress", SHAPE_STRING, "what shows progress?"),
-		{ .name = "chain",
-		    .type = SCHEMA_LIST,
-		    .size = PLAN_LINE_MAX,
-		    .help = "what happened, in words; the newest is last" },
-		RECORDS,
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("subject", STRING, NULL),
+	    { .name = "kind",
+		.type = SHAPE_STRING,
+		.choices = (const char *const[]){ "assignment", "worker",
+		    "task", "node", NULL },
+		.help = "what it is" },
+	    SCHEMA_MAY("assignment", STRING,
+		"the one that the answers are about; absent if it has "
+		"none"),
+	    SCHEMA_MAY("goal", STRING, NULL),
+	    SCHEMA_MAY("goal_title", STRING, NULL),
+	    SCHEMA_MAY("node", STRING, NULL),
+	    SCHEMA_MAY("worker", STRING, NULL),
+	    SCHEMA_MAY("task", STRING, NULL),
+	    SCHEMA_MAY("status", STRING, "of the assignment"),
+	    SCHEMA_MAY("now", STRING,
+		"what is true now: the status, or as what it landed"),
+	    SCHEMA_MAY("stalled", STRING, "is it stalled, and why?"),
+	    SCHEMA_MAY(
+		"dispatch", STRING, "what was sent last, and was it received?"),
+	    SCHEMA_MAY("backoff", STRING, "which back-off is active?"),
+	    SCHEMA_MAY("progress", STRING, "what shows progress?"),
+	    SCHEMA_IS("chain", LIST,
+		"what happened, in words; the newest is last",
+		.size = PLAN_LINE_MAX),
+	    RECORDS,
+	    SCHEMA_END,
+	},
 };
 
 const struct schema_field api_why_result = RESULT(reasons);

@@ -9,10 +9,10 @@
 #include "priority.h"
 
 #define GOAL                                                      \
-	MAY("goal", SHAPE_STRING,                                 \
+	SCHEMA_MAY("goal", STRING,                                \
 	    "id of its goal, or a part of it; needed if several " \
 	    "goals have a node of that id")
-#define NODE FIELD("node", SHAPE_STRING, "its id, such as T1.2")
+#define NODE SCHEMA_IS("node", STRING, "its id, such as T1.2")
 #define REASON(words)                                                         \
 	{                                                                     \
 		.name = "reason", .type = SHAPE_STRING, .max = PLAN_TEXT_MAX, \
@@ -28,223 +28,184 @@
 /* --- parameters ------------------------------------------------------ */
 
 const struct schema api_work_params = {
-	.fields = FIELDS{ GOAL, NODE, END },
+	SCHEMA_FIELDS{
+	    GOAL,
+	    NODE,
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_work_list_params = {
-	.fields =
-	    FIELDS{
-		MAY("goal", SHAPE_STRING, "only of this goal"),
-		MAY("all", SHAPE_BOOL,
-		    "nodes that are done or cancelled, and those with "
-		    "children, too"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_MAY("goal", STRING, "only of this goal"),
+	    SCHEMA_MAY("all", BOOL,
+		"nodes that are done or cancelled, and those with "
+		"children, too"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_work_update_params = {
-	.fields =
-	    FIELDS{
-		GOAL,
-		NODE,
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL,
-		    .choices = (const char *const[]){ "done", "blocked",
-			"queued", "cancelled", NULL },
-		    .help = "queued: it is not blocked any more" },
-		{ .name = "priority",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL,
-		    .choices = (const char *const[]){ "urgent", "high",
-			"normal", "low", "inherited", NULL },
-		    .help = "inherited: that of the node above it" },
-		{ .name = "evidence",
-		    .type = SHAPE_OBJECT,
-		    .of = &plan_evidence_schema,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "what shows that it is done" },
-		REASON("why; done without evidence, and blocked, need it"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    GOAL,
+	    NODE,
+	    { .name = "status",
+		.type = SHAPE_STRING,
+		.flags = SHAPE_OPTIONAL,
+		.choices = (const char *const[]){ "done", "blocked", "queued",
+		    "cancelled", NULL },
+		.help = "queued: it is not blocked any more" },
+	    { .name = "priority",
+		.type = SHAPE_STRING,
+		.flags = SHAPE_OPTIONAL,
+		.choices = (const char *const[]){ "urgent", "high", "normal",
+		    "low", "inherited", NULL },
+		.help = "inherited: that of the node above it" },
+	    SCHEMA_MAY("evidence", OBJECT, "what shows that it is done",
+		.of = &plan_evidence_schema),
+	    REASON("why; done without evidence, and blocked, need it"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_work_add_params = {
-	.fields =
-	    FIELDS{
-		GOAL,
-		MAY("parent", SHAPE_STRING,
-		    "node that it goes below; if absent, it is a phase of "
-		    "the goal"),
-		{ .name = "name",
-		    .type = SHAPE_STRING,
-		    .min = 1,
-		    .max = PLAN_NAME_MAX,
-		    .help = "in a few words" },
-		MAY("id", SHAPE_STRING, "if absent, the next free one"),
-		MAY("objective", SHAPE_STRING, "what it is for"),
-		API_PLAN_LIST(
-		    "acceptance", "what can be verified when it is done"),
-		API_PLAN_LIST(
-		    "depends_on", "ids of nodes that must be done before"),
-		{ .name = "priority",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL,
-		    .choices = priority_words,
-		    .help = "if absent, that of its parent" },
-		PLACE,
-		REASON("why it is added"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    GOAL,
+	    SCHEMA_MAY("parent", STRING,
+		"node that it goes below; if absent, it is a phase of "
+		"the goal"),
+	    SCHEMA_IS("name", STRING, "in a few words", .min = 1,
+		.max = PLAN_NAME_MAX),
+	    SCHEMA_MAY("id", STRING, "if absent, the next free one"),
+	    SCHEMA_MAY("objective", STRING, "what it is for"),
+	    API_PLAN_LIST("acceptance", "what can be verified when it is done"),
+	    API_PLAN_LIST(
+		"depends_on", "ids of nodes that must be done before"),
+	    SCHEMA_MAY("priority", STRING, "if absent, that of its parent",
+		.choices = priority_words),
+	    PLACE,
+	    REASON("why it is added"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_work_split_params = {
-	.fields =
-	    FIELDS{
-		GOAL,
-		NODE,
-		{ .name = "names",
-		    .type = SCHEMA_LIST,
-		    .size = PLAN_LINE_MAX,
-		    .min = 1,
-		    .max = PLAN_LIST_MAX,
-		    .help = "one for each part" },
-		REASON("why it is split"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    GOAL,
+	    NODE,
+	    SCHEMA_IS("names", LIST, "one for each part", .min = 1,
+		.max = PLAN_LIST_MAX, .size = PLAN_LINE_MAX),
+	    REASON("why it is split"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_work_merge_params = {
-	.fields =
-	    FIELDS{
-		GOAL,
-		{ .name = "nodes",
-		    .type = SCHEMA_LIST,
-		    .size = PLAN_LINE_MAX,
-		    .min = 2,
-		    .max = PLAN_LIST_MAX,
-		    .help = "ids; all become part of the first" },
-		MAY("name", SHAPE_STRING, "if absent, that of the first"),
-		REASON("why they are merged"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    GOAL,
+	    SCHEMA_IS("nodes", LIST, "ids; all become part of the first",
+		.min = 2, .max = PLAN_LIST_MAX, .size = PLAN_LINE_MAX),
+	    SCHEMA_MAY("name", STRING, "if absent, that of the first"),
+	    REASON("why they are merged"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_work_move_params = {
-	.fields =
-	    FIELDS{
-		GOAL,
-		NODE,
-		MAY("parent", SHAPE_STRING,
-		    "node that it goes below; if absent, the one it has"),
-		PLACE,
-		REASON("why it is moved"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    GOAL,
+	    NODE,
+	    SCHEMA_MAY("parent", STRING,
+		"node that it goes below; if absent, the one it has"),
+	    PLACE,
+	    REASON("why it is moved"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_work_assign_params = {
-	.fields =
-	    FIELDS{
-		GOAL,
-		NODE,
-		FIELD("worker", SHAPE_STRING,
-		    "the one that gets it; one that a person drives"),
-		{ .name = "recovery",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL,
-		    .choices = recovery_policy_words,
-		    .help = "what is done when it has stalled; if absent, as "
-			    "the plan says" },
-		REASON("why"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    GOAL,
+	    NODE,
+	    SCHEMA_IS("worker", STRING,
+		"the one that gets it; one that a person drives"),
+	    SCHEMA_MAY("recovery", STRING,
+		"what is done when it has stalled; if absent, as "
+		"the plan says",
+		.choices = recovery_policy_words),
+	    REASON("why"),
+	    SCHEMA_END,
+	},
 };
 
 /* --- results --------------------------------------------------------- */
 
-#define RESULT_GOAL FIELD("goal", SHAPE_STRING, "id of its goal")
-#define RESULT_NODE FIELD("node", SHAPE_STRING, "its id")
+#define RESULT_GOAL SCHEMA_IS("goal", STRING, "id of its goal")
+#define RESULT_NODE SCHEMA_IS("node", STRING, "its id")
 #define RESULT_STATUS                                   \
 	{                                               \
 		.name = "status", .type = SHAPE_STRING, \
 		.choices = node_status_words            \
 	}
 const struct schema api_work_changed = {
-	.fields =
-	    FIELDS{
-		RESULT_GOAL,
-		RESULT_NODE,
-		RESULT_STATUS,
-		FIELD("version", SHAPE_INT, "of the plan"),
-		FIELD("text", SHAPE_STRING, "what was changed"),
-		{ .name = "changed",
-		    .type = SCHEMA_LIST,
-		    .size = PLAN_LINE_MAX,
-		    .help = "ids of all nodes that were changed or added; the "
-			    "first 128" },
-		{ .name = "goal_status",
-		    .type = SHAPE_STRING,
-		    .choices = goal_status_words },
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    RESULT_GOAL,
+	    RESULT_NODE,
+	    RESULT_STATUS,
+	    SCHEMA_IS("version", INT, "of the plan"),
+	    SCHEMA_IS("text", STRING, "what was changed"),
+	    SCHEMA_IS("changed", LIST,
+		"ids of all nodes that were changed or added; the "
+		"first 128",
+		.size = PLAN_LINE_MAX),
+	    SCHEMA_IS(
+		"goal_status", STRING, NULL, .choices = goal_status_words),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema_field api_work_result = RESULT(api_work_changed);
 
 static const struct schema entry = {
-	.fields =
-	    FIELDS{
-		RESULT_GOAL,
-		RESULT_NODE,
-		{ .name = "kind",
-		    .type = SHAPE_STRING,
-		    .choices = node_kind_words },
-		FIELD("name", SHAPE_STRING, NULL),
-		RESULT_STATUS,
-		{ .name = "priority",
-		    .type = SHAPE_STRING,
-		    .choices = priority_words,
-		    .help = "its own, or that of what is above it" },
-		FIELD("ready", SHAPE_BOOL, "it can be worked on now"),
-		API_PLAN_NULL_OR("worker", "who works on it"),
-		API_PLAN_NULL_OR("task", "the task of auto mode"),
-		FIELD("note", SHAPE_STRING,
-		    "what blocks it, who works on it, what it waits for"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    RESULT_GOAL,
+	    RESULT_NODE,
+	    SCHEMA_IS("kind", STRING, NULL, .choices = node_kind_words),
+	    SCHEMA_IS("name", STRING, NULL),
+	    RESULT_STATUS,
+	    SCHEMA_IS("priority", STRING,
+		"its own, or that of what is above it",
+		.choices = priority_words),
+	    SCHEMA_IS("ready", BOOL, "it can be worked on now"),
+	    SCHEMA_OR_NULL("worker", STRING, "who works on it"),
+	    SCHEMA_OR_NULL("task", STRING, "the task of auto mode"),
+	    SCHEMA_IS("note", STRING,
+		"what blocks it, who works on it, what it waits for"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema api_work_listed = {
-	.fields =
-	    FIELDS{
-		{ .name = "nodes", .type = SCHEMA_ROWS, .of = &entry },
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("nodes", ROWS, NULL, .of = &entry),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema_field api_work_list_result = RESULT(api_work_listed);
 
 const struct schema api_work_shown = {
-	.fields =
-	    FIELDS{
-		{ .name = "record",
-		    .type = SHAPE_OBJECT,
-		    .of = &plan_node_schema },
-		FIELD("note", SHAPE_STRING,
-		    "what blocks it, who works on it, what it waits for"),
-		FIELD("ready", SHAPE_BOOL, "it can be worked on now"),
-		{ .name = "summary",
-		    .type = SHAPE_OBJECT,
-		    .of = &plan_summary_schema,
-		    .help = "of everything below it" },
-		{ .name = "assignment",
-		    .type = SHAPE_OBJECT,
-		    .of = &plan_assignment_schema,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "the open one" },
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("record", OBJECT, NULL, .of = &plan_node_schema),
+	    SCHEMA_IS("note", STRING,
+		"what blocks it, who works on it, what it waits for"),
+	    SCHEMA_IS("ready", BOOL, "it can be worked on now"),
+	    SCHEMA_IS("summary", OBJECT, "of everything below it",
+		.of = &plan_summary_schema),
+	    SCHEMA_OR_NULL("assignment", OBJECT, "the open one",
+		.of = &plan_assignment_schema),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema_field api_work_show_result = RESULT(api_work_shown);

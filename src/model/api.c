@@ -27,136 +27,122 @@
 /* --- parameters ------------------------------------------------------ */
 
 static const struct schema no_params = {
-	.fields = FIELDS{ END },
+	SCHEMA_FIELDS{
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema worker_params = {
-	.fields = FIELDS{ WORKER, END },
+	SCHEMA_FIELDS{
+	    WORKER,
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema reset_params = {
-	.fields =
-	    FIELDS{
-		WORKER,
-		MAY("failed", SHAPE_STRING,
-		    "why the attempt at its task failed; if absent, the "
-		    "attempt does not count"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    WORKER,
+	    SCHEMA_MAY("failed", STRING,
+		"why the attempt at its task failed; if absent, the "
+		"attempt does not count"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema message_params = {
-	.fields =
-	    FIELDS{
-		WORKER,
-		FIELD("text", SHAPE_STRING, "what the agent is told"),
-		SENDER,
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    WORKER,
+	    SCHEMA_IS("text", STRING, "what the agent is told"),
+	    SENDER,
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema start_params = {
-	.fields =
-	    FIELDS{
-		MAY("worker", SHAPE_STRING, "if absent, the first free worker"),
-		MAY("prefix", SHAPE_STRING,
-		    "choose a free worker whose name begins with this"),
-		FIELD("prompt", SHAPE_STRING, "the task"),
-		MAY("prompt_command", SHAPE_STRING,
-		    "the shell command that printed the task"),
-		MAY("self_review", SHAPE_BOOL,
-		    "the agent reviews its own work first; if absent, as in "
-		    "the worker's settings"),
-		SENDER,
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_MAY("worker", STRING, "if absent, the first free worker"),
+	    SCHEMA_MAY("prefix", STRING,
+		"choose a free worker whose name begins with this"),
+	    SCHEMA_IS("prompt", STRING, "the task"),
+	    SCHEMA_MAY("prompt_command", STRING,
+		"the shell command that printed the task"),
+	    SCHEMA_MAY("self_review", BOOL,
+		"the agent reviews its own work first; if absent, as in "
+		"the worker's settings"),
+	    SENDER,
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema wait_params = {
-	.fields =
-	    FIELDS{
-		WORKER,
-		FIELD("until", SHAPE_STRING,
-		    "one status, or several separated by commas"),
-		{ .name = "timeout_ms",
-		    .type = SHAPE_INT,
-		    .min = 1,
-		    .max = WAIT_MAX_MS },
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    WORKER,
+	    SCHEMA_IS(
+		"until", STRING, "one status, or several separated by commas"),
+	    SCHEMA_IS("timeout_ms", INT, NULL, .min = 1, .max = WAIT_MAX_MS),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema resume_params = {
-	.fields =
-	    FIELDS{
-		MAY("worker", SHAPE_STRING,
-		    "or a task that is parked; if absent, everything that is "
-		    "paused or parked"),
-		MAY("note", SHAPE_STRING, "what the worker is told"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_MAY("worker", STRING,
+		"or a task that is parked; if absent, everything that is "
+		"paused or parked"),
+	    SCHEMA_MAY("note", STRING, "what the worker is told"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema pause_params = {
-	.fields =
-	    FIELDS{
-		MAY("worker", SHAPE_STRING, "if absent, every worker"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_MAY("worker", STRING, "if absent, every worker"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema stop_params = {
-	.fields =
-	    FIELDS{
-		MAY("now", SHAPE_BOOL, "end the sessions at once"),
-		MAY("keep", SHAPE_BOOL,
-		    "leave the sessions as they are to the next daemon, which "
-		    "is about to start"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_MAY("now", BOOL, "end the sessions at once"),
+	    SCHEMA_MAY("keep", BOOL,
+		"leave the sessions as they are to the next daemon, which "
+		"is about to start"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema hook_params = {
-	.fields =
-	    FIELDS{
-		FIELD("event", SHAPE_STRING, "name of the hook in Claude Code"),
-		WORKER,
-		FIELD("generation", SHAPE_INT,
-		    "number of the session's launch; events of older launches "
-		    "are ignored"),
-		{ .name = "id",
-		    .type = SHAPE_STRING,
-		    .min = 1,
-		    .max = 64,
-		    .help = "unique; an event that arrives twice counts once" },
-		FIELD("data", SHAPE_OBJECT, "what Claude Code gave the hook"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("event", STRING, "name of the hook in Claude Code"),
+	    WORKER,
+	    SCHEMA_IS("generation", INT,
+		"number of the session's launch; events of older launches "
+		"are ignored"),
+	    SCHEMA_IS("id", STRING,
+		"unique; an event that arrives twice counts once", .min = 1,
+		.max = 64),
+	    SCHEMA_IS("data", OBJECT, "what Claude Code gave the hook"),
+	    SCHEMA_END,
+	},
 	.open = true,
 };
 
 static const struct schema refused_params = {
-	.fields =
-	    FIELDS{
-		WORKER,
-		{ .name = "host",
-		    .type = SHAPE_STRING,
-		    .min = 1,
-		    .max = 253,
-		    .help = "that sandbox_hosts does not have" },
-		{ .name = "port",
-		    .type = SHAPE_INT,
-		    .min = 1,
-		    .max = 65535,
-		    .help = "of it" },
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    WORKER,
+	    SCHEMA_IS("host", STRING, "that sandbox_hosts does not have",
+		.min = 1, .max = 253),
+	    SCHEMA_IS("port", INT, "of it", .min = 1, .max = 65535),
+	    SCHEMA_END,
+	},
 };
 
 /* --- results --------------------------------------------------------- */
 
 static const struct schema nothing = {
-	.fields = FIELDS{ END },
+	SCHEMA_FIELDS{
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema_field nothing_result = {
@@ -167,12 +153,11 @@ static const struct schema_field nothing_result = {
 };
 
 static const struct schema decision = {
-	.fields =
-	    FIELDS{
-		FIELD("decision", SHAPE_STRING, "block: the turn continues"),
-		FIELD("reason", SHAPE_STRING, "what the agent is told"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("decision", STRING, "block: the turn continues"),
+	    SCHEMA_IS("reason", STRING, "what the agent is told"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema_field hook_result = {
@@ -183,146 +168,138 @@ static const struct schema_field hook_result = {
 };
 
 static const struct schema added = {
-	.fields =
-	    FIELDS{
-		RESULT_WORKER,
-		FIELD("branch", SHAPE_STRING, NULL),
-		FIELD("worktree_path", SHAPE_STRING, NULL),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    RESULT_WORKER,
+	    SCHEMA_IS("branch", STRING, NULL),
+	    SCHEMA_IS("worktree_path", STRING, NULL),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema_field add_result = RESULT(added);
 
-#define RESULT_SALVAGE                 \
-	FIELD("salvage", SHAPE_STRING, \
+#define RESULT_SALVAGE               \
+	SCHEMA_IS("salvage", STRING, \
 	    "ref that keeps its work; empty when there was none")
 
 static const struct schema nuked = {
-	.fields = FIELDS{ RESULT_WORKER, RESULT_SALVAGE, END },
+	SCHEMA_FIELDS{
+	    RESULT_WORKER,
+	    RESULT_SALVAGE,
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema_field nuke_result = RESULT(nuked);
 
 static const struct schema reset = {
-	.fields =
-	    FIELDS{
-		RESULT_WORKER,
-		RESULT_BEFORE,
-		RESULT_AFTER,
-		RESULT_SALVAGE,
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    RESULT_WORKER,
+	    RESULT_BEFORE,
+	    RESULT_AFTER,
+	    RESULT_SALVAGE,
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema_field reset_result = RESULT(reset);
 
 static const struct schema started = {
-	.fields =
-	    FIELDS{
-		RESULT_WORKER,
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .choices = (const char *const[]){ "starting", NULL } },
-		FIELD("self_review_enabled", SHAPE_BOOL, NULL),
-		FIELD("worktree_path", SHAPE_STRING, NULL),
-		FIELD("branch", SHAPE_STRING, NULL),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    RESULT_WORKER,
+	    { .name = "status",
+		.type = SHAPE_STRING,
+		.choices = (const char *const[]){ "starting", NULL } },
+	    SCHEMA_IS("self_review_enabled", BOOL, NULL),
+	    SCHEMA_IS("worktree_path", STRING, NULL),
+	    SCHEMA_IS("branch", STRING, NULL),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema_field start_result = RESULT(started);
 
 static const struct schema sent = {
-	.fields =
-	    FIELDS{
-		RESULT_WORKER,
-		FIELD("message_sent", SHAPE_BOOL, NULL),
-		RESULT_BEFORE,
-		RESULT_AFTER,
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    RESULT_WORKER,
+	    SCHEMA_IS("message_sent", BOOL, NULL),
+	    RESULT_BEFORE,
+	    RESULT_AFTER,
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema_field message_result = RESULT(sent);
 
 static const struct schema waited = {
-	.fields =
-	    FIELDS{
-		RESULT_WORKER,
-		FIELD("status", SHAPE_STRING,
-		    "status at the end; \"gone\" when it was removed"),
-		FIELD("reached", SHAPE_BOOL,
-		    "false: timed out, or the worker was removed"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    RESULT_WORKER,
+	    SCHEMA_IS("status", STRING,
+		"status at the end; \"gone\" when it was removed"),
+	    SCHEMA_IS(
+		"reached", BOOL, "false: timed out, or the worker was removed"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema_field wait_result = RESULT(waited);
 
 static const struct schema resume_change = {
-	.fields =
-	    FIELDS{
-		RESULT_WORKER,
-		{ .name = "cleared",
-		    .type = SCHEMA_LIST,
-		    .help = "reasons that are gone: person, budget, oversight, "
-			    "trust" },
-		{ .name = "left",
-		    .type = SCHEMA_LIST,
-		    .help = "reasons for which it stays paused" },
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    RESULT_WORKER,
+	    SCHEMA_IS("cleared", LIST,
+		"reasons that are gone: person, budget, oversight, "
+		"trust"),
+	    SCHEMA_IS("left", LIST, "reasons for which it stays paused"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema resumed = {
-	.fields =
-	    FIELDS{
-		{ .name = "resumed",
-		    .type = SCHEMA_LIST,
-		    .help = "workers that continue" },
-		{ .name = "changes",
-		    .type = SCHEMA_ROWS,
-		    .of = &resume_change,
-		    .help = "the workers that were paused for a reason" },
-		FIELD("message", SHAPE_STRING, "a sentence for people"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("resumed", LIST, "workers that continue"),
+	    SCHEMA_IS("changes", ROWS,
+		"the workers that were paused for a reason",
+		.of = &resume_change),
+	    SCHEMA_IS("message", STRING, "a sentence for people"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema_field resume_result = RESULT(resumed);
 
 static const struct schema paused = {
-	.fields =
-	    FIELDS{
-		{ .name = "paused",
-		    .type = SCHEMA_LIST,
-		    .help = "workers that take no new task" },
-		FIELD("message", SHAPE_STRING, "sentences for people"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("paused", LIST, "workers that take no new task"),
+	    SCHEMA_IS("message", STRING, "sentences for people"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema_field pause_result = RESULT(paused);
 
 static const struct schema stopped = {
-	.fields = FIELDS{ RESULT_WORKER, RESULT_BEFORE, RESULT_AFTER, END },
+	SCHEMA_FIELDS{
+	    RESULT_WORKER,
+	    RESULT_BEFORE,
+	    RESULT_AFTER,
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema_field worker_stop_result = RESULT(stopped);
 
 const struct schema api_info = {
-	.fields =
-	    FIELDS{
-		FIELD("version", SHAPE_STRING, NULL),
-		FIELD("pid", SHAPE_INT, NULL),
-		FIELD("instance_id", SHAPE_STRING, "new with each start"),
-		FIELD("lag_ms", SHAPE_INT, "longest delay of its loop"),
-		FIELD("turns", SHAPE_INT, "passes of its loop so far"),
-		FIELD("workers", SHAPE_INT, "number of workers"),
-		FIELD("auto", SHAPE_BOOL, "it is in auto mode"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("version", STRING, NULL),
+	    SCHEMA_IS("pid", INT, NULL),
+	    SCHEMA_IS("instance_id", STRING, "new with each start"),
+	    SCHEMA_IS("lag_ms", INT, "longest delay of its loop"),
+	    SCHEMA_IS("turns", INT, "passes of its loop so far"),
+	    SCHEMA_IS("workers", INT, "number of workers"),
+	    SCHEMA_IS("auto", BOOL, "it is in auto mode"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema_field info_result = RESULT(api_info);
@@ -333,7 +310,9 @@ static const struct schema_field stop_result = {
 };
 
 static const struct schema view = {
-	.fields = FIELDS{ END },
+	SCHEMA_FIELDS{
+	    SCHEMA_END,
+	},
 	.open = true, /* its sections: view-doc.h */
 	.help = "objects and maps of rows, by section",
 };
@@ -341,44 +320,33 @@ static const struct schema view = {
 static const struct schema_field view_result = RESULT(view);
 
 static const struct schema web = {
-	.fields =
-	    FIELDS{
-		FIELD("enabled", SHAPE_BOOL, "by the settings"),
-		MAY("port", SHAPE_INT, "on 127.0.0.1, if it is open"),
-		MAY("reason", SHAPE_STRING, "why it cannot be opened"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("enabled", BOOL, "by the settings"),
+	    SCHEMA_MAY("port", INT, "on 127.0.0.1, if it is open"),
+	    SCHEMA_MAY("reason", STRING, "why it cannot be opened"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema_field web_result = RESULT(web);
 
 static const struct schema metrics = {
-	.fields =
-	    FIELDS{
-		FIELD("text", SHAPE_STRING,
-		    "in the exposition format of Prometheus"),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("text", STRING, "in the exposition format of Prometheus"),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema_field metrics_result = RESULT(metrics);
 
 static const struct schema view_notification = {
-	.fields =
-	    FIELDS{
-		FIELD("seq", SHAPE_INT, "one more with each change"),
-		{ .name = "view",
-		    .type = SHAPE_OBJECT,
-		    .of = &view,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "of a snapshot" },
-		{ .name = "change",
-		    .type = SHAPE_OBJECT,
-		    .of = &view,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "of a change: set, unset, events" },
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("seq", INT, "one more with each change"),
+	    SCHEMA_MAY("view", OBJECT, "of a snapshot", .of = &view),
+	    SCHEMA_MAY("change", OBJECT, "of a change: set, unset, events",
+		.of = &view),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema_field view_message = RESULT(view_notification);

@@ -12,12 +12,11 @@
 /* Numbers are written as text, but may be numbers in a file that others
  * wrote. */
 static const struct schema numeric = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "text", .type = SCHEMA_STRING },
-		{ .name = "number", .type = SCHEMA_INT },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("text", STRING, NULL),
+	    SCHEMA_IS("number", INT, NULL),
+	    SCHEMA_END,
+	},
 };
 
 #define TEXT(key, member)                       \
@@ -29,10 +28,9 @@ static const struct schema numeric = {
 
 /* As in auto.log, by their names there. */
 static const struct schema_field fields[] = {
-	{ .name = "type",
-	    .type = SCHEMA_STRING,
-	    .help = "task_assigned, accept_success, ...; the other members "
-		    "depend on it" },
+	SCHEMA_IS("type", STRING,
+	    "task_assigned, accept_success, ...; the other members "
+	    "depend on it"),
 	TEXT("worker_name", worker),
 	TEXT("task", task),
 	TEXT("reason", reason),
@@ -75,13 +73,12 @@ static const struct schema schema =
     SCHEMA_OF(struct event, fields, .open = true /* of another version */);
 
 static const struct schema record_schema = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "timestamp", .type = SCHEMA_STRING, .help = "UTC" },
-		{ .name = "level", .type = SCHEMA_STRING },
-		{ .name = "event", .type = SCHEMA_OBJECT, .of = &schema },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("timestamp", STRING, "UTC"),
+	    SCHEMA_IS("level", STRING, NULL),
+	    SCHEMA_IS("event", OBJECT, NULL, .of = &schema),
+	    SCHEMA_END,
+	},
 	.help = "a record of logs/auto.log",
 };
 

@@ -8,18 +8,14 @@
 #include "shape.h"
 
 static const struct schema params_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "event", .type = SHAPE_STRING },
-		{ .name = "worker", .type = SHAPE_STRING },
-		{ .name = "generation", .type = SHAPE_INT },
-		{ .name = "id",
-		    .type = SHAPE_STRING,
-		    .min = 1,
-		    .max = HOOK_EVENT_ID_MAX },
-		{ .name = "data", .type = SHAPE_OBJECT },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("event", STRING, NULL),
+	    SCHEMA_IS("worker", STRING, NULL),
+	    SCHEMA_IS("generation", INT, NULL),
+	    SCHEMA_IS("id", STRING, NULL, .min = 1, .max = HOOK_EVENT_ID_MAX),
+	    SCHEMA_IS("data", OBJECT, NULL),
+	    SCHEMA_END,
+	},
 	.open = true,
 };
 

@@ -108,13 +108,9 @@ static const struct schema check_schema =
 static const struct schema_field fields[] = {
 	SCHEMA_FIELD(struct landing_list, "landing_branch", branch, ALWAYS,
 	    .help = "the branch that work lands on"),
-	{ .name = "base_sha",
-	    .type = SCHEMA_STRING,
-	    .flags = SCHEMA_NULLABLE,
-	    .help = "its last commit; null when it is not known" },
-	{ .name = "red",
-	    .type = SCHEMA_BOOL,
-	    .help = "that commit fails its own check" },
+	SCHEMA_OR_NULL(
+	    "base_sha", STRING, "its last commit; null when it is not known"),
+	SCHEMA_IS("red", BOOL, "that commit fails its own check"),
 	SCHEMA_FIELD(struct landing_list, "hold", hold,
 	    .help = "why the branch cannot be moved now"),
 	PART("check", SCHEMA_OBJECT, check_schema,

@@ -93,10 +93,8 @@ static const struct schema_field fields[] = {
 	    .help = "when a person has seen it"),
 	FIELD("answer", answer, .size = OUTBOX_TEXT_MAX,
 	    .help = "that a person gave"),
-	{ .name = "question",
-	    .type = SCHEMA_STRING,
-	    .flags = SCHEMA_NULLABLE | SCHEMA_OPTIONAL,
-	    .help = "what the agent asks, until it is answered" },
+	SCHEMA_MAY_OR_NULL(
+	    "question", STRING, "what the agent asks, until it is answered"),
 	SCHEMA_PARTS(struct outbox_record, "channels", ROWS, deliveries,
 	    delivery_count, delivery_schema, .flags = SCHEMA_REQUIRED,
 	    .max = OUTBOX_CHANNELS_MAX),

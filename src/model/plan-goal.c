@@ -99,10 +99,7 @@ static const struct schema_field fields[] = {
 	    revision_count, revision, .flags = SCHEMA_OMIT_UNSET,
 	    .max = PLAN_REVISIONS_MAX),
 	/* Of a plan: plan_to_json(). */
-	{ .name = "nodes",
-	    .type = SCHEMA_ROWS,
-	    .of = &plan_node_schema,
-	    .flags = SCHEMA_OPTIONAL },
+	SCHEMA_MAY("nodes", ROWS, NULL, .of = &plan_node_schema),
 };
 
 static int

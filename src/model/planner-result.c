@@ -59,10 +59,7 @@ static const struct schema_field task_fields[] = {
 	WORDS("outcome"),
 	LIST("acceptance", 0),
 	LIST("deps", SHAPE_OPTIONAL),
-	{ .name = "subtasks",
-	    .type = SHAPE_ARRAY,
-	    .flags = SHAPE_OPTIONAL,
-	    .of = &subtasks },
+	SCHEMA_MAY("subtasks", ARRAY, NULL, .of = &subtasks),
 	{ 0 },
 };
 static const struct schema task_shape = { .fields = task_fields };
@@ -76,7 +73,7 @@ static const struct schema_field phase_fields[] = {
 	WORDS("objective"),
 	LIST("acceptance", 0),
 	LIST("deps", SHAPE_OPTIONAL),
-	{ .name = "tasks", .type = SHAPE_ARRAY, .of = &tasks },
+	SCHEMA_IS("tasks", ARRAY, NULL, .of = &tasks),
 	{ 0 },
 };
 static const struct schema phase_shape = { .fields = phase_fields };
@@ -93,12 +90,9 @@ static const struct schema_field goal_fields[] = {
 static const struct schema goal_shape = { .fields = goal_fields };
 
 static const struct schema_field plan_fields[] = {
-	{ .name = "planVersion", .type = SHAPE_INT, .min = 1, .max = 1 },
-	{ .name = "goal",
-	    .type = SHAPE_OBJECT,
-	    .flags = SHAPE_OPTIONAL,
-	    .of = &goal_shape },
-	{ .name = "phases", .type = SHAPE_ARRAY, .min = 1, .of = &phases },
+	SCHEMA_IS("planVersion", INT, NULL, .min = 1, .max = 1),
+	SCHEMA_MAY("goal", OBJECT, NULL, .of = &goal_shape),
+	SCHEMA_IS("phases", ARRAY, NULL, .of = &phases, .min = 1),
 	{ 0 },
 };
 static const struct schema plan_shape = { .fields = plan_fields };

@@ -405,33 +405,24 @@ preflight_print(const struct preflight *p, struct buf *out)
 }
 
 const struct schema preflight_check_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "name", .type = SHAPE_STRING },
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .choices =
-			(const char *const[]){ "ok", "warn", "fail", NULL } },
-		{ .name = "detail", .type = SHAPE_STRING },
-		{ .name = "fix",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "what to do about it" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("name", STRING, NULL),
+	    { .name = "status",
+		.type = SHAPE_STRING,
+		.choices =
+		    (const char *const[]){ "ok", "warn", "fail", NULL } },
+	    SCHEMA_IS("detail", STRING, NULL),
+	    SCHEMA_OR_NULL("fix", STRING, "what to do about it"),
+	    SCHEMA_END,
+	},
 };
 
 const struct schema preflight_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "ok",
-		    .type = SHAPE_BOOL,
-		    .help = "no check failed; warnings are fine" },
-		{ .name = "checks",
-		    .type = SCHEMA_ROWS,
-		    .of = &preflight_check_shape },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("ok", BOOL, "no check failed; warnings are fine"),
+	    SCHEMA_IS("checks", ROWS, NULL, .of = &preflight_check_shape),
+	    SCHEMA_END,
+	},
 };
 
 struct json_object *

@@ -24,31 +24,15 @@ static const struct schema_field option = {
 static const struct schema options = { .fields = &option };
 
 static const struct schema_field action_fields[] = {
-	{ .name = "type", .type = SHAPE_STRING, .choices = names },
-	{ .name = "message",
-	    .type = SHAPE_STRING,
-	    .flags = SHAPE_OPTIONAL,
-	    .min = 1,
-	    .max = STALL_ADVICE_TEXT_MAX,
-	    .help = "of a nudge" },
-	{ .name = "question",
-	    .type = SHAPE_STRING,
-	    .flags = SHAPE_OPTIONAL,
-	    .min = 1,
-	    .max = STALL_ADVICE_TEXT_MAX,
-	    .help = "of an escalation" },
-	{ .name = "options",
-	    .type = SHAPE_ARRAY,
-	    .flags = SHAPE_OPTIONAL,
-	    .of = &options,
-	    .max = STALL_ADVICE_OPTIONS,
-	    .help = "of an escalation" },
-	{ .name = "reason",
-	    .type = SHAPE_STRING,
-	    .flags = SHAPE_OPTIONAL,
-	    .min = 1,
-	    .max = STALL_ADVICE_TEXT_MAX,
-	    .help = "of any other action" },
+	SCHEMA_IS("type", STRING, NULL, .choices = names),
+	SCHEMA_MAY("message", STRING, "of a nudge", .min = 1,
+	    .max = STALL_ADVICE_TEXT_MAX),
+	SCHEMA_MAY("question", STRING, "of an escalation", .min = 1,
+	    .max = STALL_ADVICE_TEXT_MAX),
+	SCHEMA_MAY("options", ARRAY, "of an escalation", .of = &options,
+	    .max = STALL_ADVICE_OPTIONS),
+	SCHEMA_MAY("reason", STRING, "of any other action", .min = 1,
+	    .max = STALL_ADVICE_TEXT_MAX),
 	{ 0 },
 };
 static const struct schema action_shape = { .fields = action_fields };
@@ -58,11 +42,8 @@ static const struct schema_field action_item = {
 };
 static const struct schema actions = { .fields = &action_item };
 static const struct schema_field root_fields[] = {
-	{ .name = "actions",
-	    .type = SHAPE_ARRAY,
-	    .of = &actions,
-	    .min = 1,
-	    .max = STALL_ADVICE_MAX },
+	SCHEMA_IS("actions", ARRAY, NULL, .of = &actions, .min = 1,
+	    .max = STALL_ADVICE_MAX),
 	{ 0 },
 };
 static const struct schema root_shape = { .fields = root_fields };

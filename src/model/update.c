@@ -49,20 +49,14 @@ static const struct schema_field evidence_fields[] = {
 static const struct schema evidence = { .fields = evidence_fields };
 
 static const struct schema_field decision_fields[] = {
-	{ .name = "decision",
-	    .type = SHAPE_STRING,
-	    .min = 1,
-	    .max = UPDATE_TEXT_MAX },
+	SCHEMA_IS("decision", STRING, NULL, .min = 1, .max = UPDATE_TEXT_MAX),
 	TEXT_FIELD("rationale", UPDATE_TEXT_MAX),
 	{ 0 },
 };
 static const struct schema decision = { .fields = decision_fields };
 static const struct schema_field decision_forms[] = {
-	{ .name = "a sentence",
-	    .type = SHAPE_STRING,
-	    .min = 1,
-	    .max = UPDATE_TEXT_MAX },
-	{ .name = "with its rationale", .type = SHAPE_OBJECT, .of = &decision },
+	SCHEMA_IS("a sentence", STRING, NULL, .min = 1, .max = UPDATE_TEXT_MAX),
+	SCHEMA_IS("with its rationale", OBJECT, NULL, .of = &decision),
 	{ 0 },
 };
 static const struct schema decision_form = { .fields = decision_forms };

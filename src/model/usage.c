@@ -133,10 +133,7 @@ static const struct schema by_model = {
 
 static const struct schema_field fields[] = {
 	SCHEMA_FIELD(struct usage, "tool_calls", tool_calls),
-	{ .name = "models",
-	    .type = SCHEMA_MAP,
-	    .of = &by_model,
-	    .help = "tokens by model and kind" },
+	SCHEMA_IS("models", MAP, "tokens by model and kind", .of = &by_model),
 };
 
 const struct schema usage_schema = SCHEMA_OF(struct usage, fields);

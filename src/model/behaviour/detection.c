@@ -70,9 +70,7 @@ static const struct schema regression = TABLE(regression_fields);
 static const struct schema_field evidence_fields[] = {
 	MAYBE("repeatedError", STRING),
 	MAYBE("occurrences", INT),
-	{ .name = "avgProgressRate",
-	    .type = SCHEMA_NUMBER,
-	    .flags = SCHEMA_OPTIONAL | SCHEMA_NULLABLE },
+	SCHEMA_MAY_OR_NULL("avgProgressRate", NUMBER, NULL),
 	MAYBE("recentBlockers", LIST),
 	MAYBE("undoRedoCycles", INT),
 	MAYBE_OF("recentFileChanges", ARRAY, lists_of_texts),

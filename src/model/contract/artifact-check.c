@@ -218,33 +218,28 @@ check_result_broken(const char *reason, int64_t now_ms)
 }
 
 static const struct schema check_shape = {
-	.fields =
-	    FIELDS{
-		{ .name = "type",
-		    .type = SHAPE_STRING,
-		    .choices = (const char *const[]){ "artifact",
-			"completion_report", NULL } },
-		MAY("target", SHAPE_STRING, NULL),
-		FIELD("passed", SHAPE_BOOL, NULL),
-		MAY("reason", SHAPE_STRING, NULL),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    { .name = "type",
+		.type = SHAPE_STRING,
+		.choices = (const char *const[]){ "artifact",
+		    "completion_report", NULL } },
+	    SCHEMA_MAY("target", STRING, NULL),
+	    SCHEMA_IS("passed", BOOL, NULL),
+	    SCHEMA_MAY("reason", STRING, NULL),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema result_shape = {
-	.fields =
-	    FIELDS{
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .choices = (const char *const[]){ "passed", "failed",
-			"skipped", NULL } },
-		{ .name = "checks",
-		    .type = SCHEMA_ROWS,
-		    .of = &check_shape,
-		    .max = 1000 },
-		FIELD("verifiedAt", SHAPE_INT, NULL),
-		END,
-	    },
+	SCHEMA_FIELDS{
+	    { .name = "status",
+		.type = SHAPE_STRING,
+		.choices = (const char *const[]){ "passed", "failed", "skipped",
+		    NULL } },
+	    SCHEMA_IS("checks", ROWS, NULL, .of = &check_shape, .max = 1000),
+	    SCHEMA_IS("verifiedAt", INT, NULL),
+	    SCHEMA_END,
+	},
 	.open = true,
 };
 

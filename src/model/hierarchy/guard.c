@@ -87,8 +87,7 @@ guard_policy_to_json(const struct guard_policy *policy)
 }
 
 static const struct schema strings = {
-	.fields = (const struct schema_field[]){ { .type = SHAPE_STRING,
-	    .max = ENTRY_MAX } },
+	SCHEMA_FIELDS{ { .type = SHAPE_STRING, .max = ENTRY_MAX } },
 };
 
 #define MAY_LIST(member)                                               \
@@ -98,42 +97,30 @@ static const struct schema strings = {
 	}
 
 static const struct schema reserved_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "path", .type = SHAPE_STRING, .max = ENTRY_MAX },
-		{ .name = "owner", .type = SHAPE_STRING, .max = ENTRY_MAX },
-		{ .name = "until", .type = SHAPE_INT },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("path", STRING, NULL, .max = ENTRY_MAX),
+	    SCHEMA_IS("owner", STRING, NULL, .max = ENTRY_MAX),
+	    SCHEMA_IS("until", INT, NULL),
+	    SCHEMA_END,
+	},
 	.open = true,
 };
 
 static const struct schema reserved_list = {
-	.fields = (const struct schema_field[]){ { .type = SHAPE_OBJECT,
-	    .of = &reserved_shape } },
+	SCHEMA_FIELDS{ { .type = SHAPE_OBJECT, .of = &reserved_shape } },
 };
 
 static const struct schema policy_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "version",
-		    .type = SHAPE_INT,
-		    .min = VERSION,
-		    .max = VERSION },
-		{ .name = "tree",
-		    .type = SHAPE_STRING,
-		    .max = ENTRY_MAX,
-		    .flags = SHAPE_OPTIONAL },
-		{ .name = "tools", .type = SHAPE_ANY },
-		MAY_LIST("scope_paths"),
-		{ .name = "reserved",
-		    .type = SHAPE_ARRAY,
-		    .of = &reserved_list,
-		    .max = COUNT_MAX,
-		    .flags = SHAPE_OPTIONAL },
-		MAY_LIST("llmc_tools"),
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("version", INT, NULL, .min = VERSION, .max = VERSION),
+	    SCHEMA_MAY("tree", STRING, NULL, .max = ENTRY_MAX),
+	    SCHEMA_IS("tools", ANY, NULL),
+	    MAY_LIST("scope_paths"),
+	    SCHEMA_MAY("reserved", ARRAY, NULL, .of = &reserved_list,
+		.max = COUNT_MAX),
+	    MAY_LIST("llmc_tools"),
+	    SCHEMA_END,
+	},
 	.open = true,
 };
 

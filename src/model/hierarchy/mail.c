@@ -117,7 +117,7 @@ static const struct schema_field fields[] = {
 	/* Shown as "to". */
 	SCHEMA_FIELD(struct mail, "actor", to,
 	    .flags = SCHEMA_REQUIRED | SCHEMA_PRIVATE),
-	{ .name = "to", .type = SCHEMA_STRING, .help = "an actor id" },
+	SCHEMA_IS("to", STRING, "an actor id"),
 	SCHEMA_FIELD(struct mail, "ts", created_ms, .flags = SCHEMA_CLAMP,
 	    .help = "when it was sent, ms since 1970"),
 	MUST("sender", from, .help = "an actor id"),
@@ -143,10 +143,7 @@ static const struct schema_field fields[] = {
 	    .flags = SCHEMA_REQUIRED | SCHEMA_OR_STRING,
 	    .own = &body_own,
 	    .help = "a text; what the daemon tells may be an object" },
-	{ .name = "body_bytes",
-	    .type = SCHEMA_INT,
-	    .flags = SCHEMA_OPTIONAL,
-	    .help = "of the whole, if it was cut" },
+	SCHEMA_MAY("body_bytes", INT, "of the whole, if it was cut"),
 	SCHEMA_PART(struct mail, "meta", STRUCT, meta, meta_schema,
 	    .flags = SCHEMA_OMIT_UNSET),
 };

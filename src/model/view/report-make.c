@@ -145,7 +145,7 @@ static const struct schema_field count_fields[] = {
 	COUNT("failed", OUTCOME_FAILED),
 	COUNT("aborted", OUTCOME_ABORTED),
 	COUNT("dead_letter", OUTCOME_DEAD_LETTER),
-	{ .name = "open", .type = SCHEMA_INT, .help = "begun and not ended" },
+	SCHEMA_IS("open", INT, "begun and not ended"),
 };
 const struct schema report_counts_schema =
     SCHEMA_OF(struct making, count_fields);

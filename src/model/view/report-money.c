@@ -118,17 +118,16 @@ struct money {
 	}
 
 static const struct schema day = {
-	.fields =
-	    (const struct schema_field[]){
-		DAY("day", INT, "since 1970, UTC"),
-		DAY("cost_micros", INT, NULL, .flags = SCHEMA_NULLABLE),
-		DAY("cost_source", STRING, NULL),
-		DAY("tasks_micros", INT, "what of it tasks cost"),
-		DAY("hand_micros", INT, "and workers of a person"),
-		DAY("planner_micros", INT, NULL),
-		DAY("repairs_micros", INT, NULL),
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    DAY("day", INT, "since 1970, UTC"),
+	    DAY("cost_micros", INT, NULL, .flags = SCHEMA_NULLABLE),
+	    DAY("cost_source", STRING, NULL),
+	    DAY("tasks_micros", INT, "what of it tasks cost"),
+	    DAY("hand_micros", INT, "and workers of a person"),
+	    DAY("planner_micros", INT, NULL),
+	    DAY("repairs_micros", INT, NULL),
+	    SCHEMA_END,
+	},
 };
 static const struct schema days_schema = {
 	.fields =

@@ -468,18 +468,13 @@ view_needs_list(struct json_object *view)
 }
 
 const struct schema view_need_schema = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "what", .type = SHAPE_STRING },
-		{ .name = "who", .type = SHAPE_STRING },
-		{ .name = "words", .type = SHAPE_STRING },
-		{ .name = "command",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "what to type" },
-		{ .name = "unfinished",
-		    .type = SHAPE_BOOL,
-		    .help = "work was not done, or waits for you" },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("what", STRING, NULL),
+	    SCHEMA_IS("who", STRING, NULL),
+	    SCHEMA_IS("words", STRING, NULL),
+	    SCHEMA_OR_NULL("command", STRING, "what to type"),
+	    SCHEMA_IS(
+		"unfinished", BOOL, "work was not done, or waits for you"),
+	    SCHEMA_END,
+	},
 };

@@ -17,42 +17,25 @@
 #define LAUNCHER_MAX (4 * 1024 * 1024)
 
 static const struct schema keeper_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "record",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL },
-		{ .name = "mark",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL },
-		{ .name = "cgroup",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL },
-		{ .name = "scope",
-		    .type = SCHEMA_LIST,
-		    .flags = SHAPE_OPTIONAL },
-		{ .name = "modes",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL },
-		{ .name = "boxed",
-		    .type = SHAPE_BOOL,
-		    .flags = SHAPE_OPTIONAL },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_MAY("record", STRING, NULL),
+	    SCHEMA_MAY("mark", STRING, NULL),
+	    SCHEMA_MAY("cgroup", STRING, NULL),
+	    SCHEMA_MAY("scope", LIST, NULL),
+	    SCHEMA_MAY("modes", STRING, NULL),
+	    SCHEMA_MAY("boxed", BOOL, NULL),
+	    SCHEMA_END,
+	},
 };
 
 static const struct schema launcher_shape = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "argv", .type = SCHEMA_LIST, .min = 1 },
-		{ .name = "env", .type = SCHEMA_LIST },
-		{ .name = "cwd", .type = SHAPE_STRING },
-		{ .name = "keeper",
-		    .type = SHAPE_OBJECT,
-		    .flags = SHAPE_OPTIONAL,
-		    .of = &keeper_shape },
-		{ .name = NULL },
-	    },
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("argv", LIST, NULL, .min = 1),
+	    SCHEMA_IS("env", LIST, NULL),
+	    SCHEMA_IS("cwd", STRING, NULL),
+	    SCHEMA_MAY("keeper", OBJECT, NULL, .of = &keeper_shape),
+	    SCHEMA_END,
+	},
 };
 
 /* What tmux set for the pane stays; everything else comes from the file. */
