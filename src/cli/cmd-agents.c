@@ -192,42 +192,20 @@ agents_run(struct cli *cli, const struct cli_args *args)
 	return verbs_run(cli, &cmd_agents, agents_verbs, args);
 }
 
-#define MAYBE(member, words)                             \
-	{                                                \
-		.name = (member), .type = SHAPE_STRING,  \
-		.flags = SHAPE_NULLABLE, .help = (words) \
-	}
-
-static const struct schema card_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("name", STRING, NULL),
-	    MAYBE("description", NULL),
-	    MAYBE("model", "null: that of the worker"),
-	    MAYBE("thinking", NULL),
-	    SCHEMA_IS("tags", LIST, NULL),
-	    SCHEMA_OR_NULL(
-		"cost_tier", STRING, NULL, .choices = cost_tier_words),
-	    MAYBE("typical_latency", NULL),
-	    MAYBE("notes", NULL),
-	    SCHEMA_OR_NULL("tools", LIST, "null: every tool"),
-	    SCHEMA_END,
-	},
-};
-
 static const struct schema suggestion_shape = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("name", STRING, NULL),
 	    SCHEMA_IS("score", INT, "0: nothing in its card matches"),
 	    SCHEMA_IS("matched_tags", LIST, NULL),
 	    SCHEMA_IS("reasons", LIST, "why it is where it is"),
-	    SCHEMA_IS("card", OBJECT, NULL, .of = &card_shape),
+	    SCHEMA_IS("card", OBJECT, NULL, .of = &agent_card_schema),
 	    SCHEMA_END,
 	},
 };
 
 static const struct schema agents_shape = {
 	SCHEMA_FIELDS{
-	    SCHEMA_IS("list", ROWS, NULL, .of = &card_shape),
+	    SCHEMA_IS("list", ROWS, NULL, .of = &agent_card_schema),
 	    SCHEMA_IS("suggest", ROWS, NULL, .of = &suggestion_shape),
 	    SCHEMA_END,
 	},

@@ -215,25 +215,48 @@ tell_end(struct failures *f, const char *over)
 
 /* --- JSON ------------------------------------------------------------ */
 
+/* What is shown of a group. */
+struct row {
+	const char *signature, *kind, *class, *words;
+	size_t count;
+	int64_t first_ms, last_ms, run_ms; /* -1 = forgotten */
+};
+
+#define FIELD(key, member, ...) \
+	SCHEMA_FIELD(struct row, key, member, ##__VA_ARGS__)
+
+static const struct schema_field group_fields[] = {
+	FIELD("signature", signature, .flags = SCHEMA_REQUIRED,
+	    .help = "what these failures have in common"),
+	FIELD("count", count, .help = "0: older than the history"),
+	FIELD("first_ms", first_ms, .flags = SCHEMA_UNKNOWN,
+	    .help = "milliseconds since 1970"),
+	FIELD("last_ms", last_ms, .flags = SCHEMA_UNKNOWN),
+	FIELD("last_run_ms", run_ms, .flags = SCHEMA_UNKNOWN,
+	    .help = "how long the daemon had run before the last failure"),
+	FIELD("kind", kind, .help = "failure or stall"),
+	FIELD("class", class, .help = "see autod(8)"),
+	FIELD("words", words, .help = "reason of the last failure"),
+	SCHEMA_IS("done", ROWS, "remediations, and where the overseer gave up",
+	    .of = &spiral_event_schema),
+};
+static const struct schema group_schema = SCHEMA_OF(struct row, group_fields);
+
 static struct json_object *
 group_json(const struct group *group)
 {
-	struct json_object *json = json_object_new_object();
-	struct json_object *acts = json_object_new_array();
 	const struct spiral_event *last = group->last;
+	struct row row = { .signature = group->signature,
+		.count = group->count,
+		.first_ms = last != NULL ? group->first_ms : -1,
+		.last_ms = last != NULL ? last->at_ms : -1,
+		.run_ms = last != NULL ? last->run_ms : -1,
+		.kind = last != NULL ? spiral_kind_name(last->kind) : NULL,
+		.class = last != NULL ? last->class : NULL,
+		.words = last != NULL ? last->words : NULL };
+	struct json_object *json = schema_json(&group_schema, &row);
+	struct json_object *acts = json_object_new_array();
 
-	json_set_string(json, "signature", group->signature);
-	json_set_int(json, "count", (int64_t)group->count);
-	json_set(json, "first_ms",
-	    last != NULL ? json_object_new_int64(group->first_ms) : NULL);
-	json_set(json, "last_ms",
-	    last != NULL ? json_object_new_int64(last->at_ms) : NULL);
-	json_set(json, "last_run_ms",
-	    last != NULL ? json_object_new_int64(last->run_ms) : NULL);
-	json_set_string(
-	    json, "kind", last != NULL ? spiral_kind_name(last->kind) : NULL);
-	json_set_string(json, "class", last != NULL ? last->class : NULL);
-	json_set_string(json, "words", last != NULL ? last->words : NULL);
 	for (size_t i = 0; i < group->act_count; i++)
 		json_object_array_add(
 		    acts, spiral_event_to_json(&group->acts[i]));
@@ -288,66 +311,16 @@ failures_run(struct cli *cli, const struct cli_args *args)
 
 /* --- shapes ---------------------------------------------------------- */
 
-#define OPTIONAL(member, kind_, words)                                      \
-	{                                                                   \
-		.name = (member), .type = (kind_), .flags = SHAPE_OPTIONAL, \
-		.help = (words)                                             \
-	}
-#define NULLABLE(member, kind_, words)                                      \
-	{                                                                   \
-		.name = (member), .type = (kind_), .flags = SHAPE_NULLABLE, \
-		.help = (words)                                             \
-	}
-
-static const struct schema event_shape = {
-	SCHEMA_FIELDS{
-	    { .name = "kind",
-		.type = SHAPE_STRING,
-		.choices = (const char *const[]){ "failure", "stall", "remedy",
-		    "stop", "gave_up", "clear", "start", NULL } },
-	    SCHEMA_IS("at_ms", INT, "milliseconds since 1970"),
-	    SCHEMA_IS("run_ms", INT, "how long the daemon had run"),
-	    OPTIONAL("took_ms", SHAPE_INT, "duration of the remediation"),
-	    OPTIONAL("signature", SHAPE_STRING, NULL),
-	    OPTIONAL("class", SHAPE_STRING, "see autod(8)"),
-	    OPTIONAL("words", SHAPE_STRING, "reason, a sentence for people"),
-	    OPTIONAL("outcome", SHAPE_STRING, "of a remediation"),
-	    OPTIONAL("log", SHAPE_STRING, "file with the whole remediation"),
-	    OPTIONAL("cost_micros", SHAPE_INT,
-		"millionths of a dollar that the remediation has cost"),
-	    SCHEMA_END,
-	},
-};
-
-static const struct schema group_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS(
-		"signature", STRING, "what these failures have in common"),
-	    SCHEMA_IS("count", INT, "0: older than the history"),
-	    NULLABLE("first_ms", SHAPE_INT, "milliseconds since 1970"),
-	    NULLABLE("last_ms", SHAPE_INT, NULL),
-	    NULLABLE("last_run_ms", SHAPE_INT,
-		"how long the daemon had run before the last failure"),
-	    NULLABLE("kind", SHAPE_STRING, "failure or stall"),
-	    NULLABLE("class", SHAPE_STRING, "see autod(8)"),
-	    NULLABLE("words", SHAPE_STRING, "reason of the last failure"),
-	    SCHEMA_IS("done", ROWS,
-		"remediations, and where the overseer gave up",
-		.of = &event_shape),
-	    SCHEMA_END,
-	},
-};
-
 static const struct schema failures_shape = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("failures", ROWS, "by signature, newest last",
-		.of = &group_shape),
+		.of = &group_schema),
 	    SCHEMA_IS("events", ROWS,
 		"the events behind the failures, newest last",
-		.of = &event_shape),
-	    SCHEMA_OR_NULL(
-		"cleared", OBJECT, "the last --clear", .of = &event_shape),
-	    NULLABLE("over", SHAPE_STRING,
+		.of = &spiral_event_schema),
+	    SCHEMA_OR_NULL("cleared", OBJECT, "the last --clear",
+		.of = &spiral_event_schema),
+	    SCHEMA_OR_NULL("over", STRING,
 		"why the overseer will not start before llmc overseer "
 		"--clear"),
 	    SCHEMA_END,

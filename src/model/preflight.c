@@ -369,16 +369,16 @@ preflight_facts_release(struct preflight_facts *facts)
 
 /* --- for people ------------------------------------------------------- */
 
+static const char *const level_words[PREFLIGHT_LEVEL_COUNT + 1] = {
+	[PREFLIGHT_OK] = "ok",
+	[PREFLIGHT_WARN] = "warn",
+	[PREFLIGHT_FAIL] = "fail",
+};
+
 const char *
 preflight_level_name(enum preflight_level level)
 {
-	static const char *const names[PREFLIGHT_LEVEL_COUNT] = {
-		[PREFLIGHT_OK] = "ok",
-		[PREFLIGHT_WARN] = "warn",
-		[PREFLIGHT_FAIL] = "fail",
-	};
-
-	return names[level];
+	return level_words[level];
 }
 
 static void
@@ -404,45 +404,32 @@ preflight_print(const struct preflight *p, struct buf *out)
 	print_level(p, PREFLIGHT_WARN, out);
 }
 
-const struct schema preflight_check_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("name", STRING, NULL),
-	    { .name = "status",
-		.type = SHAPE_STRING,
-		.choices =
-		    (const char *const[]){ "ok", "warn", "fail", NULL } },
-	    SCHEMA_IS("detail", STRING, NULL),
-	    SCHEMA_OR_NULL("fix", STRING, "what to do about it"),
-	    SCHEMA_END,
-	},
-};
+#define FIELD(key, member, ...) \
+	SCHEMA_FIELD(struct preflight_finding, key, member, ##__VA_ARGS__)
 
-const struct schema preflight_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("ok", BOOL, "no check failed; warnings are fine"),
-	    SCHEMA_IS("checks", ROWS, NULL, .of = &preflight_check_shape),
-	    SCHEMA_END,
-	},
+static const struct schema_field check_fields[] = {
+	FIELD("name", name, .flags = SCHEMA_REQUIRED),
+	FIELD("status", level, .words = level_words),
+	FIELD("detail", detail, .flags = SCHEMA_REQUIRED),
+	FIELD("fix", remedy, .help = "what to do about it"),
 };
+const struct schema preflight_check_shape =
+    SCHEMA_OF(struct preflight_finding, check_fields);
+
+static const struct schema_field fields[] = {
+	SCHEMA_IS("ok", BOOL, "no check failed; warnings are fine"),
+	SCHEMA_PARTS(struct preflight, "checks", ROWS, list, count,
+	    preflight_check_shape),
+};
+const struct schema preflight_shape = SCHEMA_OF(struct preflight, fields);
 
 struct json_object *
 preflight_json(const struct preflight *p)
 {
 	struct json_object *json = json_object_new_object();
-	struct json_object *checks = json_object_new_array();
 
-	for (size_t i = 0; i < p->count; i++) {
-		struct json_object *check = json_object_new_object();
-
-		json_set_string(check, "name", p->list[i].name);
-		json_set_string(
-		    check, "status", preflight_level_name(p->list[i].level));
-		json_set_string(check, "detail", p->list[i].detail);
-		json_set_string(check, "fix", p->list[i].remedy);
-		json_object_array_add(checks, check);
-	}
 	json_set_bool(json, "ok", p->counts[PREFLIGHT_FAIL] == 0);
-	json_set(json, "checks", checks);
+	schema_add(&preflight_shape, p, json);
 	return json;
 }
 

@@ -8,7 +8,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "spiral.h"
 
 #define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
@@ -30,21 +30,30 @@ static const char *const kind_words[] = {
 };
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct spiral_event, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct spiral_event, key, member, ##__VA_ARGS__)
+
+#define MAY(key, member, words) \
+	FIELD(key, member, .flags = SCHEMA_OMIT_UNSET, .help = (words))
 
 static const struct schema_field fields[] = {
-	FIELD("kind", kind, .flags = RECORD_REQUIRED, .words = kind_words),
-	FIELD("at_ms", at_ms, .flags = RECORD_REQUIRED),
-	FIELD("run_ms", run_ms),
-	FIELD("took_ms", took_ms), /* only for repairs */
-	FIELD("abrupt", abrupt, .flags = RECORD_OMIT_UNSET),
-	FIELD("signature", signature, .flags = RECORD_OMIT_UNSET),
-	FIELD("class", class, .flags = RECORD_OMIT_UNSET),
-	FIELD("words", words, .flags = RECORD_OMIT_UNSET),
-	FIELD("outcome", outcome, .flags = RECORD_OMIT_UNSET),
-	FIELD("log", log, .flags = RECORD_OMIT_UNSET),
-	FIELD("cost_micros", cost, .flags = RECORD_OMIT_UNSET),
+	FIELD("kind", kind, .flags = SCHEMA_REQUIRED, .words = kind_words),
+	FIELD("at_ms", at_ms, .flags = SCHEMA_REQUIRED,
+	    .help = "milliseconds since 1970"),
+	FIELD("run_ms", run_ms, .help = "how long the daemon had run"),
+	FIELD("took_ms", took_ms, .flags = SCHEMA_OPTIONAL,
+	    .help = "duration of the remediation"),
+	MAY("abrupt", abrupt, "it was killed, or its machine was"),
+	MAY("signature", signature, NULL),
+	MAY("class", class, "see autod(8)"),
+	MAY("words", words, "reason, a sentence for people"),
+	MAY("outcome", outcome, "of a remediation"),
+	MAY("log", log, "file with the whole remediation"),
+	MAY("cost_micros", cost,
+	    "millionths of a dollar that the remediation has cost"),
 };
+
+const struct schema spiral_event_schema =
+    SCHEMA_OF(struct spiral_event, fields);
 
 /* Summary of the events so far. */
 struct memory {
@@ -61,16 +70,15 @@ spiral_kind_name(enum spiral_kind kind)
 void
 spiral_event_release(struct spiral_event *event)
 {
-	record_release(fields, nitems(fields), event);
+	schema_release(&spiral_event_schema, event);
 	memset(event, 0, sizeof *event);
 }
 
 struct json_object *
 spiral_event_to_json(const struct spiral_event *event)
 {
-	struct json_object *json = json_object_new_object();
+	struct json_object *json = schema_json(&spiral_event_schema, event);
 
-	record_to_json(fields, nitems(fields), event, json);
 	if (event->kind != SPIRAL_REMEDY)
 		json_object_object_del(json, "took_ms");
 	return json;
@@ -83,7 +91,7 @@ spiral_event_from_json(
 	struct spiral_event event = { 0 };
 	int r;
 
-	r = record_from_json(fields, nitems(fields), json, "", &event, err);
+	r = schema_read(&spiral_event_schema, json, "", &event, err);
 	if (r < 0) {
 		spiral_event_release(&event);
 		return r;

@@ -18,6 +18,7 @@
 struct buf;
 struct err;
 struct json_object;
+struct schema;
 
 enum spiral_kind {
 	SPIRAL_FAILURE, /* the daemon failed after run_ms */
@@ -47,6 +48,7 @@ struct spiral_event {
 };
 
 void spiral_event_release(struct spiral_event *event);
+extern const struct schema spiral_event_schema;
 struct json_object *spiral_event_to_json(const struct spiral_event *event);
 /* -EINVAL (or -ENOENT for kind and at_ms) with a message that names the member;
  * unknown members are ignored. */

@@ -8,6 +8,7 @@
 #include "buf.h"
 #include "json.h"
 #include "mem.h"
+#include "schema.h"
 #include "settings.h"
 #include "strv.h"
 
@@ -152,27 +153,45 @@ agent_card_for(
 	return role != NULL ? agent_card_new(settings, role) : NULL;
 }
 
-static void
-set_unless_empty(struct json_object *json, const char *key, const char *text)
+#define FIELD(key, member, ...) \
+	SCHEMA_FIELD(struct agent_card, key, member, ##__VA_ARGS__)
+
+static const struct schema_field fields[] = {
+	FIELD("name", name, .flags = SCHEMA_REQUIRED),
+	FIELD("description", description),
+	FIELD("model", model, .help = "null: that of the worker"),
+	FIELD("thinking", thinking),
+	FIELD("tags", tags),
+	FIELD("cost_tier", cost, .words = cost_tier_words,
+	    .flags = SCHEMA_NULLABLE),
+	FIELD("typical_latency", latency),
+	FIELD("notes", notes),
+	FIELD("tools", tools, .flags = SCHEMA_NULLABLE,
+	    .help = "null: every tool"),
+};
+
+const struct schema agent_card_schema = SCHEMA_OF(struct agent_card, fields);
+
+static char *
+unless_empty(char *text)
 {
-	json_set_string(json, key, text[0] != '\0' ? text : NULL);
+	return text[0] != '\0' ? text : NULL;
 }
 
 struct json_object *
 agent_card_to_json(const struct agent_card *card)
 {
-	struct json_object *json = json_object_new_object();
+	struct agent_card shown = *card;
+	struct json_object *json;
 
-	json_set_string(json, "name", card->name);
-	set_unless_empty(json, "description", card->description);
-	set_unless_empty(json, "model", card->model);
-	set_unless_empty(json, "thinking", card->thinking);
-	json_set(json, "tags", strv_to_json(card->tags));
-	json_set_string(json, "cost_tier", cost_tier_words[card->cost]);
-	set_unless_empty(json, "typical_latency", card->latency);
-	set_unless_empty(json, "notes", card->notes);
-	json_set(
-	    json, "tools", card->all_tools ? NULL : strv_to_json(card->tools));
+	shown.description = unless_empty(card->description);
+	shown.model = unless_empty(card->model);
+	shown.thinking = unless_empty(card->thinking);
+	shown.latency = unless_empty(card->latency);
+	shown.notes = unless_empty(card->notes);
+	json = schema_json(&agent_card_schema, &shown);
+	if (card->all_tools)
+		json_set(json, "tools", NULL);
 	return json;
 }
 

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 struct json_object;
+struct schema;
 struct settings;
 
 /* From cheap to expensive. */
@@ -67,5 +68,7 @@ void agent_cards_load(
     const struct settings *settings, struct agent_cards *ret_cards);
 void agent_cards_release(struct agent_cards *cards);
 #define cleanup_agent_cards __attribute__((cleanup(agent_cards_release)))
+
+extern const struct schema agent_card_schema;
 
 #endif
