@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "account.h"
-#include "api-team.h"
 #include "artifact-check.h"
 #include "cli.h"
 #include "contract.h"
@@ -17,7 +16,6 @@
 #include "shape.h"
 #include "spent-view.h"
 #include "table.h"
-#include "task-run.h"
 #include "task-view.h"
 #include "taskbook.h"
 #include "text.h"

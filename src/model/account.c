@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "account.h"
-#include "buf.h"
 #include "errtext.h"
-#include "json.h"
 #include "mem.h"
 #include "price.h"
 #include "record.h"

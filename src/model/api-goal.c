@@ -4,7 +4,6 @@
 #include "api-shape.h"
 #include "plan-assignment.h"
 #include "plan-goal.h"
-#include "plan-node.h"
 #include "plan-summary.h"
 #include "plan-load.h"
 #include "plan-status.h"

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buf.h"
 #include "errtext.h"
-#include "json.h"
 #include "landing-item.h"
 #include "landing-record.h"
 #include "mem.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "api.h"
-#include "buf.h"
 #include "errtext.h"
 #include "id.h"
 #include "json.h"

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buf.h"
 #include "errtext.h"
-#include "json.h"
 #include "mem.h"
 #include "plan-crystal.h"
 #include "plan-node.h"

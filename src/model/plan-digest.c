@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "json.h"
 #include "plan-digest.h"
 #include "plan-set.h"
 #include "plan-summary.h"

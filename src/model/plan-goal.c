@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "api.h"
-#include "buf.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"

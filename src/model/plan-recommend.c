@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "buf.h"
-#include "json.h"
 #include "schema.h"
 #include "mem.h"
 #include "plan-effort.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "json.h"
 #include "plan-ready.h"
 #include "plan-summary.h"
 #include "plan.h"

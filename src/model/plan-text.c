@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
 #include "mem.h"
 #include "plan-text.h"
 #include "strv.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "backoff.h"
-#include "json.h"
 #include "mem.h"
 #include "push-record.h"
 #include "schema.h"

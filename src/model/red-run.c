@@ -4,9 +4,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
-#include "buf.h"
 #include "check-book.h"
-#include "json.h"
 #include "mem.h"
 #include "record.h"
 #include "red-run.h"

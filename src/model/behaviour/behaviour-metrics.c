@@ -2,7 +2,6 @@
 
 #include "behaviour-metrics.h"
 
-#include "json.h"
 #include "schema.h"
 
 #define FIELD(key, member, ...) \

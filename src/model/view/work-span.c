@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
 #include "schema.h"
 #include "work-span.h"
 #include "worker-status.h"
