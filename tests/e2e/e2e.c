@@ -14,8 +14,8 @@
 #include "e2e.h"
 #include "errtext.h"
 #include "file.h"
+#include "json-schema.h"
 #include "mem.h"
-#include "schema.h"
 #include "text.h"
 
 #define DEADLINE_MS 90000

@@ -7,8 +7,8 @@
 #include "api.h"
 #include "buf.h"
 #include "e2e.h"
+#include "json-schema.h"
 #include "mem.h"
-#include "schema.h"
 
 /* The names of all commands, NULL terminated. */
 static const char *const *

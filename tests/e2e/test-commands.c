@@ -6,8 +6,8 @@
 
 #include "buf.h"
 #include "fleet.h"
+#include "json-schema.h"
 #include "mem.h"
-#include "schema.h"
 
 /* The JSON output of a command, which must match its schema. */
 static struct json_object *

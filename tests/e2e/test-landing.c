@@ -8,9 +8,9 @@
 #include "buf.h"
 #include "child.h"
 #include "errtext.h"
+#include "json-schema.h"
 #include "mem.h"
 #include "scenarios.h"
-#include "schema.h"
 
 static void
 begin(void)

@@ -6,7 +6,7 @@
 #include "buf.h"
 #include "json.h"
 #include "mem.h"
-#include "schema.h"
+#include "json-schema.h"
 
 struct check {
 	struct json_object *schema;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* JSON Schema, as far as `llmc schema` uses it. */
-#ifndef SCHEMA_H
-#define SCHEMA_H
+#ifndef JSON_SCHEMA_H
+#define JSON_SCHEMA_H
 
 #include <stdbool.h>
 
