@@ -20,7 +20,14 @@ enum letter {
 
 static const char *const letter_words[] = { "a", "b", "c", NULL };
 
+struct part {
+	char *name;
+	int64_t number;
+};
+
 struct thing {
+	struct part part, *rows, slots[2];
+	size_t row_count, slot_count;
 	char *text, *omitted;
 	bool flag;
 	int count, few;
@@ -33,7 +40,18 @@ struct thing {
 #define FIELD(key, member, ...) \
 	RECORD_FIELD(struct thing, key, member, ##__VA_ARGS__)
 
+static const struct schema_field part_fields[] = {
+	SCHEMA_FIELD(struct part, "n", name, .flags = SCHEMA_REQUIRED),
+	SCHEMA_FIELD(struct part, "i", number, .flags = SCHEMA_OMIT_UNSET),
+};
+static const struct schema part = SCHEMA_OF(struct part, part_fields);
+
 static const struct schema_field fields[] = {
+	SCHEMA_PART(
+	    struct thing, "p", STRUCT, part, part, .flags = SCHEMA_OMIT_UNSET),
+	SCHEMA_PARTS(struct thing, "r", ROWS, rows, row_count, part, .max = 3),
+	SCHEMA_PARTS(
+	    struct thing, "z", SLOTS, slots, slot_count, part, .max = 2),
 	FIELD("t", text),
 	FIELD("o", omitted, .flags = RECORD_OMIT_UNSET),
 	FIELD("f", flag),
@@ -80,6 +98,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    0) {
 		check(thing.count >= 0 && thing.few >= 0 && thing.few <= 4);
 		check(thing.sum >= 0 && thing.sum <= 1000 && thing.time >= 0);
+		check(thing.row_count <= 3 && thing.slot_count <= 2);
 		check(thing.number <= INT64_MAX && thing.letter <= C);
 		check_again(&thing);
 	}
