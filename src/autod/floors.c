@@ -19,7 +19,7 @@ floors_build(struct floors *floors, struct loop *loop,
 	int r;
 
 	*floors = (struct floors){ 0 };
-	r = core_new(loop, workspace, options, NULL, &floors->core, err);
+	r = core_new(loop, workspace, options, &floors->core, err);
 	if (r < 0)
 		return r;
 	floors->fleet = fleet_new(floors->core);

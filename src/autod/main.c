@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "caller.h"
 #include "core.h"
 #include "emit.h"
 #include "errtext.h"
@@ -19,6 +20,7 @@
 #include "identity.h"
 #include "life.h"
 #include "log.h"
+#include "look.h"
 #include "loop.h"
 #include "mem.h"
 #include "oneshot.h"
@@ -33,14 +35,18 @@ static const char usage[] =
     "usage: autod [--root DIR] [--oneshot]\n"
     "       autod [--root DIR] --auto [--until-empty] [--concurrency N]\n"
     "             [--task-pool-command CMD] [--post-accept-command CMD]\n"
-    "       autod [--root DIR] --store-task check|export|import|recover|compact\n"
-    "             [--file FILE] [--before MS]\n"
+    "       autod [--root DIR] --store-task check|export|import|sql\n"
+    "             [--file FILE] [--sql QUERY]\n"
+    "       autod [--root DIR] --look WHAT\n"
+    "       autod [--root DIR] --rebuild\n"
     "       autod --help | --version\n";
 
 struct options {
 	const char *root;
 	struct core_options core;
 	struct store_task store; /* name NULL = none */
+	const char *look; /* look.h; NULL = nothing */
+	bool rebuild;
 };
 
 /* Parse the option at argv[i]; returns the number of words used, 0 =
@@ -56,10 +62,12 @@ take_option(int argc, char **argv, int i, struct options *options)
 		{ "--oneshot", &options->core.oneshot, NULL },
 		{ "--auto", &options->core.auto_mode, NULL },
 		{ "--until-empty", &options->core.until_empty, NULL },
+		{ "--rebuild", &options->rebuild, NULL },
 		{ "--root", NULL, &options->root },
+		{ "--look", NULL, &options->look },
 		{ "--store-task", NULL, &options->store.name },
 		{ "--file", NULL, &options->store.file },
-		{ "--before", NULL, &options->store.before },
+		{ "--sql", NULL, &options->store.sql },
 		{ "--owner", NULL, &options->store.owner },
 		{ "--concurrency", NULL, &options->core.concurrency },
 		{ "--task-pool-command", NULL,
@@ -139,13 +147,14 @@ run_daemon(struct core *core)
 }
 
 /* What an agent starts is not the people's. A single request is checked as any
- * call is. */
+ * call is. repairs: the repair session may. */
 static int
-check_starter(const struct workspace *workspace, struct err *err)
+check_starter(const struct workspace *workspace, bool repairs, struct err *err)
 {
 	cleanup_free char *session = NULL;
 
-	return identity_own(workspace, &session) == 1 ?
+	return identity_own(workspace, &session) == 1 &&
+		!(repairs && strcmp(session, CALLER_REPAIR) == 0) ?
 	    err_set(err, -EPERM,
 		"agents may not start autod; this is the session of %s",
 		session) :
@@ -172,9 +181,16 @@ main(int argc, char **argv)
 		    workspace_at(options.root, &workspace, &err) :
 		    workspace_find(".", &workspace, &err)) < 0)
 		return fail(&err);
-	if (root_mark_check(&workspace, &err) < 0 ||
-	    (!options.core.oneshot && check_starter(&workspace, &err) < 0))
+	/* What only looks runs nothing that the settings say. */
+	if (options.look != NULL)
+		return look_run(&workspace, options.look);
+	if (root_mark_check(&workspace, &err) < 0)
 		return fail(&err);
+	if (!options.core.oneshot &&
+	    check_starter(&workspace, options.rebuild, &err) < 0)
+		return fail(&err);
+	if (options.rebuild)
+		return look_rebuild(&workspace);
 	if (options.store.name != NULL)
 		return store_task_run(&workspace, &options.store);
 	log = workspace_path(&workspace, "logs/autod.log");

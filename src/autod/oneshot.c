@@ -22,7 +22,7 @@
 #include "serve.h"
 
 #define SETTLE_MS 5
-/* Nothing takes longer than a job on the store, which has its own deadline; so
+/* Nothing takes longer than a job on the book, which has its own deadline; so
  * has whoever waits for us. */
 #define DEADLINE_MS ((API_STORE_JOB_MS + API_STORE_WAIT_MS) / 2)
 
@@ -38,13 +38,14 @@ struct oneshot {
 };
 
 static bool
-is_quiet(const struct core *core)
+is_quiet(struct core *core)
 {
 	for (size_t i = 0; i < core->floor_count; i++)
 		if (core->floors[i]->is_quiet != NULL &&
 		    !core->floors[i]->is_quiet(core->floors[i]->self))
 			return false;
-	return persist_is_idle(core);
+	/* It does not wait for space on the disk either. */
+	return persist_is_idle(core) || persist_ready(core, NULL) < 0;
 }
 
 /* The answer was printed, but what the call started must be finished and

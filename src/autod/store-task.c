@@ -2,35 +2,26 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "api-store.h"
+#include "book-care.h"
 #include "buf.h"
-#include "clock.h"
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
-#include "store-aside.h"
-#include "store-job.h"
 #include "store-task.h"
 #include "text.h"
 #include "workspace.h"
 
-/* These put another file in the place of the store: nobody may have it open. */
-static bool
-needs_lock(const char *name)
-{
-	return strcmp(name, "import") == 0 || strcmp(name, "recover") == 0;
-}
-
-/* The daemon that started this has the lock, and has closed the store. With it
- * the job ends too: the next one opens the store. */
+/* The daemon that started this has the lock. With it the job ends too: the next
+ * one loads its plans. */
 static int
 follow_owner(const char *owner, struct err *err)
 {
@@ -51,66 +42,50 @@ take_lock(const struct workspace *workspace, const char *name, struct err *err)
 	cleanup_free char *path = workspace_path(workspace, "state.lock");
 	int r;
 
-	if (!needs_lock(name))
+	/* A daemon that does not know of it would not load the plans. */
+	if (strcmp(name, "import") != 0)
 		return 0;
 	r = lock_try(path, err);
 	if (r == -EAGAIN)
 		return err_set(err, r,
-		    "the daemon has the store of goals; type: llmc store %s",
-		    name);
+		    "the daemon has the book; type: llmc store %s", name);
 	return r;
-}
-
-/* Of a damaged store, everything is moved first. */
-static int
-find_damaged(const char *path, char **ret_file, struct err *err)
-{
-	if (!file_exists(path))
-		store_aside(path, clock_wall_ms(), NULL, NULL);
-	*ret_file = store_aside_newest(path);
-	return *ret_file != NULL ?
-	    0 :
-	    err_set(err, -ENOENT,
-		"no damaged store of goals was moved aside, so there is "
-		"nothing to recover; to look for damage, type: llmc store "
-		"check");
 }
 
 static int
 run(const struct workspace *workspace, const struct store_task *task,
     struct json_object **ret_report, struct err *err)
 {
-	cleanup_free char *path = workspace_path(workspace, "store.db");
-	cleanup_free char *damaged = NULL;
-	struct store_job job = {
-		.task = task->name, .path = path, .file = task->file
-	};
-	int r = 0;
+	cleanup_free char *path = workspace_path(workspace, WORKSPACE_BOOK);
+	size_t records = 0, events = 0;
+	int r;
 
-	if (task->before != NULL &&
-	    !text_parse_int(task->before, 0, INT64_MAX, &job.before_ms))
-		return err_set(
-		    err, -EINVAL, "--before takes milliseconds since 1970");
-	if (strcmp(task->name, "recover") == 0 && task->file == NULL) {
-		r = find_damaged(path, &damaged, err);
-		job.file = damaged;
+	if (strcmp(task->name, "check") == 0)
+		return book_check(path, ret_report, err);
+	if (strcmp(task->name, "sql") == 0)
+		return book_sql(path, task->sql != NULL ? task->sql : "",
+		    API_SQL_MS, ret_report, err);
+	if (strcmp(task->name, "export") == 0) {
+		r = book_export(path, task->file, err);
+		if (r < 0 || task->file == NULL)
+			return r;
+		*ret_report = json_object_new_object();
+		json_set_string(*ret_report, "file", task->file);
+		return 0;
 	}
-	if (r == 0)
-		r = store_job_run(&job, ret_report, err);
-	if (r == -EEXIST)
-		err_set(err, r,
-		    "there is a store of goals with something in it; to "
-		    "replace it, type: llmc down, and move %s elsewhere",
-		    path);
-	if (r == -EUCLEAN && damaged != NULL)
-		err_set(err, r,
-		    "nothing can be read of %s; if you have an export, type: "
-		    "llmc store import FILE; otherwise move it elsewhere, to "
-		    "begin without goals",
-		    damaged);
-	if (r == 0 && damaged != NULL)
-		json_set_string(*ret_report, "file", damaged);
-	return r;
+	if (strcmp(task->name, "import") != 0)
+		return err_set(err, -EINVAL,
+		    "unknown task %s: check, export, import or sql",
+		    task->name);
+	if (task->file == NULL)
+		return err_set(err, -EINVAL, "import needs a file");
+	r = book_import(path, task->file, &records, &events, err);
+	if (r < 0)
+		return r;
+	*ret_report = json_object_new_object();
+	json_set_int(*ret_report, "records", (int64_t)records);
+	json_set_int(*ret_report, "events", (int64_t)events);
+	return 0;
 }
 
 int

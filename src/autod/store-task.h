@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * autod --store-task: one job on the store of goals (store-job.h), in a process
- * of its own, because it may take long. The daemon starts it; a person may too,
- * if no daemon runs.
+ * autod --store-task: one job on the book (book-care.h), in a process of its
+ * own, because it may take long. The daemon starts it; a person may too, if no
+ * daemon runs.
  */
 #ifndef STORE_TASK_H
 #define STORE_TASK_H
@@ -11,9 +11,9 @@
 struct workspace;
 
 struct store_task {
-	const char *name; /* check, export, import, recover, compact */
+	const char *name; /* check, export, import, sql */
 	const char *file; /* NULL = none */
-	const char *before; /* compact: milliseconds since 1970 */
+	const char *sql; /* a query */
 	const char *owner; /* pid of the daemon that started it, NULL = none */
 };
 

@@ -304,8 +304,8 @@ file_temporary_name(const char *path)
 }
 
 static int
-file_replace_at(const char *path, const void *bytes, size_t len, mode_t mode,
-    bool sync, struct stat *ret_stat)
+file_replace_at(
+    const char *path, const void *bytes, size_t len, mode_t mode, bool sync)
 {
 	cleanup_fd int dir = -1, fd = -1;
 	cleanup_free char *temporary = NULL;
@@ -327,8 +327,6 @@ file_replace_at(const char *path, const void *bytes, size_t len, mode_t mode,
 	if (fd == -1)
 		return -errno;
 	r = file_fill(fd, bytes, len, mode, found ? &st : NULL, sync);
-	if (r == 0 && fstat(fd, ret_stat) == -1)
-		r = -errno;
 	if (r == 0 && rename(temporary, path) == -1)
 		r = -errno;
 	if (r < 0) {
@@ -340,7 +338,7 @@ file_replace_at(const char *path, const void *bytes, size_t len, mode_t mode,
 
 static int
 file_replace_any(const char *path, const void *bytes, size_t len, mode_t mode,
-    bool sync, struct stat *ret_stat, struct err *err)
+    bool sync, struct err *err)
 {
 	cleanup_free char *target = NULL;
 	int r;
@@ -350,7 +348,7 @@ file_replace_any(const char *path, const void *bytes, size_t len, mode_t mode,
 	if (target == NULL)
 		r = -errno;
 	else
-		r = file_replace_at(target, bytes, len, mode, sync, ret_stat);
+		r = file_replace_at(target, bytes, len, mode, sync);
 	if (r < 0)
 		return file_fail(err, r, "cannot write", path);
 	return 0;
@@ -360,25 +358,14 @@ int
 file_replace(const char *path, const void *bytes, size_t len, mode_t mode,
     struct err *err)
 {
-	struct stat st;
-
-	return file_replace_any(path, bytes, len, mode, true, &st, err);
+	return file_replace_any(path, bytes, len, mode, true, err);
 }
 
 int
 file_replace_soon(const char *path, const void *bytes, size_t len, mode_t mode,
     struct err *err)
 {
-	struct stat st;
-
-	return file_replace_any(path, bytes, len, mode, false, &st, err);
-}
-
-int
-file_replace_stat(const char *path, const void *bytes, size_t len, mode_t mode,
-    struct stat *ret_stat, struct err *err)
-{
-	return file_replace_any(path, bytes, len, mode, true, ret_stat, err);
+	return file_replace_any(path, bytes, len, mode, false, err);
 }
 
 /* Could both be the temporary name of one file? */

@@ -14,7 +14,6 @@
 
 struct buf;
 struct err;
-struct stat;
 
 /*
  * Below a folder named .llmc, which is ours, no part of a path may be a
@@ -57,10 +56,6 @@ int file_replace(const char *path, const void *bytes, size_t len, mode_t mode,
  * may be the old one, the new one, empty or cut short. */
 int file_replace_soon(const char *path, const void *bytes, size_t len,
     mode_t mode, struct err *err);
-/* The same as file_replace(), and return the stat of the new file. It is taken
- * from the open descriptor, since another file may have replaced it by now. */
-int file_replace_stat(const char *path, const void *bytes, size_t len,
-    mode_t mode, struct stat *ret_stat, struct err *err);
 /* Remove what a writer that was killed in file_replace() has left of its new
  * file. Only for who alone writes that file. */
 void file_replace_tidy(const char *path);

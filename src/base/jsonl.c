@@ -347,13 +347,3 @@ jsonl_since(const char *path, int64_t since_ms, jsonl_fn *fn, void *arg,
 	free(files.at);
 	return r;
 }
-
-void
-jsonl_remove(const char *path, int keep)
-{
-	for (int i = 0; i <= keep; i++) {
-		cleanup_free char *name = jsonl_name(path, i);
-
-		unlink(name);
-	}
-}

@@ -36,7 +36,4 @@ int jsonl_last(
 int jsonl_since(const char *path, int64_t since_ms, jsonl_fn *fn, void *arg,
     struct err *err);
 
-/* Remove path, path.1, ... path.<keep>. */
-void jsonl_remove(const char *path, int keep);
-
 #endif

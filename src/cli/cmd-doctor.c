@@ -28,13 +28,14 @@
 #include "json.h"
 #include "mem.h"
 #include "preflight.h"
+#include "root-id.h"
 #include "root-mark.h"
 #include "roster.h"
 #include "settings.h"
 #include "shape.h"
 #include "sibling.h"
 #include "start-facts.h"
-#include "state-file.h"
+#include "state-upgrade.h"
 #include "text.h"
 
 #define PROGRAM_DEADLINE_MS 10000
@@ -302,8 +303,8 @@ static void
 check_state(struct doctor *d)
 {
 	const struct workspace *ws = &d->cli->workspace;
-	cleanup_free char *file = workspace_path(ws, "state.json");
-	cleanup_free char *recovered = NULL, *worktrees = NULL;
+	cleanup_free char *file = workspace_path(ws, WORKSPACE_BOOK);
+	cleanup_free char *worktrees = NULL;
 	char id[ID_UUID_SIZE];
 	const char *root_id;
 	struct err err = { 0 };
@@ -312,31 +313,25 @@ check_state(struct doctor *d)
 	    d->settings == NULL ?
 		".worktrees" :
 		settings_string(d->settings, "repo.worktree_dir"));
-	if (state_file_is_lost(ws, worktrees, &err)) {
+	if (state_upgrade_is_lost(ws, worktrees, &err)) {
 		doctor_note(d, VERDICT_FAIL, "state", err.msg, NULL);
 		return;
 	}
-	if (!file_exists(file)) {
-		doctor_note(d, VERDICT_OK, "state", "none yet", NULL);
-		return;
-	}
-	if (state_file_load(ws, clock_wall_ms(), &d->state, &recovered, &err) <
-	    0) {
+	if (roster_read(d->cli, &d->state, &err) < 0) {
 		doctor_note(d, VERDICT_FAIL, "state", err.msg,
+		    "the next daemon saves what can be read of it: llmc up; or "
 		    "create a new one from the worktrees: llmc doctor "
 		    "--rebuild");
 		return;
 	}
 	d->have_state = true;
-	root_id = state_file_root_id(ws, id, NULL) == 0 ? id : NULL;
+	root_id = root_id_read(ws, id, NULL) == 0 ? id : NULL;
 	if (state_check(&d->state, root_id, NULL, &err) < 0)
 		doctor_note(d, VERDICT_FAIL, "state", err.msg,
 		    "create a new one from the worktrees: llmc doctor "
 		    "--rebuild");
-	else if (recovered != NULL)
-		doctor_note(d, VERDICT_WARN, "state", recovered,
-		    "nothing: the backup is in use, and the next daemon writes "
-		    "a new file");
+	else if (!file_exists(file))
+		doctor_note(d, VERDICT_OK, "state", "none yet", NULL);
 	else
 		doctor_note(d, VERDICT_OK, "state", file, NULL);
 }

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "commands.h"
+#include "errtext.h"
 #include "hand-task.h"
 #include "iteration-words.h"
 #include "json.h"
-#include "jsonl.h"
 #include "mem.h"
 #include "oversight-shape.h"
+#include "remote.h"
 #include "roster.h"
 #include "shape.h"
 #include "table.h"
@@ -22,8 +23,8 @@ static const char *const shown[] = { "at_ms", "worker", "iteration", "check",
 	"intervention", "outcome" };
 
 /* Without what only the daemon needs. */
-static bool
-on_record(struct json_object *record, void *arg)
+static void
+add_record(struct json_object *record, struct json_object *list)
 {
 	struct json_object *copy = json_object_new_object(), *json = NULL;
 
@@ -32,10 +33,9 @@ on_record(struct json_object *record, void *arg)
 			json_set(copy, shown[i], json_object_get(json));
 	if (json_object_object_length(copy) > 2 ||
 	    json_object_object_get_ex(copy, "outcome", NULL))
-		json_object_array_add(arg, copy);
+		json_object_array_add(list, copy);
 	else
 		json_object_put(copy);
-	return true;
 }
 
 /* --- for people ------------------------------------------------------ */
@@ -215,7 +215,10 @@ find_task(struct cli *cli, const char *name, char **ret_task)
 static int
 iterations_run(struct cli *cli, const struct cli_args *args)
 {
-	cleanup_free char *task = NULL, *name = NULL, *file = NULL;
+	cleanup_json struct json_object *turns = NULL;
+	cleanup_free char *task = NULL;
+	struct json_object *params;
+	struct err err = { 0 };
 	int status = find_task(cli, args->list[0], &task);
 
 	if (status != CLI_OK || task == NULL)
@@ -225,10 +228,13 @@ iterations_run(struct cli *cli, const struct cli_args *args)
 		    "%s is neither a worker nor the id of a task; type: llmc "
 		    "task list",
 		    task);
-	name = xasprintf("iterations/%s.jsonl", task);
-	file = workspace_path(&cli->workspace, name);
+	params = json_object_new_object();
+	json_set_string(params, "task", task);
+	if (remote_look(cli, "turns", params, &turns, &err) < 0)
+		return cli_fail_err(cli, "io", &err);
 	cli->result = json_object_new_array();
-	jsonl_last(file, 0, on_record, cli->result, NULL);
+	for (size_t i = 0; i < json_object_array_length(turns); i++)
+		add_record(json_object_array_get_idx(turns, i), cli->result);
 	show(cli, args->list[0]);
 	return CLI_OK;
 }

@@ -54,7 +54,7 @@ ask_tip(struct cli *cli, const char *branch, const char *what)
 	return buf_take(&id);
 }
 
-/* What the last daemon left in state.json. */
+/* What the last daemon left in the book. */
 static int
 load_resting(struct cli *cli, struct json_object **ret_list)
 {

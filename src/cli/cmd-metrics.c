@@ -10,12 +10,8 @@
 #include "file.h"
 #include "json.h"
 #include "mem.h"
-#include "metrics-state.h"
-#include "metrics-text.h"
-#include "roster.h"
-#include "settings.h"
+#include "remote.h"
 #include "shape.h"
-#include "span-files.h"
 
 #define ANSWER_MS 5000
 
@@ -29,41 +25,18 @@ static const struct cli_flag metrics_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-static void
-on_span(const struct work_span *span, void *arg)
-{
-	struct metrics *m = arg;
-
-	m->uses[span->use] += span->to_ms - span->from_ms;
-}
-
-/* Of a daemon that was killed, the next one counts what goes on. */
 static int
-from_files(struct cli *cli, struct buf *out)
+from_book(struct cli *cli, struct buf *out)
 {
-	struct metrics m = { .version = LLMC_VERSION };
-	struct settings *settings = NULL;
-	struct state state;
-	int64_t now = clock_wall_ms();
-	int status = cli_load_settings(cli, &settings);
+	struct json_object *params = json_object_new_object();
+	cleanup_json struct json_object *answer = NULL;
+	struct err err = { 0 };
 
-	if (status != CLI_OK)
-		return status;
-	status = roster_load(cli, &state);
-	if (status == CLI_OK) {
-		metrics_state_fill(&state, settings, now, &m);
-		if (state.daemon_running) { /* it was killed */
-			span_files_uncounted(
-			    &cli->workspace, &state, now, on_span, &m);
-			span_files_open(
-			    &cli->workspace, &state, false, now, on_span, &m);
-			m.beat_s = span_files_beat_ms(&cli->workspace) / 1000;
-		}
-		metrics_text(&m, out);
-		state_release(&state);
-	}
-	settings_free(settings);
-	return status;
+	json_set_int(params, "now_ms", clock_wall_ms());
+	if (remote_look(cli, "metrics", params, &answer, &err) < 0)
+		return cli_fail_err(cli, "io", &err);
+	buf_adds(out, json_string_or(answer, "text", ""));
+	return CLI_OK;
 }
 
 /* False: no daemon answers. */
@@ -94,7 +67,7 @@ metrics_run(struct cli *cli, const struct cli_args *args)
 		return cli_misuse(
 		    cli, &cmd_metrics, "--output needs the path of a file");
 	if (!from_daemon(cli, &text)) {
-		int status = from_files(cli, &text);
+		int status = from_book(cli, &text);
 
 		if (status != CLI_OK)
 			return status;

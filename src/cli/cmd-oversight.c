@@ -11,12 +11,11 @@
 #include "detection.h"
 #include "errtext.h"
 #include "file.h"
-#include "iteration-tally.h"
 #include "json.h"
 #include "mem.h"
 #include "oversight-config.h"
-#include "oversight-report.h"
 #include "oversight-shape.h"
+#include "remote.h"
 #include "settings.h"
 #include "shape.h"
 #include "thresholds.h"
@@ -71,12 +70,25 @@ check(struct cli *cli, const char *file)
 
 /* --- recorded iterations --------------------------------------------- */
 
+static struct json_object *
+iterations_of(struct json_object *turns)
+{
+	struct json_object *list = json_object_new_array(), *it = NULL;
+
+	for (size_t i = 0; i < json_object_array_length(turns); i++)
+		if (json_object_object_get_ex(
+			json_object_array_get_idx(turns, i), "iteration", &it))
+			json_object_array_add(list, json_object_get(it));
+	return list;
+}
+
 static int
 replay(struct cli *cli, const char *task)
 {
 	struct settings *settings = NULL;
 	struct oversight_config config;
-	cleanup_json struct json_object *history = NULL;
+	cleanup_json struct json_object *turns = NULL, *history = NULL;
+	struct json_object *params;
 	struct err err = { 0 };
 	int status = cli_load_settings(cli, &settings);
 
@@ -84,9 +96,12 @@ replay(struct cli *cli, const char *task)
 		return status;
 	oversight_config_read(settings, &config);
 	settings_free(settings);
-	if (strchr(task, '/') == NULL)
-		history = iteration_tally_history(&cli->workspace, task);
-	if (history == NULL || json_object_array_length(history) == 0)
+	params = json_object_new_object();
+	json_set_string(params, "task", task);
+	if (remote_look(cli, "turns", params, &turns, &err) < 0)
+		return cli_fail_err(cli, "io", &err);
+	history = iterations_of(turns);
+	if (json_object_array_length(history) == 0)
 		return cli_fail(cli, "unknown",
 		    "no iteration of %s is recorded; type: llmc task list",
 		    task);
@@ -100,11 +115,14 @@ replay(struct cli *cli, const char *task)
 static int
 report(struct cli *cli)
 {
-	struct oversight_tally tally;
+	cleanup_json struct json_object *answer = NULL;
+	struct err err = { 0 };
 
-	iteration_tally(&cli->workspace, &tally);
-	cli->result = oversight_report_json(&tally);
-	oversight_report_text(&tally, &cli->text);
+	if (remote_look(cli, "tally", json_object_new_object(), &answer, &err) <
+	    0)
+		return cli_fail_err(cli, "io", &err);
+	cli->result = json_object_get(json_object_object_get(answer, "report"));
+	buf_adds(&cli->text, json_string_or(answer, "text", ""));
 	return CLI_OK;
 }
 

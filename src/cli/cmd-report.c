@@ -13,19 +13,14 @@
 #include "mem.h"
 #include "overseer-files.h"
 #include "progress.h"
-#include "report-files.h"
+#include "remote.h"
 #include "report-html.h"
-#include "report-make.h"
-#include "report-period.h"
 #include "report-print.h"
 #include "report-shape.h"
-#include "roster.h"
-#include "settings.h"
 #include "since.h"
 #include "view-doc.h"
 #include "view-source.h"
 
-#define DAY_MS    (24 * 3600 * (int64_t)1000)
 #define HTML_MODE 0644
 
 enum {
@@ -44,106 +39,58 @@ static const struct cli_flag report_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* What it is made of. */
-struct making {
-	struct cli *cli;
-	struct json_object *view;
-	bool live; /* a daemon answers */
-	struct state state;
-	struct report_run run;
-	struct report_inputs in;
-	struct report_files files;
-};
-
 /* Does the last run go on? Also while the overseer starts its next daemon. */
 static bool
-goes_on(struct making *m)
+is_active(struct cli *cli, struct json_object *view, bool live)
 {
 	cleanup_free char *ended =
-	    workspace_path(&m->cli->workspace, "ended.json");
+	    workspace_path(&cli->workspace, "ended.json");
 	struct overseer_files overseer;
 	bool active;
 
-	if (m->live)
-		return json_bool_or(view_of(m->view, "head"), "auto", false);
+	if (live)
+		return json_bool_or(view_of(view, "head"), "auto", false);
 	if (access(ended, F_OK) == 0) /* the daemon says that it is over */
 		return false;
-	overseer_files_load(m->cli, &overseer);
+	overseer_files_load(cli, &overseer);
 	active = overseer.active;
 	overseer_files_release(&overseer);
 	return active;
 }
 
-/* The period begins. CLI_OK, or the failure is reported. */
+/* autod makes it (look-private.h). CLI_OK, or the failure is reported. */
 static int
-choose(struct making *m, const char *since, const char *run)
+make(struct cli *cli, const char *run, int64_t since_ms, int64_t now_ms,
+    struct json_object **ret_report)
 {
-	m->in.now_ms = clock_wall_ms();
-	if (since != NULL) {
-		if (!since_parse(since, m->in.now_ms, &m->in.from_ms) ||
-		    m->in.from_ms > m->in.now_ms || m->in.from_ms < 0)
-			return cli_misuse(m->cli, &cmd_report,
-			    "--since %s: expected " SINCE_EXPECTED
-			    ", not in the future",
-			    since);
-		return CLI_OK;
-	}
-	m->run.wanted = run != NULL ? xstrdup(run) : NULL;
-	report_files_run(&m->cli->workspace, &m->run);
-	if (run != NULL && !report_run_is_found(&m->run))
-		return m->run.last != NULL ?
-		    cli_fail(m->cli, "unknown_run",
-			"there is no run %s; the last one: llmc report --run "
-			"%s",
-			run, m->run.last) :
-		    cli_fail(m->cli, "unknown_run",
-			"there is no run %s; a run begins with: llmc up --auto",
-			run);
-	m->in.run = m->run.id;
-	m->in.first_run = m->run.first;
-	m->in.from_ms =
-	    m->run.id != NULL ? m->run.from_ms : m->in.now_ms - DAY_MS;
-	return CLI_OK;
-}
-
-/* ... and ends. */
-static void
-close_period(struct making *m)
-{
-	m->in.to_ms = m->in.now_ms;
-	m->in.goes_on = true;
-	if (m->run.id == NULL)
-		return;
-	m->in.goes_on = m->run.next_ms == 0 && goes_on(m);
-	m->in.to_ms = report_run_end(&m->run, m->files.spans,
-	    m->files.span_count, m->in.goes_on, m->in.now_ms);
-}
-
-static int
-read_all(struct making *m)
-{
-	struct settings *settings = NULL;
-	int status = cli_load_settings(m->cli, &settings);
+	cleanup_json struct json_object *report = NULL;
+	struct json_object *params, *view = NULL, *last = NULL;
+	struct err err = { 0 };
+	bool live = false;
+	int status = view_source_once(cli, &view, &live);
 
 	if (status != CLI_OK)
 		return status;
-	report_files_load(&m->cli->workspace, &m->state, m->live, m->in.from_ms,
-	    m->in.now_ms, &m->files);
-	if (!m->live)
-		report_files_check(
-		    &m->state, settings, view_of(m->view, "head"));
-	if (!m->live)
-		report_files_book_repairs(
-		    &m->files, &m->state, view_of(m->view, "budget"));
-	settings_free(settings);
-	m->in.view = m->view;
-	m->in.ended = m->files.ended;
-	m->in.repairs = m->files.repairs;
-	m->in.events = m->files.events;
-	m->in.spans = m->files.spans;
-	m->in.span_count = m->files.span_count;
-	close_period(m);
-	return CLI_OK;
+	params = json_object_new_object();
+	json_set_bool(params, "live", live);
+	json_set_bool(params, "active", is_active(cli, view, live));
+	json_set_int(params, "now_ms", now_ms);
+	if (since_ms >= 0)
+		json_set_int(params, "since_ms", since_ms);
+	json_set_string(params, "run", run);
+	json_set(params, "view", view);
+	if (remote_look(cli, "report", params, &report, &err) < 0)
+		return cli_fail_err(cli, "io", &err);
+	if (!json_object_object_get_ex(report, "unknown_run", &last)) {
+		*ret_report = take_ptr(&report);
+		return CLI_OK;
+	}
+	return last != NULL ?
+	    cli_fail(cli, "unknown_run",
+		"there is no run %s; the last one: llmc report --run %s", run,
+		json_object_get_string(last)) :
+	    cli_fail(cli, "unknown_run",
+		"there is no run %s; a run begins with: llmc up --auto", run);
 }
 
 static int
@@ -163,48 +110,31 @@ write_html(struct cli *cli, const char *file, struct json_object *report)
 }
 
 static int
-make(struct making *m, const struct cli_args *args)
-{
-	const char *html = args->flags[FLAG_HTML];
-	int status = choose(m, args->flags[FLAG_SINCE], args->flags[FLAG_RUN]);
-	struct json_object *report;
-
-	if (status != CLI_OK)
-		return status;
-	progress_begin(m->cli, "reading the records");
-	status = read_all(m);
-	if (status != CLI_OK)
-		return status;
-	report = report_make(&m->in);
-	progress_end();
-	report_files_release(&m->files);
-	m->cli->result = report;
-	if (html != NULL)
-		return write_html(m->cli, html, report);
-	report_print(report, m->cli->width, m->cli->colour, &m->cli->text);
-	return CLI_OK;
-}
-
-static int
 report_run(struct cli *cli, const struct cli_args *args)
 {
-	struct making m = { .cli = cli };
+	const char *since = args->flags[FLAG_SINCE];
+	const char *run = args->flags[FLAG_RUN], *html = args->flags[FLAG_HTML];
+	int64_t now = clock_wall_ms(), from = -1;
 	int status;
 
-	if (args->flags[FLAG_SINCE] != NULL && args->flags[FLAG_RUN] != NULL)
+	if (since != NULL && run != NULL)
 		return cli_misuse(
 		    cli, &cmd_report, "--since and --run: give one of them");
-	status = view_source_once(cli, &m.view, &m.live);
+	if (since != NULL &&
+	    (!since_parse(since, now, &from) || from > now || from < 0))
+		return cli_misuse(cli, &cmd_report,
+		    "--since %s: expected " SINCE_EXPECTED
+		    ", not in the future",
+		    since);
+	progress_begin(cli, "reading the records");
+	status = make(cli, run, from, now, &cli->result);
+	progress_end();
 	if (status != CLI_OK)
 		return status;
-	status = roster_load(cli, &m.state);
-	if (status == CLI_OK) {
-		status = make(&m, args);
-		state_release(&m.state);
-	}
-	report_run_release(&m.run);
-	json_object_put(m.view);
-	return status;
+	if (html != NULL)
+		return write_html(cli, html, cli->result);
+	report_print(cli->result, cli->width, cli->colour, &cli->text);
+	return CLI_OK;
 }
 
 const struct cli_command cmd_report = {

@@ -49,7 +49,7 @@ find_commit(struct cli *cli, const char *word, char **ret_commit)
 	struct json_object *entry;
 	struct taskbook book;
 	struct err err = { 0 };
-	int status = taskbook_load(cli, 0, &book);
+	int status = taskbook_load_for(cli, word, &book);
 	int r;
 
 	if (status != CLI_OK)

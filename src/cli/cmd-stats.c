@@ -10,8 +10,8 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "perf-files.h"
 #include "perf-stats.h"
+#include "remote.h"
 #include "shape.h"
 #include "since.h"
 #include "table.h"
@@ -33,12 +33,15 @@ static const struct cli_flag stats_flags[] = {
 };
 
 static void
-on_record(struct json_object *record, void *arg)
+add_all(struct perf_stats *stats, struct json_object *attempts)
 {
-	struct perf_record facts;
+	for (size_t i = 0; i < json_object_array_length(attempts); i++) {
+		struct perf_record facts;
 
-	if (perf_record_read(record, &facts, NULL) == 0)
-		perf_stats_add(arg, &facts);
+		if (perf_record_read(json_object_array_get_idx(attempts, i),
+			&facts, NULL) == 0)
+			perf_stats_add(stats, &facts);
+	}
 }
 
 static void
@@ -107,6 +110,8 @@ stats_run(struct cli *cli, const struct cli_args *args)
 	const char *since_word = args->flags[FLAG_SINCE];
 	int64_t now = clock_wall_ms(), since = 0;
 	unsigned by = PERF_BY_AGENT;
+	cleanup_json struct json_object *attempts = NULL;
+	struct json_object *params;
 	struct perf_stats *stats;
 	struct err err = { 0 };
 	int status = CLI_OK;
@@ -117,11 +122,14 @@ stats_run(struct cli *cli, const struct cli_args *args)
 	if (since_word != NULL && !since_parse(since_word, now, &since))
 		return cli_misuse(cli, &cmd_stats,
 		    "--since %s: expected " SINCE_EXPECTED, since_word);
+	params = json_object_new_object();
+	json_set_int(params, "since_ms", since);
+	json_set_int(params, "now_ms", now);
 	stats = perf_stats_new((enum perf_by)by);
-	if (perf_files_read(
-		&cli->workspace, since, now, on_record, stats, &err) < 0) {
+	if (remote_look(cli, "attempts", params, &attempts, &err) < 0) {
 		status = cli_fail_err(cli, "io", &err);
 	} else {
+		add_all(stats, attempts);
 		cli->result = perf_stats_to_json(stats);
 		if (perf_stats_count(stats) > 0)
 			show(cli, stats, (enum perf_by)by);
@@ -145,7 +153,7 @@ const struct cli_command cmd_stats = {
 	    "A run is one attempt at a task. Runs are added up by the agent "
 	    "that was asked for\n(a card in [agents.NAME], or a role), by "
 	    "model, or by the type of task (the role\nthat its agent was "
-	    "spawned with). They are kept for 30 days in .llmc/perf/.\n",
+	    "spawned with). They are kept for 30 days.\n",
 	.flags = stats_flags,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct schema_field){ .type = SCHEMA_ROWS,

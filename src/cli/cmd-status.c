@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * llmc status: what state.json and daemon.json say. Only reads: asks neither
- * the daemon nor tmux nor git, and changes nothing.
+ * llmc status: what the state and daemon.json say. Only reads: asks neither
+ * tmux nor git, and changes nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -520,8 +520,8 @@ const struct cli_command cmd_status = {
 	.help =
 	    "Prints one line per worker: name, status, branch, time in that "
 	    "status, commit,\nand the beginning of its task; below, what needs "
-	    "you and what to type. Only\nreads files, so it is fast "
-	    "and works without a daemon.\n",
+	    "you and what to type. Only\nreads what was saved, so it is "
+	    "fast and works without a daemon.\n",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT | CLI_DAEMON_DOES,
 	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
 	    .of = &status_shape },

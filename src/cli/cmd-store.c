@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc store: the file of goals and their history: checked, exported, imported,
- * recovered, compacted. The owner does it. */
+/* llmc store: the book: checked, exported, imported, queried. The owner does
+ * it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,18 +17,9 @@
 #include "progress.h"
 #include "remote.h"
 #include "shape.h"
-#include "text.h"
+#include "strv.h"
+#include "table.h"
 #include "verbs.h"
-
-enum {
-	FLAG_BEFORE
-};
-
-static const struct cli_flag store_flags[] = {
-	[FLAG_BEFORE] = { "before", "AGE",
-	    "for compact: events older than AGE (default: 30d)" },
-	{ NULL, NULL, NULL },
-};
 
 static int
 ask(struct cli *cli, const char *method, struct json_object *params,
@@ -79,7 +70,7 @@ store_check(struct cli *cli, const struct cli_args *args)
 {
 	struct json_object *problems = NULL;
 	int status = ask(cli, "overseer.store.check", json_object_new_object(),
-	    "checking the store of goals");
+	    "checking the book");
 	size_t count = 0;
 
 	(void)args;
@@ -133,8 +124,7 @@ store_export(struct cli *cli, const struct cli_args *args)
 	cleanup_free char *own = workspace_path(&cli->workspace, name);
 	bool prints = args->count == 1;
 	int status = ask(cli, "overseer.store.export",
-	    file_params(prints ? own : args->list[1]),
-	    "writing the store of goals");
+	    file_params(prints ? own : args->list[1]), "writing the export");
 
 	if (status == CLI_OK && prints) {
 		json_object_put(take_ptr(&cli->result));
@@ -151,7 +141,7 @@ static int
 store_import(struct cli *cli, const struct cli_args *args)
 {
 	int status = ask(cli, "overseer.store.import",
-	    file_params(args->list[1]), "importing the store of goals");
+	    file_params(args->list[1]), "importing");
 
 	if (status == CLI_OK) {
 		buf_adds(&cli->text, "Imported ");
@@ -161,54 +151,86 @@ store_import(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static int
-store_recover(struct cli *cli, const struct cli_args *args)
+static void
+add_cell(struct buf *out, struct json_object *value)
 {
-	int status = ask(cli, "overseer.store.recover",
-	    json_object_new_object(), "recovering the store of goals");
+	if (json_object_is_type(value, json_type_string))
+		buf_adds(out, json_object_get_string(value));
+	else if (value != NULL)
+		json_print(value, false, out);
+}
 
-	(void)args;
-	if (status != CLI_OK)
-		return status;
-	buf_adds(&cli->text, "Recovered ");
-	add_counts(cli);
-	buf_adds(&cli->text, "; ");
-	add_count(cli, "gaps", "place");
-	buf_adds(&cli->text, " could not be read, ");
-	add_count(cli, "refused", "row");
-	buf_addf(&cli->text,
-	    " made no sense.\nThe damaged store is still there: %s\n",
-	    json_string_or(cli->result, "file", ""));
-	return CLI_OK;
+/* Numbers are on the right, if all of a column are. */
+static bool
+has_numbers(struct json_object *rows, size_t column)
+{
+	size_t count = json_object_array_length(rows);
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *value = json_object_array_get_idx(
+		    json_object_array_get_idx(rows, i), column);
+
+		if (json_object_is_type(value, json_type_string))
+			return false;
+	}
+	return count > 0;
+}
+
+static void
+print_rows(struct cli *cli, struct json_object *names, struct json_object *rows)
+{
+	size_t width = json_object_array_length(names);
+	size_t count = json_object_array_length(rows);
+	struct table_column *columns = xcalloc(width, sizeof *columns);
+	const char **cells = xcalloc(width, sizeof *cells);
+	struct table *table;
+
+	for (size_t i = 0; i < width; i++)
+		columns[i] = (struct table_column){
+			.title = json_object_get_string(
+			    json_object_array_get_idx(names, i)),
+			.right = has_numbers(rows, i),
+		};
+	table = table_new(columns, width);
+	for (size_t i = 0; i < count; i++) {
+		cleanup_strv char **own = NULL;
+
+		for (size_t j = 0; j < width; j++) {
+			struct buf cell = BUF_INIT;
+
+			add_cell(&cell,
+			    json_object_array_get_idx(
+				json_object_array_get_idx(rows, i), j));
+			strv_take(&own, buf_take(&cell));
+		}
+		for (size_t j = 0; j < width; j++)
+			cells[j] = own[j];
+		table_row(table, cells);
+	}
+	table_print(table, 0, false, &cli->text);
+	table_free(table);
+	free(columns);
+	free(cells);
 }
 
 static int
-store_compact(struct cli *cli, const struct cli_args *args)
+store_sql(struct cli *cli, const struct cli_args *args)
 {
-	const char *before = args->flags[FLAG_BEFORE];
 	struct json_object *params = json_object_new_object();
-	int64_t ms;
+	struct json_object *names = NULL, *rows = NULL;
 	int status;
 
-	if (before != NULL) {
-		if (!text_parse_duration(before, &ms) ||
-		    ms / 1000 > INT32_MAX) {
-			json_object_put(params);
-			return cli_misuse(cli, &cmd_store,
-			    "--before takes an age, such as 30d or 12h");
-		}
-		json_set_int(params, "older_than", ms / 1000);
-	}
-	status = ask(cli, "overseer.store.compact", params,
-	    "compacting the store of goals");
+	json_set_string(params, "sql", args->list[1]);
+	status = ask(cli, "overseer.store.sql", params, "querying the book");
 	if (status != CLI_OK)
 		return status;
-	add_count(cli, "removed", "event");
-	buf_adds(&cli->text, " replaced by ");
-	add_count(cli, "milestones", "milestone");
-	buf_adds(&cli->text, ", ");
-	add_count(cli, "ended", "ended record");
-	buf_adds(&cli->text, " of mail, requests and reservations removed.\n");
+	if (json_object_object_get_ex(cli->result, "columns", &names) &&
+	    json_object_object_get_ex(cli->result, "rows", &rows))
+		print_rows(cli, names, rows);
+	if (json_bool_or(cli->result, "truncated", false))
+		buf_adds(&cli->text,
+		    "There are more rows; ask for less, with WHERE or LIMIT "
+		    "and OFFSET.\n");
 	return CLI_OK;
 }
 
@@ -218,9 +240,7 @@ static const struct verb store_verbs[] = {
 	{ "check", 0, 0, 0, "check", store_check },
 	{ "export", 0, 1, 0, "export [FILE]", store_export },
 	{ "import", 1, 1, 0, "import FILE", store_import },
-	{ "recover", 0, 0, 0, "recover", store_recover },
-	{ "compact", 0, 0, 1u << FLAG_BEFORE, "compact [--before AGE]",
-	    store_compact },
+	{ "sql", 1, 1, 0, "sql QUERY", store_sql },
 	{ NULL, 0, 0, 0, NULL, NULL },
 };
 
@@ -232,29 +252,26 @@ store_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_store = {
 	.name = "store",
-	.usage = "check | export [FILE] | import FILE | recover | compact "
-		 "[--before AGE]",
-	.summary = "check, save and repair the store of goals",
+	.usage = "check | export [FILE] | import FILE | sql QUERY",
+	.summary = "check, save and query the book of all state",
 	.help =
 	    "check    look for damage, and for records that do not belong "
 	    "together\n"
 	    "export   write all goals, and what happened, as JSON to FILE, or "
 	    "print it\n"
-	    "import   make the store out of such a file; there must be none "
-	    "with anything in it\n"
-	    "recover  make the store out of what can be read of the damaged "
-	    "one, and turn\n         goals on again\n"
-	    "compact  replace the events of goals that have ended by "
-	    "milestones, which only\n         say how many there were; remove "
-	    "mail, requests and reservations\n         that have ended\n\n"
-	    "A damaged store is moved aside (.llmc/store.corrupt-<time>.db), "
-	    "and goals are\noff until it is recovered or another one is "
-	    "imported; workers go on. While import\nand recover run, nothing is "
-	    "planned.\n",
-	.flags = store_flags,
+	    "import   read such a file into a repository that has no goals "
+	    "yet\n"
+	    "sql      print what QUERY finds, one SELECT; its tables:\n"
+	    "         llmc store sql \"SELECT name, sql FROM "
+	    "sqlite_schema\"\n\n"
+	    "All state is in .llmc/llmc.db, an SQLite file. If it is damaged, "
+	    "the daemon moves\nit aside (.llmc/llmc.corrupt-<time>.db) when "
+	    "it starts, goes on with what can be\nread of it, and tells you. "
+	    "While import runs, nothing is planned.\n",
 	.min_args = 1,
 	.max_args = 2,
 	.guarded = true,
+	.repairs = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &api_store_result,
 	.run = store_run,

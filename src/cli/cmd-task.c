@@ -101,15 +101,22 @@ task_add(struct cli *cli, const struct cli_args *args)
 }
 
 static int
-unknown_task(struct cli *cli, const struct taskbook *book, const char *word)
+unknown_task(struct cli *cli, const char *word)
 {
-	const char *near = taskbook_nearest(book, word);
+	struct taskbook book;
+	const char *near;
+	int status = taskbook_load(cli, 0, &book);
 
-	if (near != NULL)
-		return cli_fail(cli, "no_such_task",
-		    "there is no task %s; did you mean \"%s\"?", word, near);
-	return cli_fail(cli, "no_such_task",
-	    "there is no task %s; see: llmc task list --all", word);
+	if (status != CLI_OK)
+		return status;
+	near = taskbook_nearest(&book, word);
+	status = near != NULL ?
+	    cli_fail(cli, "no_such_task",
+		"there is no task %s; did you mean \"%s\"?", word, near) :
+	    cli_fail(cli, "no_such_task",
+		"there is no task %s; see: llmc task list --all", word);
+	taskbook_release(&book);
+	return status;
 }
 
 /* The daemon knows a task by its id only while it is in progress; one that has
@@ -136,7 +143,7 @@ change(struct cli *cli, const char *method, const char *word,
 	struct taskbook book;
 	const char *code, *name;
 	struct err err = { 0 };
-	int status = taskbook_load(cli, 0, &book);
+	int status = taskbook_load_for(cli, word, &book);
 
 	if (status != CLI_OK)
 		return status;
@@ -150,7 +157,7 @@ change(struct cli *cli, const char *method, const char *word,
 		buf_addf(&cli->text, ": %s.\n",
 		    json_string_or(cli->result, member, ""));
 	} else if (entry == NULL && strcmp(code, "no_such_task") == 0) {
-		status = unknown_task(cli, &book, word);
+		status = unknown_task(cli, word);
 	} else {
 		status = cli_fail_err(cli, code, &err);
 	}
@@ -266,14 +273,14 @@ task_edit(struct cli *cli, const struct cli_args *args)
 	cleanup_free char *text = NULL;
 	struct json_object *entry;
 	struct taskbook book;
-	int status = taskbook_load(cli, 0, &book);
+	int status = taskbook_load_for(cli, word, &book);
 
 	if (status != CLI_OK)
 		return status;
 	entry = taskbook_find(&book, word);
 	key = json_string_or(entry, "key", word);
 	if (entry == NULL)
-		status = unknown_task(cli, &book, word);
+		status = unknown_task(cli, word);
 	else if (json_string_or(entry, "id", NULL) != NULL &&
 	    json_string_or(entry, "outcome", NULL) == NULL)
 		status = refuse_edit(cli, entry);
@@ -314,13 +321,13 @@ task_show(struct cli *cli, const struct cli_args *args)
 {
 	struct json_object *entry;
 	struct taskbook book;
-	int status = taskbook_load(cli, 0, &book);
+	int status = taskbook_load_for(cli, args->list[1], &book);
 
 	if (status != CLI_OK)
 		return status;
 	entry = taskbook_find(&book, args->list[1]);
 	if (entry == NULL) {
-		status = unknown_task(cli, &book, args->list[1]);
+		status = unknown_task(cli, args->list[1]);
 	} else {
 		taskbook_read_text(&book, entry);
 		task_view_show(cli, entry);

@@ -34,7 +34,7 @@
 #include "terminal.h"
 #include "text.h"
 
-#define START_MS 20000
+#define START_MS 60000 /* the first start may read a long history */
 #define INFO_MS  5000
 
 enum {

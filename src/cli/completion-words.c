@@ -26,13 +26,15 @@ add_workers(struct cli *cli)
 	state_release(&state);
 }
 
+#define TASKS_SHOWN 1000 /* that have ended */
+
 /* What list shows; a name with a blank in it cannot be completed. */
 static void
 add_tasks(struct cli *cli)
 {
 	struct taskbook book;
 
-	if (taskbook_load(cli, 0, &book) != CLI_OK)
+	if (taskbook_load(cli, TASKS_SHOWN, &book) != CLI_OK)
 		return;
 	for (size_t i = 0; i < json_object_array_length(book.entries); i++) {
 		const char *name =

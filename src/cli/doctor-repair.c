@@ -19,14 +19,12 @@
 #include "mem.h"
 #include "progress.h"
 #include "remote.h"
+#include "root-id.h"
 #include "roster.h"
 #include "sessions.h"
 #include "settings.h"
-#include "state-file.h"
 #include "text.h"
 #include "worker.h"
-
-#define STATE_MAX (64 * 1024 * 1024)
 
 static void done(struct doctor *d, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -182,51 +180,46 @@ make_worker(struct cli *cli, const struct doctor_fleet_worktree *tree,
 	return w;
 }
 
-/* Keep the file as it is: a person may still fix it by hand. */
-static int
-keep_old(struct doctor *d)
+/* What was known, kept for a person. False: nothing is. */
+static bool
+read_old(struct doctor *d, struct state *ret_old, int *ret_status)
 {
-	cleanup_free char *file =
-	    workspace_path(&d->cli->workspace, "state.json");
-	cleanup_free char *aside = NULL;
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_json struct json_object *json = NULL;
+	cleanup_free char *name = NULL, *file = NULL;
 	char stamp[CLOCK_STAMP_SIZE];
 	struct err err = { 0 };
-	int r = file_read(file, STATE_MAX, &text, &err);
 
-	if (r == -ENOENT)
-		return CLI_OK;
+	*ret_status = CLI_OK;
+	if (remote_look(d->cli, "state", NULL, &json, NULL) < 0 ||
+	    json_object_object_length(json) == 0 ||
+	    state_from_json(json, clock_wall_ms(), ret_old, NULL) < 0)
+		return false;
 	clock_format_compact(clock_wall_ms(), stamp);
-	aside = xasprintf("%s.%s", file, stamp);
-	if (r == 0)
-		r = file_replace(aside, text.data, text.len, 0600, &err);
-	if (r < 0)
-		return cli_fail_err(d->cli, "io", &err);
-	done(d, "the old state is kept as %s", aside);
-	return CLI_OK;
+	name = xasprintf("state-%s.json", stamp);
+	file = workspace_path(&d->cli->workspace, name);
+	if (json_save(file, json, 0600, &err) < 0)
+		*ret_status = cli_fail_err(d->cli, "io", &err);
+	else
+		done(d, "the old state is kept as %s", file);
+	return true;
 }
 
-static int
-write_state(struct doctor *d, const struct settings *settings,
-    const struct doctor_fleet_worktrees *trees)
+/* A new state from the worktrees. old: NULL = it cannot be read. */
+static void
+make_state(struct doctor *d, const struct settings *settings,
+    const struct doctor_fleet_worktrees *trees, const struct state *old,
+    struct state *fresh)
 {
-	const struct workspace *ws = &d->cli->workspace;
 	const char *onto = settings_string(settings, "repo.default_branch");
 	const char *prefix = settings_string(settings, "repo.branch_prefix");
-	cleanup_free char *recovered = NULL;
-	struct state old, fresh;
-	struct err err = { 0 };
-	bool have_old =
-	    state_file_load(ws, clock_wall_ms(), &old, &recovered, NULL) == 0;
-	int r;
 
-	state_init(&fresh);
-	if (have_old) {
-		memcpy(fresh.root_id, old.root_id, sizeof fresh.root_id);
-		fresh.receipts = old.receipts;
+	state_init(fresh);
+	if (old != NULL) {
+		memcpy(fresh->root_id, old->root_id, sizeof fresh->root_id);
+		fresh->receipts = old->receipts;
 	}
 	/* The old one may belong to another root. */
-	state_file_root_id(ws, fresh.root_id, NULL);
+	root_id_read(&d->cli->workspace, fresh->root_id, NULL);
 	progress_begin(d->cli, "looking at the worktrees");
 	for (size_t i = 0; i < trees->count; i++) {
 		const struct doctor_fleet_worktree *t = &trees->list[i];
@@ -236,25 +229,48 @@ write_state(struct doctor *d, const struct settings *settings,
 		/* A detached one is in the middle of a rebase. */
 		if (t->branch[0] != '\0' && strcmp(t->branch, branch) != 0)
 			continue;
-		state_add(&fresh,
+		state_add(fresh,
 		    make_worker(d->cli,
 			&(struct doctor_fleet_worktree){
 			    t->name, t->path, branch },
-			onto, have_old ? &old : NULL));
+			onto, old));
 	}
 	progress_end();
-	r = state_file_save(ws, &fresh, &err);
-	if (r == 0)
-		done(d, "wrote a new state with %zu worker%s", fresh.count,
-		    fresh.count == 1 ? "" : "s");
-	state_release(&fresh);
-	if (have_old)
-		state_release(&old);
-	return r == 0 ? CLI_OK : cli_fail_err(d->cli, "io", &err);
 }
 
 static int
-rebuild_locked(struct doctor *d, bool yes)
+write_state(struct doctor *d, const struct settings *settings,
+    const struct doctor_fleet_worktrees *trees)
+{
+	cleanup_json struct json_object *json = NULL, *result = NULL;
+	struct state old, fresh;
+	struct err err = { 0 };
+	const char *aside;
+	int status;
+	bool have_old = read_old(d, &old, &status);
+
+	if (status == CLI_OK) {
+		make_state(d, settings, trees, have_old ? &old : NULL, &fresh);
+		json = state_to_json(&fresh);
+		if (remote_rebuild(d->cli, json, &result, &err) < 0)
+			status = cli_fail_err(d->cli, "io", &err);
+	}
+	if (status == CLI_OK) {
+		aside = json_string_or(result, "aside", NULL);
+		if (aside != NULL)
+			done(d, "the damaged llmc.db is kept as %s", aside);
+		done(d, "wrote a new state with %zu worker%s", fresh.count,
+		    fresh.count == 1 ? "" : "s");
+	}
+	if (json != NULL)
+		state_release(&fresh);
+	if (have_old)
+		state_release(&old);
+	return status;
+}
+
+static int
+rebuild(struct doctor *d, bool yes)
 {
 	struct doctor_fleet_worktrees trees = { 0 };
 	struct settings *settings = NULL;
@@ -268,8 +284,6 @@ rebuild_locked(struct doctor *d, bool yes)
 		    "what the workers were doing.",
 		    trees.count, trees.count == 1 ? "" : "s");
 	if (status == CLI_OK)
-		status = keep_old(d);
-	if (status == CLI_OK)
 		status = write_state(d, settings, &trees);
 	doctor_fleet_worktrees_release(&trees);
 	settings_free(settings);
@@ -281,13 +295,10 @@ doctor_repair_rebuild(struct doctor *d, bool yes)
 {
 	cleanup_free char *file =
 	    workspace_path(&d->cli->workspace, "state.lock");
-	struct err err = { 0 };
-	cleanup_fd int lock = lock_try(file, &err);
 
-	if (lock == -EAGAIN)
+	/* autod takes it for itself when it writes. */
+	if (lock_is_held(file) == 1)
 		return cli_fail(d->cli, "busy",
 		    "a daemon is running; stop it first with: llmc down");
-	if (lock < 0)
-		return cli_fail_err(d->cli, "io", &err);
-	return rebuild_locked(d, yes);
+	return rebuild(d, yes);
 }

@@ -82,7 +82,7 @@ static const char make_script[] =
     "mkdir -p .llmc/sessions/$WORKER .llmc/box/$OTHER/claude\n"
     "chmod 700 .llmc\n"
     "echo \"$WORD\" >.llmc/box/$OTHER/claude/private\n"
-    "echo \"{\\\"escape\\\":\\\"$WORD\\\"}\" >.llmc/state.json\n"
+    "echo \"{\\\"escape\\\":\\\"$WORD\\\"}\" >.llmc/llmc.db\n"
     "printf '%s' \"$CONFIG\" >.llmc/config.toml\n"
     "git worktree add -q -b llmc/$OTHER \"$SIBLING\" main\n"
     "echo \"$WORD\" >\"$SIBLING/private\"\n"

@@ -23,7 +23,7 @@ enum verdict {
 struct doctor {
 	struct cli *cli;
 	bool have_git; /* git answers, and the repository has a commit */
-	bool have_state; /* state.json could be read */
+	bool have_state; /* it could be read */
 	struct state state;
 	struct settings *settings; /* NULL = they cannot be read */
 	struct json_object *checks;

@@ -13,8 +13,8 @@
 #include "mem.h"
 #include "outbox-record.h"
 #include "remote.h"
+#include "roster.h"
 #include "request.h"
-#include "state-file.h"
 #include "state.h"
 #include "strv.h"
 #include "text.h"
@@ -237,7 +237,6 @@ escalation_answer(struct cli *cli, struct outbox_record *record,
     const char *words, struct err *err)
 {
 	struct asked a = { .cli = cli, .record = record };
-	cleanup_free char *recovered = NULL;
 	struct state state;
 	bool good;
 
@@ -249,9 +248,7 @@ escalation_answer(struct cli *cli, struct outbox_record *record,
 	if (question_of(record) != NULL)
 		return answer_question(cli, record, words, err);
 	a.answer = choose(record, words, err);
-	if (a.answer == NULL ||
-	    state_file_load(
-		&cli->workspace, clock_wall_ms(), &state, &recovered, err) < 0)
+	if (a.answer == NULL || roster_read(cli, &state, err) < 0)
 		return false;
 	a.worker = waiting_worker(&state, record);
 	a.parked = is_parked(&state, record);

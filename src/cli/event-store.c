@@ -58,7 +58,8 @@ int
 event_store_last(struct cli *cli, const struct event_filter *filter,
     size_t lines, struct json_object **ret_events)
 {
-	cleanup_free char *store = workspace_path(&cli->workspace, "store.db");
+	cleanup_free char *store =
+	    workspace_path(&cli->workspace, WORKSPACE_BOOK);
 	cleanup_json struct json_object *all = json_object_new_array();
 	int64_t before = 0;
 

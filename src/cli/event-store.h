@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Events from the store of goals, which the owner reads, beside those of
- * logs/auto.log: the store keeps them longer, the log has them before there
- * were goals and while they were off. */
+/* Events from the book, which the owner reads, beside those of
+ * logs/auto.log, which is there without a daemon, too. The book keeps them
+ * longer. */
 #ifndef EVENT_STORE_H
 #define EVENT_STORE_H
 

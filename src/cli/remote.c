@@ -19,8 +19,12 @@
 #include "run-dir.h"
 #include "sibling.h"
 
-#define DEADLINE_MS (60 * 1000)
-#define ANSWER_MAX  (4 * 1024 * 1024)
+#define DEADLINE_MS  (60 * 1000)
+#define ANSWER_MAX   (4 * 1024 * 1024)
+#define DOCUMENT_MAX (64 * 1024 * 1024)
+#define NOT_FOUND                                                           \
+	"cannot find autod next to llmc or on PATH; install it with: make " \
+	"install"
 
 /* A name that a worker can have is a part of a path without any other in it.
  * The repair session's own socket is the overseer's. */
@@ -112,9 +116,7 @@ call_oneshot(struct cli *cli, const struct api_method *method,
 
 	child_result_init(&result);
 	if (autod == NULL) {
-		err_set(err, -ENOENT,
-		    "cannot find autod next to llmc or on PATH; install it "
-		    "with: make install");
+		err_set(err, -ENOENT, NOT_FOUND);
 		return fail(ret_code, "not_installed");
 	}
 	rpc_encode_request(&request, id, method->name, params);
@@ -123,6 +125,65 @@ call_oneshot(struct cli *cli, const struct api_method *method,
 	if (child_run(&spec, &result, err) < 0)
 		return fail(ret_code, "failed");
 	return read_answer(method, &result, ret_result, ret_code, err);
+}
+
+/* Of a run of autod that is not a call: a line of JSON. */
+static int
+run_autod(struct cli *cli, const char *option, const char *name,
+    const struct buf *input, struct json_object **ret_result, struct err *err)
+{
+	cleanup_free char *autod = sibling_find("autod");
+	const char *const argv[] = { autod, "--root", cli->workspace.root,
+		option, name, NULL };
+	cleanup_child_result struct child_result result;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct child_spec spec = { .argv = argv,
+		.output_max = DOCUMENT_MAX,
+		.deadline_ms = DEADLINE_MS };
+	int r;
+
+	if (autod == NULL)
+		return err_set(err, -ENOENT, NOT_FOUND);
+	if (input != NULL) {
+		spec.input = input->data;
+		spec.input_len = input->len;
+	}
+	child_result_init(&result);
+	r = child_run(&spec, &result, err);
+	if (r < 0)
+		return r;
+	child_output_text(&result.out, &text);
+	if (text.len > 0)
+		return json_parse(
+		    text.data, text.len, DOCUMENT_MAX, ret_result, err);
+	child_output_text(&result.err, &text);
+	buf_truncate(&text, strcspn(text.data, "\n"));
+	return err_set(err, -EIO, "%s",
+	    strncmp(text.data, "autod: ", 7) == 0 ? text.data + 7 :
+		text.len > 0                      ? text.data :
+						    "autod did not answer");
+}
+
+int
+remote_look(struct cli *cli, const char *name, struct json_object *params,
+    struct json_object **ret_result, struct err *err)
+{
+	cleanup_json struct json_object *owned = params;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (params != NULL)
+		json_print(params, false, &text);
+	return run_autod(cli, "--look", name, &text, ret_result, err);
+}
+
+int
+remote_rebuild(struct cli *cli, struct json_object *state,
+    struct json_object **ret_result, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	json_print(state, false, &text);
+	return run_autod(cli, "--rebuild", NULL, &text, ret_result, err);
 }
 
 bool

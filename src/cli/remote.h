@@ -32,6 +32,15 @@ bool remote_try(struct cli *cli, const char *method, struct json_object *params,
     int64_t deadline_ms, struct json_object **ret_result, const char **ret_code,
     struct err *err);
 
+/* What was committed to the book, whether or not a daemon answers: see
+ * autod/look.h. Takes ownership of params (NULL = none). *ret_result is the
+ * caller's. */
+int remote_look(struct cli *cli, const char *name, struct json_object *params,
+    struct json_object **ret_result, struct err *err);
+/* Let autod write this document as the new state of the book. */
+int remote_rebuild(struct cli *cli, struct json_object *state,
+    struct json_object **ret_result, struct err *err);
+
 /* {"worker": name}, the params of most methods. */
 struct json_object *remote_worker(const char *name);
 

@@ -5,33 +5,59 @@
 
 #include "buf.h"
 #include "cli.h"
+#include "client.h"
 #include "clock.h"
 #include "errtext.h"
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
 #include "procref.h"
+#include "remote.h"
+#include "root-id.h"
 #include "roster.h"
-#include "state-file.h"
 #include "text-width.h"
 #include "text.h"
 #include "worker.h"
 
 #define EXCERPT_WIDTH    50
 #define REGISTRATION_MAX (64 * 1024)
+#define ANSWER_MS        300 /* what hangs is not waited for */
+
+/* From the daemon, or from the book if none answers, soon, and us. */
+static int
+read_document(struct cli *cli, struct json_object **ret_json, struct err *err)
+{
+	cleanup_free char *socket = remote_socket(cli);
+	cleanup_json struct json_object *params = json_object_new_object();
+
+	return client_call(socket, "state.get", params, ANSWER_MS, true,
+		   ret_json, NULL, NULL) == 0 ?
+	    0 :
+	    remote_look(cli, "state", NULL, ret_json, err);
+}
+
+int
+roster_read(struct cli *cli, struct state *ret_state, struct err *err)
+{
+	cleanup_json struct json_object *json = NULL;
+	int r = read_document(cli, &json, err);
+
+	if (r < 0)
+		return r;
+	if (json_object_object_length(json) > 0)
+		return state_from_json(json, clock_wall_ms(), ret_state, err);
+	state_init(ret_state);
+	root_id_read(&cli->workspace, ret_state->root_id, NULL);
+	return 0;
+}
 
 int
 roster_load(struct cli *cli, struct state *ret_state)
 {
-	cleanup_free char *recovered = NULL;
 	struct err err = { 0 };
 
-	if (state_file_load(&cli->workspace, clock_wall_ms(), ret_state,
-		&recovered, &err) < 0)
+	if (roster_read(cli, ret_state, &err) < 0)
 		return cli_fail_err(cli, "bad_state", &err);
-	if (recovered != NULL)
-		cli_warn(cli, "state.json is damaged, showing its backup: %s",
-		    recovered);
 	return CLI_OK;
 }
 

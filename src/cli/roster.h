@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The workers in state.json, for commands that only show something, or that
- * choose a worker before they ask the daemon. Reading takes no lock.
+ * The state, for commands that only show something, or that choose a worker
+ * before they ask the daemon: as the daemon has it or, without one, as it was
+ * saved last.
  */
 #ifndef ROSTER_H
 #define ROSTER_H
@@ -11,10 +12,13 @@
 
 struct buf;
 struct cli;
+struct err;
 struct json_object;
 struct worker;
 
-/* CLI_OK and a state that the caller releases, or the failure is reported. */
+/* A state that the caller releases; an empty one, if there is none yet. */
+int roster_read(struct cli *cli, struct state *ret_state, struct err *err);
+/* The same: CLI_OK, or the failure is reported. */
 int roster_load(struct cli *cli, struct state *ret_state);
 
 /* Does the process that wrote this registration, and whose lock is held, live?

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc status: the goals, as the daemon has written them to state.json. */
+/* llmc status: the goals, as the daemon has saved them. */
 #ifndef STATUS_GOALS_H
 #define STATUS_GOALS_H
 

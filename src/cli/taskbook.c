@@ -12,8 +12,8 @@
 #include "errtext.h"
 #include "json.h"
 #include "schema.h"
-#include "jsonl.h"
 #include "mem.h"
+#include "remote.h"
 #include "roster.h"
 #include "settings.h"
 #include "source-choice.h"
@@ -30,7 +30,7 @@
 struct filling {
 	struct taskbook *book;
 	const struct state *state;
-	struct json_object *ended; /* records, oldest first */
+	struct json_object *ended; /* records, newest first */
 	struct json_object *seen; /* what is in the book, by its keys */
 	size_t limit;
 	int64_t now;
@@ -231,30 +231,18 @@ add_live(struct filling *f)
 		}
 }
 
-static bool
-on_record(struct json_object *record, void *arg)
-{
-	struct filling *f = arg;
-
-	json_object_array_add(f->ended, json_object_get(record));
-	return true;
-}
-
-/* The newest record of an id counts, unless the task is in progress again.
- * Returns how many. */
+/* Unless the task is in progress again. Returns how many. */
 static size_t
 add_ended(struct filling *f)
 {
 	size_t count = 0;
 
-	for (size_t i = json_object_array_length(f->ended); i > 0; i--) {
+	for (size_t i = 0; i < json_object_array_length(f->ended); i++) {
 		struct task *task = NULL;
 
-		if (f->limit > 0 && count >= f->limit)
-			break;
 		/* A record that this version cannot read is ignored. */
-		if (task_from_json(json_object_array_get_idx(f->ended, i - 1),
-			"", &task, NULL) < 0)
+		if (task_from_json(json_object_array_get_idx(f->ended, i), "",
+			&task, NULL) < 0)
 			continue;
 		if (!json_bool_or(f->seen, task->id, false)) {
 			add_entry(f, entry_of_task(task, true, f->now));
@@ -315,12 +303,11 @@ fill(struct filling *f)
 	add_items(f, items, true, f->limit == 0 ? SIZE_MAX : f->limit - ended);
 }
 
-int
-taskbook_load(struct cli *cli, size_t limit, struct taskbook *ret_book)
+static int
+load(struct cli *cli, size_t limit, const char *name, struct taskbook *ret_book)
 {
-	cleanup_free char *path =
-	    workspace_path(&cli->workspace, "tasks.jsonl");
-	cleanup_json struct json_object *ended = json_object_new_array();
+	struct json_object *params;
+	cleanup_json struct json_object *ended = NULL;
 	cleanup_json struct json_object *seen = json_object_new_object();
 	struct taskbook book = { .entries = NULL };
 	struct source_choice choice;
@@ -329,7 +316,6 @@ taskbook_load(struct cli *cli, size_t limit, struct taskbook *ret_book)
 	struct state state;
 	struct filling f = { .book = &book,
 		.state = &state,
-		.ended = ended,
 		.seen = seen,
 		.limit = limit,
 		.now = clock_wall_ms() };
@@ -348,16 +334,34 @@ taskbook_load(struct cli *cli, size_t limit, struct taskbook *ret_book)
 		return status;
 	}
 	book.entries = json_object_new_array();
-	if (jsonl_last(path, limit, on_record, &f, &err) < 0)
+	params = json_object_new_object();
+	json_set_int(params, "limit", (int64_t)limit);
+	json_set_string(params, "name", name);
+	json_set_bool(params, "brief", name == NULL);
+	if (remote_look(cli, "tasks", params, &ended, &err) < 0) {
 		status = cli_fail_err(cli, "io", &err);
-	else
+	} else {
+		f.ended = ended;
 		fill(&f);
+	}
 	state_release(&state);
 	if (status != CLI_OK)
 		taskbook_release(&book);
 	else
 		*ret_book = book;
 	return status;
+}
+
+int
+taskbook_load(struct cli *cli, size_t limit, struct taskbook *ret_book)
+{
+	return load(cli, limit, NULL, ret_book);
+}
+
+int
+taskbook_load_for(struct cli *cli, const char *name, struct taskbook *ret_book)
+{
+	return load(cli, 0, name, ret_book);
 }
 
 void

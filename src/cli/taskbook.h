@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * All known tasks: those in progress (state.json), those that have ended
+ * All known tasks: those in progress (the book), those that have ended
  * (tasks.jsonl) and those that the source has. Only reads.
  */
 #ifndef TASKBOOK_H
@@ -27,6 +27,9 @@ struct taskbook {
 /* Of the ended ones the last `limit`, 0 = all. CLI_OK and a book that the
  * caller releases, or the failure is reported. */
 int taskbook_load(struct cli *cli, size_t limit, struct taskbook *ret_book);
+/* Of the ended ones those with this id or name, and all of each. */
+int
+taskbook_load_for(struct cli *cli, const char *name, struct taskbook *ret_book);
 void taskbook_release(struct taskbook *book);
 
 /* The entry with that id, or that name in its source; NULL if there is none. */

@@ -12,7 +12,8 @@ static int
 run(struct cli *cli, const struct cli_command *command, const struct verb *verb,
     const struct cli_args *args)
 {
-	for (int i = 0; command->flags[i].name != NULL; i++)
+	for (int i = 0;
+	     command->flags != NULL && command->flags[i].name != NULL; i++)
 		if (args->flags[i] != NULL && (verb->flags & 1u << i) == 0)
 			return cli_misuse(cli, command, "%s %s takes no --%s",
 			    command->name, verb->name, command->flags[i].name);

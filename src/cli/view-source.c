@@ -13,6 +13,7 @@
 #include "lock.h"
 #include "loop.h"
 #include "mem.h"
+#include "remote.h"
 #include "roster.h"
 #include "settings.h"
 #include "source-todo.h"
@@ -30,9 +31,35 @@
 
 /* --- from the files -------------------------------------------------- */
 
-void
-view_source_fill(struct cli *cli, const struct settings *settings,
-    const struct state *state, struct json_object *view)
+static void
+add_rows(struct json_object *rows, struct json_object *more)
+{
+	json_object_object_foreach(more, key, row)
+	{
+		json_set(rows, key, json_object_get(row));
+	}
+}
+
+/* What the book has that nothing in memory has. */
+static void
+fill_history(struct cli *cli, bool failed, struct json_object *view)
+{
+	struct json_object *params = json_object_new_object(), *part = NULL;
+	cleanup_json struct json_object *known = NULL;
+
+	json_set_bool(params, "failed", failed);
+	if (remote_look(cli, "view", params, &known, NULL) < 0)
+		return;
+	if (json_get_object(known, "", "ended", &part, NULL) == 0)
+		add_rows(view_of(view, "ended"), part);
+	if (json_object_object_get_ex(known, "night_unix", &part))
+		json_set(
+		    view_of(view, "head"), "night_unix", json_object_get(part));
+}
+
+static void
+fill(struct cli *cli, const struct settings *settings,
+    const struct state *state, bool failed, struct json_object *view)
 {
 	cleanup_json struct json_object *daemon = roster_daemon(cli);
 	cleanup_free char *lock =
@@ -44,10 +71,18 @@ view_source_fill(struct cli *cli, const struct settings *settings,
 	view_state_alone(state, settings, view);
 	view_files_fill(files, view);
 	view_files_free(files);
+	fill_history(cli, failed, view);
 	json_set_string(
 	    head, "branch", settings_string(settings, "repo.default_branch"));
 	json_set_bool(head, "daemon_gone",
 	    daemon == NULL && state->daemon_running && lock_is_held(lock) != 1);
+}
+
+void
+view_source_fill(struct cli *cli, const struct settings *settings,
+    const struct state *state, struct json_object *view)
+{
+	fill(cli, settings, state, true, view);
 }
 
 static int
@@ -72,7 +107,7 @@ from_files(struct cli *cli, struct json_object **ret_view)
 		return status;
 	}
 	view = view_new();
-	view_source_fill(cli, settings, &state, view);
+	fill(cli, settings, &state, false, view);
 	todo = source_todo_new();
 	source_todo_fill(todo, settings, &cli->workspace, view);
 	source_todo_free(todo);
@@ -117,7 +152,7 @@ struct view_source {
 	struct client_stream *stream; /* NULL = no daemon answers */
 	struct watch *watch; /* of the socket; NULL = it cannot be watched */
 	struct loop_timer *timer; /* the next attempt */
-	struct watch *state; /* of state.json, until a daemon was live */
+	struct watch *state; /* of the book, until a daemon was live */
 	struct loop_timer *changed; /* since it has */
 };
 
@@ -249,7 +284,7 @@ view_source_new(struct cli *cli, struct loop *loop, void (*fn)(void *arg),
     void *arg, struct view_source **ret_source)
 {
 	cleanup_free char *state =
-	    workspace_path(&cli->workspace, "state.json");
+	    workspace_path(&cli->workspace, WORKSPACE_BOOK);
 	struct json_object *view = NULL;
 	struct view_source *s;
 	int status = from_files(cli, &view);

@@ -198,6 +198,11 @@ static const struct schema_field fields[] = {
 	FIELD("known_cost", known_cost),
 };
 
+const struct schema account_table = { .fields = fields,
+	.count = nitems(fields) };
+const struct schema spent_table = { .fields = spent_fields,
+	.count = nitems(spent_fields) };
+
 /* Only if there was a report. */
 static struct json_object *
 reported_to_json(const void *member)

@@ -85,5 +85,7 @@ int account_from_json(struct json_object *json, const char *at,
 
 extern const struct schema spent_schema; /* the same */
 extern const struct schema account_schema;
+extern const struct schema account_table; /* the columns of its row */
+extern const struct schema spent_table;
 
 #endif

@@ -250,8 +250,9 @@ static const struct schema status = {
 	    { .name = "state",
 		.type = SHAPE_STRING,
 		.choices = (const char *const[]){ "off", "open", "safe", NULL },
-		.help = "safe: the store cannot be used, and nothing is "
-			"planned" },
+		.help =
+		    "safe: the records of goals cannot be used, and nothing is "
+		    "planned" },
 	    SCHEMA_OR_NULL(
 		"reason", STRING, "why it is not open, and what to type"),
 	    SCHEMA_IS("enabled", BOOL, "the setting plan.enabled"),

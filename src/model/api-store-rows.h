@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The methods that look into the store of goals: a part of the table in api.c,
+/* The methods that look into the book: a part of the table in api.c,
  * and for it only. */
 #ifndef API_STORE_ROWS_H
 #define API_STORE_ROWS_H
@@ -12,26 +12,20 @@
 	}
 
 #define API_STORE_ROWS                                                         \
-	{ "overseer.store.check", "look for damage in the store of goals",     \
-		API_ONESHOT, API_PERSON, &no_params, &api_store_result,        \
-		STORE_ERRORS },                                                \
+	{ "overseer.store.check", "look for damage in the book", API_ONESHOT,  \
+		API_PERSON, &no_params, &api_store_result, STORE_ERRORS },     \
 	    { "overseer.store.export",                                         \
 		    "write all goals, and what happened, to a file",           \
 		    API_ONESHOT, API_PERSON, &api_store_file_params,           \
 		    &api_store_result, STORE_ERRORS },                         \
 	    { "overseer.store.import",                                         \
-		    "make the store of goals out of an export", API_ONESHOT,   \
+		    "read the goals of an export into the book", API_ONESHOT,  \
 		    API_PERSON, &api_store_file_params, &api_store_result,     \
 		    STORE_ERRORS },                                            \
-	    { "overseer.store.recover",                                        \
-		    "make the store of goals out of what is left of a "        \
-		    "damaged one",                                             \
-		    API_ONESHOT, API_PERSON, &no_params, &api_store_result,    \
-		    STORE_ERRORS },                                            \
-	    { "overseer.store.compact", "replace old events by milestones",    \
-		    API_ONESHOT, API_PERSON, &api_store_compact_params,        \
+	    { "overseer.store.sql", "answer a query in SQL", API_ONESHOT,      \
+		    API_PERSON | API_REPAIR, &api_store_sql_params,            \
 		    &api_store_result, STORE_ERRORS },                         \
-	    { "overseer.events", "report what happened, from the store",       \
+	    { "overseer.events", "report what happened, from the book",        \
 		    API_ONESHOT, API_PERSON, &api_events_params,               \
 		    &api_events_result,                                        \
 		    ERRORS{ API_E_UNKNOWN, API_FAILED, 0 } },                  \

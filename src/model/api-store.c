@@ -30,14 +30,17 @@ const struct schema api_store_file_params = {
 	},
 };
 
-const struct schema api_store_compact_params = {
+const struct schema api_store_sql_params = {
 	SCHEMA_FIELDS{
-	    SCHEMA_MAY("older_than", INT,
-		"seconds: younger events stay as they are; if "
-		"absent, 30 days",
-		.min = 0, .max = INT32_MAX),
+	    SCHEMA_IS("sql", STRING, "one SELECT, in SQLite's SQL"),
 	    SCHEMA_END,
 	},
+};
+
+/* The cells of one row. */
+static const struct schema cell = { SCHEMA_FIELDS{ { .type = SHAPE_ANY } } };
+static const struct schema row = {
+	SCHEMA_FIELDS{ { .type = SHAPE_ARRAY, .of = &cell } },
 };
 
 static const struct schema report = {
@@ -48,15 +51,14 @@ static const struct schema report = {
 		"crystallizations, mail, requests and reservations"),
 	    COUNT("events", NULL),
 	    WORDS("problems", "check: what is wrong, the first 100"),
-	    SCHEMA_MAY("file", STRING,
-		"export: that was written; recover: the damaged store"),
-	    COUNT("refused", "recover: rows that are no records"),
-	    COUNT("gaps", "recover: places that could not be read"),
-	    COUNT("removed", "compact: events that were replaced"),
-	    COUNT("milestones", "compact: what they were replaced by"),
-	    COUNT("ended",
-		"compact: mail, requests and reservations that were "
-		"removed"),
+	    SCHEMA_MAY("file", STRING, "export: that was written"),
+	    WORDS("columns", "sql: their names"),
+	    { .name = "rows",
+		.type = SHAPE_ARRAY,
+		.of = &row,
+		.flags = SHAPE_OPTIONAL,
+		.help = "sql: a list of values each" },
+	    SCHEMA_MAY("truncated", BOOL, "sql: there are more rows"),
 	    SCHEMA_END,
 	},
 };

@@ -319,6 +319,17 @@ static const struct schema view = {
 
 static const struct schema_field view_result = RESULT(view);
 
+static const struct schema state = {
+	SCHEMA_FIELDS{
+	    SCHEMA_END,
+	},
+	.open = true, /* its members: port/files/state.h */
+	.help = "workers, open tasks, landings, days and counters as they are "
+		"saved",
+};
+
+static const struct schema_field state_result = RESULT(state);
+
 static const struct schema web = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("enabled", BOOL, "by the settings"),
@@ -457,6 +468,8 @@ const struct api_method api_methods[] = {
 	    &nothing_result, ERRORS{ 0 } },
 	{ "daemon.stop", "stop the daemon", API_STOPPING | API_EARLY,
 	    API_PERSON, &stop_params, &stop_result, ERRORS{ 0 } },
+	{ "state.get", "the state, as it is saved", API_STOPPING | API_EARLY,
+	    REPAIRS, &no_params, &state_result, ERRORS{ 0 } },
 	{ "view.get", "everything that is shown, as it is now", 0, REPAIRS,
 	    &no_params, &view_result, ERRORS{ 0 } },
 	{ "view.follow",

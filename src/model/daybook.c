@@ -138,18 +138,27 @@ static const struct schema_field fields[] = {
 	    .flags = RECORD_OMIT_UNSET),
 };
 
+const struct schema daybook_table = { .fields = fields,
+	.count = nitems(fields) };
+
+struct json_object *
+daybook_day_to_json(const struct daybook_day *day)
+{
+	struct json_object *json = json_object_new_object();
+
+	record_to_json(fields, nitems(fields), day, json);
+	spent_to_json(&day->spent, json);
+	return json;
+}
+
 struct json_object *
 daybook_to_json(const struct daybook *book)
 {
 	struct json_object *list = json_object_new_array();
 
-	for (size_t i = 0; i < book->count; i++) {
-		struct json_object *json = json_object_new_object();
-
-		record_to_json(fields, nitems(fields), &book->days[i], json);
-		spent_to_json(&book->days[i].spent, json);
-		json_object_array_add(list, json);
-	}
+	for (size_t i = 0; i < book->count; i++)
+		json_object_array_add(
+		    list, daybook_day_to_json(&book->days[i]));
 	return list;
 }
 

@@ -12,6 +12,7 @@
 
 struct err;
 struct json_object;
+struct schema;
 
 #define DAYBOOK_DAYS 31
 
@@ -50,8 +51,11 @@ int64_t daybook_task_cost(const struct daybook_day *day);
 /* NULL = nothing was used then. */
 const struct daybook_day *daybook_find(const struct daybook *book, int64_t day);
 
+struct json_object *daybook_day_to_json(const struct daybook_day *day);
 struct json_object *daybook_to_json(const struct daybook *book);
 int daybook_from_json(struct json_object *list, const char *at,
     struct daybook *ret_book, struct err *err);
+
+extern const struct schema daybook_table; /* the columns of its row */
 
 #endif

@@ -229,15 +229,6 @@
 	    .words = "{count} assignments are stalled: {text}",
 	    .colour = "33",
 	    .fields = "count text" },
-    [EVENT_STORE_CORRUPT] = { .name = "store.corrupt",
-	    .level = INFO,
-	    .text = "the store of goals is damaged and is now {path}; goals "
-		    "are off, workers go on: {reason}",
-	    .words = "the store of goals is damaged and is now {path}; goals "
-		     "are off[: {reason}]",
-	    .colour = "1;31",
-	    .fields = "path reason",
-	    .notice = NOTICE_STATE },
     [EVENT_STORE_CLOSED] = { .name = "store.closed",
 	    .level = INFO,
 	    .text = "goals are off, workers go on: {reason}",
@@ -247,19 +238,18 @@
 	    .notice = NOTICE_STATE },
     [EVENT_STORE_UNWRITTEN] = { .name = "store.unwritten",
 	    .level = INFO,
-	    .text = "the store of goals cannot be written, all that concerns "
-		    "goals waits until it can: {reason}",
-	    .words = "the store of goals cannot be written; all that "
-		     "concerns goals waits[: {reason}]",
+	    .text = "the book cannot be written, everything waits until it "
+		    "can: {reason}",
+	    .words = "the book cannot be written; everything waits"
+		     "[: {reason}]",
 	    .colour = "1;31",
-	    .fields = "reason",
-	    .notice = NOTICE_STATE },
+	    .fields = "reason" }, /* people: EVENT_STATE_UNWRITTEN */
     [EVENT_STORE_WRITTEN] = { .name = "store.written",
 	    .level = INFO,
-	    .text = "the store of goals is written again after {duration_ms} "
-		    "ms; {count} events were not kept",
-	    .words = "the store of goals is written again after "
-		     "{duration_ms:ms}; {count} events were not kept",
+	    .text = "the book is written again after {duration_ms} ms; "
+		    "{count} events were not kept",
+	    .words = "the book is written again after {duration_ms:ms}; "
+		     "{count} events were not kept",
 	    .fields = "duration_ms count" },
     [EVENT_STORE_REFUSED] = { .name = "store.refused",
 	    .level = INFO,

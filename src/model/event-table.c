@@ -30,22 +30,18 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 		    "{reason}",
 	    .fields = "reason",
 	    .notice = NOTICE_SETTINGS },
-	[EVENT_STATE_RECOVERED] = { .level = INFO,
-	    .text = "state.json was damaged, its backup is used: {reason}",
+	[EVENT_STATE_RECOVERED] = { .name = "state_recovered",
+	    .level = INFO,
+	    .text = "the state was damaged: {reason}",
+	    .words = "the state was damaged: {reason}",
+	    .colour = "1;31",
 	    .fields = "reason",
 	    .notice = NOTICE_STATE },
 	[EVENT_STATE_LACKS_WORKERS] = { .level = INFO,
-	    .text = "{count} of the auto workers are missing in state.json; "
+	    .text = "{count} of the auto workers are missing in the state; "
 		    "they are created again",
 	    .fields = "count",
 	    .notice = NOTICE_STATE },
-	[EVENT_STATE_FOREIGN] = { .level = INFO,
-	    .text = "another program changed state.json; it is written back" },
-	[EVENT_STATE_FOREIGN_LACKS] = { .level = WARN,
-	    .text = "another program changed state.json, which {reason}; it is "
-		    "written back",
-	    .fields = "reason",
-	    .failure = "state_foreign" },
 	[EVENT_STATE_UNWRITTEN] = { .level = ERROR,
 	    .text = "the state cannot be written, everything waits until it "
 		    "can: {reason}",

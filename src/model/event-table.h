@@ -19,8 +19,6 @@ enum event_kind {
 	EVENT_SETTINGS_WRONG, /* reason */
 	EVENT_STATE_RECOVERED, /* reason */
 	EVENT_STATE_LACKS_WORKERS, /* count */
-	EVENT_STATE_FOREIGN, /* another program wrote state.json; reason */
-	EVENT_STATE_FOREIGN_LACKS, /* reason */
 	EVENT_STATE_UNWRITTEN, /* reason */
 	EVENT_SOCKET_GONE, /* path, reason: what follows */
 	EVENT_WEB_OPEN, /* text: the port */
@@ -171,8 +169,7 @@ enum event_kind {
 	EVENT_TICK, /* count: decisions, duration_ms, reason: who wanted it */
 	EVENT_ACTION, /* goal, node, assignment, worker, action, reason */
 	EVENT_STALLED, /* count: newly stalled assignments, text: which */
-	/* The store of goals. */
-	EVENT_STORE_CORRUPT, /* path: where it is now, reason */
+	/* The book, and the plans in it. */
 	EVENT_STORE_CLOSED, /* reason: goals are off */
 	EVENT_STORE_UNWRITTEN, /* reason */
 	EVENT_STORE_WRITTEN, /* again: duration_ms, count: events not kept */

@@ -31,7 +31,7 @@ struct event {
 	const char *commit, *branch, *title, *outcome, *result;
 	const char *action, *scope, *ref, *path, *key, *instance;
 	const char *goal, *node, *assignment, *dispatch, *actor;
-	const char *data; /* a JSON object for the store; NULL = the fields */
+	const char *data; /* a JSON object for the book; NULL = the fields */
 	int64_t attempt, until_unix, exit_code, duration_ms;
 	int64_t concurrency, count, done, failed;
 	const void *landing; /* EVENT_LANDING_ENDED: landing/landing.h */

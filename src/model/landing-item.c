@@ -60,6 +60,9 @@ static const struct schema_field fields[] = {
 	FIELD("queued_ms", queued_ms, .flags = RECORD_CLAMP),
 };
 
+const struct schema landing_item_table = { .fields = fields,
+	.count = nitems(fields) };
+
 const struct schema landing_item_schema = SCHEMA_OF(struct landing_item, fields,
     .blank = &(const struct landing_item){ .priority = PRIORITY_NORMAL });
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * One piece of work in the landing queue, as in state.json: a commit that was
+ * One piece of work in the landing queue: a commit that was
  * frozen when it was accepted, and everything its landed commit is made of. All
  * strings are owned, NULL = not set; times are wall clock milliseconds.
  */
@@ -79,5 +79,7 @@ struct json_object *landing_item_to_json(const struct landing_item *item);
  * -EINVAL. */
 int landing_item_from_json(struct json_object *json, const char *at,
     struct landing_item **ret_item, struct err *err);
+
+extern const struct schema landing_item_table; /* the columns of its row */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The landing queue as in state.json: its items, the results of checks, and
+ * The landing queue: its items, the results of checks, and
  * the journal of a move of the branch. What is built and checked from it is
  * computed again after a restart (landing-plan.h).
  */

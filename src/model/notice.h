@@ -26,7 +26,7 @@ enum notice_class {
 	NOTICE_CHECKOUT, /* uncommitted changes hold up the landings */
 	NOTICE_PUSH,
 	NOTICE_SETTINGS, /* a change of config.toml is not valid */
-	NOTICE_STATE, /* state.json or the store of goals was damaged */
+	NOTICE_STATE, /* the book was damaged, or cannot be written */
 	NOTICE_GOAL, /* a goal needs a person, or is reached */
 	NOTICE_END, /* the run ended without a failure */
 	NOTICE_CLASS_COUNT

@@ -20,7 +20,7 @@ struct json_object;
 
 #define PLAN_DISPATCHES_MAX                               \
 	64 /* in the record of an assignment: the newest; \
-	    * the store has all of them */
+	    * the book has all of them */
 
 enum dispatch_mode {
 	DISPATCH_SEND, /* prompt a session that exists */

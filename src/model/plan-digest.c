@@ -90,8 +90,7 @@ plan_digest(const struct plan_set *set, const char *reason)
 	struct digest digest = { .off = set == NULL ? reason : NULL };
 
 	for (size_t i = 0; set != NULL && i < set->plan_count; i++)
-		if (!set->plans[i]->goal->implicit &&
-		    goal_status_open(set->plans[i]->goal->status))
+		if (goal_status_open(set->plans[i]->goal->status))
 			add_plan(&digest, set->plans[i]);
 	digest.stalled = set != NULL ? count_stalled(set) : 0;
 	return schema_json(&plan_digest_shape, &digest);

@@ -7,7 +7,6 @@
 #include "errtext.h"
 #include "mem.h"
 #include "plan-edit.h"
-#include "plan-implicit.h"
 #include "plan-rollup.h"
 #include "plan.h"
 
@@ -20,8 +19,6 @@ plan_edit_begin(const struct plan_edit *edit, struct err *err)
 		return err_set(err, API_E_CLOSED,
 		    "goal %s is %s; its plan cannot be changed", goal->id,
 		    goal_status_name(goal->status));
-	if (goal->implicit && !edit->by_task)
-		return plan_implicit_refuse(goal, err);
 	return 0;
 }
 

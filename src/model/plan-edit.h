@@ -10,7 +10,7 @@
  * assignments of the nodes are the caller's to end.
  *
  * Refused with the E_ codes of api.h: API_E_UNKNOWN for an id, API_E_CLOSED if
- * the goal is cancelled or archived, or implicit, and as each function says.
+ * the goal is cancelled or archived, and as each function says.
  */
 #ifndef PLAN_EDIT_H
 #define PLAN_EDIT_H
@@ -32,8 +32,6 @@ struct plan_edit {
 	const char *why; /* NULL = not said */
 	int64_t now_ms;
 	struct plan_changes *changes;
-	bool by_task; /* it follows from what became of a task: implicit goals
-		       * are changed in no other way */
 };
 
 /* PRIORITY_COUNT: that of its parent again. */

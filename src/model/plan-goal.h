@@ -52,7 +52,7 @@ struct plan_goal {
 	enum recovery_policy recovery_policy; /* of its nodes, unless they have
 					       * their own */
 	char **tags;
-	bool implicit; /* of a task from a pool; not listed */
+	bool implicit; /* earlier versions: of a task from a pool; not read */
 
 	/* Definition */
 	char *problem_statement;

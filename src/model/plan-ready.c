@@ -29,7 +29,7 @@ is_waiting(const struct plan_node *node)
 static bool
 is_active(const struct plan *plan)
 {
-	return plan->goal->status == GOAL_ACTIVE && !plan->goal->implicit;
+	return plan->goal->status == GOAL_ACTIVE;
 }
 
 bool

@@ -4,8 +4,7 @@
  * What can be worked on now: nodes without children, todo or queued, not
  * assigned, of active goals, whose dependencies and those of the nodes above
  * them are fulfilled (plan-deps.h). Nothing below an overridden node that is
- * blocked, done or cancelled is ready, and nothing of an implicit goal: its
- * task has another source. Pure.
+ * blocked, done or cancelled is ready. Pure.
  */
 #ifndef PLAN_READY_H
 #define PLAN_READY_H

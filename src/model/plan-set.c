@@ -227,9 +227,7 @@ count_plans(const struct plan_set *set, const char *node_id, bool listed,
 		struct plan *plan = set->plans[i];
 
 		if (plan_find(plan, node_id) == NULL ||
-		    (listed &&
-			(plan->goal->implicit ||
-			    !goal_status_open(plan->goal->status))))
+		    (listed && !goal_status_open(plan->goal->status)))
 			continue;
 		if (count++ == 0)
 			*ret_plan = plan;

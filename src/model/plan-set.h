@@ -62,7 +62,7 @@ struct plan_node *plan_set_node_of(
 void plan_set_relink(struct plan_set *set, struct plan_assignment *assignment);
 
 /* A node by its id, and its goal's id or NULL: then the id must be unique among
- * the goals that are neither implicit nor ended, or else among all.
+ * the goals that are open, or else among all.
  * API_E_UNKNOWN; the message lists the goals if there are several. */
 int plan_set_find(const struct plan_set *set, const char *goal_id,
     const char *node_id, struct plan **ret_plan, struct plan_node **ret_node,

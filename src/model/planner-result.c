@@ -223,7 +223,7 @@ planner_is_due(const struct plan *plan)
 {
 	const struct plan_goal *goal = plan->goal;
 
-	return goal->status == GOAL_ACTIVE && !goal->implicit &&
+	return goal->status == GOAL_ACTIVE &&
 	    (goal->plan_wanted ||
 		(plan->count == 0 && goal->plan_fault == NULL &&
 		    goal->draft == NULL));

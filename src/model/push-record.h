@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What is to be pushed after a landing, as in state.json. */
+/* What is to be pushed after a landing. */
 #ifndef PUSH_RECORD_H
 #define PUSH_RECORD_H
 

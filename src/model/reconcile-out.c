@@ -175,25 +175,17 @@ reconcile_add_crystal(struct reconcile_run *run, struct plan_crystal *crystal)
 }
 
 void
-reconcile_result_let_go(struct reconcile_result *result)
+reconcile_result_release(struct reconcile_result *result)
 {
 	for (size_t i = 0; i < result->plan_count; i++) {
 		plan_changes_release(&result->plans[i]->changes);
 		free(result->plans[i]);
 	}
-	free(take_ptr(&result->assignments));
-	free(take_ptr(&result->crystals));
-	free(take_ptr(&result->plans));
-	result->assignment_count = result->crystal_count = result->plan_count =
-	    0;
+	free(result->assignments);
+	free(result->crystals);
+	free(result->plans);
 	strmap_release(&result->plans_by_goal);
 	strmap_release(&result->assignments_by_id);
-}
-
-void
-reconcile_result_release(struct reconcile_result *result)
-{
-	reconcile_result_let_go(result);
 	for (size_t i = 0; i < result->decision_count; i++) {
 		struct reconcile_decision *d = &result->decisions[i];
 

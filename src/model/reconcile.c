@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "plan-implicit.h"
 #include "plan-set.h"
 #include "reconcile-ladder.h"
 #include "reconcile-out.h"
@@ -77,8 +76,7 @@ reconcile(struct plan_set *set, const struct reconcile_telemetry *telemetry,
 		    (void *)(uintptr_t)&telemetry->facts[i]);
 	/* Assignments that are added meanwhile have their turn next time. */
 	for (size_t i = 0; i < count; i++)
-		if (assignment_status_open(set->assignments[i]->status) &&
-		    !plan_implicit_is(set, set->assignments[i]))
+		if (assignment_status_open(set->assignments[i]->status))
 			run_assignment(&run, set->assignments[i],
 			    strmap_get(&facts, set->assignments[i]->id));
 	reconcile_work_finish(&run);

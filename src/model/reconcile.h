@@ -11,8 +11,7 @@
  * dispatch id, which is its idempotency key.
  *
  * A worker inside a turn belongs to the stall ladder of auto mode (stall.h).
- * The tick acts between turns, and where nobody holds a node. It leaves the
- * assignments of implicit goals alone: auto mode alone drives those tasks.
+ * The tick acts between turns, and where nobody holds a node.
  */
 #ifndef RECONCILE_H
 #define RECONCILE_H
@@ -157,9 +156,6 @@ void reconcile_now(struct plan_set *set, struct plan_assignment *assignment,
     const struct reconcile_facts *facts, const struct reconcile_config *config,
     int64_t now_ms, struct reconcile_result *ret_result);
 void reconcile_result_release(struct reconcile_result *result);
-/* Forget the plans, assignments and crystallizations; decisions and events
- * stay. */
-void reconcile_result_let_go(struct reconcile_result *result);
 
 /* Append what a dispatch of the assignment says, from its records: for one that
  * was stored and, after a crash, is to be carried out. */

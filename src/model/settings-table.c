@@ -571,6 +571,21 @@ const struct setting settings_table[] = {
 	    .help = "Older name of people.notify_command, used if that is "
 		    "empty." },
 
+	{ .path = "history.days",
+	    .type = SETTING_INT,
+	    .fallback = "365",
+	    .min = 1,
+	    .max = 36500,
+	    .help = "How long ended tasks, runs and events are kept." },
+	{ .path = "history.tasks",
+	    .type = SETTING_INT,
+	    .fallback = "100000",
+	    .min = 100,
+	    .max = 10000000,
+	    .help = "How many ended tasks are kept at most, and 20 times as "
+		    "many events; a task takes some kilobytes of "
+		    ".llmc/llmc.db." },
+
 	{ .path = "people.notify_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",

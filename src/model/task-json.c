@@ -44,7 +44,6 @@ static const struct schema_field fields[] = {
 	FIELD("tokens", tokens),
 	FIELD("tokens_allowed", tokens_allowed),
 	FIELD("cost_allowed", cost_allowed),
-	FIELD("corrections", corrections),
 	FIELD("time_allowed_ms", time_allowed_ms),
 	FIELD("turns_allowed", turns_allowed),
 	FIELD("from", from),
@@ -58,7 +57,6 @@ static const struct schema_field fields[] = {
 	FIELD("place", place),
 	FIELD("held_by", held_by),
 	FIELD("landed_before", landed_before),
-	FIELD("goal", goal),
 	FIELD("run_id", run_id),
 	FIELD("abort_why", abort_why),
 	FIELD("abort_user", abort_user),
@@ -67,6 +65,8 @@ static const struct schema_field fields[] = {
 	FIELD("reason", reason),
 	FIELD("last_words", last_words),
 };
+
+const struct schema task_table = { .fields = fields, .count = nitems(fields) };
 
 static struct json_object *
 priority_to_json(const void *member)

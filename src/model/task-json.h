@@ -9,7 +9,7 @@ struct json_object;
 struct schema;
 struct task;
 
-/* The record in state.json and tasks.jsonl; it shares `history`. Like
+/* The record of a task; it shares `history`. Like
  * worker_from_json(): the id is required, other members may be missing, a wrong
  * type or word is -EINVAL. A priority may be a number, as older versions wrote
  * it. A task that is
@@ -18,5 +18,7 @@ extern const struct schema task_schema;
 struct json_object *task_to_json(const struct task *task);
 int task_from_json(struct json_object *json, const char *at,
     struct task **ret_task, struct err *err);
+
+extern const struct schema task_table; /* the columns of its row */
 
 #endif

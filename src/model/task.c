@@ -212,7 +212,6 @@ task_again(const char *id, const struct task *old, int64_t now_ms)
 	task_set_maker(task, old->maker, old->sandbox);
 	xstrset(&task->label, old->label);
 	xstrset(&task->landed_before, task_earlier_commit(old));
-	xstrset(&task->goal, old->goal);
 	task->priority = old->priority;
 	if (old->run != NULL)
 		verification_set(task, old->run->contract);

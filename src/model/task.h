@@ -66,9 +66,6 @@ struct task {
 					 * resume beyond the budget */
 	struct spent spent; /* the same by model and kind, and its cost */
 	int64_t cost_allowed; /* millionths of a dollar */
-	struct json_object *corrections; /* once it was filed: what its
-					  * conversations had spent when they
-					  * were last corrected; NULL = never */
 	int64_t time_allowed_ms;
 	int turns_allowed;
 	char *from; /* work on it that did not land: the commit where its next
@@ -85,8 +82,6 @@ struct task {
 	int place; /* among the tasks of that move, in the order of commits */
 	char *landed_before; /* the commit of an earlier task with this text,
 			      * when a landed task is done again */
-	char *goal; /* the implicit goal that records it in the store of goals
-		     * (plan-implicit.h); NULL = none, or it is a node itself */
 	struct task_run *run; /* delegation (task-run.h); NULL = none of it */
 	char *abort_why; /* a person wants it ended as soon as its worker is
 			  * free: why, "" = not said; NULL = nobody does */

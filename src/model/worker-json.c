@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The record of a worker in state.json: one table for reading and writing. */
+/* The record of a worker: one table for reading and writing. */
 
 #include <errno.h>
 #include <stddef.h>
@@ -33,7 +33,6 @@ static const struct schema_field fields[] = {
 	FIELD("on_hold", on_hold),
 	FIELD("work_of", work_of),
 	FIELD("dispatch", dispatch),
-	FIELD("mail_given", mail_given, .flags = RECORD_OMIT_UNSET),
 	FIELD("stalls", stalls),
 	FIELD("over_budget", over_budget),
 	FIELD("health", health),
@@ -81,6 +80,9 @@ static const struct schema_field fields[] = {
 	FIELD("checked_ms", checked_ms),
 	FIELD("conflicts", conflicts),
 };
+
+const struct schema worker_table = { .fields = fields,
+	.count = nitems(fields) };
 
 struct json_object *
 worker_to_json(const struct worker *worker)

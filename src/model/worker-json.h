@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The record of a worker in state.json. */
+/* The record of a worker. */
 #ifndef WORKER_JSON_H
 #define WORKER_JSON_H
 
@@ -8,9 +8,10 @@
 
 struct err;
 struct json_object;
+struct schema;
 struct worker;
 
-/* The record of a worker in state.json, owned by the caller; it shares
+/* The record of a worker, owned by the caller; it shares
  * `session.pane`. Reading: the name is required and must be valid; other
  * members may be missing or null and then are as in worker_new(). Unknown
  * members are ignored; a wrong type, an unknown word or a negative count is
@@ -23,5 +24,7 @@ int worker_from_json(struct json_object *json, const char *at, int64_t now_ms,
 
 /* The names of a set of enum worker_hold, in an array. */
 struct json_object *worker_holds_to_json(unsigned holds);
+
+extern const struct schema worker_table; /* the columns of its row */
 
 #endif

@@ -27,7 +27,7 @@ enum worker_hold {
 
 extern const char *const worker_hold_words[WORKER_HOLDS + 1];
 
-/* One worker, as in state.json. All strings are owned, NULL = not set. Times
+/* One worker. All strings are owned, NULL = not set. Times
  * are wall clock milliseconds, 0 = never. */
 struct worker {
 	char *name;
@@ -48,8 +48,6 @@ struct worker {
 	char *work_of; /* task whose work lies in the worktree, which may be one
 			* that the worker has lost; NULL = none, or by hand */
 	char *dispatch; /* the last message of the tick that it was given */
-	char **mail_given; /* ids of mail that its session has, until the store
-			    * of goals knows it; NULL = none */
 	int stalls; /* attempts to revive it since its last sign of life */
 	bool over_budget; /* paused for that; llmc resume continues */
 	char *health; /* oversight's last word on its task; NULL = none */

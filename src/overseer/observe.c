@@ -25,11 +25,7 @@
 #include "overseer.h"
 #include "respond.h"
 #include "settings.h"
-#include "state-file.h"
-#include "state.h"
 #include "tail.h"
-#include "task.h"
-#include "worker.h"
 
 #define SMALL_MAX     (64 * 1024)
 #define START_LOOK_MS 100 /* between looks whether it is ready */
@@ -82,6 +78,8 @@ see_heartbeat(struct overseer *o)
 	    strcmp(json_string_or(json, "instance_id", ""),
 		o->daemon.instance) != 0)
 		return;
+	json_object_put(o->beat);
+	o->beat = json_object_get(json);
 	sequence = (uint64_t)json_int_or(json, "sequence", 0);
 	at = json_int_or(json, "monotonic_ms", 0);
 	if (sequence == s->sequence)
@@ -166,44 +164,22 @@ observe_failure(struct overseer *o)
 	return true;
 }
 
-bool
-observe_expects(const struct state *state, const struct worker *w)
-{
-	const struct task *task =
-	    w->task != NULL ? state_task(state, w->task) : NULL;
-	bool lands =
-	    w->status == WORKER_NEEDS_REVIEW || w->status == WORKER_ACCEPTING;
-
-	return task != NULL && task->step == TASK_ASSIGNED &&
-	    !worker_waits(w->status) && w->status != WORKER_WAITING &&
-	    !w->for_person &&
-	    (!lands || state->source_repo_dirty_retry_count == 0);
-}
-
 static void
 see_progress(struct overseer *o)
 {
 	struct sight *s = &o->sight;
-	cleanup_free char *recovered = NULL;
-	struct state state;
+	struct json_object *expected = NULL;
 	int64_t activity;
 
-	if (state_file_load(
-		&o->workspace, clock_wall_ms(), &state, &recovered, NULL) < 0)
+	if (json_get_array(o->beat, "", "expected", &expected, NULL) < 0)
 		return;
-	s->assigned = false;
-	for (size_t i = 0; i < state.count; i++)
-		s->assigned |= observe_expects(&state, state.workers[i]);
-	activity =
-	    state.last_task_assignment_unix > state.last_task_completion_unix ?
-	    state.last_task_assignment_unix :
-	    state.last_task_completion_unix;
+	s->assigned = json_object_array_length(expected) > 0;
+	activity = json_int_or(o->beat, "activity_unix", 0);
 	/* What waits begins to count when the wait is over. */
 	if (activity != s->activity_unix || !s->assigned) {
 		s->activity_unix = activity;
 		s->moved_ms = clock_mono_ms();
 	}
-	state_release(&state);
 }
 
 /* Were we, or is the machine, short of time? Then silence proves nothing. */

@@ -12,9 +12,7 @@
 
 struct loop_timer;
 struct overseer;
-struct state;
 struct tail;
-struct worker;
 
 /* What was seen of it last. */
 struct sight {
@@ -35,10 +33,6 @@ struct sight {
 	int64_t graced_ms; /* a starved verdict was put off then */
 	struct loop_timer *look;
 };
-
-/* Is the worker expected to get on with its task? Not while it waits for the
- * service, for a person, or for the user's checkout to be clean. */
-bool observe_expects(const struct state *state, const struct worker *worker);
 
 void observe_begin(struct overseer *o); /* a daemon has been started */
 void observe_end(struct overseer *o);

@@ -371,6 +371,7 @@ overseer_close(struct overseer *o)
 	writer_close(o);
 	observe_end(o);
 	tail_free(o->sight.tail);
+	json_object_put(take_ptr(&o->beat));
 	daemon_process_release(&o->daemon);
 	procref_release(&o->self);
 	kept_listener_release(&o->listener);

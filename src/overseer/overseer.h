@@ -109,6 +109,8 @@ struct overseer {
 	struct daemon_process daemon;
 	struct kept_listener listener;
 	struct sight sight;
+	struct json_object *beat; /* the last heartbeat of a daemon; NULL = none
+				   * was seen */
 	struct evidence evidence;
 	int64_t evidence_from; /* what is not read yet: where the daemon's
 				* standard error begins; -1 = all is */

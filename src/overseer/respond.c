@@ -18,6 +18,7 @@
 #include "errtext.h"
 #include "failure-class.h"
 #include "file.h"
+#include "json.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
@@ -27,11 +28,8 @@
 #include "repair.h"
 #include "respond.h"
 #include "settings.h"
-#include "state-file.h"
-#include "state.h"
 #include "strv.h"
 #include "text.h"
-#include "worker.h"
 #include "writer.h"
 
 #define DELAY_MS     1000
@@ -220,6 +218,13 @@ begin_evidence(struct overseer *o)
 	evidence_release(&o->evidence);
 	evidence_read_first(&o->workspace,
 	    o->daemon.alive ? o->daemon.ref.pid : 0, &o->evidence);
+	/* One that ends in order takes its heartbeat away. */
+	if (o->evidence.heartbeat == NULL && o->beat != NULL) {
+		cleanup_buf struct buf text = BUF_INIT;
+
+		json_print(o->beat, false, &text);
+		o->evidence.heartbeat = buf_take(&text);
+	}
 	o->evidence_from = o->daemon.said_from;
 	o->evidence_to = INT64_MAX;
 	free(take_ptr(&o->evidence_stamp));
@@ -421,18 +426,19 @@ static void
 reset_stalled(struct overseer *o, int64_t delay_ms)
 {
 	struct resets *r = xcalloc(1, sizeof *r);
-	cleanup_free char *recovered = NULL;
-	struct state state;
+	struct json_object *expected = NULL;
 
 	r->overseer = o;
 	r->delay_ms = delay_ms;
-	if (state_file_load(&o->workspace, clock_wall_ms(), &state, &recovered,
-		NULL) == 0) {
-		for (size_t i = 0; i < state.count; i++) {
-			if (observe_expects(&state, state.workers[i]))
-				strv_add(&r->names, state.workers[i]->name);
-		}
-		state_release(&state);
+	if (json_get_array(o->beat, "", "expected", &expected, NULL) < 0)
+		expected = NULL;
+	for (size_t i = 0;
+	     expected != NULL && i < json_object_array_length(expected); i++) {
+		const char *name = json_object_get_string(
+		    json_object_array_get_idx(expected, i));
+
+		if (name != NULL && text_is_name(name))
+			strv_add(&r->names, name);
 	}
 	reset_next(r);
 }

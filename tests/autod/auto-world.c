@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "task-json.h"
+#include "book-history.h"
 #include "agent.h"
 #include "auto-world.h"
 #include "auto.h"
@@ -31,8 +33,6 @@ static const char *const unnamed[EVENT_KIND_COUNT] = {
 	[EVENT_TASKS_EXHAUSTED] = "exhausted",
 	[EVENT_LANDING_WAITS] = "landing_waits",
 	[EVENT_POST_ACCEPT_FAILED] = "post_accept_failed",
-	[EVENT_STATE_FOREIGN] = "foreign",
-	[EVENT_STATE_FOREIGN_LACKS] = "foreign_lacks",
 	[EVENT_STATE_UNWRITTEN] = "unwritten",
 	[EVENT_STALL_GIVEN_UP] = "given_up",
 	[EVENT_FLEET_PAUSED] = "fleet_paused",
@@ -182,22 +182,39 @@ auto_world_folder(struct auto_world *world, const char *want)
 }
 
 static bool
-on_filed(struct json_object *record, void *arg)
+on_filed(const struct task *task, int64_t filed, void *arg)
 {
-	buf_addf(arg, "%s %s; ", json_string_or(record, "id", ""),
-	    json_string_or(record, "outcome", ""));
+	(void)filed;
+	buf_addf(arg, "%s %s; ", task->id, task_outcome_name(task->outcome));
 	return true;
 }
 
 void
 auto_world_filed(struct auto_world *world, const char *want)
 {
-	cleanup_free char *file =
-	    workspace_path(&world->floor.workspace, "tasks.jsonl");
 	cleanup_buf struct buf text = BUF_INIT;
 
-	ck_assert_int_eq(jsonl_last(file, 0, on_filed, &text, NULL), 0);
+	ck_assert_int_eq(book_each_task(world->core->book,
+			     &(struct book_tasks){ .oldest_first = true },
+			     on_filed, &text, NULL),
+	    0);
 	ck_assert_str_eq(text.data, want);
+}
+
+const char *
+auto_world_record(struct auto_world *world, const char *id)
+{
+	static struct buf text;
+	struct task *task = book_find_task(world->core->book, id);
+	cleanup_json struct json_object *json =
+	    task != NULL ? task_to_json(task) : NULL;
+
+	buf_release(&text);
+	buf_init(&text);
+	if (json != NULL)
+		json_print(json, false, &text);
+	task_free(task);
+	return text.data;
 }
 
 void

@@ -42,8 +42,11 @@ void
 auto_world_task(struct auto_world *world, const char *name, const char *text);
 /* The folder contains exactly these files: "todo: b.md; doing: a.md; ". */
 void auto_world_folder(struct auto_world *world, const char *want);
-/* tasks.jsonl contains exactly these records: "t1 landed; t2 failed; ". */
+/* Exactly these tasks have ended: "t1 landed; t2 failed; ". */
 void auto_world_filed(struct auto_world *world, const char *want);
+/* The record of a task that has ended, as JSON; "" = none. Valid until the next
+ * call. */
+const char *auto_world_record(struct auto_world *world, const char *task);
 /* Run the loop until a failure of this class ends it. */
 void auto_world_fails(struct auto_world *world, const char *class);
 

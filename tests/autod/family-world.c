@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "book-history.h"
 #include "agent.h"
 #include "auto.h"
 #include "clock.h"
@@ -48,7 +49,6 @@ family_world_die(struct family_world *world)
 	plan_world_reopen(&world->plan);
 	open_floor(world);
 	plan_world_live(&world->plan);
-	plan_world_wait_open(&world->plan);
 }
 
 void
@@ -154,32 +154,11 @@ family_world_wait_filed(struct family_world *world, const char *task)
 	floor_world_wait(&world->world->floor, is_filed, &look);
 }
 
-struct filed {
-	const char *id;
-	struct task *task;
-};
-
-static bool
-on_filed(struct json_object *record, void *arg)
-{
-	struct filed *filed = arg;
-
-	if (strcmp(json_string_or(record, "id", ""), filed->id) != 0)
-		return true;
-	task_free(filed->task);
-	filed->task = NULL;
-	ck_assert_int_eq(task_from_json(record, "", &filed->task, NULL), 0);
-	return true;
-}
-
 struct task *
-family_world_filed(struct family_world *world, const char *task)
+family_world_filed(struct family_world *world, const char *id)
 {
-	cleanup_free char *file =
-	    workspace_path(&world->world->floor.workspace, "tasks.jsonl");
-	struct filed filed = { .id = task };
+	struct task *task = book_find_task(world->world->core->book, id);
 
-	ck_assert_int_eq(jsonl_last(file, 0, on_filed, &filed, NULL), 0);
-	ck_assert_ptr_nonnull(filed.task);
-	return filed.task;
+	ck_assert_ptr_nonnull(task);
+	return task;
 }

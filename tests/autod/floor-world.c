@@ -11,6 +11,7 @@
 #include <sys/un.h>
 
 #include "agent.h"
+#include "book.h"
 #include "clock.h"
 #include "errtext.h"
 #include "file.h"
@@ -23,137 +24,64 @@
 #include "persist.h"
 #include "repo.h"
 #include "serve.h"
-#include "state-store-file.h"
-#include "state-store.h"
+#include "state-book.h"
 #include "unit.h"
 #include "worker-op.h"
 
 #define GUARD_MS    50000
 #define QUIET_LOOKS 5
 
-/* --- a store that fails, or answers late ------------------------------ */
-
-struct world_store {
-	struct state_store store;
-	struct state_store *file;
-	struct floor_world *world;
-	state_store_done_fn *fn; /* of the commit that is held */
-	void *arg;
-};
+/* --- writes that fail, or wait ----------------------------------------- */
 
 static int
-store_begin(struct state_store *store, struct err *err)
+on_gate(bool after, struct err *err, void *arg)
 {
-	struct state_store *file = ((struct world_store *)store)->file;
+	struct floor_world *world = arg;
 
-	return file->kind->begin(file, err);
-}
-
-static int
-store_put(struct state_store *store, struct state *state, struct err *err)
-{
-	struct state_store *file = ((struct world_store *)store)->file;
-
-	return file->kind->put(file, state, err);
-}
-
-static void
-on_written(const struct err *err, void *arg)
-{
-	(void)arg;
-	ck_assert_ptr_null(err);
-}
-
-static void
-store_commit(struct state_store *store, state_store_done_fn *fn, void *arg)
-{
-	struct world_store *s = (struct world_store *)store;
-	const struct floor_world *world = s->world;
-	struct err err = { 0 };
-
-	if (world->store_fails) {
-		err_set(&err, -ENOSPC, "no space left");
-		fn(&err, arg);
-	} else if (world->store_held || world->store_untold) {
-		if (world->store_untold)
-			s->file->kind->commit(s->file, on_written, NULL);
-		s->fn = fn;
-		s->arg = arg;
-	} else {
-		s->file->kind->commit(s->file, fn, arg);
-	}
-}
-
-/* A held write saves the current state: no test needs the older one. */
-static void
-store_answer(struct world_store *s)
-{
-	state_store_done_fn *fn = s->fn;
-
-	s->fn = NULL;
-	if (fn != NULL)
-		s->file->kind->commit(s->file, fn, s->arg);
+	if (world->store_fails && !after)
+		return err_set(err, -ENOSPC, "no space left");
+	if (world->core->stopping ||
+	    (after ? !world->store_untold : !world->store_held))
+		return 0;
+	world->store_waits = true;
+	return -EINPROGRESS;
 }
 
 bool
 floor_world_store_waits(const struct floor_world *world)
 {
-	return world->store->fn != NULL;
+	return world->store_waits;
 }
 
 void
 floor_world_store_answer(struct floor_world *world)
 {
-	world->store_held = world->store_untold = false;
-	store_answer(world->store);
+	bool waits = world->store_waits;
+
+	world->store_held = world->store_untold = world->store_waits = false;
+	if (waits)
+		persist_changed(world->core);
 }
 
-static int
-store_flush(struct state_store *store, struct state *state, struct err *err)
+const char *
+floor_world_saved(struct floor_world *world)
 {
-	struct world_store *s = (struct world_store *)store;
+	cleanup_free char *file = workspace_path(&world->workspace, "llmc.db");
+	cleanup_json struct json_object *json = NULL;
+	struct book *book = NULL;
+	struct state state;
+	struct err err = { 0 };
 
-	if (s->world->store_fails)
-		return err_set(err, -ENOSPC, "no space left");
-	store_answer(s);
-	return s->file->kind->flush(s->file, state, err);
-}
-
-static int
-store_is_foreign(struct state_store *store, const struct state *state)
-{
-	struct state_store *file = ((struct world_store *)store)->file;
-
-	return file->kind->is_foreign(file, state);
-}
-
-static void
-store_free(struct state_store *store)
-{
-	struct state_store *file = ((struct world_store *)store)->file;
-
-	file->kind->free(file);
-	free(store);
-}
-
-static struct state_store *
-world_store_new(struct floor_world *world)
-{
-	static const struct state_store_kind kind = {
-		.begin = store_begin,
-		.put = store_put,
-		.commit = store_commit,
-		.flush = store_flush,
-		.is_foreign = store_is_foreign,
-		.free = store_free,
-	};
-	struct world_store *store = xcalloc(1, sizeof *store);
-
-	store->store.kind = &kind;
-	store->file = state_store_file_new(&world->workspace);
-	store->world = world;
-	world->store = store;
-	return &store->store;
+	state_init(&state);
+	ck_assert_msg(book_look(file, &book, &err) == 0 &&
+		state_book_load(book, clock_wall_ms(), &state, &err) == 0,
+	    "%s", err.msg);
+	json = state_to_json(&state);
+	buf_clear(&world->saved);
+	json_print(json, true, &world->saved);
+	state_release(&state);
+	book_close(book);
+	return world->saved.data;
 }
 
 /* --- the world ------------------------------------------------------- */
@@ -200,9 +128,11 @@ floor_world_open(struct floor_world *world)
 {
 	struct err err = { 0 };
 	int r = core_new(world->loop, &world->workspace, &world->options,
-	    world_store_new(world), &world->core, &err);
+	    &world->core, &err);
 
 	ck_assert_msg(r == 0, "%s", err.msg);
+	persist_set_gate(world->core, on_gate, world);
+	world->store_waits = false;
 	world->fleet = fleet_new(world->core);
 	world->fleet_floor = *world->core->floors[0];
 	world->fleet_floor.begin = NULL;
@@ -237,6 +167,7 @@ floor_world_begin(struct floor_world *world, const char *settings)
 	struct err err = { 0 };
 
 	memset(world, 0, sizeof *world);
+	buf_init(&world->saved);
 	world->repo = repo_new(false);
 	world->loop = world->repo->loop;
 	ck_assert_msg(
@@ -628,5 +559,6 @@ floor_world_end(struct floor_world *world)
 	for (size_t i = 0; i < world->call_count; i++)
 		call_free(world->calls[i]);
 	workspace_release(&world->workspace);
+	buf_release(&world->saved);
 	repo_free(world->repo);
 }

@@ -19,7 +19,6 @@ struct agent;
 struct fleet;
 struct floor_call;
 struct repo;
-struct world_store;
 
 #define FLOOR_CALLS_MAX 256
 
@@ -35,9 +34,10 @@ struct floor_world {
 	bool store_held; /* the next write waits for
 			  * floor_world_store_answer() */
 	bool store_untold; /* the same, but only the answer waits */
-	struct world_store *store;
+	bool store_waits; /* a write does */
 	struct floor_call *calls[FLOOR_CALLS_MAX];
 	size_t call_count;
+	struct buf saved;
 };
 
 /* A repository with one commit on main and [repo] settings (may be NULL) in its
@@ -60,6 +60,9 @@ void floor_world_open(struct floor_world *world);
 /* Is a write waiting? Let it and the following ones finish. */
 bool floor_world_store_waits(const struct floor_world *world);
 void floor_world_store_answer(struct floor_world *world);
+
+/* The state that was committed, as text in JSON; valid until the end. */
+const char *floor_world_saved(struct floor_world *world);
 
 /* A new worker with a worktree, in that status. */
 struct agent *floor_world_add(

@@ -20,7 +20,6 @@
 #include "run-dir.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-book.h"
 #include "team-deliver.h"
 #include "team-floor.h"
 #include "team-mail.h"
@@ -38,7 +37,6 @@ mail_world_begin(struct mail_world *w)
 	plan_world_begin(&w->plans, NULL, "concurrency = 2\n");
 	w->team = team_floor_new(w->plans.floor);
 	plan_world_live(&w->plans);
-	plan_world_wait_open(&w->plans);
 }
 
 void
@@ -55,7 +53,6 @@ mail_world_die(struct mail_world *w)
 	plan_world_reopen(&w->plans);
 	w->team = team_floor_new(w->plans.floor);
 	plan_world_live(&w->plans);
-	plan_world_wait_open(&w->plans);
 }
 
 void

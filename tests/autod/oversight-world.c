@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "book-history.h"
 #include "agent.h"
 #include "auto.h"
 #include "file.h"
@@ -161,11 +162,13 @@ struct search {
 };
 
 static bool
-on_record(struct json_object *record, void *arg)
+on_record(const char *task, int64_t seq, struct json_object *record, void *arg)
 {
 	struct search *search = arg;
 	struct json_object *json = NULL;
 
+	(void)task;
+	(void)seq;
 	if (json_object_object_get_ex(record, search->member, &json)) {
 		json_object_put(search->last);
 		search->last = json_object_get(json);
@@ -179,11 +182,11 @@ oversight_world_recorded(
     struct oversight_world *w, const char *member, int *ret_count)
 {
 	static char *text;
-	cleanup_free char *file =
-	    workspace_path(&w->world.floor.workspace, "iterations/t1.jsonl");
 	struct search search = { .member = member };
 
-	ck_assert_int_eq(jsonl_last(file, 0, on_record, &search, NULL), 0);
+	ck_assert_int_eq(book_read_turns(w->world.core->book, "t1", 0,
+			     on_record, &search, NULL),
+	    0);
 	if (ret_count != NULL)
 		*ret_count = search.count;
 	free(text);

@@ -4,120 +4,62 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "book-history.h"
+#include "book.h"
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
+#include "file.h"
 #include "loop.h"
 #include "mem.h"
 #include "persist-world.h"
 #include "persist.h"
-#include "state-store.h"
+#include "state-book.h"
+#include "unit.h"
 
-/* Saves a number from the state (its receipts) as a snapshot. */
-struct persist_store {
-	struct state_store store;
-	struct persist_world *world;
-	uint64_t picture;
-	state_store_done_fn *fn; /* of the commit in progress */
-	void *arg;
-};
+/* --- commits ----------------------------------------------------------- */
 
-/* --- the store -------------------------------------------------------- */
+/* As another program finds it. */
+static uint64_t
+read_written(const struct persist_world *world)
+{
+	cleanup_free char *file = workspace_path(&world->workspace, "llmc.db");
+	struct book *book = NULL;
+	int64_t number = 0;
+	struct err err = { 0 };
+
+	ck_assert_msg(book_look(file, &book, &err) == 0, "%s", err.msg);
+	book_get_int(book,
+	    "SELECT host.value FROM host WHERE host.key = 'receipts'", NULL, 0,
+	    &number, NULL);
+	book_close(book);
+	return (uint64_t)number;
+}
 
 static int
-fails(const struct persist_world *world, enum persist_fails failing,
-    struct err *err)
+on_gate(bool after, struct err *err, void *arg)
 {
-	if (world->failing != failing)
+	struct persist_world *world = arg;
+
+	if (after) {
+		world->commits++;
+		world->written = read_written(world);
 		return 0;
-	return err_set(err, -ENOSPC, "no space left");
-}
-
-static int
-store_begin(struct state_store *store, struct err *err)
-{
-	struct persist_store *s = (struct persist_store *)store;
-
-	ck_assert_ptr_null(s->fn); /* only one at a time */
-	return fails(s->world, FAILS_BEGIN, err);
-}
-
-static int
-store_put(struct state_store *store, struct state *state, struct err *err)
-{
-	struct persist_store *s = (struct persist_store *)store;
-
-	s->picture = state->receipts;
-	return fails(s->world, FAILS_PUT, err);
+	}
+	if (world->failing)
+		return err_set(err, -ENOSPC, "no space left");
+	return world->held ? -EINPROGRESS : 0;
 }
 
 void
 persist_world_answer(struct persist_world *world)
 {
-	struct persist_store *s = world->store;
-	state_store_done_fn *fn = s->fn;
-	struct err err = { 0 };
-	int r = fails(world, FAILS_COMMIT, &err);
-
-	ck_assert_ptr_nonnull(fn);
-	s->fn = NULL;
-	if (r == 0)
-		world->written = s->picture;
-	fn(r < 0 ? &err : NULL, s->arg);
+	world->held = false;
+	persist_changed(&world->core);
+	persist_world_run(world, 10);
 }
-
-static void
-store_commit(struct state_store *store, state_store_done_fn *fn, void *arg)
-{
-	struct persist_store *s = (struct persist_store *)store;
-
-	s->world->commits++;
-	s->fn = fn;
-	s->arg = arg;
-	if (!s->world->held)
-		persist_world_answer(s->world);
-}
-
-static int
-store_flush(struct state_store *store, struct state *state, struct err *err)
-{
-	struct persist_store *s = (struct persist_store *)store;
-	int r = fails(s->world, FAILS_COMMIT, err);
-
-	if (s->fn != NULL)
-		persist_world_answer(s->world);
-	if (r == 0)
-		s->world->written = state->receipts;
-	return r;
-}
-
-static int
-store_is_foreign(struct state_store *store, const struct state *state)
-{
-	struct persist_world *world = ((struct persist_store *)store)->world;
-	bool foreign = world->foreign;
-
-	(void)state;
-	world->foreign = false;
-	return foreign ? 1 : 0;
-}
-
-static void
-store_free(struct state_store *store)
-{
-	((struct persist_store *)store)->world->freed++;
-	free(store);
-}
-
-static const struct state_store_kind store_kind = {
-	.begin = store_begin,
-	.put = store_put,
-	.commit = store_commit,
-	.flush = store_flush,
-	.is_foreign = store_is_foreign,
-	.free = store_free,
-};
 
 /* --- the world -------------------------------------------------------- */
 
@@ -129,37 +71,50 @@ on_event(const struct event *event, void *arg)
 	if (event->kind == EVENT_STATE_UNWRITTEN) {
 		ck_assert_str_eq(event->reason, "no space left");
 		world->unwritten++;
-	} else if (event->kind == EVENT_STATE_FOREIGN) {
-		world->told_foreign++;
 	}
 }
 
 void
 persist_world_begin(struct persist_world *world)
 {
+	cleanup_free char *file = NULL;
+	struct core *core = &world->core;
+	struct err err = { 0 };
+
 	memset(world, 0, sizeof *world);
 	clock_virtual_begin(1000000, 1700000000000);
 	buf_init(&world->trace);
-	world->core.lock = -1;
-	world->core.options = &world->options;
-	world->core.loop = loop_new();
-	world->core.emitter = emitter_new();
-	state_init(&world->core.state);
-	world->store = xcalloc(1, sizeof *world->store);
-	world->store->store.kind = &store_kind;
-	world->store->world = world;
-	world->core.persist = persist_new(&world->core, &world->store->store);
-	emit_subscribe(&world->core, on_event, world);
+	world->workspace.dir =
+	    xasprintf("%s/%d", unit_scratch(), (int)getpid());
+	world->workspace.root = xstrdup(unit_scratch());
+	ck_assert_int_eq(file_mkdirs(world->workspace.dir, 0700, NULL), 0);
+	core->lock = -1;
+	core->options = &world->options;
+	core->workspace = &world->workspace;
+	core->loop = loop_new();
+	core->emitter = emitter_new();
+	state_init(&core->state);
+	core->persist = persist_new(core);
+	file = workspace_path(core->workspace, "llmc.db");
+	ck_assert_msg(book_open(file, &core->book, &err) == 0 &&
+		state_book_new(core->book, &core->rows, &err) == 0 &&
+		book_history_open(core->book, &err) == 0,
+	    "%s", err.msg);
+	persist_begin(core);
+	persist_set_gate(core, on_gate, world);
+	emit_subscribe(core, on_event, world);
 }
 
 void
 persist_world_end(struct persist_world *world)
 {
 	persist_free(world->core.persist);
-	ck_assert_int_eq(world->freed, 1);
+	state_book_free(world->core.rows);
+	book_close(world->core.book);
 	emitter_free(world->core.emitter);
 	state_release(&world->core.state);
 	loop_free(world->core.loop);
+	workspace_release(&world->workspace);
 	buf_release(&world->trace);
 	clock_virtual_end();
 }

@@ -8,15 +8,14 @@
 #include "auto.h"
 #include "buf.h"
 #include "clock.h"
+#include "errtext.h"
 #include "mem.h"
 #include "persist.h"
 #include "plan-bind.h"
+#include "plan-book.h"
 #include "plan-floor.h"
-#include "plan-persist.h"
 #include "plan-ready.h"
 #include "plan-world.h"
-#include "planbook.h"
-#include "store.h"
 
 /* --- the world ------------------------------------------------------- */
 
@@ -53,20 +52,6 @@ plan_world_reopen(struct plan_world *world)
 	world->floor = plan_floor_new(world->world.mode);
 }
 
-static bool
-is_open(void *arg)
-{
-	const struct plan_world *world = arg;
-
-	return world->floor->state != PLAN_OPENING;
-}
-
-void
-plan_world_wait_open(struct plan_world *world)
-{
-	floor_world_wait(&world->world.floor, is_open, world);
-}
-
 /* --- goals ----------------------------------------------------------- */
 
 static void
@@ -84,7 +69,6 @@ plan_world_goal(struct plan_world *world, const char *id, int tasks)
 	struct plan_node *before = NULL;
 	struct plan *plan;
 
-	plan_world_wait_open(world);
 	ck_assert_int_eq(world->floor->state, PLAN_OPEN);
 	plan = plan_new(plan_goal_new(id, "A goal", now));
 	attach(plan, plan_node_new(id, NODE_PHASE, "P1", "A phase", now), NULL);
@@ -105,7 +89,7 @@ plan_world_goal(struct plan_world *world, const char *id, int tasks)
 	ck_assert_int_eq(
 	    plan_set_add(plan_floor_set(world->floor), plan, NULL), 0);
 	plan_ready_queue(plan, now, &changes);
-	plan_persist_changes(plan_floor_persist(world->floor), plan, &changes);
+	plan_book_changes(world->floor, plan, &changes);
 	plan_changes_release(&changes);
 	plan_world_settle(world);
 	plan_floor_changed(world->floor);
@@ -188,8 +172,7 @@ is_stored(void *arg)
 {
 	const struct plan_world *world = arg;
 
-	return world->floor->state != PLAN_OPEN ||
-	    plan_persist_is_idle(plan_floor_persist(world->floor));
+	return persist_is_idle(world->world.core);
 }
 
 static bool
@@ -247,7 +230,6 @@ describe(struct plan_world *world, struct buf *out)
 		buf_addf(out, "%d/%d ", (int)set->assignments[i]->status,
 		    d != NULL ? (int)d->result : -1);
 	}
-	buf_addf(out, "%d", is_stored(world));
 }
 
 static bool
@@ -285,38 +267,26 @@ plan_world_settle(struct plan_world *world)
 	floor_world_wait(&world->world.floor, is_stored, world);
 }
 
-struct counting {
-	int count;
-	bool done;
-};
-
-static void
-on_part(const struct store_part *part, void *arg)
-{
-	struct counting *counting = arg;
-
-	ck_assert_ptr_null(part->err);
-	counting->count += (int)part->event_count;
-	counting->done = part->last;
-}
-
 static bool
-is_counted(void *arg)
+count_event(const struct book_event *event, void *arg)
 {
-	return ((const struct counting *)arg)->done;
+	(void)event;
+	++*(int *)arg;
+	return true;
 }
 
 int
 plan_world_events(struct plan_world *world, const char *type)
 {
-	const struct store_filter filter = { .type = type };
-	struct counting counting = { 0 };
+	const struct book_filter filter = { .type = type };
+	struct err err = { 0 };
+	int count = 0;
 
 	plan_world_settle(world);
-	store_query_events(
-	    planbook_store(world->floor->book), &filter, on_part, &counting);
-	floor_world_wait(&world->world.floor, is_counted, &counting);
-	return counting.count;
+	ck_assert_msg(book_query_events(world->world.core->book, &filter,
+			  count_event, &count, &err) == 0,
+	    "%s", err.msg);
+	return count;
 }
 
 struct json_object *

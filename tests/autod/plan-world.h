@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The whole daemon with goals: auto-world.h and the floor of plans above it, on
- * a real store. */
+ * a real book. */
 #ifndef PLAN_WORLD_H
 #define PLAN_WORLD_H
 
@@ -23,12 +23,10 @@ void
 plan_world_begin(struct plan_world *world, const char *plan, const char *more);
 void plan_world_live(struct plan_world *world);
 void plan_world_end(struct plan_world *world);
-/* This daemon dies at once: what the store was not given yet is lost. The next
- * one is created. */
+/* This daemon dies at once: what is not committed is lost. The next one is
+ * created. */
 void plan_world_reopen(struct plan_world *world);
 
-/* Run the loop until the store is open, or of no use. */
-void plan_world_wait_open(struct plan_world *world);
 /* A goal with a phase P1 and so many tasks T1.1, T1.2, ..., each of which
  * depends on the one before. Stored when this returns. */
 void plan_world_goal(struct plan_world *world, const char *id, int tasks);

@@ -8,6 +8,7 @@
 
 #include "agent.h"
 #include "auto-world.h"
+#include "book.h"
 #include "auto.h"
 #include "emit.h"
 #include "json.h"
@@ -161,9 +162,7 @@ START_TEST(a_landed_task_that_is_taken_back_says_so)
 	undone = floor_world_sh(&world.floor, "git rev-parse main");
 	ck_assert_int_eq(call(&world, "landing.revert", "commit", undone), 0);
 	floor_world_sh(&world.floor, "test ! -e b.txt");
-	last = floor_world_sh(&world.floor,
-	    "test $(wc -l <.llmc/tasks.jsonl) = 2; tail -1 .llmc/tasks.jsonl");
-	ck_assert_ptr_nonnull(strstr(last, "\"id\":\"t1\""));
+	last = auto_world_record(&world, "t1");
 	ck_assert_ptr_nonnull(strstr(last, undone));
 	ck_assert_ptr_nonnull(
 	    strstr(last, floor_world_sh(&world.floor, "git rev-parse main")));
@@ -172,8 +171,8 @@ START_TEST(a_landed_task_that_is_taken_back_says_so)
 	    call(&world, "landing.revert", "commit",
 		floor_world_sh(&world.floor, "git rev-parse main")),
 	    0);
-	floor_world_sh(&world.floor,
-	    "test -e b.txt; test $(wc -l <.llmc/tasks.jsonl) = 2");
+	floor_world_sh(&world.floor, "test -e b.txt");
+	auto_world_filed(&world, "t1 landed; ");
 	auto_world_end(&world);
 }
 END_TEST
@@ -385,68 +384,29 @@ START_TEST(what_has_landed_is_not_dropped_or_changed)
 }
 END_TEST
 
-/* --- a state written by another program ------------------------------ */
+/* --- a book that another program replaced ------------------------------ */
 
-static void
-overwrite(struct auto_world *world, const char *script)
-{
-	floor_world_sh(&world->floor, script);
-	persist_changed(world->core);
-}
+static const char *const replaced[] = { "rm llmc.db",
+	"cp llmc.db b; mv b llmc.db", "echo x >b; mv b llmc.db",
+	"rm llmc.db; mkdir llmc.db" };
 
-START_TEST(the_same_state_is_written_back)
+START_TEST(a_book_that_is_gone_is_a_failure)
 {
+	cleanup_free char *script = xasprintf("cd .llmc; %s", replaced[_i]);
 	struct auto_world world;
+	uint64_t receipts;
 
 	begin_idle(&world, NULL);
-	overwrite(&world, "cd .llmc; cp state.json s; mv s state.json");
-	auto_world_wait(&world, "foreign; ");
 	floor_world_settle(&world.floor);
-	auto_world_told(&world, "foreign; ");
-	auto_world_end(&world);
-}
-END_TEST
-
-START_TEST(a_state_that_lacks_a_worker_is_told)
-{
-	struct auto_world world;
-
-	begin_idle(&world, "concurrency = 2\n");
-	overwrite(&world,
-	    "cd .llmc; sed s/auto-2/adam/g state.json >s; mv s state.json");
-	auto_world_wait(&world, "foreign_lacks; ");
-	floor_world_settle(&world.floor);
-	ck_assert_int_eq(world.core->exit_status, 0);
-	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "grep -c adam .llmc/state.json || :"),
-	    "0");
-	auto_world_end(&world);
-}
-END_TEST
-
-static const struct foreign_row {
-	const char *script, *class;
-} foreign_rows[] = {
-	{ "sed s/auto-1/adam/g state.json >s; mv s state.json",
-	    "state_overwritten" },
-	{ "sed 's/\"root_id\": \"..../\"root_id\": \"ffff/' state.json >s; "
-	  "mv s state.json",
-	    "state_overwritten" },
-	{ "echo '{' >s; mv s state.json", "state_corrupt" },
-};
-
-START_TEST(a_state_of_somebody_else_is_a_failure)
-{
-	const struct foreign_row *row = &foreign_rows[_i];
-	cleanup_free char *script = xasprintf("cd .llmc; %s", row->script);
-	struct auto_world world;
-
-	begin_idle(&world, NULL);
-	overwrite(&world, script);
-	auto_world_fails(&world, row->class);
-	/* The state in memory wins. */
+	floor_world_sh(&world.floor, script);
+	receipts = ++world.core->state.receipts;
+	persist_changed(world.core);
+	auto_world_fails(&world, "state_overwritten");
+	/* What it knew is put back. */
 	auto_world_reopen(&world);
 	ck_assert_ptr_nonnull(state_find(&world.core->state, "auto-1"));
+	ck_assert_uint_ge(world.core->state.receipts, receipts);
+	ck_assert_int_eq(book_commit(world.core->book, NULL), 0);
 	auto_world_end(&world);
 }
 END_TEST
@@ -455,7 +415,7 @@ Suite *
 unit_suite(void)
 {
 	Suite *suite = suite_create("auto-commands");
-	TCase *foreign = tcase_create("foreign-failure");
+	TCase *gone = tcase_create("gone");
 	TCase *landed = tcase_create("landed");
 
 	unit_case(suite, "tasks",
@@ -468,17 +428,14 @@ unit_suite(void)
 		tasks_are_dropped, what_has_landed_is_not_dropped_or_changed,
 		a_task_is_added_with_its_priority,
 		priorities_are_changed_at_the_source_and_in_the_state, NULL });
-	unit_case(suite, "foreign",
-	    (const TTest *const[]){ the_same_state_is_written_back,
-		a_state_that_lacks_a_worker_is_told, NULL });
 	tcase_set_timeout(landed, 60);
 	tcase_add_loop_test(landed, a_landed_task_is_done_again, 0, 2);
 	tcase_add_loop_test(landed, work_lands_with_the_priority_of_its_task,
 	    PRIORITY_NORMAL, PRIORITY_LOW + 1);
 	suite_add_tcase(suite, landed);
-	tcase_set_timeout(foreign, 60);
-	tcase_add_loop_test(foreign, a_state_of_somebody_else_is_a_failure, 0,
-	    nitems(foreign_rows));
-	suite_add_tcase(suite, foreign);
+	tcase_set_timeout(gone, 60);
+	tcase_add_loop_test(
+	    gone, a_book_that_is_gone_is_a_failure, 0, nitems(replaced));
+	suite_add_tcase(suite, gone);
 	return suite;
 }

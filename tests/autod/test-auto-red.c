@@ -129,8 +129,7 @@ START_TEST(attempts_are_limited)
 	make(&world, "strict");
 	finish(&world, "t2", "c.txt");
 	auto_world_wait_done(&world);
-	auto_world_filed(
-	    &world, "t1 landed; t1 landed; t3 dead-letter; t2 landed; ");
+	auto_world_filed(&world, "t1 landed; t3 dead-letter; t2 landed; ");
 	auto_world_end(&world);
 }
 END_TEST

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "book.h"
 #include "agent.h"
 #include "auto-world.h"
 #include "auto.h"
@@ -57,23 +58,26 @@ live(const char *run)
 }
 
 static bool
-on_line(struct json_object *record, void *arg)
+on_row(struct book_row *row, void *arg)
 {
-	ck_assert_int_gt(json_int_or(record, "at_ms", 0), 0);
-	buf_addf(arg, "%s %s; ", json_string_or(record, "run_id", "?"),
-	    json_string_or(record, "what", "?"));
+	ck_assert_int_gt(book_int(row, 1), 0);
+	buf_addf(arg, "%s begins; ", book_text(row, 0));
+	if (book_int(row, 2) > 0)
+		buf_addf(arg, "%s ends; ", book_text(row, 0));
 	return true;
 }
 
 static void
 expect_runs(const char *want)
 {
-	cleanup_free char *file =
-	    workspace_path(&w.floor.workspace, "runs.jsonl");
 	cleanup_buf struct buf text = BUF_INIT;
 
-	floor_world_settle(&w.floor); /* it is written when that is saved */
-	jsonl_last(file, 0, on_line, &text, NULL);
+	ck_assert_int_eq(
+	    book_query(w.core->book,
+		"SELECT r.run_id, r.began_ms, r.ended_ms FROM run r "
+		"ORDER BY r.began_ms",
+		NULL, 0, on_row, &text, NULL),
+	    0);
 	ck_assert_str_eq(text.data, want);
 }
 

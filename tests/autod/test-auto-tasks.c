@@ -10,9 +10,9 @@
 #include "auto.h"
 #include "emit.h"
 #include "mem.h"
+#include "persist.h"
 #include "outcome.h"
 #include "serve.h"
-#include "state-file.h"
 #include "unit.h"
 
 /* One idle worker, and nothing to do. */
@@ -238,9 +238,7 @@ START_TEST(an_offer_that_was_written_is_taken)
 
 	begin_unwritten(&world);
 	world.floor.store_fails = false;
-	ck_assert_int_eq(
-	    state_file_save(&world.floor.workspace, &world.core->state, NULL),
-	    0);
+	ck_assert_int_eq(persist_flush(world.core, NULL), 0);
 	auto_world_reopen(&world);
 	ck_assert_int_eq(world.core->state.tasks[0]->step, TASK_OFFERED);
 	auto_world_folder(&world, "todo: a.md; ");
@@ -264,9 +262,7 @@ START_TEST(an_outcome_that_was_written_is_told)
 	auto_world_turn(&world, 1);
 	t = world.core->state.tasks[0];
 	task_settle(t, OUTCOME_ABORTED, "enough", 1);
-	ck_assert_int_eq(
-	    state_file_save(&world.floor.workspace, &world.core->state, NULL),
-	    0);
+	ck_assert_int_eq(persist_flush(world.core, NULL), 0);
 	auto_world_reopen(&world);
 	world.mode->active = false; /* a daemon without --auto does this too */
 	auto_world_live(&world);
@@ -361,29 +357,6 @@ START_TEST(somebody_else_is_faster)
 	world.floor.store_fails = false;
 	auto_world_wait_done(&world);
 	auto_world_wait(&world, "taken_elsewhere t1; ");
-	auto_world_end(&world);
-}
-END_TEST
-
-START_TEST(an_outcome_that_cannot_be_filed_is_filed_later)
-{
-	struct auto_world world;
-	struct agent *agent;
-
-	auto_world_begin(&world, NULL);
-	auto_world_task(&world, "a.md", "Look at it\n");
-	auto_world_live(&world);
-	agent = auto_world_turn(&world, 1);
-	floor_world_sh(&world.floor, "mkdir .llmc/tasks.jsonl");
-	fake_session_turn_ends(agent->session, "It is fine as it is.");
-	auto_world_wait(&world, "not_told t1; ");
-	floor_world_settle(&world.floor);
-	ck_assert_int_eq(world.core->state.tasks[0]->step, TASK_SETTLING);
-	ck_assert_int_eq(agent->worker->status, WORKER_IDLE);
-	floor_world_sh(&world.floor, "rmdir .llmc/tasks.jsonl");
-	auto_world_patrol(&world);
-	ck_assert_uint_eq(world.core->state.task_count, 0);
-	auto_world_filed(&world, "t1 no_changes; ");
 	auto_world_end(&world);
 }
 END_TEST
@@ -525,9 +498,7 @@ unit_suite(void)
 	unit_case(suite, "unwritten",
 	    (const TTest *const[]){ nothing_is_taken_that_is_not_written,
 		nothing_is_given_out_that_is_not_written,
-		somebody_else_is_faster,
-		an_outcome_that_cannot_be_filed_is_filed_later,
-		auto_log_cannot_be_written,
+		somebody_else_is_faster, auto_log_cannot_be_written,
 		a_task_that_cannot_be_used_is_told_once, NULL });
 	unit_rows(suite, what_fails_task_after_task_stops_the_giving_out,
 	    nitems(causes));

@@ -46,14 +46,14 @@ START_TEST(attributes_of_the_branch)
 	floor_world_sh(&world.floor,
 	    "mkdir d; echo one >d/list; seq 1 20 >lock; "
 	    "echo 'list merge=union' >d/.gitattributes; "
-	    "git add .; git commit -qm list");
+	    "git add d lock; git commit -qm list");
 	ck_assert(!conflicts(&world, begin_both(&world, "adam", "d/list")));
 	ck_assert_str_eq(
 	    floor_world_sh(&world.floor, "sort d/list"), "one\nours\ntheirs");
 
 	/* They follow the branch: others come, and these go. */
 	floor_world_sh(&world.floor,
-	    "echo 'lock -merge' >.gitattributes; git add .; "
+	    "echo 'lock -merge' >.gitattributes; git add .gitattributes; "
 	    "git commit -qm attributes");
 	floor_world_add(&world.floor, "eve", WORKER_NEEDS_REVIEW);
 	floor_world_wt(&world.floor, "eve",

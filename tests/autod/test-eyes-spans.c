@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "book.h"
+#include "book-history.h"
 #include "agent.h"
 #include "buf.h"
 #include "clock.h"
@@ -18,7 +20,6 @@
 #include "json.h"
 #include "mem.h"
 #include "report-time.h"
-#include "span-files.h"
 #include "task.h"
 #include "team-world.h"
 #include "unit.h"
@@ -60,7 +61,7 @@ begin(void)
 	auto_world_live(&w.world);
 	floor_world_wait(below, has_worker, NULL);
 	floor_world_settle(below);
-	floor_world_sh(below, "rm -rf .llmc/spans");
+	book_run(below->core->book, "DELETE FROM span", NULL, 0);
 	/* From here on the loop stands still, and so does the time. */
 	setenv("TZ", "Europe/Berlin", 1);
 	tzset();
@@ -135,7 +136,8 @@ recorded(void)
 	struct spans spans = { 0 };
 	size_t count;
 
-	span_files_read(&below->workspace, 0, clock_wall_ms(), keep, &spans);
+	ck_assert_int_eq(
+	    book_read_spans(below->core->book, 0, keep, &spans, NULL), 0);
 	count = spans.count;
 	release(&spans);
 	return count;
@@ -154,9 +156,10 @@ sums(void)
 	for (size_t i = 0; i < state->count; i++)
 		json_set(
 		    workers, state->workers[i]->name, json_object_new_object());
-	span_files_read(&below->workspace, 0, clock_wall_ms(), keep, &spans);
-	span_files_open(
-	    &below->workspace, state, true, clock_wall_ms(), keep, &spans);
+	ck_assert_int_eq(
+	    book_read_spans(below->core->book, 0, keep, &spans, NULL), 0);
+	book_open_spans(below->core->book, &below->workspace, state, true,
+	    clock_wall_ms(), keep, &spans);
 	json = report_time(&(struct report_time_in){ .spans = spans.list,
 			       .count = spans.count,
 			       .from_ms = BEGIN,

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "eyes-history.h"
+#include "book-history.h"
 #include "agent.h"
 #include "channel.h"
 #include "clock.h"
@@ -462,11 +464,7 @@ END_TEST
 static void
 file_task(const struct task *task)
 {
-	cleanup_free char *file =
-	    workspace_path(&below->workspace, "tasks.jsonl");
-	cleanup_json struct json_object *record = task_to_json(task);
-
-	ck_assert_int_eq(jsonl_append(file, record, 0, 0, NULL), 0);
+	book_file_task(below->core->book, task);
 }
 
 static void
@@ -494,7 +492,7 @@ make_long(const char *words)
 		if (i < 3 * VIEW_TASKS_WHOLE)
 			add_details(task, words);
 	}
-	for (size_t i = 0; i < VIEW_ENDED_MAX; i++)
+	for (size_t i = 0; i < EYES_ENDED_MAX; i++)
 		file_task(state->tasks[i]);
 	persist_changed(below->core);
 }

@@ -30,7 +30,6 @@ begin(void)
 {
 	plan_world_begin(&world, NULL, NULL);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 }
 
 static void
@@ -87,7 +86,6 @@ START_TEST(a_goal_is_created_with_its_plan_and_stored)
 	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 0);
 	plan_world_reopen(&world);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 	plan = plan_world_plan(&world, goal);
 	ck_assert_ptr_nonnull(plan);
 	ck_assert_uint_eq(plan->count, 3);
@@ -168,7 +166,6 @@ START_TEST(what_could_not_be_read_again_is_not_stored)
 	    "goal", ""));
 	plan_world_reopen(&world);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
 	ck_assert_str_eq(plan_world_plan(&world, goal)->goal->title, "Own");
 }
@@ -207,7 +204,6 @@ START_TEST(a_goal_that_has_ended_is_read_from_the_store)
 	must("overseer.goal.cancel", about(goal, ""));
 	plan_world_reopen(&world);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 	ck_assert_ptr_null(plan_world_plan(&world, goal));
 	ck_assert_uint_eq(listed("{}"), 0);
 	ck_assert_uint_eq(listed("{\"all\":true}"), 1);
@@ -308,7 +304,6 @@ START_TEST(an_edited_text_is_one_revision)
 	ck_assert_int_eq(plan->goal->version, 2);
 	plan_world_reopen(&world);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 	plan = plan_world_plan(&world, goal);
 	ck_assert_uint_eq(plan->count, 3);
 	ck_assert_str_eq(plan->phases[0]->children[1]->name, "New");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "book-history.h"
 #include "agent.h"
 #include "auto.h"
 #include "json.h"
@@ -42,6 +43,21 @@ end(struct world *w)
 }
 
 /* Turn n ends with a file that is not committed. Returns what is recorded. */
+static struct buf last = BUF_INIT;
+
+/* The last one with an iteration. */
+static bool
+on_turn(const char *task, int64_t seq, struct json_object *record, void *arg)
+{
+	(void)task;
+	(void)seq;
+	if (!json_object_object_get_ex(record, "iteration", NULL))
+		return true;
+	buf_clear(arg);
+	json_print(record, false, arg);
+	return true;
+}
+
 static const char *
 turn(struct world *w, int n, const char *words)
 {
@@ -50,8 +66,11 @@ turn(struct world *w, int n, const char *words)
 	floor_world_wt(&w->plan.world.floor, "auto-1", "echo 1 >one.txt");
 	fake_session_turn_ends(agent->session, words);
 	auto_world_turn(&w->plan.world, n + 1);
-	return floor_world_sh(&w->plan.world.floor,
-	    "grep '\"iteration\":' .llmc/iterations/t1.jsonl | tail -1");
+	buf_clear(&last);
+	ck_assert_int_eq(book_read_turns(w->plan.world.core->book, "t1", 0,
+			     on_turn, &last, NULL),
+	    0);
+	return last.data;
 }
 
 static void

@@ -14,6 +14,7 @@
 #include "operation.h"
 #include "oversight-floor.h"
 #include "oversight-world.h"
+#include "persist.h"
 #include "state.h"
 #include "turn-end.h"
 #include "unit.h"
@@ -211,6 +212,14 @@ START_TEST(a_turn_whose_tests_were_cancelled_is_recorded_once)
 }
 END_TEST
 
+static bool
+is_saved(void *arg)
+{
+	const struct oversight_world *w = arg;
+
+	return persist_is_idle(w->world.floor.core);
+}
+
 START_TEST(a_daemon_that_dies_while_tests_run_loses_no_turn)
 {
 	struct oversight_world w;
@@ -221,6 +230,7 @@ START_TEST(a_daemon_that_dies_while_tests_run_loses_no_turn)
 	auto_world_work(&w.world, "b.txt");
 	fake_session_turn_ends(agent->session, "Done.");
 	floor_world_wait_step(&w.world.floor, agent, "test");
+	floor_world_wait(&w.world.floor, is_saved, &w);
 	floor_world_sh(&w.world.floor, "touch go");
 	oversight_world_die(&w);
 	agent = auto_world_turn(&w.world, 1); /* it is told to go on */

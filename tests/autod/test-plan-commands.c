@@ -25,7 +25,6 @@ begin(void)
 {
 	plan_world_begin(&world, NULL, NULL);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 }
 
 static void
@@ -80,7 +79,6 @@ START_TEST(a_draft_changes_nothing_until_it_is_applied)
 	/* It is there for the next daemon. */
 	plan_world_reopen(&world);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 	draft = must("overseer.plan.draft", about(goal, ""));
 	ck_assert_str_eq(json_string_or(draft, "state", ""), "ready");
 	ck_assert_uint_eq(

@@ -8,9 +8,10 @@
 #include "agent.h"
 #include "auto.h"
 #include "clock.h"
+#include "emit.h"
 #include "mem.h"
+#include "plan-book.h"
 #include "plan-floor.h"
-#include "plan-persist.h"
 #include "plan-tick.h"
 #include "plan-world.h"
 #include "reconcile.h"
@@ -43,8 +44,7 @@ assign_to_eve(struct plan_world *world)
 	plan_assignment_instruct(a, "Do it, eve.");
 	ck_assert_int_eq(
 	    plan_set_add_assignment(plan_floor_set(world->floor), a, NULL), 0);
-	plan_persist_record(plan_floor_persist(world->floor), STORE_ASSIGNMENT,
-	    "goal_a", "A_eve");
+	plan_book_record(world->floor, BOOK_ASSIGNMENT, "goal_a", "A_eve");
 }
 
 static bool
@@ -64,7 +64,6 @@ begin_eve(struct plan_world *world)
 	plan_world_begin(world, with_eve, NULL);
 	floor_world_add(&world->world.floor, "eve", WORKER_OFFLINE)->retry_ms =
 	    0;
-	plan_world_wait_open(world);
 	plan_world_goal(world, "goal_a", 1);
 	assign_to_eve(world);
 	plan_world_settle(world);
@@ -127,36 +126,6 @@ is_accepted(void *arg)
 	    assignment(world)->dispatches[0].result == DISPATCH_ACCEPTED;
 }
 
-/* It was accepted, and the store did not hear of it. */
-START_TEST(work_that_a_person_accepted_counts_for_the_next_daemon)
-{
-	struct plan_world world;
-	struct agent *eve;
-
-	begin_eve(&world);
-	floor_world_wait(&world.world.floor, eve_has_it, &world);
-	eve = fleet_find(world.world.floor.fleet, "eve");
-	floor_world_wt(&world.world.floor, "eve",
-	    "echo e >e.txt; git add e.txt; git commit -qm 'add e.txt'");
-	fake_session_turn_ends(eve->session, "Done.");
-	floor_world_wait_status(&world.world.floor, eve, WORKER_NEEDS_REVIEW);
-	plan_floor_close(world.floor);
-	ck_assert_ptr_null(floor_world_answer(&world.world.floor,
-	    floor_world_call(&world.world.floor, "worker.accept", "eve", "")));
-	floor_world_wait_status(&world.world.floor, eve, WORKER_IDLE);
-	floor_world_settle(&world.world.floor);
-	plan_world_reopen(&world);
-	plan_world_live(&world);
-	plan_world_wait_open(&world);
-	floor_world_wait(&world.world.floor, eve_is_done, &world);
-	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
-	ck_assert_str_eq(
-	    floor_world_sh(&world.world.floor, "git rev-parse main"),
-	    plan_world_node(&world, "goal_a", "T1.1")->evidence.commits[0]);
-	plan_world_end(&world);
-}
-END_TEST
-
 /* The daemon died after it gave the message to the worker, and before it
  * stored that. */
 START_TEST(a_message_that_the_worker_has_is_not_sent_again)
@@ -171,13 +140,11 @@ START_TEST(a_message_that_the_worker_has_is_not_sent_again)
 	floor_world_wait_status(&world.world.floor, eve, WORKER_NO_CHANGES);
 	plan_world_settle(&world);
 	assignment(&world)->dispatches[0].result = DISPATCH_PENDING;
-	plan_persist_record(plan_floor_persist(world.floor), STORE_ASSIGNMENT,
-	    "goal_a", "A_eve");
+	plan_book_record(world.floor, BOOK_ASSIGNMENT, "goal_a", "A_eve");
 	plan_world_settle(&world);
 	floor_world_settle(&world.world.floor);
 	plan_world_reopen(&world);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 	floor_world_wait(&world.world.floor, is_accepted, &world);
 	floor_world_settle(&world.world.floor);
 	eve = fleet_find(world.world.floor.fleet, "eve");
@@ -217,7 +184,6 @@ START_TEST(killed_around_a_dispatch_it_is_sent_once)
 	given = fake_session_prompts(eve->session);
 	plan_world_reopen(&world);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 	floor_world_wait(&world.world.floor, eve_has_it, &world);
 	plan_world_settle(&world);
 	a = assignment(&world);
@@ -242,8 +208,7 @@ move_goal(struct plan_world *world, enum goal_status to)
 	ck_assert_int_eq(
 	    plan_goal_move(plan->goal, to, NULL, NULL, clock_wall_ms(), NULL),
 	    0);
-	plan_persist_record(
-	    plan_floor_persist(world->floor), STORE_GOAL, "goal_a", "goal_a");
+	plan_book_record(world->floor, BOOK_GOAL, "goal_a", "goal_a");
 	plan_floor_changed(world->floor);
 }
 
@@ -256,16 +221,40 @@ eve_is_idle(void *arg)
 	return eve->worker->status == WORKER_IDLE && eve->op == NULL;
 }
 
+struct mover {
+	struct plan_world *world;
+	enum goal_status to;
+	bool moved;
+};
+
+static void
+on_action(const struct event *event, void *arg)
+{
+	struct mover *mover = arg;
+
+	if (event->kind != EVENT_ACTION || mover->moved)
+		return;
+	mover->moved = true;
+	move_goal(mover->world, mover->to);
+}
+
+static bool
+has_moved(void *arg)
+{
+	return ((const struct mover *)arg)->moved;
+}
+
 /* A message is decided, and the goal moves before it is sent. */
 static const struct agent *
 move_before_eve_has_it(struct plan_world *world, enum goal_status to)
 {
-	struct death now = { world, 0 };
+	struct mover mover = { world, to, false };
 	const struct agent *eve;
 
 	begin_eve(world);
-	floor_world_wait_closely(&world->world.floor, is_time_to_die, &now);
-	move_goal(world, to);
+	emit_subscribe(world->world.core, on_action, &mover);
+	floor_world_wait(&world->world.floor, has_moved, &mover);
+	emit_unsubscribe(world->world.core, on_action, &mover);
 	floor_world_wait(&world->world.floor, eve_is_idle, world);
 	plan_world_settle(world);
 	floor_world_settle(&world->world.floor);
@@ -390,7 +379,6 @@ eve_completes(struct plan_world *world, const char *method)
 	floor_world_settle(&world->world.floor);
 	plan_world_reopen(world);
 	plan_world_live(world);
-	plan_world_wait_open(world);
 	ck_assert_ptr_null(plan_world_plan(world, "goal_a"));
 	return commit;
 }
@@ -406,28 +394,6 @@ START_TEST(a_revert_opens_a_goal_that_has_ended)
 	floor_world_wait(&world.world.floor, is_reopened, &world);
 	ck_assert_int_eq(plan_world_events(&world, "goal.active"), 1);
 	ck_assert_int_eq(plan_world_events(&world, "work.queued"), 1);
-	plan_world_end(&world);
-}
-END_TEST
-
-START_TEST(a_revert_without_a_store_opens_the_goal_for_the_next_daemon)
-{
-	struct plan_world world;
-	cleanup_free char *commit = eve_completes(&world, methods[0]);
-
-	plan_floor_close(world.floor);
-	revert(&world, commit);
-	floor_world_settle(&world.world.floor);
-	plan_world_reopen(&world);
-	plan_world_live(&world);
-	floor_world_wait(&world.world.floor, is_reopened, &world);
-	/* And once. */
-	plan_world_settle(&world);
-	plan_world_reopen(&world);
-	plan_world_live(&world);
-	plan_world_wait_open(&world);
-	floor_world_settle(&world.world.floor);
-	ck_assert_int_eq(plan_world_events(&world, "goal.active"), 1);
 	plan_world_end(&world);
 }
 END_TEST
@@ -522,10 +488,7 @@ unit_suite(void)
 	unit_case(suite, "work",
 	    (const TTest *const[]){
 		work_of_such_a_worker_counts_when_a_person_accepts_it,
-		work_that_a_person_accepted_counts_for_the_next_daemon,
-		an_accept_that_changes_nothing_finishes_its_node,
-		a_revert_without_a_store_opens_the_goal_for_the_next_daemon,
-		NULL });
+		an_accept_that_changes_nothing_finishes_its_node, NULL });
 	unit_rows(suite, a_revert_opens_a_goal_that_has_ended, nitems(methods));
 	return suite;
 }

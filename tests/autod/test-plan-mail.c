@@ -10,8 +10,8 @@
 #include "mem.h"
 #include "plan-change.h"
 #include "plan-floor.h"
+#include "records.h"
 #include "task.h"
-#include "team-book.h"
 #include "team-floor.h"
 #include "unit.h"
 
@@ -32,13 +32,13 @@ change(struct mail_world *w, const char *what)
 static size_t
 open_of(struct mail_world *w, const char *actor)
 {
-	return team_book_count(w->team->book, STORE_MAIL, actor);
+	return records_open(w->team->core, BOOK_MAIL, actor);
 }
 
 START_TEST(agent_at_work_is_told_of_the_last_change_of_its_plan)
 {
 	struct mail_world w;
-	const struct team_record *record;
+	cleanup_json struct json_object *mail = NULL;
 	struct json_object *meta;
 	const char *told;
 
@@ -47,13 +47,12 @@ START_TEST(agent_at_work_is_told_of_the_last_change_of_its_plan)
 	change(&w, "second");
 	ck_assert_uint_eq(open_of(&w, "actor:task:t1"), 1);
 	ck_assert_uint_eq(open_of(&w, "actor:task:t2"), 0);
-	record =
-	    team_book_next(w.team->book, STORE_MAIL, "actor:task:t1", NULL);
+	mail = records_first(w.team->core, BOOK_MAIL, "actor:task:t1");
 	ck_assert_str_eq(
-	    mail_world_text(record->body, "subject"), "plan.updated:goal_a");
+	    mail_world_text(mail, "subject"), "plan.updated:goal_a");
 	ck_assert_str_eq(
-	    mail_world_text(record->body, "sender"), "actor:system:overseer");
-	meta = json_object_object_get(record->body, "meta");
+	    mail_world_text(mail, "sender"), "actor:system:overseer");
+	meta = json_object_object_get(mail, "meta");
 	ck_assert_str_eq(mail_world_text(meta, "source"), "human");
 	ck_assert_int_eq(json_int_or(meta, "version", 0),
 	    plan_world_plan(&w.plans, "goal_a")->goal->version);

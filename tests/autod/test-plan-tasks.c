@@ -11,8 +11,8 @@
 #include "emit.h"
 #include "hold.h"
 #include "mem.h"
+#include "plan-book.h"
 #include "plan-floor.h"
-#include "plan-persist.h"
 #include "plan-world.h"
 #include "strv.h"
 #include "task.h"
@@ -247,14 +247,13 @@ START_TEST(a_revert_opens_a_node_again_also_of_a_goal_that_was_completed)
 	    plan_world_node(&world, "goal_a", "T1.1")->evidence.commits[0]);
 	plan_world_reopen(&world);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 	ck_assert_ptr_null(plan_world_plan(&world, "goal_a"));
 	revert(&world, commit);
 	floor_world_wait(&world.world.floor, is_reopened, &world);
 	ck_assert_int_eq(plan_world_events(&world, "goal.active"), 1);
 	plan_world_work_all(&world);
 	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
-	auto_world_filed(&world.world, "t1 landed; t1 landed; t2 landed; ");
+	auto_world_filed(&world.world, "t1 landed; t2 landed; ");
 	ck_assert_str_ne(
 	    plan_world_node(&world, "goal_a", "T1.1")->evidence.commits[0],
 	    commit);
@@ -271,8 +270,7 @@ move_goal(struct plan_world *world, enum goal_status to)
 
 	ck_assert_int_eq(
 	    plan_goal_move(plan->goal, to, NULL, NULL, 1, NULL), 0);
-	plan_persist_record(
-	    plan_floor_persist(world->floor), STORE_GOAL, "goal_a", "goal_a");
+	plan_book_record(world->floor, BOOK_GOAL, "goal_a", "goal_a");
 	plan_floor_changed(world->floor);
 }
 
@@ -385,7 +383,6 @@ START_TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_begun_task)
 	plan_world_begin(&world, NULL, "max_attempts = 2\n");
 	world.world.mode->until_empty = true;
 	emit_subscribe(world.world.core, on_last_line, &said);
-	plan_world_wait_open(&world);
 	plan_world_goal(&world, "goal_a", 1);
 	plan_world_live(&world);
 	auto_world_turn(&world.world, 1);
@@ -450,7 +447,6 @@ START_TEST(a_node_in_progress_that_nobody_works_on_is_begun_again)
 	struct plan_node *node;
 
 	plan_world_begin(&world, NULL, NULL);
-	plan_world_wait_open(&world);
 	plan_world_goal(&world, "goal_a", 1);
 	node = plan_world_node(&world, "goal_a", "T1.1");
 	ck_assert_int_eq(plan_node_move(node,
@@ -464,116 +460,6 @@ START_TEST(a_node_in_progress_that_nobody_works_on_is_begun_again)
 	auto_world_filed(&world.world, "t1 landed; ");
 	ck_assert_int_eq(
 	    plan_world_node(&world, "goal_a", "T1.1")->attempts, 1);
-	plan_world_end(&world);
-}
-END_TEST
-
-/* Keep the store as it is now, and put it back while no daemon runs: that is
- * what can be recovered of one whose newest pages are lost. */
-static void
-keep_store(struct plan_world *world)
-{
-	plan_world_settle(world);
-	plan_floor_free(take_ptr(&world->floor));
-	floor_world_sh(&world->world.floor,
-	    "cd .llmc; rm -rf kept; mkdir kept; cp store.db* kept");
-	auto_world_reopen(&world->world);
-	world->floor = plan_floor_new(world->world.mode);
-	plan_world_wait_open(world);
-}
-
-static void
-put_store_back(struct plan_world *world)
-{
-	plan_world_settle(world);
-	plan_floor_free(take_ptr(&world->floor));
-	floor_world_sh(&world->world.floor,
-	    "cd .llmc; rm -f store.db*; cp kept/store.db* .");
-	auto_world_reopen(&world->world);
-	world->floor = plan_floor_new(world->world.mode);
-	plan_world_wait_open(world);
-}
-
-START_TEST(a_node_that_an_old_store_has_not_begun_is_not_done_twice)
-{
-	struct plan_world world;
-
-	plan_world_begin(&world, NULL, NULL);
-	plan_world_goal(&world, "goal_a", 2);
-	keep_store(&world);
-	plan_world_live(&world);
-	plan_world_work_all(&world);
-	auto_world_filed(&world.world, "t1 landed; t2 landed; ");
-	put_store_back(&world);
-	plan_world_is(&world, "goal_a", "active; T1.1 queued; T1.2 todo; ");
-	plan_world_live(&world);
-	plan_world_work_all(&world);
-	plan_world_is(&world, "goal_a", "completed; T1.1 done; T1.2 done; ");
-	auto_world_filed(&world.world, "t1 landed; t2 landed; ");
-	ck_assert_uint_eq(
-	    strv_count(
-		plan_world_node(&world, "goal_a", "T1.2")->evidence.commits),
-	    1);
-	plan_world_end(&world);
-}
-END_TEST
-
-START_TEST(what_was_taken_back_is_done_again_also_with_an_old_store)
-{
-	cleanup_free char *line = NULL;
-	struct plan_world world;
-
-	plan_world_begin(&world, NULL, NULL);
-	plan_world_goal(&world, "goal_a", 1);
-	keep_store(&world);
-	plan_world_live(&world);
-	plan_world_work_all(&world);
-	line = xasprintf("echo '{\"event\":{\"type\":\"reverted\",\"ref\":"
-			 "\"%s\"}}' >>.llmc/logs/auto.log",
-	    plan_world_node(&world, "goal_a", "T1.1")->evidence.commits[0]);
-	put_store_back(&world);
-	floor_world_sh(&world.world.floor, line);
-	plan_world_live(&world);
-	plan_world_work_all(&world);
-	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
-	auto_world_filed(&world.world, "t1 landed; t2 landed; ");
-	plan_world_end(&world);
-}
-END_TEST
-
-START_TEST(without_its_store_workers_go_on_and_the_next_one_catches_up)
-{
-	struct plan_world world;
-	struct agent *agent;
-
-	plan_world_begin(&world, NULL, NULL);
-	plan_world_live(&world);
-	plan_world_goal(&world, "goal_a", 1);
-	auto_world_turn(&world.world, 1);
-	plan_world_settle(&world);
-	plan_floor_free(take_ptr(&world.floor));
-	floor_world_sh(&world.world.floor,
-	    "cd .llmc; mkdir kept; cp store.db* kept; rm store.db*; "
-	    "head -c 8192 /dev/zero | tr '\\0' x >store.db");
-	auto_world_reopen(&world.world);
-	world.floor = plan_floor_new(world.world.mode);
-	plan_world_live(&world);
-	plan_world_wait_open(&world);
-	ck_assert_int_eq(world.floor->state, PLAN_SAFE);
-	agent = auto_world_turn(&world.world, 1);
-	auto_world_work(&world.world, "b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait_done(&world.world);
-	auto_world_filed(&world.world, "t1 landed; ");
-	plan_floor_free(take_ptr(&world.floor));
-	floor_world_sh(&world.world.floor,
-	    "cd .llmc; rm -f store.db*; mv kept/store.db* .");
-	auto_world_reopen(&world.world);
-	world.floor = plan_floor_new(world.world.mode);
-	plan_world_live(&world);
-	plan_world_work_all(&world);
-	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
-	auto_world_filed(&world.world, "t1 landed; ");
 	plan_world_end(&world);
 }
 END_TEST
@@ -597,10 +483,6 @@ unit_suite(void)
 		a_run_until_empty_ends_although_a_paused_goal_has_a_begun_task,
 		a_run_until_empty_ends_although_a_paused_goal_has_a_question,
 		the_work_of_a_cancelled_goal_is_salvaged,
-		a_node_in_progress_that_nobody_works_on_is_begun_again,
-		a_node_that_an_old_store_has_not_begun_is_not_done_twice,
-		what_was_taken_back_is_done_again_also_with_an_old_store,
-		without_its_store_workers_go_on_and_the_next_one_catches_up,
-		NULL });
+		a_node_in_progress_that_nobody_works_on_is_begun_again, NULL });
 	return suite;
 }

@@ -13,8 +13,9 @@
 #include "clock.h"
 #include "file.h"
 #include "mem.h"
+#include "persist.h"
+#include "plan-book.h"
 #include "plan-floor.h"
-#include "plan-persist.h"
 #include "plan-tick.h"
 #include "plan-world.h"
 #include "reconcile.h"
@@ -258,7 +259,6 @@ START_TEST(a_tick_that_is_off_leaves_no_record)
 	floor_world_accept(&world.world.floor);
 	plan_world_reopen(&world);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 	floor_world_settle(&world.world.floor);
 	ck_assert_int_eq(plan_world_events(&world, "overseer.tick"), 0);
 	plan_world_end(&world);
@@ -276,7 +276,7 @@ START_TEST(a_dry_run_changes_nothing)
 	plan_world_settle(&world);
 	plan_tick_now(world.floor, "test", true, NULL, NULL);
 	ck_assert_uint_eq(assignment(&world)->dispatch_count, 1);
-	ck_assert(plan_persist_is_idle(plan_floor_persist(world.floor)));
+	ck_assert(persist_is_idle(world.world.core));
 	plan_world_end(&world);
 }
 END_TEST
@@ -475,7 +475,6 @@ START_TEST(a_person_is_told_once_whenever_the_daemon_is_killed)
 	floor_world_wait_closely(&world.world.floor, is_time_to_die, &telling);
 	plan_world_reopen(&world);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 	floor_world_wait(&world.world.floor, asks_until_told, &world);
 	end_told_once(&world);
 }
@@ -500,12 +499,11 @@ START_TEST(a_person_who_was_told_is_not_told_again)
 	plan_world_settle(&world);
 	ck_assert(is_accepted(&world));
 	assignment(&world)->dispatches[1].result = DISPATCH_PENDING;
-	plan_persist_record(plan_floor_persist(world.floor), STORE_ASSIGNMENT,
-	    "goal_a", assignment(&world)->id);
+	plan_book_record(
+	    world.floor, BOOK_ASSIGNMENT, "goal_a", assignment(&world)->id);
 	plan_world_settle(&world);
 	plan_world_reopen(&world);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 	floor_world_wait(&world.world.floor, is_accepted, &world);
 	end_told_once(&world);
 }

@@ -14,8 +14,8 @@
 #include "json.h"
 #include "mem.h"
 #include "plan-edit.h"
+#include "plan-book.h"
 #include "plan-floor.h"
-#include "plan-persist.h"
 #include "plan-tick.h"
 #include "plan-world.h"
 #include "planner.h"
@@ -61,7 +61,6 @@ begin(struct plan_world *world, const char *settings, const char *script)
 	path = workspace_path(&world->world.floor.workspace, "planner.sh");
 	ck_assert_int_eq(file_replace(path, text, strlen(text), 0600, NULL), 0);
 	plan_world_live(world);
-	plan_world_wait_open(world);
 	ck_assert_int_eq(world->floor->state, PLAN_OPEN);
 }
 
@@ -74,8 +73,7 @@ add_goal(struct plan_world *world, const char *id)
 
 	ck_assert_int_eq(
 	    plan_set_add(plan_floor_set(world->floor), plan, NULL), 0);
-	plan_persist_record(
-	    plan_floor_persist(world->floor), STORE_GOAL, id, id);
+	plan_book_record(world->floor, BOOK_GOAL, id, id);
 	planner_look(world->floor->planner);
 	return plan;
 }
@@ -219,7 +217,6 @@ START_TEST(nothing_is_guessed_when_no_answer_is_valid)
 	/* The next daemon does not ask again by itself. */
 	plan_world_reopen(&world);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 	plan_world_settle(&world);
 	ck_assert_int_eq(runs(&world), 2);
 	plan = plan_world_plan(&world, "goal_a");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "book.h"
 #include "buf.h"
 #include "core.h"
 #include "file.h"
@@ -31,19 +32,12 @@ begin(const char *plan)
 	setenv("PATH", path, 1);
 	plan_world_begin(&world, plan, NULL);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 }
 
 #define must(method, params) plan_world_must(&world, method, params)
 
 #define refused(method, params, code, words) \
 	plan_world_refused(&world, method, params, code, words)
-
-static char *
-store_path(void)
-{
-	return workspace_path(world.world.core->workspace, "store.db");
-}
 
 static char *
 file_params(const char *file)
@@ -54,19 +48,6 @@ file_params(const char *file)
 
 	json_set_string(params, "file", path);
 	return xstrdup(json_object_to_json_string(params));
-}
-
-/* Everything from this byte on. */
-static void
-damage(const char *path, size_t from)
-{
-	cleanup_buf struct buf bytes = BUF_INIT;
-
-	ck_assert_int_eq(file_read(path, 64 << 20, &bytes, NULL), 0);
-	ck_assert_uint_gt(bytes.len, from);
-	memset(bytes.data + from, 0xa5, bytes.len - from);
-	ck_assert_int_eq(
-	    file_replace(path, bytes.data, bytes.len, 0600, NULL), 0);
 }
 
 /* --- jobs ------------------------------------------------------------- */
@@ -100,12 +81,9 @@ START_TEST(a_store_with_something_in_it_is_not_replaced)
 	plan_world_goal(&world, "goal_a", 1);
 	params = file_params("out.json");
 	must("overseer.store.export", params);
-	refused("overseer.store.import", params, API_FAILED, "llmc down");
+	refused("overseer.store.import", params, API_FAILED, "has goals");
 	ck_assert_int_ne(world.floor->state, PLAN_JOB);
-	plan_world_wait_open(&world);
 	ck_assert_ptr_nonnull(plan_world_plan(&world, "goal_a"));
-	refused(
-	    "overseer.store.recover", "{}", API_FAILED, "nothing to recover");
 	plan_world_end(&world);
 }
 END_TEST
@@ -124,25 +102,19 @@ START_TEST(one_job_at_a_time)
 }
 END_TEST
 
-/* --- safe mode --------------------------------------------------------- */
-
-/* The store is damaged while no daemon runs; the next one moves it aside. */
+/* As in a repository that never had any. */
 static void
-break_store(size_t from)
+forget_plans(struct book *book)
 {
-	cleanup_free char *path = store_path();
-
-	plan_floor_free(world.floor);
-	auto_world_reopen(&world.world);
-	damage(path, from);
-	world.floor = plan_floor_new(world.world.mode);
-	plan_world_live(&world);
-	plan_world_wait_open(&world);
-	ck_assert_int_eq(world.floor->state, PLAN_SAFE);
-	ck_assert(!file_exists(path));
+	book_run(book, "DELETE FROM goals", NULL, 0);
+	book_run(book, "DELETE FROM nodes", NULL, 0);
+	book_run(book, "DELETE FROM assignments", NULL, 0);
+	book_run(book, "DELETE FROM dispatches", NULL, 0);
+	book_run(book, "DELETE FROM crystals", NULL, 0);
+	ck_assert_int_eq(book_commit(book, NULL), 0);
 }
 
-START_TEST(safe_mode_lasts_over_a_restart_until_the_store_is_imported)
+START_TEST(an_import_is_read_at_once)
 {
 	cleanup_free char *params = NULL;
 
@@ -150,22 +122,17 @@ START_TEST(safe_mode_lasts_over_a_restart_until_the_store_is_imported)
 	plan_world_goal(&world, "goal_a", 1);
 	params = file_params("out.json");
 	must("overseer.store.export", params);
-	break_store(0);
-	refused("overseer.goal.list", "{}", API_FAILED, "llmc store recover");
-	plan_world_reopen(&world);
+	plan_floor_free(world.floor);
+	forget_plans(world.world.core->book);
+	auto_world_reopen(&world.world);
+	world.floor = plan_floor_new(world.world.mode);
 	plan_world_live(&world);
-	ck_assert_int_eq(world.floor->state, PLAN_SAFE);
-	refused("overseer.goal.list", "{}", API_FAILED, "llmc store recover");
-	refused("overseer.why", "{\"subject\":\"T1.1\"}", API_FAILED,
-	    "llmc store recover");
-	refused("overseer.store.check", "{}", API_FAILED, "llmc store recover");
-	ck_assert_ptr_nonnull(strstr(world.world.told.data, "store.closed"));
+	ck_assert_ptr_null(plan_world_plan(&world, "goal_a"));
 	must("overseer.store.import", params);
 	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
 	ck_assert_ptr_nonnull(plan_world_plan(&world, "goal_a"));
 	plan_world_reopen(&world);
-	plan_world_wait_open(&world);
-	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
+	ck_assert_ptr_nonnull(plan_world_plan(&world, "goal_a"));
 	plan_world_end(&world);
 }
 END_TEST
@@ -193,6 +160,37 @@ START_TEST(events_of_a_goal_come_as_the_log_has_them)
 	ck_assert_int_gt(json_int_or(result, "before", 0), 1);
 	refused("overseer.events", "{\"goal\":\"nope\"}", API_E_UNKNOWN,
 	    "there is no goal nope");
+	plan_world_end(&world);
+}
+END_TEST
+
+/* The loop does not wait for a search through the whole history. */
+START_TEST(a_call_for_events_looks_at_a_part_of_them)
+{
+	struct json_object *result, *events = NULL;
+	int64_t before = 0, found = 0;
+	int calls = 0;
+
+	begin(NULL);
+	for (int i = 0; i < 2500; i++)
+		book_add_event(world.floor->core->book,
+		    &(struct book_event){
+			.type = i == 0 ? "rare" : "often", .worker = "w" },
+		    NULL);
+	do {
+		cleanup_free char *params =
+		    xasprintf("{\"workers\":[\"w\"],\"kinds\":[\"rare\"],"
+			      "\"before\":%lld}",
+			(long long)(before > 0 ? before : INT64_MAX));
+
+		result = must("overseer.events", params);
+		json_object_object_get_ex(result, "events", &events);
+		found += (int64_t)json_object_array_length(events);
+		before = json_int_or(result, "before", 0);
+		calls++;
+	} while (before > 0);
+	ck_assert_int_eq(found, 1);
+	ck_assert_int_eq(calls, 3);
 	plan_world_end(&world);
 }
 END_TEST
@@ -257,7 +255,6 @@ START_TEST(a_node_is_that_of_the_open_goal_or_of_the_only_one)
 	plan_world_settle(&world);
 	plan_world_reopen(&world); /* it has ended: only the store has it */
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 	says(must("overseer.why", "{\"subject\":\"T1.1\"}"), "goal", "goal_a");
 	says(must("overseer.why", "{\"subject\":\"t1\"}"), "now", "done");
 	plan_world_goal(&world, "goal_b", 1);
@@ -281,8 +278,9 @@ unit_suite(void)
 	const TTest *const all[] = {
 		a_check_and_an_export_run_beside_the_open_book,
 		a_store_with_something_in_it_is_not_replaced, one_job_at_a_time,
-		safe_mode_lasts_over_a_restart_until_the_store_is_imported,
+		an_import_is_read_at_once,
 		events_of_a_goal_come_as_the_log_has_them,
+		a_call_for_events_looks_at_a_part_of_them,
 		why_answers_for_an_assignment_its_node_its_task_and_its_worker,
 		a_node_is_that_of_the_open_goal_or_of_the_only_one, NULL
 	};

@@ -19,7 +19,6 @@
 #include "outcome.h"
 #include "persist.h"
 #include "plan-floor.h"
-#include "plan-persist.h"
 #include "task-run.h"
 #include "team-family.h"
 #include "team-floor.h"
@@ -114,7 +113,6 @@ START_TEST(nobody_goes_on_while_it_is_not_known_who_has_not_begun)
 	plan_floor_close(world.plan.floor);
 	still_waits(&world);
 	plan_floor_open(world.plan.floor);
-	plan_world_wait_open(&world.plan);
 	still_waits(&world);
 	family_world_end(&world);
 }
@@ -129,7 +127,6 @@ START_TEST(a_turn_that_ends_meanwhile_is_not_judged)
 	plan_floor_close(world.plan.floor);
 	wait_for_others(&world);
 	plan_floor_open(world.plan.floor);
-	plan_world_wait_open(&world.plan);
 	still_waits(&world);
 	has(worker(&world, "auto-1")->reason, "waits for S1 (S1)");
 	family_world_end(&world);
@@ -366,27 +363,6 @@ begin_landed(struct family_world *world)
 	floor_world_wait_closely(&world->world->floor, is_settling, world);
 }
 
-START_TEST(a_result_that_the_store_refuses_is_told_without_its_goal)
-{
-	struct family_world world;
-	struct plan_node *node;
-	struct err err = { 0 };
-
-	begin_landed(&world);
-	node = plan_world_node(&world.plan, "g", "T1.1");
-	free(node->objective);
-	node->objective = xcalloc(1, STORE_BODY_MAX + 1);
-	memset(node->objective, 'x', STORE_BODY_MAX);
-	plan_persist_record(
-	    plan_floor_persist(world.plan.floor), STORE_NODE, "g", "T1.1");
-	ck_assert_int_eq(
-	    team_family_settle(world.floor, task(&world, "t2"), &err),
-	    -EINPROGRESS);
-	told(&world, "result.ready:t2");
-	family_world_end(&world);
-}
-END_TEST
-
 START_TEST(without_a_store_a_result_is_told_all_the_same)
 {
 	struct family_world world;
@@ -465,7 +441,6 @@ unit_suite(void)
 		nobody_goes_on_while_all_are_paused, NULL });
 	unit_case(suite, "results",
 	    (const TTest *const[]){
-		a_result_that_the_store_refuses_is_told_without_its_goal,
 		without_a_store_a_result_is_told_all_the_same,
 		one_that_has_landed_is_done_however_its_parent_ends,
 		one_that_cannot_be_read_does_not_keep_its_parent, NULL });

@@ -21,7 +21,7 @@
 #include "run-dir.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-book.h"
+#include "records.h"
 #include "team-deliver.h"
 #include "team-floor.h"
 #include "team-mail.h"
@@ -307,7 +307,7 @@ START_TEST(people_read_and_confirm_what_is_sent_to_them)
 	mail_world_child(&w);
 	id = mail_world_send(&w, "t1", MAIL("person", "1", ACK));
 	other = mail_world_send(&w, "t2", MAIL("parent", "2", ACK));
-	mail_world_send(&w, "t1", MAIL("overseer", "3", ""));
+	free(mail_world_send(&w, "t1", MAIL("overseer", "3", "")));
 	list = mail_world_person(&w, "mail.inbox", "{}");
 	ck_assert_uint_eq(json_object_array_length(list), 2);
 	list = mail_world_person(&w, "mail.inbox", "{\"all\":true}");
@@ -359,8 +359,9 @@ START_TEST(open_mail_is_there_after_a_restart_whatever_its_goal)
 	mail_world_settle(&w);
 	mail_world_die(&w);
 	ck_assert_uint_eq(
-	    team_book_count(w.team->book, STORE_MAIL, ACTOR_PERSON), 1);
-	ck_assert(team_book_knows(w.team->book, STORE_MAIL, id));
+	    records_open(w.team->core, BOOK_MAIL, ACTOR_PERSON), 1);
+	ck_assert_str_eq(
+	    mail_world_text(mail_world_show(&w, id), "subject"), "s");
 	mail_world_end(&w);
 }
 END_TEST
@@ -432,8 +433,7 @@ START_TEST(agent_neither_reads_nor_gets_the_mail_of_a_namesake_before_it)
 	xstrset(&mail->subject, "s");
 	xstrset(&mail->body, "b");
 	mail->created_ms = 1000;
-	team_post_put(w.team, mail);
-	mail_free(mail);
+	team_post_save(w.team, mail);
 	mail_world_settle(&w);
 	ck_assert_uint_eq(own_count(&w, "t2"), 0);
 	mail_world_refuses(&w, "t2", "mail_ack", "{\"id\":\"M_old\"}",

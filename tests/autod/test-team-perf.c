@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Every run that ends has one record in the file of its day, whenever the
+/* Every run that ends has one record, whenever the
  * daemon dies. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
+#include "book-history.h"
 #include "agent.h"
 #include "auto.h"
 #include "file.h"
@@ -27,16 +29,23 @@ begin(struct team_world *w, const char *settings)
 	return auto_world_turn(&w->world, 1);
 }
 
+static void
+on_attempt(struct json_object *record, void *arg)
+{
+	buf_addf(arg, "%s %s; ", json_string_or(record, "runId", ""),
+	    json_string_or(record, "outcome", ""));
+}
+
 /* "t1-1 success; t1-2 failure; " */
 static void
 recorded(struct team_world *w, const char *want)
 {
-	const char *lines = floor_world_sh(&w->world.floor,
-	    "cat .llmc/perf/*.jsonl 2>/dev/null | sed -n "
-	    "'s/.*\"runId\":\"\\([^\"]*\\)\".*\"outcome\":\"\\([^\"]*\\)\".*/"
-	    "\\1 \\2;/p' | tr '\\n' ' '");
+	cleanup_buf struct buf text = BUF_INIT;
 
-	ck_assert_str_eq(lines, want);
+	ck_assert_int_eq(book_read_attempts(w->world.core->book, 0,
+			     clock_wall_ms(), on_attempt, &text, NULL),
+	    0);
+	ck_assert_str_eq(text.data, want);
 }
 
 static void
@@ -59,9 +68,8 @@ START_TEST(a_task_that_lands_has_a_record)
 	auto_world_filed(&w.world, "t1 landed; ");
 	recorded(&w, "t1-1 partial; ");
 	/* It is not in the task's record as well. */
-	ck_assert_str_eq(floor_world_sh(&w.world.floor,
-			     "grep -c '\"ended\"' .llmc/tasks.jsonl || true"),
-	    "0");
+	ck_assert_ptr_null(
+	    strstr(auto_world_record(&w.world, "t1"), "\"ended\""));
 	team_world_end(&w);
 }
 END_TEST
@@ -93,16 +101,6 @@ is_pass(void *arg)
 	return (*left)-- <= 0;
 }
 
-static bool
-is_written(void *arg)
-{
-	const struct team_world *w = arg;
-	cleanup_free char *dir =
-	    workspace_path(&w->world.floor.workspace, "perf");
-
-	return file_exists(dir);
-}
-
 START_TEST(a_daemon_that_dies_writes_it_neither_twice_nor_never)
 {
 	for (int pass = 0; pass < 12; pass++) {
@@ -130,39 +128,6 @@ START_TEST(a_daemon_that_dies_writes_it_neither_twice_nor_never)
 }
 END_TEST
 
-START_TEST(it_dies_between_the_file_and_the_state)
-{
-	struct team_world w;
-	struct agent *agent = begin(&w, "max_attempts = 2\n");
-
-	floor_world_settle(&w.world.floor);
-	outcome_attempt_failed(w.world.mode, agent, "no");
-	floor_world_wait_closely(&w.world.floor, is_written, &w);
-	ck_assert_str_eq(floor_world_sh(&w.world.floor,
-			     "grep -c '\"ended\"' .llmc/state.json"),
-	    "1");
-	recorded(&w, "t1-1 failure; ");
-	team_world_die(&w);
-	floor_world_settle(&w.world.floor);
-	auto_world_turn_on(&w.world, "t1");
-	floor_world_settle(&w.world.floor);
-	recorded(&w, "t1-1 failure; ");
-	team_world_end(&w);
-}
-END_TEST
-
-START_TEST(a_disk_that_is_full_keeps_no_task_from_its_end)
-{
-	struct team_world w;
-	struct agent *agent = begin(&w, NULL);
-
-	floor_world_sh(&w.world.floor, "rm -rf .llmc/perf; : >.llmc/perf");
-	finish(&w, agent);
-	auto_world_filed(&w.world, "t1 landed; ");
-	team_world_end(&w);
-}
-END_TEST
-
 Suite *
 unit_suite(void)
 {
@@ -171,8 +136,6 @@ unit_suite(void)
 	unit_case(s, "team-perf",
 	    (const TTest *[]){ a_task_that_lands_has_a_record,
 		a_task_that_is_tried_again_has_two,
-		a_daemon_that_dies_writes_it_neither_twice_nor_never,
-		it_dies_between_the_file_and_the_state,
-		a_disk_that_is_full_keeps_no_task_from_its_end, NULL });
+		a_daemon_that_dies_writes_it_neither_twice_nor_never, NULL });
 	return s;
 }

@@ -8,6 +8,7 @@
 #include "agent.h"
 #include "api.h"
 #include "auto.h"
+#include "book.h"
 #include "json.h"
 #include "mem.h"
 #include "outcome.h"
@@ -33,16 +34,24 @@ has(const char *text, const char *words)
 	    "\"%s\" lacks \"%s\"", text != NULL ? text : "(nothing)", words);
 }
 
+/* What the last event of progress says; valid until the next call. */
 static const char *
-file_of(struct team_world *w, const char *run)
+said(struct team_world *w)
 {
-	cleanup_free char *command =
-	    xasprintf("cat .llmc/progress/%s.jsonl 2>&1 || true", run);
+	static char text[4096];
+	cleanup_free char *data = NULL;
 
-	return floor_world_sh(&w->world.floor, command);
+	ck_assert_int_eq(book_get_text(w->world.core->book,
+			     "SELECT e.data FROM events AS e"
+			     " WHERE e.type = 'progress'"
+			     " ORDER BY e.seq DESC LIMIT 1",
+			     NULL, 0, &data, NULL),
+	    0);
+	strlcpy(text, data, sizeof text);
+	return text;
 }
 
-START_TEST(progress_is_in_the_record_and_all_of_it_in_a_file)
+START_TEST(progress_is_in_the_record_and_all_of_it_in_an_event)
 {
 	struct team_world w;
 	struct agent *agent = begin(&w);
@@ -56,8 +65,8 @@ START_TEST(progress_is_in_the_record_and_all_of_it_in_a_file)
 	ck_assert_str_eq(json_string_or(run->progress, "phase", ""), "tests");
 	ck_assert_int_eq(run->progress_count, 1);
 	ck_assert(auto_known(w.world.mode, auto_task(agent)).percent == 40);
-	has(file_of(&w, "t1-1"), "\"metrics\":{\"done\":3}");
-	has(file_of(&w, "t1-1"), "\"runId\":\"t1-1\"");
+	has(said(&w), "\"metrics\":{\"done\":3}");
+	has(said(&w), "\"runId\":\"t1-1\"");
 	team_world_end(&w);
 }
 END_TEST
@@ -76,7 +85,7 @@ START_TEST(progress_is_answered_whatever_the_disk_does)
 	ck_assert(!persist_is_idle(w.world.core));
 	floor_world_store_answer(&w.world.floor);
 	floor_world_settle(&w.world.floor);
-	has(file_of(&w, "t1-1"), "\"phase\":\"tests\"");
+	has(said(&w), "\"phase\":\"tests\"");
 	team_world_end(&w);
 }
 END_TEST
@@ -202,6 +211,14 @@ last_tool(struct team_world *w)
 	return tool != NULL ? tool : "";
 }
 
+static bool
+is_ready(void *arg)
+{
+	const struct agent *agent = arg;
+
+	return agent->worker->session.ready;
+}
+
 START_TEST(the_last_tool_is_known_from_the_hooks)
 {
 	struct team_world w;
@@ -225,6 +242,7 @@ START_TEST(the_last_tool_is_known_from_the_hooks)
 	/* Saved at once: the next daemon must not take the report for the
 	 * last. */
 	agent = auto_world_agent(&w.world);
+	floor_world_wait(&w.world.floor, is_ready, agent);
 	team_world_hook(&w, agent, "PostToolUse", "{\"tool_name\": \"Edit\"}");
 	floor_world_settle(&w.world.floor);
 	team_world_die(&w);
@@ -256,12 +274,10 @@ START_TEST(an_attempt_begins_without_the_reports_of_the_last_one)
 	/* And its prompt says what is asked for. */
 	has(fake_session_prompt(agent->session), "report_completion");
 	has(fake_session_prompt(agent->session), "report_progress");
-	/* Its first report begins the file anew: it is the same run. */
 	ck_assert_ptr_null(team_world_tool(
 	    &w, "auto-1", "report_progress", "{\"phase\": \"two\"}"));
 	floor_world_settle(&w.world.floor);
-	has(file_of(&w, "t1-1"), "two");
-	ck_assert_ptr_null(strstr(file_of(&w, "t1-1"), "one"));
+	has(said(&w), "two");
 	team_world_end(&w);
 }
 END_TEST
@@ -273,7 +289,7 @@ unit_suite(void)
 
 	unit_case(s, "team-report",
 	    (const TTest *[]){
-		progress_is_in_the_record_and_all_of_it_in_a_file,
+		progress_is_in_the_record_and_all_of_it_in_an_event,
 		progress_is_answered_whatever_the_disk_does,
 		too_many_reports_are_refused_and_the_same_call_is_not,
 		wrong_reports_are_refused_with_what_is_right,

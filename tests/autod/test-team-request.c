@@ -16,11 +16,11 @@
 #include "plan-floor.h"
 #include "plan-world.h"
 #include "policy-file.h"
+#include "records.h"
 #include "run-dir.h"
 #include "strv.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-book.h"
 #include "team-floor.h"
 #include "team-request.h"
 #include "unit.h"
@@ -78,7 +78,6 @@ die(struct world *w)
 	plan_world_reopen(&w->plans);
 	w->team = team_floor_new(w->plans.floor);
 	plan_world_live(&w->plans);
-	plan_world_wait_open(&w->plans);
 	plan_world_settle(&w->plans);
 	floor_world_settle(&w->plans.world.floor);
 }
@@ -133,7 +132,7 @@ expect(struct json_object *answer, const char *key, const char *value)
 static bool
 is_asked(struct world *w)
 {
-	return team_book_count(w->team->book, STORE_REQUEST, NULL) > 0;
+	return records_open(w->team->core, BOOK_REQUEST, NULL) > 0;
 }
 
 static bool
@@ -151,15 +150,13 @@ ask(struct world *w, const char *id, const char *call, char **ret_id)
 	    "\"%s\"}",
 	    call);
 	struct floor_call *asked = use(w, id, "request_orchestrator", params);
-	const struct team_record *record, *last = NULL;
+	cleanup_json struct json_object *last = NULL;
 
 	floor_world_wait(&w->plans.world.floor, on_asked, w);
 	plan_world_settle(&w->plans);
-	while ((record = team_book_next(
-		    w->team->book, STORE_REQUEST, NULL, last)) != NULL)
-		last = record;
+	last = records_last(w->team->core, BOOK_REQUEST, NULL);
 	if (ret_id != NULL)
-		*ret_id = xstrdup(last->id);
+		*ret_id = xstrdup(json_string_or(last, "id", ""));
 	return asked;
 }
 
@@ -185,13 +182,16 @@ no_respond(struct world *w, const char *id, const char *request, int code,
 	refused(w, id, "respond_orchestrator_request", params, code, words);
 }
 
+/* Valid until the next one. */
 static const char *
 mail_of(struct world *w, const char *actor, const char *member)
 {
-	const struct team_record *record =
-	    team_book_next(w->team->book, STORE_MAIL, actor, NULL);
+	static char text[4096];
+	cleanup_json struct json_object *mail =
+	    records_first(w->team->core, BOOK_MAIL, actor);
 
-	return record == NULL ? "" : json_string_or(record->body, member, "");
+	strlcpy(text, json_string_or(mail, member, ""), sizeof text);
+	return text;
 }
 
 START_TEST(a_question_waits_for_the_answer_of_the_parent)
@@ -264,53 +264,6 @@ START_TEST(an_answer_that_nobody_waits_for_comes_as_mail)
 }
 END_TEST
 
-static bool
-are_two(void *arg)
-{
-	const struct world *w = arg;
-
-	return team_book_count(w->team->book, STORE_REQUEST, NULL) == 2;
-}
-
-/* A record that is too long: with it, all changes at its place are refused. */
-static void
-put_too_long(struct world *w, const char *place)
-{
-	struct json_object *body = json_object_new_object();
-	size_t size = STORE_BODY_MAX + 1;
-	cleanup_free char *words = xmalloc(size);
-
-	memset(words, 'x', size - 1);
-	words[size - 1] = '\0';
-	json_set_string(body, "status", TEAM_OPEN);
-	json_set_string(body, "words", words);
-	team_book_put(w->team->book, STORE_RESERVATION, place, "V_1", body);
-}
-
-START_TEST(what_the_store_refuses_of_one_costs_no_other_its_answer)
-{
-	struct world w;
-	struct floor_call *one, *two;
-
-	begin(&w);
-	one = ask(&w, "t1", "c1", NULL);
-	two = ask(&w, "t2", "c2", NULL);
-	floor_world_wait(&w.plans.world.floor, are_two, &w);
-	plan_world_settle(&w.plans);
-	put_too_long(&w, "t1");
-	for (int i = 1; i <= 2; i++)
-		team_requests_event(w.team->requests,
-		    &(struct event){ .kind = EVENT_AGENT_EXITED,
-			.worker = worker(&w, i == 1 ? "t1" : "t2") });
-	expect(answer_of(&w, two), "status", "cancelled");
-	ck_assert_ptr_nonnull(floor_world_answer(&w.plans.world.floor, one));
-	/* And it is as the store has it. */
-	ck_assert_uint_eq(team_requests_pending(w.team->requests, PARENT), 1);
-	ck_assert_uint_eq(team_requests_pending(w.team->requests, CHILD), 0);
-	end(&w);
-}
-END_TEST
-
 START_TEST(only_the_parent_answers_and_only_once)
 {
 	struct world w;
@@ -341,9 +294,8 @@ START_TEST(a_repeated_call_finds_its_question_after_a_restart)
 	die(&w);
 	asked = ask(&w, "t2", "c1", &again);
 	ck_assert_str_eq(id, again);
-	ck_assert_uint_eq(
-	    team_book_count(w.team->book, STORE_REQUEST, NULL), 1);
-	ck_assert_uint_le(team_book_count(w.team->book, STORE_MAIL, PARENT), 1);
+	ck_assert_uint_eq(records_open(w.team->core, BOOK_REQUEST, NULL), 1);
+	ck_assert_uint_le(records_open(w.team->core, BOOK_MAIL, PARENT), 1);
 	respond(&w, "t1", id, "A", "r1");
 	expect(answer_of(&w, asked), "response", "A");
 	end(&w);
@@ -362,10 +314,53 @@ START_TEST(the_next_session_asks_the_same_question)
 	die(&w);
 	asked = ask(&w, "t2", "c2", &again);
 	ck_assert_str_eq(id, again);
-	ck_assert_uint_eq(
-	    team_book_count(w.team->book, STORE_REQUEST, NULL), 1);
+	ck_assert_uint_eq(records_open(w.team->core, BOOK_REQUEST, NULL), 1);
 	respond(&w, "t1", id, "A", "r1");
 	expect(answer_of(&w, asked), "response", "A");
+	end(&w);
+}
+END_TEST
+
+static char *
+records_id(struct world *w)
+{
+	cleanup_json struct json_object *last =
+	    records_last(w->team->core, BOOK_REQUEST, NULL);
+
+	return xstrdup(json_string_or(last, "id", ""));
+}
+
+static bool
+is_asked_by_next(void *arg)
+{
+	struct world *w = arg;
+	cleanup_json struct json_object *last =
+	    records_last(w->team->core, BOOK_REQUEST, NULL);
+
+	return strcmp(json_string_or(last, "message", ""), "C or D?") == 0;
+}
+
+/* The next session asks something else: nobody waits for the first. */
+START_TEST(the_next_session_asks_another_question)
+{
+	struct world w;
+	struct floor_call *asked;
+	struct agent *agent;
+	cleanup_free char *id = NULL, *next = NULL;
+
+	begin(&w);
+	ask(&w, "t2", "c1", &id);
+	die(&w);
+	agent = fleet_find(w.team->fleet, worker(&w, "t2"));
+	agent->worker->session.generation++;
+	asked = use(&w, "t2", "request_orchestrator",
+	    "{\"message\":\"C or D?\",\"call\":\"c2\"}");
+	floor_world_wait(&w.plans.world.floor, is_asked_by_next, &w);
+	ck_assert_uint_eq(team_requests_pending(w.team->requests, CHILD), 1);
+	no_respond(&w, "t1", id, API_E_CONFLICT, "cancelled");
+	next = records_id(&w);
+	respond(&w, "t1", next, "D", "r1");
+	expect(answer_of(&w, asked), "response", "D");
 	end(&w);
 }
 END_TEST
@@ -660,10 +655,10 @@ unit_suite(void)
 	unit_case(s, "questions",
 	    (const TTest *[]){ a_question_waits_for_the_answer_of_the_parent,
 		an_answer_that_nobody_waits_for_comes_as_mail,
-		what_the_store_refuses_of_one_costs_no_other_its_answer,
 		only_the_parent_answers_and_only_once,
 		a_repeated_call_finds_its_question_after_a_restart,
 		the_next_session_asks_the_same_question,
+		the_next_session_asks_another_question,
 		an_answer_that_was_given_meanwhile_is_found,
 		a_question_of_a_root_goes_to_a_person,
 		the_end_of_a_run_ends_its_questions,

@@ -133,7 +133,7 @@ START_TEST(turns_run_out_on_work_outside_of_its_scope)
 	end_turn(agent);
 	ends(&w, "t1 failed; ");
 	ck_assert_str_eq(floor_world_sh(&w.world.floor, "ls"), "a.txt");
-	has(floor_world_sh(&w.world.floor, "cat .llmc/tasks.jsonl"),
+	has(auto_world_record(&w.world, "t1"),
 	    "outside the scope of your task: top");
 	team_world_end(&w);
 }

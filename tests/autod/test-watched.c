@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The file of a task that is watched, whatever happened to it. */
+/* What is recorded of a task that is watched, whenever its daemon died. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,41 +12,39 @@
 
 #include "behaviour-metrics.h"
 #include "behaviour.h"
-#include "buf.h"
-#include "dice.h"
-#include "file.h"
+#include "book-history.h"
+#include "book.h"
 #include "json.h"
 #include "mem.h"
 #include "strv.h"
 #include "thresholds.h"
 #include "unit.h"
 #include "watched.h"
-#include "workspace.h"
 
-#define SIZE_MAX_READ ((size_t)64 * 1024 * 1024)
-
-static struct workspace workspace;
+static struct book *book;
 static struct thresholds thresholds;
 
 static void
 setup(void)
 {
-	workspace.root = xstrdup(unit_scratch());
-	workspace.dir = xasprintf("%s/.llmc", workspace.root);
+	struct err err = { 0 };
+
+	ck_assert_msg(book_open(unit_path("llmc.db"), &book, &err) == 0 &&
+		book_history_open(book, &err) == 0,
+	    "%s", err.msg);
 	thresholds_init(&thresholds, PROFILE_DEFAULT);
 }
 
 static void
 teardown(void)
 {
-	free(workspace.root);
-	free(workspace.dir);
+	book_close(book);
 }
 
 static struct watched *
 open_task(void)
 {
-	return watched_new(&workspace, "t1", &thresholds);
+	return watched_new(book, "t1", &thresholds);
 }
 
 /* The same error, in a tree that stays the same. */
@@ -97,60 +95,94 @@ get_stuck(struct watched *w, int count)
 	}
 }
 
-static void
-read_file(const char *path, struct buf *out)
-{
-	ck_assert_int_ge(file_read(path, SIZE_MAX_READ, out, NULL), 0);
-}
-
-static void
-write_file(const char *path, const char *text, size_t len)
-{
-	ck_assert_int_eq(file_replace(path, text, len, 0600, NULL), 0);
-}
-
 /* --- replay ---------------------------------------------------------- */
 
-/* What is due is never more than what the whole history has led to, and what
- * the file says was delivered is not due. */
-static void
-check_replayed(const char *text, size_t len)
+static bool
+count_turn(const char *task, int64_t seq, struct json_object *record, void *arg)
 {
-	struct watched *w = open_task();
-	enum detection_type type = DETECTION_STUCK;
-	enum intervention due = watched_due(w, &type);
-	cleanup_free char *start = xstrndup(text, len);
-	char *last = strrchr(start, '\n');
+	int *count = arg;
 
-	ck_assert_int_le(due, INTERVENTION_PAUSE);
-	ck_assert(due == INTERVENTION_NONE || type == DETECTION_STUCK);
-	if (last != NULL)
-		*last = '\0';
-	last = last != NULL ? strrchr(start, '\n') : NULL;
-	if (last != NULL && strstr(last, "\"intervention\"") != NULL)
-		ck_assert_int_eq(due, INTERVENTION_NONE);
-	/* It goes on, and its file with it. */
-	judge(w, stuck(w));
-	ck_assert_int_le(watched_due(w, &type), INTERVENTION_PAUSE);
-	watched_free(w);
+	(void)task;
+	(void)seq;
+	(void)record;
+	(*count)++;
+	return true;
 }
 
-START_TEST(a_file_that_is_cut_anywhere_is_read)
+static int
+turns(const char *task)
+{
+	int count = 0;
+
+	ck_assert_int_eq(
+	    book_read_turns(book, task, 0, count_turn, &count, NULL), 0);
+	return count;
+}
+
+static bool
+keep_seq(const char *task, int64_t seq, struct json_object *record, void *arg)
+{
+	(void)task;
+	(void)record;
+	*(int64_t *)arg = seq;
+	return true;
+}
+
+static int64_t
+last_seq(void)
+{
+	int64_t seq = 0;
+
+	ck_assert_int_eq(
+	    book_read_turns(book, "t1", 1, keep_seq, &seq, NULL), 0);
+	return seq;
+}
+
+/* What is due is never more than what the whole history has led to. */
+START_TEST(killed_after_any_record_it_goes_on)
 {
 	struct watched *w = open_task();
-	cleanup_free char *path = xstrdup(w->file);
-	cleanup_buf struct buf text = BUF_INIT;
-	size_t step;
+	int count;
 
 	get_stuck(w, 5);
 	watched_free(w);
-	read_file(path, &text);
-	/* Each byte of the end, some of those before. */
-	for (size_t len = 0; len <= text.len; len += step) {
-		step = text.len - len > 700 ? 61 : 1;
-		write_file(path, text.data, len);
-		check_replayed(text.data, len);
+	for (count = turns("t1"); count > 0; count--) {
+		enum detection_type type = DETECTION_STUCK;
+		enum intervention due;
+
+		book_delete_turn(book, "t1", last_seq());
+		w = open_task();
+		due = watched_due(w, &type);
+		ck_assert_int_le(due, INTERVENTION_PAUSE);
+		ck_assert(due == INTERVENTION_NONE || type == DETECTION_STUCK);
+		watched_free(w);
 	}
+	ck_assert_int_eq(turns("t1"), 0);
+}
+END_TEST
+
+/* One that is open has one record, whose place its judgement takes. */
+START_TEST(an_open_iteration_is_one_record)
+{
+	struct watched *w = open_task();
+	struct intervene_policy policy = { 0 };
+
+	watched_begin(w, "auto-1", stuck(w));
+	for (int i = 0; i < 5; i++)
+		watched_changed(w, "auto-1");
+	ck_assert_int_eq(turns("t1"), 1);
+	watched_free(w);
+	w = open_task();
+	ck_assert_ptr_nonnull(w->open);
+	watched_changed(w, "auto-1");
+	ck_assert_int_eq(turns("t1"), 1);
+	watched_judge(w, "auto-1", &policy);
+	ck_assert_int_eq(turns("t1"), 1);
+	watched_free(w);
+	w = open_task();
+	ck_assert_ptr_null(w->open);
+	ck_assert_int_eq(w->count, 1);
+	watched_free(w);
 }
 END_TEST
 
@@ -165,51 +197,6 @@ START_TEST(the_worst_is_told_in_words)
 	ck_assert_int_eq(d.type, DETECTION_STUCK);
 	ck_assert_str_ne(d.message, "");
 	detection_release(&d);
-	watched_free(w);
-}
-END_TEST
-
-START_TEST(garbage_in_the_file_is_read_over)
-{
-	struct watched *w = open_task();
-	cleanup_free char *path = xstrdup(w->file);
-	cleanup_buf struct buf text = BUF_INIT;
-	struct dice dice = { .state = 7 };
-
-	get_stuck(w, 5);
-	watched_free(w);
-	read_file(path, &text);
-	for (int i = 0; i < 300; i++) {
-		cleanup_free char *bad = xstrndup(text.data, text.len);
-
-		for (int k = 0; k < 5; k++)
-			bad[dice_below(&dice, text.len)] =
-			    (char)dice_below(&dice, 256);
-		write_file(path, bad, text.len);
-		w = open_task();
-		judge(w, stuck(w));
-		watched_free(w);
-	}
-}
-END_TEST
-
-/* A record that was written halfway is lost, the next one is not. */
-START_TEST(records_after_a_torn_one_count)
-{
-	struct watched *w = open_task();
-	cleanup_free char *path = xstrdup(w->file);
-	cleanup_buf struct buf text = BUF_INIT;
-
-	get_stuck(w, 2);
-	watched_free(w);
-	read_file(path, &text);
-	write_file(path, text.data, text.len - 5);
-	w = open_task();
-	ck_assert_int_eq(w->count, 1);
-	get_stuck(w, 1);
-	watched_free(w);
-	w = open_task();
-	ck_assert_int_eq(w->count, 2);
 	watched_free(w);
 }
 END_TEST
@@ -261,11 +248,9 @@ END_TEST
 
 /* --- bounds ---------------------------------------------------------- */
 
-/* As many as the file holds: 4 MB, and the one before. */
 START_TEST(a_long_history_is_read_fast_and_its_sums_are_known)
 {
 	struct watched *w = open_task();
-	cleanup_free char *old = xasprintf("%s.1", w->file);
 	struct behaviour_metrics before, after;
 	struct rusage began, ended;
 	int64_t count, us;
@@ -285,7 +270,7 @@ START_TEST(a_long_history_is_read_fast_and_its_sums_are_known)
 			    "2222222222222222222222222222222222222222");
 		}
 		judge(w, it);
-	} while (!file_exists(old));
+	} while (w->count < 500);
 	count = w->count;
 	severity = behaviour_severity(w->behaviour, DETECTION_REGRESSION);
 	behaviour_measure(w->behaviour, &before);
@@ -329,25 +314,6 @@ START_TEST(the_files_of_a_task_are_remembered_up_to_a_bound)
 }
 END_TEST
 
-/* What is seen counts, whether it can be written or not. */
-START_TEST(a_full_disk_does_not_blind_it)
-{
-	struct watched *w = open_task();
-	enum detection_type type = DETECTION_STUCK;
-
-	ck_assert_int_eq(mkdir(w->file, 0700), 0);
-	get_stuck(w, 2);
-	judge(w, stuck(w));
-	ck_assert(w->unwritten);
-	ck_assert_int_eq(watched_due(w, &type), INTERVENTION_REDIRECT);
-	deliver_all(w);
-	get_stuck(w, 1);
-	judge(w, stuck(w));
-	ck_assert_int_eq(watched_due(w, &type), INTERVENTION_PAUSE);
-	watched_free(w);
-}
-END_TEST
-
 static bool
 is_t1(const void *arg, const char *task)
 {
@@ -355,23 +321,25 @@ is_t1(const void *arg, const char *task)
 	return strcmp(task, "t1") == 0;
 }
 
-START_TEST(old_files_go_but_not_that_of_a_task_in_progress)
+START_TEST(old_turns_go_but_not_those_of_a_task_in_progress)
 {
 	struct watched *w = open_task();
 
 	get_stuck(w, 1);
-	for (int i = 2; i <= 450; i++) {
-		cleanup_free char *path =
-		    xasprintf("%s/iterations/t%d.jsonl", workspace.dir, i);
-
-		write_file(path, "", 0);
-	}
-	watched_prune(&workspace, is_t1, NULL);
-	ck_assert(file_exists(w->file));
-	ck_assert(!file_exists(unit_path(".llmc/iterations/t2.jsonl")));
-	ck_assert(!file_exists(unit_path(".llmc/iterations/t50.jsonl")));
-	ck_assert(file_exists(unit_path(".llmc/iterations/t51.jsonl")));
 	watched_free(w);
+	for (int i = 2; i <= 250; i++) {
+		cleanup_free char *task = xasprintf("t%d", i);
+		cleanup_json struct json_object *record =
+		    json_object_new_object();
+
+		json_set_int(record, "at_ms", INT64_C(4102444800000) + i);
+		book_put_turn(book, task, 1, record);
+	}
+	watched_prune(book, is_t1, NULL);
+	ck_assert_int_gt(turns("t1"), 0);
+	ck_assert_int_eq(turns("t2"), 0);
+	ck_assert_int_eq(turns("t50"), 0);
+	ck_assert_int_eq(turns("t51"), 1);
 }
 END_TEST
 
@@ -383,16 +351,14 @@ unit_suite(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 120);
-	tcase_add_test(tc, a_file_that_is_cut_anywhere_is_read);
+	tcase_add_test(tc, killed_after_any_record_it_goes_on);
+	tcase_add_test(tc, an_open_iteration_is_one_record);
 	tcase_add_test(tc, the_worst_is_told_in_words);
-	tcase_add_test(tc, garbage_in_the_file_is_read_over);
-	tcase_add_test(tc, records_after_a_torn_one_count);
 	tcase_add_test(tc, an_abort_that_was_not_done_is_due_again);
 	tcase_add_test(tc, a_pause_silences_its_kind_for_good);
 	tcase_add_test(tc, a_long_history_is_read_fast_and_its_sums_are_known);
 	tcase_add_test(tc, the_files_of_a_task_are_remembered_up_to_a_bound);
-	tcase_add_test(tc, a_full_disk_does_not_blind_it);
-	tcase_add_test(tc, old_files_go_but_not_that_of_a_task_in_progress);
+	tcase_add_test(tc, old_turns_go_but_not_those_of_a_task_in_progress);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

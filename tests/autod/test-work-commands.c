@@ -26,7 +26,6 @@ begin(void)
 	floor_world_add(&world.world.floor, "eve", WORKER_IDLE);
 	floor_world_add(&world.world.floor, "bob", WORKER_IDLE);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
 	plan_world_goal(&world, "goal_a", 2);
 	plan_world_plan(&world, "goal_a")->goal->status = GOAL_PAUSED;
 }

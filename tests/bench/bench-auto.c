@@ -9,7 +9,11 @@
  * of the next, both according to the transcripts of the sessions. It includes
  * the Stop hook, the verdict, the landing, the next task, /clear and its hook.
  *
- *   BENCH_TASKS  tasks in the long run, which has 8 workers (200)
+ * A long run must be flat: the last tenth of its tasks takes no more time, CPU
+ * and memory than the first one.
+ *
+ *   BENCH_TASKS  tasks in the long run, which has 8 workers (2000)
+ *   BENCH_LONG   set: only the long run
  *   BENCH_OLD    another BUILD, which runs the same tasks in turn with this one
  *
  * The results are also written to BUILD/bench-auto.json.
@@ -37,18 +41,18 @@
 #define SAMPLE_MS 20
 #define RUN_MS    (60 * 60 * 1000)
 #define FILE_MAX  (256 * 1024 * 1024)
-#define SETTLED   100 /* tasks, after which memory should not grow */
 #define TENTH     10
 #define DEAD_MS   500
-#define GROWTH    2 /* percent of memory */
 #define GITS      25 /* a task */
+#define IN_TURN   200 /* tasks of both builds in turn */
 #define FASTER    3 /* times the tasks a minute of BENCH_OLD */
-#define DRIFT     25 /* percent: more is not constant */
+#define DRIFT     10 /* percent: more is not flat */
 
 /* The state when this many tasks had their outcome. */
 struct sample {
 	int64_t at_ms;
 	double cpu_ms, rss_kb;
+	double others_ms; /* CPU of the programs that it ran: git, mostly */
 };
 
 struct run {
@@ -56,7 +60,7 @@ struct run {
 	char *scratch, *repo, *home, *git_log;
 	int workers, tasks;
 	int finished;
-	size_t seen; /* bytes of tasks.jsonl */
+	size_t seen; /* bytes of auto.log */
 	long pid;
 	struct sample *samples; /* by number of finished tasks, from 0 */
 	struct bench_dead dead;
@@ -111,28 +115,36 @@ read_costs(const struct run *r, struct sample *sample)
 {
 	cleanup_free char *sched = xasprintf("/proc/%ld/schedstat", r->pid);
 	cleanup_free char *statm = xasprintf("/proc/%ld/statm", r->pid);
+	cleanup_free char *stat = xasprintf("/proc/%ld/stat", r->pid);
 	cleanup_buf struct buf cpu = BUF_INIT, memory = BUF_INIT;
-	long long size = 0, resident = 0;
+	cleanup_buf struct buf others = BUF_INIT;
+	long long size = 0, resident = 0, user = 0, kernel = 0;
 
 	if (r->pid <= 0 || file_read(sched, 4096, &cpu, NULL) < 0 ||
 	    file_read(statm, 4096, &memory, NULL) < 0 ||
-	    sscanf(memory.data, "%lld %lld", &size, &resident) != 2)
+	    sscanf(memory.data, "%lld %lld", &size, &resident) != 2 ||
+	    file_read(stat, 4096, &others, NULL) < 0 ||
+	    sscanf(others.data,
+		"%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u "
+		"%*u %lld %lld",
+		&user, &kernel) != 2)
 		return false;
 	*sample = (struct sample){
 		.at_ms = clock_mono_ms(),
 		.cpu_ms = strtod(cpu.data, NULL) / 1e6,
 		.rss_kb =
 		    (double)resident * (double)sysconf(_SC_PAGESIZE) / 1024,
+		.others_ms = (double)(user + kernel) * 1000 /
+		    (double)sysconf(_SC_CLK_TCK),
 	};
 	return true;
 }
 
-/* Count the tasks in tasks.jsonl added since the last call. A record that
- * corrects the cost of a task is not another task. */
+/* Count the tasks that have ended since the last call. */
 static int
 count_finished(struct run *r)
 {
-	cleanup_free char *path = xasprintf("%s/.llmc/tasks.jsonl", r->repo);
+	cleanup_free char *path = xasprintf("%s/.llmc/logs/auto.log", r->repo);
 	cleanup_free char *line = NULL;
 	FILE *file = fopen(path, "re");
 	size_t size = 0;
@@ -144,7 +156,7 @@ count_finished(struct run *r)
 	fseek(file, (long)r->seen, SEEK_SET);
 	while ((n = getline(&line, &size, file)) > 0 && line[n - 1] == '\n') {
 		r->seen += (size_t)n;
-		count += strstr(line, "\"corrections\":null") != NULL;
+		count += strstr(line, "\"task_finished\"") != NULL;
 	}
 	fclose(file);
 	return count;
@@ -434,46 +446,85 @@ report_course(struct bench *b, const struct run *r)
 {
 	const struct sample *s = r->samples;
 	int n = r->tasks, tenth = n / TENTH;
-	int settled = n >= 2 * SETTLED ? SETTLED : n / 2;
 	size_t dead = r->dead.count / TENTH;
-	double early = rss_of(r, settled - settled / TENTH, settled);
-	double late = rss_of(r, n - settled / TENTH, n);
+	double early = rss_of(r, 0, tenth), late = rss_of(r, n - tenth, n);
+	/* Of a task, in all workers. */
+	double time_first = (double)(s[tenth].at_ms - s[0].at_ms) / tenth;
+	double time_last = (double)(s[n].at_ms - s[n - tenth].at_ms) / tenth;
 	double cpu_first = (s[tenth].cpu_ms - s[0].cpu_ms) / tenth;
 	double cpu_last = (s[n].cpu_ms - s[n - tenth].cpu_ms) / tenth;
+	double others_first = (s[tenth].others_ms - s[0].others_ms) / tenth;
+	double others_last = (s[n].others_ms - s[n - tenth].others_ms) / tenth;
 	double dead_first = bench_dead_rank(&r->dead, 0, dead, 0.5);
 	double dead_last =
 	    bench_dead_rank(&r->dead, r->dead.count - dead, dead, 0.5);
-	cleanup_free char *rss = xasprintf(
-	    "%.0f to %.0f KiB, task %d to %d", early, late, settled, n);
+	cleanup_free char *rss =
+	    xasprintf("%.0f to %.0f KiB, first and last tenth", early, late);
+	cleanup_free char *rate =
+	    xasprintf("%.2f to %.2f tasks a second, first and last tenth",
+		1000 / time_first, 1000 / time_last);
 	cleanup_free char *cpu = xasprintf(
 	    "%.2f to %.2f ms, first and last tenth", cpu_first, cpu_last);
+	cleanup_free char *others = xasprintf(
+	    "%.2f to %.2f ms, first and last tenth", others_first, others_last);
 	cleanup_free char *words = xasprintf(
 	    "%.0f to %.0f ms, first and last tenth", dead_first, dead_last);
 
 	report(b, "cpu_per_task", "autod: CPU a task",
 	    (s[n].cpu_ms - s[0].cpu_ms) / n, 0, "ms", NULL);
 	report(b, "rss", "autod: memory", late / 1024, 0, "MB", NULL);
+	report(b, "time_drift", "growth of the time a task takes",
+	    percent(time_first, time_last), DRIFT, "%", rate);
 	report(b, "rss_growth", "autod: growth of memory", percent(early, late),
-	    GROWTH, "%", rss);
+	    DRIFT, "%", rss);
 	report(b, "cpu_drift", "autod: growth of CPU a task",
 	    percent(cpu_first, cpu_last), DRIFT, "%", cpu);
+	report(b, "others_drift", "git and others: growth of CPU a task",
+	    percent(others_first, others_last), 0, "%", others);
 	report(b, "dead_drift", "growth of dead time",
 	    percent(dead_first, dead_last), DRIFT, "%", words);
+}
+
+/* The same tasks with the other build: how it was before. */
+static void
+report_course_before(struct bench *b, int tasks)
+{
+	struct bench old = { .table = b->table };
+	struct run *r;
+
+	if (b->old == NULL)
+		return;
+	table_row(b->table,
+	    (const char *[]){ "BENCH_OLD, the same tasks", "", "", "", "" });
+	old.llmc = b->old->llmc;
+	old.agent = b->old->agent;
+	old.json = json_object_new_object();
+	json_set(b->json, "before", old.json);
+	r = run_new(&old, 8, tasks, false);
+	report_speed(&old, r);
+	report_dead(&old, r, 0);
+	report_course(&old, r);
+	run_free(r);
 }
 
 static void
 measure_all(struct bench *b, int tasks)
 {
-	struct run *r = run_new(b, 1, 40, false);
+	struct run *r = run_new(b, 8, tasks, false);
 
+	report_speed(b, r);
+	report_dead(b, r, 0);
+	report_course(b, r);
+	run_free(r);
+	report_course_before(b, tasks);
+	if (getenv("BENCH_LONG") != NULL)
+		return;
+	r = run_new(b, 1, 40, false);
 	report_dead(b, r, DEAD_MS);
 	report_speed(b, r);
 	run_free(r);
-	r = run_new(b, 8, tasks, false);
-	report_speed(b, r);
+	r = run_new(b, 8, IN_TURN, false);
 	report_faster(b, r);
-	report_dead(b, r, 0);
-	report_course(b, r);
 	run_free(r);
 	r = run_new(b, 32, 128, false);
 	report_speed(b, r);
@@ -517,12 +568,13 @@ main(int argc, char **argv)
 	cleanup_free char *build = NULL, *other = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
 	struct bench b = { 0 }, old = { 0 };
-	int64_t tasks = 200;
+	int64_t tasks = 2000;
 
 	if (argc != 2 ||
 	    (wanted != NULL && !text_parse_int(wanted, 20, 100000, &tasks))) {
-		fputs("usage: [BENCH_TASKS=N] [BENCH_OLD=BUILD] bench-auto "
-		      "BUILD\n",
+		fputs(
+		    "usage: [BENCH_TASKS=N] [BENCH_LONG=1] [BENCH_OLD=BUILD] bench-auto "
+		    "BUILD\n",
 		    stderr);
 		return 2;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,10 @@
 #include "child.h"
 #include "errtext.h"
 #include "file.h"
+#include "json.h"
 #include "mem.h"
+
+#define STATE_MAX (64 * 1024 * 1024)
 
 void
 bench_must(int r, const char *what, const struct err *err)
@@ -73,6 +77,28 @@ bench_built(const char *build, const char *name)
 	fprintf(stderr, "bench: %s is missing; type: ninja -C %s %s\n", path,
 	    build, name);
 	exit(1);
+}
+
+struct json_object *
+bench_state(const char *llmc, const char *repo)
+{
+	cleanup_free char *file = xasprintf("%s/.llmc/state.json", repo);
+	cleanup_free char *copy = xstrdup(llmc);
+	cleanup_free char *autod =
+	    xasprintf("%s/../autod/autod", dirname(copy));
+	const char *const argv[] = { autod, "--root", repo, "--look", "state",
+		NULL };
+	struct child_spec spec = { .argv = argv, .output_max = STATE_MAX };
+	cleanup_child_result struct child_result result;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = { 0 };
+
+	if (file_read(file, STATE_MAX, &text, NULL) == 0)
+		return json_tokener_parse(text.data);
+	bench_must(child_run(&spec, &result, &err), autod, &err);
+	buf_clear(&text);
+	child_output_text(&result.out, &text);
+	return json_tokener_parse(text.data);
 }
 
 static int

@@ -3,7 +3,8 @@
 /*
  * What the fleet costs, compared with its targets: bench-fleet BUILD. A daemon
  * with 1, 10 and 100 sessions of the fake agent in a scratch repository, on its
- * own tmux server.
+ * own tmux server. 100,000 tasks have ended there: it begins with the file that
+ * a version before the book left, so BUILD may be one of those too.
  *
  * A wake-up is a voluntary context switch of the daemon. No calls are made
  * while it is measured; a patrol, which runs every 30 seconds, is measured
@@ -29,6 +30,9 @@
 #include "mem.h"
 #include "table.h"
 
+#define ENDED     100000
+#define REPORTED  10000 /* of them, in the last day */
+#define REPORTS   10
 #define HOOKS     200
 #define SPOOLED   10000
 #define STATUSES  100
@@ -166,7 +170,7 @@ worker_record(struct json_object *state, int number)
 static int
 count_status(const struct fleet *f, const char *status)
 {
-	cleanup_json struct json_object *state = read_json(f, "state.json");
+	cleanup_json struct json_object *state = bench_state(f->llmc, f->repo);
 	int count = 0;
 
 	for (int i = 1; i <= f->workers; i++)
@@ -223,7 +227,7 @@ count_spooled(const struct fleet *f)
 static void
 measure_hook(struct fleet *f, const char *event, const char *what)
 {
-	cleanup_json struct json_object *state = read_json(f, "state.json");
+	cleanup_json struct json_object *state = bench_state(f->llmc, f->repo);
 	cleanup_free char *generation = xasprintf("%lld",
 	    (long long)json_int_or(worker_record(state, 1), "generation", 0));
 	const char *const argv[] = { f->llmc, "hook", event, "--worker", "w001",
@@ -318,7 +322,23 @@ measure_status(struct fleet *f)
 		bench_run(f->repo, argv);
 		us[i] = (double)(clock_mono_us() - start);
 	}
-	report_times(f, "llmc status, 100 workers", us, STATUSES, 20);
+	report_times(f, "llmc status, 100 workers", us, STATUSES, 10);
+}
+
+static void
+measure_report(struct fleet *f)
+{
+	const char *const argv[] = { f->llmc, "report", "--since", "24h",
+		NULL };
+	double us[REPORTS];
+
+	for (int i = 0; i < REPORTS; i++) {
+		int64_t start = clock_mono_us();
+
+		bench_run(f->repo, argv);
+		us[i] = (double)(clock_mono_us() - start);
+	}
+	report_times(f, "llmc report, 10,000 tasks", us, REPORTS, 200);
 }
 
 /* Events that a storm of hooks left behind: until all of them are processed. */
@@ -451,10 +471,41 @@ measure_all(struct fleet *f)
 	measure_idle(f, 8);
 	measure_patrol(f);
 	measure_status(f);
+	measure_report(f);
 	measure_prompts(f);
 }
 
 /* --- setting up ------------------------------------------------------- */
+
+/* The last ones a second after another, the others in the months before. */
+static void
+write_history(const struct fleet *f)
+{
+	cleanup_free char *path = file_join(f->repo, ".llmc/tasks.jsonl");
+	int64_t now = clock_wall_ms();
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = { 0 };
+
+	for (int i = 1; i <= ENDED; i++) {
+		int left = ENDED - i;
+		int64_t at = left < REPORTED ? now - (int64_t)left * 1000 :
+					       now - (int64_t)left * 100000;
+
+		buf_addf(&text,
+		    "{\"id\":\"t%d\",\"source\":\"folder\",\"key\":\"%d.md\","
+		    "\"title\":\"Let the parser read numbers\",\"text\":\"Let it "
+		    "read numbers of every kind, and test that.\",\"step\":"
+		    "\"settling\",\"outcome\":\"landed\",\"worker\":\"w%03d\","
+		    "\"attempts\":1,\"turns\":2,\"created_ms\":%lld,"
+		    "\"assigned_ms\":%lld,\"finished_ms\":%lld,\"tokens\":900,"
+		    "\"commit\":\"%040x\",\"run_id\":\"r1\",\"cost\":900,"
+		    "\"priority\":\"normal\"}\n",
+		    i, i, i % 100, (long long)at - 9000, (long long)at - 8000,
+		    (long long)at, (unsigned)i);
+	}
+	bench_must(
+	    file_replace(path, text.data, text.len, 0600, &err), path, &err);
+}
 
 static void
 fleet_begin(struct fleet *f, const char *build)
@@ -462,6 +513,7 @@ fleet_begin(struct fleet *f, const char *build)
 	cleanup_free char *agent =
 	    bench_built(build, "tests/tools/fake-claude");
 	cleanup_free char *home = file_join(f->scratch, "home");
+	int64_t start;
 
 	setenv("HOME", home, 1);
 	setenv("TMUX_TMPDIR", f->scratch, 1);
@@ -485,6 +537,13 @@ fleet_begin(struct fleet *f, const char *build)
 	bench_run(f->repo, (const char *[]){ f->llmc, "init", NULL });
 	config(f, "defaults.agent_command", agent);
 	config(f, "defaults.allow_root", "true");
+	write_history(f);
+	start = clock_mono_us();
+	start_daemon(f);
+	report(f, "first start, 100,000 ended tasks",
+	    (double)(clock_mono_us() - start) / 1e6, 0, "s", "");
+	/* What that needed is not what it needs from now on. */
+	bench_run(f->repo, (const char *[]){ f->llmc, "down", NULL });
 	start_daemon(f);
 	f->socket = xasprintf("%s/.llmc/run/w001/sock", f->repo);
 	f->spool = xasprintf("%s/.llmc/run/w001/spool", f->repo);

@@ -19,6 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "file.h"
+#include "book.h"
+#include "book-history.h"
 #include "bench.h"
 #include "behaviour-step.h"
 #include "behaviour.h"
@@ -31,7 +34,6 @@
 #include "table.h"
 #include "thresholds.h"
 #include "watched.h"
-#include "workspace.h"
 
 #define TURNS  10000
 #define PART   1000
@@ -228,16 +230,20 @@ measure_stop(const struct thresholds *thresholds)
 {
 	static double times[TURNS], part[PART];
 	char dir[] = "/tmp/bench-oversight-XXXXXX";
-	struct workspace workspace = { .root = dir, .dir = dir };
+	cleanup_free char *file = NULL;
+	struct book *book = NULL;
 	struct watched *w;
 	double first, last, start;
 
 	bench_must(mkdtemp(dir) == NULL ? -1 : 0, "mkdtemp", NULL);
-	w = watched_new(&workspace, "t1", thresholds);
+	file = file_join(dir, "llmc.db");
+	bench_must(book_open(file, &book, NULL), "book", NULL);
+	bench_must(book_history_open(book, NULL), "book", NULL);
+	w = watched_new(book, "t1", thresholds);
 	end_turns(w, times);
 	watched_free(w);
 	start = now_us();
-	w = watched_new(&workspace, "t1", thresholds);
+	w = watched_new(book, "t1", thresholds);
 	start = now_us() - start;
 	if (w->count != TURNS)
 		printf(
@@ -248,6 +254,7 @@ measure_stop(const struct thresholds *thresholds)
 	memcpy(part, times + TURNS - PART, sizeof part);
 	last = p99(part, PART);
 	print_stop(p99(times, TURNS), first, last, start);
+	book_close(book);
 	remove_tree(dir);
 }
 

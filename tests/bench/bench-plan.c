@@ -139,8 +139,7 @@ static void
 edit(struct plan *plan)
 {
 	struct plan_changes changes = { 0 };
-	const struct plan_edit e = { plan, "person", NULL, NOW, &changes,
-		false };
+	const struct plan_edit e = { plan, "person", NULL, NOW, &changes };
 	const char *const deps[] = { "T1.1", NULL };
 	const struct plan_spec spec = { .name = "more", .depends_on = deps };
 	struct err err = { 0 };
@@ -154,8 +153,7 @@ static void
 replan(struct plan *plan)
 {
 	struct plan_changes changes = { 0 };
-	const struct plan_edit e = { plan, "planner", NULL, NOW, &changes,
-		false };
+	const struct plan_edit e = { plan, "planner", NULL, NOW, &changes };
 	struct plan *next = load(&json);
 	struct err err = { 0 };
 

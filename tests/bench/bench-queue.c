@@ -119,7 +119,6 @@ run_begin(struct run *r, int files, bool counts)
 static void
 wait_for(const struct run *r, const char *status)
 {
-	cleanup_free char *path = xasprintf("%s/.llmc/state.json", r->repo);
 	int64_t end = clock_mono_ms() + WAIT_MS;
 	struct err err = { 0 };
 
@@ -127,8 +126,8 @@ wait_for(const struct run *r, const char *status)
 		cleanup_json struct json_object *state = NULL;
 		struct json_object *workers = NULL, *ann = NULL;
 
-		if (json_load(path, FILE_MAX, &state, NULL) == 0 &&
-		    json_object_object_get_ex(state, "workers", &workers) &&
+		state = bench_state(r->b->llmc, r->repo);
+		if (json_object_object_get_ex(state, "workers", &workers) &&
 		    json_object_object_get_ex(workers, "ann", &ann) &&
 		    strcmp(json_string_or(ann, "status", ""), status) == 0)
 			return;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 struct err;
+struct json_object;
 
 /* If r is negative, print what failed, and exit. */
 void bench_must(int r, const char *what, const struct err *err);
@@ -25,6 +26,10 @@ char *bench_old_build(void);
 /* The path of a file of the build; the caller frees. If it was not built, say
  * how to, and exit. */
 char *bench_built(const char *build, const char *name);
+
+/* The state of a repository, from this llmc's autod; of an older build, its
+ * file. The caller puts it; NULL = there is none. */
+struct json_object *bench_state(const char *llmc, const char *repo);
 
 void bench_sort(double *times, size_t count);
 

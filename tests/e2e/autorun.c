@@ -8,13 +8,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "filed.h"
 #include "autorun.h"
 #include "buf.h"
 #include "child.h"
 #include "clock.h"
 #include "errtext.h"
 #include "file.h"
-#include "jsonl.h"
 #include "mem.h"
 #include "text.h"
 
@@ -404,7 +404,7 @@ auto_no_complaints(void)
 struct json_object *
 auto_state(void)
 {
-	struct json_object *json = e2e_load(in_root("state.json"));
+	struct json_object *json = e2e_state(fleet_root());
 
 	ck_assert_ptr_nonnull(json);
 	return json;
@@ -461,7 +461,7 @@ auto_wait_state(const char *path, const char *text)
 	int64_t end = clock_mono_ms() + WAIT_MS;
 
 	for (;;) {
-		struct json_object *json = e2e_load(in_root("state.json"));
+		struct json_object *json = e2e_state(fleet_root());
 		bool there = strcmp(auto_member(json, path), text) == 0;
 
 		json_object_put(json);
@@ -474,31 +474,21 @@ auto_wait_state(const char *path, const char *text)
 void
 auto_put_state(struct json_object *state)
 {
-	const char *file = in_root("state.json");
-
-	e2e_write(e2e_path("%s.put", file), json_object_to_json_string(state));
-	ck_assert_int_eq(rename(e2e_path("%s.put", file), file), 0);
-}
-
-/* A task may have several records: its cost is corrected later. */
-static bool
-on_finished(struct json_object *record, void *arg)
-{
-	json_set_string(
-	    arg, auto_member(record, "id"), auto_member(record, "outcome"));
-	return true;
+	e2e_put_state(fleet_root(), state);
 }
 
 int
 auto_finished(const char *outcome)
 {
-	struct json_object *tasks = json_object_new_object();
-	struct json_object_iter it;
+	struct json_object *tasks = filed_tasks(fleet_root());
 	int count = 0;
 
-	jsonl_last(in_root("tasks.jsonl"), 0, on_finished, tasks, NULL);
-	json_object_object_foreachC(tasks, it) count += outcome == NULL ||
-	    strcmp(json_object_get_string(it.val), outcome) == 0;
+	for (size_t i = 0; tasks != NULL && i < json_object_array_length(tasks);
+	     i++)
+		count += outcome == NULL ||
+		    strcmp(auto_member(
+			       json_object_array_get_idx(tasks, i), "outcome"),
+			outcome) == 0;
 	json_object_put(tasks);
 	return count;
 }

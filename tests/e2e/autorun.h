@@ -80,7 +80,7 @@ void auto_wait_logged(const char *log, const char *words);
 /* No WARN and no ERROR in autod.log. */
 void auto_no_complaints(void);
 
-/* state.json, failure.json (NULL: none) and auto.heartbeat. */
+/* The state, failure.json (NULL: none) and auto.heartbeat. */
 struct json_object *auto_state(void);
 struct json_object *auto_failure(void);
 struct json_object *auto_heartbeat(void);
@@ -88,12 +88,12 @@ struct json_object *auto_heartbeat(void);
 void auto_failed(const char *class, const char *words);
 /* The text of the member at a path such as "tasks.0.step", "" = none. */
 const char *auto_member(struct json_object *json, const char *path);
-/* Replace state.json while no daemon runs, or for a daemon that must notice. */
+/* Replace the state while no daemon runs. */
 void auto_put_state(struct json_object *state);
-/* Wait until that member of state.json has this text. */
+/* Wait until that member of the state has this text. */
 void auto_wait_state(const char *path, const char *text);
 
-/* Number of finished tasks in tasks.jsonl with this outcome (NULL: any). */
+/* Number of finished tasks with this outcome (NULL: any). */
 int auto_finished(const char *outcome);
 void auto_wait_finished(const char *outcome, int count);
 /* The file names in a folder of .llmc/tasks ("done"), sorted, one per line. */

@@ -55,7 +55,7 @@ chaos_give_up(struct chaos *c, const char *words)
 {
 	struct e2e_run *known = e2e_sh(fleet_root(),
 	    "{ tail -n 600 .llmc/logs/autod.log; \"$LLMC\" status; "
-	    "cat .llmc/state.json; git log --oneline -5; "
+	    "\"$STATE\"; git log --oneline -5; "
 	    "ps -eo pid,ppid,args --forest | tail -n 40; } 2>&1");
 
 	chaos_note(c, "FAILED: %s", words);

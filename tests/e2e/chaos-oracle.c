@@ -12,6 +12,7 @@
 #include "child.h"
 #include "errtext.h"
 #include "file.h"
+#include "filed.h"
 #include "fleet.h"
 #include "mem.h"
 #include "text.h"
@@ -142,11 +143,10 @@ check_folder(struct chaos_view *view, struct buf *problem)
 	return false;
 }
 
-/* The number in the title of a record of tasks.jsonl. */
+/* The number in the title of the record of an ended task. */
 static void
-see_failure(struct chaos_view *view, const char *line)
+see_failure(struct chaos_view *view, struct json_object *json)
 {
-	struct json_object *json = json_tokener_parse(line);
 	const char *outcome = json_string_or(json, "outcome", "landed");
 	int number = task_number(json_string_or(json, "title", ""));
 
@@ -154,16 +154,14 @@ see_failure(struct chaos_view *view, const char *line)
 		view->failed[number] = json_string_or(json, "reason", "")[0] ?
 		    1 :
 		    -1; /* without a reason */
-	json_object_put(json);
 }
 
 static bool
 check_pool(struct chaos_view *view, struct buf *problem)
 {
 	cleanup_free char *handed = xasprintf("%s/pool/handed", unit_scratch());
-	cleanup_free char *filed =
-	    xasprintf("%s/.llmc/tasks.jsonl", fleet_root());
-	cleanup_buf struct buf text = BUF_INIT, tasks = BUF_INIT;
+	cleanup_json struct json_object *filed = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
 	char *at, *line;
 	int number;
 
@@ -174,9 +172,10 @@ check_pool(struct chaos_view *view, struct buf *problem)
 		if (number > 0 && ++view->handed[number] > 1)
 			return says(problem, "the pool gave %s twice", line);
 	}
-	file_read(filed, READ_MAX, &tasks, NULL);
-	for (at = tasks.data; (line = strsep(&at, "\n")) != NULL;)
-		see_failure(view, line);
+	filed = filed_tasks(fleet_root());
+	for (size_t i = 0; filed != NULL && i < json_object_array_length(filed);
+	     i++)
+		see_failure(view, json_object_array_get_idx(filed, i));
 	return true;
 }
 

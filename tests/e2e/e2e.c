@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <libgen.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -95,6 +96,8 @@ read_sandbox(void)
 	return xstrdup(mode != NULL ? mode : "off");
 }
 
+static void make_state_script(void);
+
 static void
 e2e_ready(void)
 {
@@ -106,6 +109,7 @@ e2e_ready(void)
 	e2e.sandbox = read_sandbox();
 	clear_environment();
 	setenv("LLMC", e2e.llmc, 1);
+	make_state_script();
 	setenv("HOME", e2e_dir("home"), 1);
 	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
 	setenv("TERM", "dumb", 1);
@@ -116,6 +120,52 @@ e2e_llmc_path(void)
 {
 	e2e_ready();
 	return e2e.llmc;
+}
+
+/* In the build tree every program is in the folder of its sources. */
+static void
+make_state_script(void)
+{
+	cleanup_free char *copy = xstrdup(e2e.llmc);
+	const char *autod = e2e_path("%s/../autod/autod", dirname(copy));
+	const char *script = unit_path("state.sh");
+
+	setenv("AUTOD", autod, 1);
+	e2e_script(script,
+	    e2e_path("#!/bin/sh\nexec '%s' --root . --look state\n", autod));
+	setenv("STATE", script, 1);
+}
+
+struct json_object *
+e2e_state(const char *root)
+{
+	struct e2e_run *run = e2e_sh(root, "\"$STATE\"");
+
+	return run->status == 0 ? json_tokener_parse(run->out) : NULL;
+}
+
+void
+e2e_put_state(const char *root, struct json_object *state)
+{
+	const char *file = unit_path("put-state.json");
+
+	e2e_write(file, json_object_to_json_string(state));
+	e2e_expect(e2e_sh(root,
+		       e2e_path("\"$AUTOD\" --root . --rebuild <'%s' "
+				">/dev/null",
+			   file)),
+	    0, NULL);
+}
+
+void
+e2e_edit_state(const char *root, const char *sed)
+{
+	e2e_expect(e2e_sh(root,
+		       e2e_path("set -e; \"$STATE\" >edited; sed -i '%s' "
+				"edited; \"$AUTOD\" --root . --rebuild "
+				"<edited >/dev/null; rm edited",
+			   sed)),
+	    0, NULL);
 }
 
 const char *

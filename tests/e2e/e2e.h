@@ -48,7 +48,9 @@ void e2e_skip_sandboxed(const char *why);
 void e2e_need_boxes(const char *options);
 
 /* Run llmc, git or a shell script in dir (NULL: the scratch directory).
- * Arguments end with NULL. "$LLMC" is llmc in the script. */
+ * Arguments end with NULL. In the script, "$LLMC" and "$AUTOD" are the
+ * programs, and "$STATE" prints the state of the root in which it runs
+ * (autod/look.h). */
 struct e2e_run *e2e_llmc(const char *dir, ...) __attribute__((sentinel));
 struct e2e_run *e2e_llmcv(const char *dir, const char *const *args);
 struct e2e_run *e2e_sh(const char *dir, const char *script);
@@ -78,6 +80,13 @@ bool e2e_exists(const char *path);
 /* Read a JSON file that may be incomplete or missing: NULL. The caller puts
  * it. */
 struct json_object *e2e_load(const char *path);
+
+/* The state that was committed in this root: NULL if there is none. The caller
+ * puts it. And replace it, while no daemon runs. */
+struct json_object *e2e_state(const char *root);
+void e2e_put_state(const char *root, struct json_object *state);
+/* The same with a sed script. */
+void e2e_edit_state(const char *root, const char *sed);
 
 /* A number from 1 in the environment, for longer runs. */
 int e2e_number(const char *name, int otherwise);

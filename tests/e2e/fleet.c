@@ -300,13 +300,13 @@ fleet_start(const char *worker, const char *task)
 struct json_object *
 fleet_worker(const char *worker)
 {
-	const char *text = e2e_read(e2e_path("%s/.llmc/state.json", root));
-	struct json_object *state = json_tokener_parse(text);
+	struct json_object *state = e2e_state(root);
 	struct json_object *workers = NULL, *record = NULL;
 
 	ck_assert_msg(json_object_object_get_ex(state, "workers", &workers) &&
 		json_object_object_get_ex(workers, worker, &record),
-	    "no record of %s in %s", worker, e2e_shown(text));
+	    "no record of %s in %s", worker,
+	    e2e_shown(json_object_to_json_string(state)));
 	json_object_get(record);
 	json_object_put(state);
 	return record;

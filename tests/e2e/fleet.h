@@ -42,7 +42,7 @@ void fleet_start(const char *worker, const char *task);
 /* Wait for a status (or several, separated by commas); fails after 30 s. */
 void fleet_wait(const char *worker, const char *status);
 
-/* The worker's record in state.json. */
+/* The worker's record in the state. */
 struct json_object *fleet_worker(const char *worker);
 const char *fleet_status(const char *worker);
 

@@ -503,8 +503,8 @@ all_has_landed(const struct night *night)
 	expect(auto_finished("aborted") == 0, "%d tasks were aborted: %s",
 	    auto_finished("aborted"),
 	    e2e_sh(fleet_root(),
-		"grep -h aborted .llmc/tasks.jsonl | "
-		"grep -o '\"reason\":\"[^\"]*\"'")
+		"\"$LLMC\" --json task list --all | "
+		"grep -o '\"reason\": *\"[^\"]*\"'")
 		->out);
 }
 

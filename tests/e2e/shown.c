@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "filed.h"
 #include "buf.h"
 #include "clock.h"
 #include "e2e.h"
@@ -12,7 +13,6 @@
 #include "mem.h"
 #include "shown.h"
 #include "state-auto.h"
-#include "state-file.h"
 #include "task-json.h"
 #include "task.h"
 #include "worker.h"
@@ -71,27 +71,14 @@ shown_now(void)
 
 /* --- files as the daemon writes them --------------------------------- */
 
-static struct workspace
-here(void)
-{
-	struct workspace workspace;
-	struct err err = { 0 };
-
-	ck_assert_msg(
-	    workspace_at(shown_root, &workspace, &err) == 0, "%s", err.msg);
-	return workspace;
-}
-
 void
 shown_save(struct state *state)
 {
-	struct workspace workspace = here();
-	struct err err = { 0 };
+	struct json_object *json = state_to_json(state);
 
-	ck_assert_msg(
-	    state_file_save(&workspace, state, &err) == 0, "%s", err.msg);
+	e2e_put_state(shown_root, json);
+	json_object_put(json);
 	state_release(state);
-	workspace_release(&workspace);
 }
 
 void
@@ -104,6 +91,7 @@ shown_append_ended(const struct task *task)
 	    jsonl_append(shown_file("tasks.jsonl"), json, 0, 0, &err) == 0,
 	    "%s", err.msg);
 	json_object_put(json);
+	filed_take(shown_root);
 }
 
 /* A task that ended an hour ago. */

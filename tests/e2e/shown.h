@@ -30,8 +30,8 @@ int64_t shown_now(void); /* seconds */
 void shown_fill_state(struct state *state);
 void shown_save(struct state *state);
 
-/* A task that ended an hour ago, owned by the caller; append it to
- * tasks.jsonl. */
+/* A task that ended an hour ago, owned by the caller; add it to those that
+ * have ended. */
 struct task *shown_ended(const char *id, const char *key,
     enum task_outcome outcome, const char *reason);
 void shown_append_ended(const struct task *task);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "autorun.h"
+#include "filed.h"
 #include "mem.h"
 #include "scenarios.h"
 
@@ -16,19 +17,10 @@ begin(void)
 	auto_ails("");
 }
 
-/* The last record of tasks.jsonl. */
 static struct json_object *
 record_of_last(void)
 {
-	const char *text =
-	    e2e_read(e2e_path("%s/.llmc/tasks.jsonl", fleet_root()));
-	const char *line = text;
-
-	for (const char *end; (end = strchr(line, '\n')) != NULL;
-	     line = end + 1)
-		if (end[1] == '\0')
-			break;
-	return json_tokener_parse(line);
+	return filed_last(fleet_root());
 }
 
 static void

@@ -235,12 +235,9 @@ dirt(const char *field)
 static void
 let_time_pass(void)
 {
-	ck_assert_int_eq(
-	    e2e_sh(fleet_root(),
-		"sed -i 's/\\(\"source_repo_dirty_retry_after_unix\": *\\)"
-		"[0-9]*/\\11000000000/' .llmc/state.json")
-		->status,
-	    0);
+	e2e_edit_state(fleet_root(),
+	    "s/\\(\"source_repo_dirty_retry_after_unix\": *\\)"
+	    "[0-9]*/\\11000000000/");
 	ck_assert_int_eq(dirt("retry_after_unix"), 1000000000);
 }
 
@@ -301,9 +298,8 @@ START_TEST(a_checkout_that_stays_dirty_is_a_failure_in_the_end)
 	auto_open_gate("g");
 	auto_wait_state("source_repo_dirty_retry_count", "1");
 	auto_drain();
-	e2e_sh(fleet_root(),
-	    "sed -i 's/\\(\"source_repo_dirty_retry_count\": *\\)1/\\110/' "
-	    ".llmc/state.json");
+	e2e_edit_state(fleet_root(),
+	    "s/\\(\"source_repo_dirty_retry_count\": *\\)1/\\110/");
 	let_time_pass();
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
 	auto_failed("dirty_checkout", "README");

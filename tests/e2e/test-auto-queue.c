@@ -247,12 +247,10 @@ END_TEST
 static void
 let_time_pass(void)
 {
-	ck_assert_int_eq(e2e_sh(fleet_root(),
-			     "grep -q '\"retry_ms\": *[1-9]' .llmc/state.json "
-			     "&& sed -i 's/\\(\"retry_ms\": *\\)[0-9]*/\\11/' "
-			     ".llmc/state.json")
-			     ->status,
-	    0);
+	e2e_expect(
+	    e2e_sh(fleet_root(), "\"$STATE\" | grep -q '\"retry_ms\": *[1-9]'"),
+	    0, NULL);
+	e2e_edit_state(fleet_root(), "s/\\(\"retry_ms\": *\\)[0-9]*/\\11/");
 }
 
 START_TEST(what_cannot_be_judged_blames_nobody)

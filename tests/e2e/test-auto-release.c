@@ -31,11 +31,11 @@ set_check(void)
 static void
 expect_an_hour(void)
 {
-	const char *edit =
-	    "grep -q '\"took_ms\": *[0-9]' .llmc/state.json && sed -i "
-	    "'s/\\(\"took_ms\": *\\)[0-9]*/\\13600000/' .llmc/state.json";
-
-	ck_assert_int_eq(e2e_sh(fleet_root(), edit)->status, 0);
+	e2e_expect(
+	    e2e_sh(fleet_root(), "\"$STATE\" | grep -q '\"took_ms\": *[0-9]'"),
+	    0, NULL);
+	e2e_edit_state(
+	    fleet_root(), "s/\\(\"took_ms\": *\\)[0-9]*/\\13600000/");
 }
 
 /* The work on a.txt is being checked, and its worker works on b.txt. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "autorun.h"
+#include "filed.h"
 #include "json.h"
 #include "mem.h"
 #include "scenarios.h"
@@ -24,19 +25,11 @@ begin(void)
 	auto_ails("");
 }
 
-/* The only record of tasks.jsonl; the newest, if it was written again. */
+/* The only record of a task that has ended. */
 static struct json_object *
 record(void)
 {
-	const char *text =
-	    e2e_read(e2e_path("%s/.llmc/tasks.jsonl", fleet_root()));
-	const char *line = text;
-
-	for (const char *end; (end = strchr(line, '\n')) != NULL;
-	     line = end + 1)
-		if (end[1] == '\0')
-			break;
-	return json_tokener_parse(line);
+	return filed_last(fleet_root());
 }
 
 static void
@@ -68,8 +61,10 @@ START_TEST(what_an_agent_reports_is_recorded)
 	expect_record("run.last_tool", "report_completion");
 	ck_assert_int_eq(auto_events("progress", "sums (40%)"), 1);
 	ck_assert_int_eq(auto_events("reported", "All is added up."), 1);
-	e2e_has(
-	    e2e_read(e2e_path("%s/.llmc/progress/t1-1.jsonl", fleet_root())),
+	e2e_has(fleet_do("store", "sql",
+		    "SELECT e.data FROM events AS e WHERE e.type = 'progress'",
+		    NULL)
+		    ->out,
 	    "\"metrics\":{\"done\":3}");
 	stats = e2e_json(fleet_do("--json", "stats", NULL), 0);
 	ck_assert_str_eq(auto_member(stats, "0.agent"), "default");

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A state that another program writes, and workers that are taken away. */
-#include <poll.h>
+/* A book that another program replaces, a state that cannot be right, and
+ * workers that are taken away. */
 #include <stdio.h>
 #include <string.h>
 
 #include "autorun.h"
+#include "filed.h"
 #include "mem.h"
 #include "scenarios.h"
+#include "stepkills.h"
 
 #define OTHER_ID "00000000-0000-4000-8000-000000000000"
 
@@ -37,54 +39,16 @@ run_to_the_end(void)
 	ck_assert_int_eq(auto_finished("landed"), 1);
 }
 
-/* --- overwritten during a run ------------------------------------ */
+/* --- replaced during a run ------------------------------------ */
 
-enum damage {
-	DAMAGE_OTHER_ROOT,
-	DAMAGE_NO_WORKERS,
-	DAMAGE_NONSENSE,
-	DAMAGE_COUNT
+static const char *const damages[] = {
+	"rm llmc.db",
+	"echo nonsense >b; mv b llmc.db",
+	"cp llmc.db b; mv b llmc.db",
+	"rm llmc.db; mkdir llmc.db",
 };
 
-static const struct {
-	const char *class, *words;
-} damages[DAMAGE_COUNT] = {
-	[DAMAGE_OTHER_ROOT] = { "state_overwritten", "another root id" },
-	[DAMAGE_NO_WORKERS] = { "state_overwritten", "0 of 1 auto workers" },
-	[DAMAGE_NONSENSE] = { "state_corrupt", "damaged by another program" },
-};
-
-static void
-do_damage(struct json_object *state, enum damage damage)
-{
-	if (damage == DAMAGE_OTHER_ROOT)
-		json_set_string(state, "root_id", OTHER_ID);
-	drop_worker(state, "auto-1");
-	if (damage == DAMAGE_NONSENSE)
-		e2e_write(e2e_path("%s/.llmc/state.json", fleet_root()),
-		    "{ \"workers\": [");
-	else
-		auto_put_state(state);
-}
-
-/* If the daemon is just writing, it overwrites ours and there is nothing to
- * find: repeat until it was found. */
-static void
-damage_until_found(enum damage damage)
-{
-	const char *file = e2e_path("%s/.llmc/state.json", fleet_root());
-
-	while (auto_failure() == NULL) {
-		struct json_object *state = json_tokener_parse(e2e_read(file));
-
-		if (auto_member(state, "workers.auto-1")[0] != '\0')
-			do_damage(state, damage);
-		json_object_put(state);
-		poll(NULL, 0, 10); /* waits for the daemon */
-	}
-}
-
-START_TEST(a_state_that_was_overwritten_stops_the_run)
+START_TEST(a_book_that_was_replaced_stops_the_run)
 {
 	struct json_object *before, *after;
 
@@ -92,56 +56,17 @@ START_TEST(a_state_that_was_overwritten_stops_the_run)
 	auto_up(NULL);
 	auto_wait_gate("a");
 	before = auto_state();
-	damage_until_found((enum damage)_i);
+	e2e_expect(
+	    e2e_sh(e2e_path("%s/.llmc", fleet_root()), damages[_i]), 0, NULL);
 	ck_assert_int_eq(auto_wait_exit(), 1);
-	auto_failed(damages[_i].class, damages[_i].words);
-	/* What was in memory is in the file again. */
+	auto_failed("state_overwritten", "llmc.db was removed or replaced");
+	/* What the daemon has saved is in its place again. */
 	after = auto_state();
 	ck_assert_str_eq(
 	    auto_member(after, "root_id"), auto_member(before, "root_id"));
 	ck_assert_str_eq(auto_member(after, "workers.auto-1.task"), "t1");
 	auto_open_gate("a");
 	run_to_the_end();
-}
-END_TEST
-
-START_TEST(a_state_that_lost_some_workers_is_told_of)
-{
-	struct json_object *state;
-
-	auto_set("auto.concurrency", "2");
-	auto_task("a.md", "fake: commit a.txt x\nfake: run %s", auto_gate("a"));
-	auto_up(NULL);
-	fleet_wait("auto-2", "idle");
-	auto_wait_gate("a");
-	while (auto_logged("autod.log", "lacks 1 of 2 auto workers") == 0) {
-		state = auto_state();
-		if (auto_member(state, "workers.auto-2")[0] != '\0') {
-			drop_worker(state, "auto-2");
-			auto_put_state(state);
-		}
-		poll(NULL, 0, 10); /* as above */
-	}
-	ck_assert_int_eq(auto_logged("autod.log", "\"level\":\"WARN\""), 1);
-	auto_wait_state("workers.auto-2.status", "idle");
-	auto_open_gate("a");
-	auto_wait_finished("landed", 1);
-	auto_drain();
-	auto_history("a.txt: x", NULL);
-}
-END_TEST
-
-START_TEST(a_state_that_was_removed_is_written_again)
-{
-	auto_task("a.md", "fake: commit a.txt x\nfake: run %s", auto_gate("a"));
-	auto_up(NULL);
-	auto_wait_gate("a");
-	remove(e2e_path("%s/.llmc/state.json", fleet_root()));
-	auto_wait_shell("[ -s .llmc/state.json ]");
-	auto_open_gate("a");
-	auto_wait_finished("landed", 1);
-	auto_drain();
-	auto_no_complaints();
 }
 END_TEST
 
@@ -165,15 +90,14 @@ static void
 check_refused(struct json_object *wrong, const char *words)
 {
 	struct json_object *good = auto_state();
-	const char *file = e2e_path("%s/.llmc/state.json", fleet_root());
 	const char *text;
 
 	auto_put_state(wrong);
-	text = e2e_read(file);
+	text = e2e_sh(fleet_root(), "\"$STATE\"")->out;
 	ck_assert_int_eq(auto_run(NULL), 1);
 	e2e_has(auto_output(), words);
 	e2e_has(auto_output(), "doctor --rebuild");
-	ck_assert_str_eq(e2e_read(file), text);
+	ck_assert_str_eq(e2e_sh(fleet_root(), "\"$STATE\"")->out, text);
 	auto_no_sessions();
 	auto_put_state(good);
 	run_to_the_end();
@@ -227,24 +151,93 @@ END_TEST
 /* Not a new beginning: what was known is lost, and that is said. */
 START_TEST(a_state_that_was_lost_is_said)
 {
-	static const char *const lost[] = {
-		"rm -f .llmc/state.json .llmc/state.json.bak",
-		"rm -f .llmc/state.json .llmc/state.json.bak .llmc/root_id"
-	};
+	static const char *const lost[] = { "rm -f .llmc/llmc.db*",
+		"rm -f .llmc/llmc.db* .llmc/root_id" };
 	struct json_object *good = ended();
 
 	for (size_t i = 0; i < nitems(lost); i++) {
 		e2e_expect(e2e_sh(fleet_root(), lost[i]), 0, NULL);
 		ck_assert_int_eq(auto_run(NULL), 1);
-		e2e_has(auto_output(), "state.json and its backup are gone");
+		e2e_has(auto_output(), "llmc.db is gone");
 		e2e_has(auto_output(), "llmc doctor --rebuild");
 		ck_assert(
-		    !e2e_exists(e2e_path("%s/.llmc/state.json", fleet_root())));
+		    !e2e_exists(e2e_path("%s/.llmc/llmc.db", fleet_root())));
 		e2e_expect(
-		    e2e_llmc(fleet_root(), "add", "adam", NULL), 1, "are gone");
+		    e2e_llmc(fleet_root(), "add", "adam", NULL), 1, "is gone");
 		auto_put_state(good);
 	}
 	run_to_the_end();
+}
+END_TEST
+
+/* --- the version before ------------------------------------------- */
+
+/* As that version leaves it. */
+static void
+go_back(void)
+{
+	e2e_expect(e2e_sh(fleet_root(),
+		       "cd .llmc && (cd .. && \"$STATE\") >s && rm llmc.db* && "
+		       "cp s state.json.bak && mv s state.json"),
+	    0, NULL);
+}
+
+static void
+check_moved(void)
+{
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc/state.json", fleet_root())));
+	e2e_expect(
+	    e2e_sh(fleet_root(),
+		"cd .llmc/before-*/ && [ -s state.json ] && [ -s state.json.bak ]"),
+	    0, NULL);
+}
+
+START_TEST(work_goes_on_after_an_upgrade)
+{
+	struct json_object *before, *after;
+
+	auto_task("a.md", "fake: commit a.txt x\nfake: run %s", auto_gate("a"));
+	auto_up(NULL);
+	auto_wait_gate("a");
+	auto_kill9_daemon();
+	before = auto_state();
+	go_back();
+	ck_assert_str_eq(fleet_status("auto-1"), "working");
+	auto_up(NULL);
+	auto_open_gate("a");
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_no_complaints();
+	auto_history("a.txt: x", NULL);
+	check_moved();
+	after = auto_state();
+	ck_assert_str_eq(
+	    auto_member(after, "root_id"), auto_member(before, "root_id"));
+	ck_assert_str_eq(auto_member(after, "outcomes.landed"), "1");
+	json_object_put(before);
+	json_object_put(after);
+}
+END_TEST
+
+#define UPGRADE_STEPS 13
+
+/* Wherever it is killed, the next one finds all of it, and once. */
+START_TEST(an_upgrade_that_was_killed_is_finished)
+{
+	fleet_do("add", "adam", NULL);
+	fleet_do("add", "eve", NULL);
+	go_back();
+	stepkills_at(_i + 1);
+	stepkills_arm();
+	e2e_llmc(fleet_root(), "pause", "adam", NULL);
+	/* Killed, unless it has fewer steps. */
+	remove(unit_path("arm"));
+	ck_assert_str_ne(fleet_status("adam"), "?");
+	fleet_do("pause", "eve", NULL);
+	e2e_has(
+	    e2e_sh(fleet_root(), "\"$STATE\" | grep -c '\"name\":'")->out, "2");
+	ck_assert_str_eq(fleet_status("eve"), "paused");
+	check_moved();
 }
 END_TEST
 
@@ -256,7 +249,7 @@ START_TEST(nothing_in_our_folder_leads_elsewhere)
 {
 	static const char script[] =
 	    "set -eu; echo theirs >victim\n"
-	    "for f in state.json state.lock daemon.json tmux.conf root_id "
+	    "for f in llmc.db panes.json state.lock daemon.json tmux.conf root_id "
 	    "auto.heartbeat.new logs/autod.log logs/autod.stderr\n"
 	    "do for kind in 'ln -s ../victim' mkfifo mkdir\n"
 	    "do	rm -rf keep; cp -a .llmc keep; rm -rf .llmc/$f\n"
@@ -289,6 +282,34 @@ START_TEST(the_heartbeat_is_private)
 }
 END_TEST
 
+/* What the overseer has to know of the work. */
+START_TEST(the_heartbeat_says_who_is_expected_to_work)
+{
+	struct json_object *beat, *state;
+
+	auto_set("auto.concurrency", "2");
+	auto_set("overseer.heartbeat_timeout", "7s");
+	auto_task("a.md", "fake: commit a.txt x\nfake: run %s", auto_gate("a"));
+	auto_up(NULL);
+	fleet_wait("auto-2", "idle");
+	auto_wait_gate("a");
+	auto_wait_shell("grep -q '\"auto-1 working task t1 since ' "
+			".llmc/auto.heartbeat");
+	beat = auto_heartbeat();
+	state = auto_state();
+	ck_assert_str_eq(auto_member(beat, "expected"), "[ \"auto-1\" ]");
+	ck_assert_str_eq(auto_member(beat, "activity_unix"),
+	    auto_member(state, "last_task_assignment_unix"));
+	json_object_put(beat);
+	json_object_put(state);
+	fleet_do("pause", "auto-1", NULL);
+	auto_open_gate("a");
+	auto_wait_finished("landed", 1);
+	auto_wait_shell("grep -q '\"expected\":\\[\\]' .llmc/auto.heartbeat");
+	auto_drain();
+}
+END_TEST
+
 /* --- taken away in the middle of a task ---------------------------- */
 
 static void
@@ -307,8 +328,7 @@ take_away(const char *command)
 	auto_salvaged("auto-1", "a.txt");
 	auto_history("a.txt: x", NULL);
 	ck_assert_int_eq(auto_events("task_assigned", "\"attempt\":\"1\""), 2);
-	task = json_tokener_parse(
-	    e2e_read(e2e_path("%s/.llmc/tasks.jsonl", fleet_root())));
+	task = filed_last(fleet_root());
 	ck_assert_str_eq(auto_member(task, "attempts"), "1");
 	json_object_put(task);
 }
@@ -329,22 +349,23 @@ Suite *
 unit_suite(void)
 {
 	Suite *s = suite_create("auto-state");
-	const TTest *const all[] = { a_state_that_lost_some_workers_is_told_of,
-		a_state_that_was_removed_is_written_again,
-		a_state_of_another_root_is_refused,
+	const TTest *const all[] = { a_state_of_another_root_is_refused,
 		a_state_that_lost_all_its_workers_is_refused,
-		a_state_that_was_lost_is_said,
+		a_state_that_was_lost_is_said, work_goes_on_after_an_upgrade,
 		nothing_in_our_folder_leads_elsewhere, the_heartbeat_is_private,
+		the_heartbeat_says_who_is_expected_to_work,
 		workers_that_are_missing_are_made_again,
 		workers_that_a_person_removed_are_made_again,
 		the_task_of_a_worker_that_is_reset_waits_again,
 		a_worker_that_is_nuked_is_made_again };
-	TCase *tc = tcase_create("overwritten");
+	TCase *tc = tcase_create("replaced");
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, begin, fleet_end);
 	tcase_add_loop_test(
-	    tc, a_state_that_was_overwritten_stops_the_run, 0, DAMAGE_COUNT);
+	    tc, a_book_that_was_replaced_stops_the_run, 0, nitems(damages));
+	tcase_add_loop_test(
+	    tc, an_upgrade_that_was_killed_is_finished, 0, UPGRADE_STEPS);
 	suite_add_tcase(s, tc);
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(s, begin, all[i]);

@@ -39,6 +39,7 @@ static const char *const open_values[] = {
 static const char *const free_values[] = {
 	"config.before", "config.value", /* of any type that a setting has */
 	"schema", /* a schema, or one of each command */
+	"store.rows", /* what the query of a person gives */
 	"hook", /* the answer that Claude Code expects, or nothing */
 	"mcp", /* the messages of that protocol */
 	"verify", /* it talks to autod */

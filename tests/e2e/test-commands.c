@@ -51,7 +51,7 @@ START_TEST(status_reads_only)
 	run = fleet_do("status", NULL);
 	e2e_has(run->out, "not running");
 	e2e_has(run->out, "llmc add NAME");
-	ck_assert(!e2e_exists(e2e_path("%s/.llmc/state.json", fleet_root())));
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc/llmc.db", fleet_root())));
 	fleet_do("add", "adam", NULL);
 	json = json_of(0, "status", NULL, NULL);
 	workers = json_object_object_get(json, "workers");
@@ -182,16 +182,15 @@ END_TEST
 
 START_TEST(rebuild_makes_a_state_from_worktrees)
 {
-	const char *state = e2e_path("%s/.llmc/state.json", fleet_root());
+	const char *book = e2e_path("%s/.llmc/llmc.db", fleet_root());
 	struct json_object *json;
 
 	fleet_do("add", "adam", NULL);
 	fleet_do("add", "eve", NULL);
 	e2e_sh(fleet_worktree("eve"),
 	    "date >new && git add new && git commit -qm 'By eve'");
-	e2e_write(state, "{broken");
-	e2e_write(e2e_path("%s.bak", state), "{broken");
-	fleet_fails("--rebuild", "status", NULL);
+	e2e_write(book, "broken");
+	fleet_fails("is damaged", "status", NULL);
 	fleet_fails("--yes", "doctor", "--rebuild", NULL);
 	json = json_of(0, "doctor", "--rebuild", "--yes");
 	ck_assert_uint_eq(
@@ -199,7 +198,9 @@ START_TEST(rebuild_makes_a_state_from_worktrees)
 	    2);
 	ck_assert_str_eq(fleet_status("adam"), "offline");
 	ck_assert_str_eq(fleet_status("eve"), "needs_review");
-	e2e_sh(fleet_root(), "cat .llmc/state.json.2* | grep -q broken");
+	e2e_expect(e2e_sh(fleet_root(),
+		       "cat .llmc/llmc.corrupt-*.db | grep -q broken"),
+	    0, NULL);
 	fleet_do("accept", "eve", NULL);
 	e2e_has(fleet_log(), "By eve");
 }

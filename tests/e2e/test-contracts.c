@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "autorun.h"
+#include "filed.h"
 #include "mem.h"
 #include "stepkills.h"
 
@@ -38,13 +39,11 @@ contract(const char *more, const char *steps)
 	auto_task("a.md", "Verification: %s\n\n%s", out, steps);
 }
 
-/* The last record of tasks.jsonl has this at that path. */
+/* The record of the last task that ended has this at that path. */
 static void
 recorded(const char *path, const char *words)
 {
-	const char *line =
-	    e2e_sh(fleet_root(), "tail -n 1 .llmc/tasks.jsonl")->out;
-	struct json_object *record = json_tokener_parse(line);
+	struct json_object *record = filed_last(fleet_root());
 
 	e2e_has(auto_member(record, path), words);
 	json_object_put(record);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -99,7 +100,7 @@ START_TEST(all_is_well)
 	e2e_has(run->out, "\nAll checks passed");
 	/* It changes nothing. */
 	ck_assert_str_eq(e2e_git(dir, "status", "--porcelain", NULL), "");
-	ck_assert(!e2e_exists(e2e_path("%s/.llmc/state.json", dir)));
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc/llmc.db", dir)));
 }
 END_TEST
 
@@ -286,19 +287,51 @@ START_TEST(broken_config_is_told_and_the_rest_looked_at)
 }
 END_TEST
 
+/* Its first bytes. */
+static void
+overwrite(const char *file)
+{
+	static const char zeroes[50];
+	int fd = open(file, O_WRONLY | O_CLOEXEC);
+
+	ck_assert_int_eq(
+	    pwrite(fd, zeroes, sizeof zeroes, 0), (ssize_t)sizeof zeroes);
+	close(fd);
+}
+
 START_TEST(corrupt_state_is_told)
+{
+	const char *dir = e2e_workspace("r");
+	const char *book = e2e_path("%s/.llmc/llmc.db", dir);
+	struct json_object *empty = json_object_new_object();
+
+	tools();
+	assert_check(doctor(dir, 0), "state", "ok", "none yet", NULL);
+	e2e_put_state(dir, empty);
+	json_object_put(empty);
+	assert_check(doctor(dir, 0), "state", "ok", "llmc.db", NULL);
+	overwrite(book);
+	assert_check(doctor(dir, 1), "state", "fail", "llmc.db", "--rebuild");
+	e2e_write(book, "");
+	assert_check(doctor(dir, 1), "state", "fail", "llmc.db", NULL);
+	ck_assert_int_eq(unlink(book), 0);
+	assert_check(doctor(dir, 1), "state", "fail", "llmc.db is gone", NULL);
+}
+END_TEST
+
+/* Of the version before: read by anybody, until a daemon puts it into the
+ * book. */
+START_TEST(the_state_of_the_version_before_is_read)
 {
 	const char *dir = e2e_workspace("r");
 	const char *state = e2e_path("%s/.llmc/state.json", dir);
 
 	tools();
-	e2e_write(state, "{}\n");
-	assert_check(doctor(dir, 0), "state", "ok", "state.json", NULL);
+	e2e_write(state, "{\"workers\": {\"eve\": {\"name\": \"eve\"}}}");
+	e2e_has(e2e_llmc(dir, "status", NULL)->out, "eve");
 	e2e_write(state, "{\"workers\":");
 	assert_check(
 	    doctor(dir, 1), "state", "fail", "state.json", "--rebuild");
-	e2e_write(state, "");
-	assert_check(doctor(dir, 1), "state", "fail", "state.json", NULL);
 }
 END_TEST
 
@@ -314,13 +347,36 @@ START_TEST(rebuild_gives_the_state_the_id_of_its_root)
 	    state, "{\"root_id\":\"22222222-2222-4222-8222-222222222222\"}");
 	e2e_expect(
 	    e2e_llmc(dir, "doctor", "--rebuild", "--yes", NULL), 0, NULL);
-	e2e_has(e2e_read(state), own);
+	e2e_has(e2e_sh(dir, "\"$STATE\"")->out, own);
+	ck_assert(!e2e_exists(state));
 	/* Even if nothing in the old file can be read. */
-	e2e_write(state, "{");
-	e2e_write(e2e_path("%s.bak", state), "{");
+	e2e_write(e2e_path("%s/.llmc/llmc.db", dir), "{");
 	e2e_expect(
 	    e2e_llmc(dir, "doctor", "--rebuild", "--yes", NULL), 0, NULL);
-	e2e_has(e2e_read(state), own);
+	e2e_has(e2e_sh(dir, "\"$STATE\"")->out, own);
+}
+END_TEST
+
+/* A row that no state can be made of: a person may still need the others. */
+START_TEST(rebuild_keeps_what_it_cannot_read)
+{
+	const char *dir = e2e_workspace("r");
+	struct json_object *state = json_object_new_object();
+
+	json_set_string(
+	    state, "root_id", "11111111-1111-4111-8111-111111111111");
+	e2e_put_state(dir, state);
+	json_object_put(state);
+	e2e_expect(e2e_sh(dir,
+		       "cd .llmc && rm -f root_id && LC_ALL=C sed -i "
+		       "s/11111111-1111-4111/x1111111-1111-4111/ llmc.db"),
+	    0, NULL);
+	tools();
+	assert_check(doctor(dir, 1), "state", "fail", "root_id", "--rebuild");
+	e2e_has(e2e_llmc(dir, "doctor", "--rebuild", "--yes", NULL)->out,
+	    "llmc.corrupt-");
+	e2e_expect(e2e_sh(dir, "test -s .llmc/llmc.corrupt-*.db"), 0, NULL);
+	assert_check(doctor(dir, 0), "state", "ok", "llmc.db", NULL);
 }
 END_TEST
 
@@ -544,8 +600,9 @@ unit_suite(void)
 		old_git_is_refused, a_program_that_hangs_is_told, NULL });
 	unit_case(s, "repository",
 	    (const TTest *[]){ broken_config_is_told_and_the_rest_looked_at,
-		corrupt_state_is_told,
+		corrupt_state_is_told, the_state_of_the_version_before_is_read,
 		rebuild_gives_the_state_the_id_of_its_root,
+		rebuild_keeps_what_it_cannot_read,
 		dialogs_of_claude_are_foreseen, login_is_what_claude_says,
 		commits_need_somebody, open_folder_is_a_warning,
 		folder_of_another_user_is_told, removed_exclude_line_is_told,

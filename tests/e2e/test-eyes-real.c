@@ -12,6 +12,7 @@
 
 #include "asked.h"
 #include "autorun.h"
+#include "filed.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
@@ -134,27 +135,17 @@ read_stream(const char *file)
 
 /* --- the figures ----------------------------------------------------- */
 
-static bool
-on_record(struct json_object *record, void *arg)
-{
-	json_set(
-	    arg, json_string_or(record, "id", "?"), json_object_get(record));
-	return true;
-}
-
-/* The sum of a member of the newest records of all tasks. */
+/* The sum of a member of the records of all tasks. */
 static int64_t
 filed(const char *member)
 {
-	cleanup_json struct json_object *last = json_object_new_object();
-	struct json_object_iter it;
+	cleanup_json struct json_object *list = filed_tasks(fleet_root());
 	int64_t sum = 0;
 
-	jsonl_last(e2e_path("%s/.llmc/tasks.jsonl", fleet_root()), 0, on_record,
-	    last, NULL);
-	ck_assert_int_eq(json_object_object_length(last), TASKS);
-	json_object_object_foreachC(last, it) sum +=
-	    json_int_or(it.val, member, 0);
+	ck_assert_int_eq(json_object_array_length(list), TASKS);
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		sum +=
+		    json_int_or(json_object_array_get_idx(list, i), member, 0);
 	return sum;
 }
 
@@ -163,32 +154,33 @@ struct time_sum {
 	const char *worker; /* NULL = all of them */
 };
 
-static bool
-on_span(struct json_object *span, void *arg)
-{
-	struct time_sum *sum = arg;
-	int64_t from = json_int_or(span, "from_ms", 0);
-
-	if (sum->worker != NULL &&
-	    strcmp(json_string_or(span, "worker", ""), sum->worker) != 0)
-		return true;
-	sum->ms += json_int_or(span, "to_ms", 0) - from;
-	if (sum->first_ms == 0 || from < sum->first_ms)
-		sum->first_ms = from;
-	return true;
-}
-
-/* Of the spans on disk, of all days. */
+/* Of the spans that have ended, of all days. */
 static struct time_sum
 recorded(const char *worker)
 {
 	struct time_sum sum = { .worker = worker };
-	const char *files = e2e_path("%s/spans", unit_scratch());
+	struct json_object *answer = e2e_json(
+	    fleet_do("--json", "store", "sql",
+		"SELECT s.worker, s.from_ms, s.to_ms FROM span s", NULL),
+	    0);
+	struct json_object *rows = json_object_object_get(answer, "rows");
 
-	e2e_expect(e2e_sh(fleet_root(),
-		       e2e_path("cat .llmc/spans/*.jsonl >'%s'", files)),
-	    0, NULL);
-	jsonl_last(files, 0, on_span, &sum, NULL);
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+		int64_t from =
+		    json_object_get_int64(json_object_array_get_idx(row, 1));
+
+		if (worker != NULL &&
+		    strcmp(json_object_get_string(
+			       json_object_array_get_idx(row, 0)),
+			worker) != 0)
+			continue;
+		sum.ms +=
+		    json_object_get_int64(json_object_array_get_idx(row, 2)) -
+		    from;
+		if (sum.first_ms == 0 || from < sum.first_ms)
+			sum.first_ms = from;
+	}
 	return sum;
 }
 

@@ -106,7 +106,8 @@ beat_until_stalled(void)
 		    e2e_shown(over_output()));
 		snprintf(text, sizeof text,
 		    "{\"instance_id\":\"%s\",\"sequence\":%d,"
-		    "\"monotonic_ms\":%lld,\"sign_monotonic_ms\":%lld}\n",
+		    "\"monotonic_ms\":%lld,\"sign_monotonic_ms\":%lld,"
+		    "\"expected\":[\"auto-1\"],\"activity_unix\":1}\n",
 		    over_instance(), 1000000 + i, (long long)now,
 		    (long long)begun);
 		e2e_write(file, text);

@@ -22,8 +22,8 @@ in_root(const char *name)
 	return e2e_path("%s/.llmc/%s", fleet_root(), name);
 }
 
-/* Both copies, while no daemon runs: the daemon cannot even start. The record
- * of an old failure must not be used for this one. */
+/* Nothing can be read of it: the daemon cannot even start. The record of an old
+ * failure must not be used for this one. */
 START_TEST(a_corrupt_state_is_rebuilt)
 {
 	int daemon;
@@ -33,8 +33,7 @@ START_TEST(a_corrupt_state_is_rebuilt)
 	daemon = over_daemon(0);
 	auto_wait_state("workers.auto-1.status", "idle");
 	over_stop();
-	e2e_write(in_root("state.json"), "{\"workers\": {");
-	e2e_write(in_root("state.json.bak"), "nonsense");
+	e2e_write(in_root("llmc.db"), "nonsense");
 	e2e_write(in_root("failure.json"), "{\"class\":\"of old\"}");
 	auto_task("a.md", "A\nfake: commit work.txt x");
 	over_start();
@@ -51,15 +50,13 @@ END_TEST
 /* A test suite that the workers run writes to this root, several times. */
 START_TEST(a_state_that_a_test_overwrites_is_repaired)
 {
-	const char *state = in_root("state.json");
+	const char *book = in_root("llmc.db");
 
 	e2e_skip_sandboxed("a worker in a box cannot write the state");
 	over_culprit(e2e_path("for i in 1 2 3 4 5 6 7 8; do echo "
-			      "'{\"version\":1,\"root_id\":"
-			      "\"00000000-0000-4000-8000-000000000000\","
-			      "\"workers\":{}}' >'%s.t' && mv '%s.t' '%s'; "
+			      "nothing >'%s.t' && mv '%s.t' '%s'; "
 			      "sleep 0.1; done",
-	    state, state, state));
+	    book, book, book));
 	auto_task("a.md", "A\nfake: commit work.txt x");
 	over_remedy(_i, "%s", over_remove_culprit());
 	over_start();
@@ -121,7 +118,7 @@ START_TEST(a_dead_socket_is_done_without_then_repaired)
 	auto_open_gate("a");
 	auto_wait_finished("landed", 1);
 	/* Filed and saved: one that is only filed is filed again. */
-	auto_wait_shell("tr -d '[:space:]' <.llmc/state.json | "
+	auto_wait_shell("\"$STATE\" | tr -d '[:space:]' | "
 			"grep -qF '\"tasks\":[]'");
 	auto_wait_logged("autod.log", "it listens again");
 	over_undisturbed(daemon);

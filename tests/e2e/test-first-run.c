@@ -134,7 +134,7 @@ START_TEST(what_is_missing_is_one_list_and_nothing_starts)
 	run = e2e_llmc(fleet_root(), "overseer", "--check", NULL);
 	e2e_expect(run, OVER_REFUSED, NULL);
 	has_remedies(run->out);
-	ck_assert(!e2e_exists(e2e_path("%s/.llmc/state.json", fleet_root())));
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc/llmc.db", fleet_root())));
 	give_everything_back();
 	e2e_has(fleet_do("up", "--check", NULL)->out, "Auto mode can start.");
 	e2e_has(fleet_do("overseer", "--check", NULL)->out,

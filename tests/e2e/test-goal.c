@@ -63,7 +63,6 @@ START_TEST(goals_are_off_until_they_are_turned_on)
 	e2e_expect(llmc("config set plan.enabled false"), 0, NULL);
 	e2e_expect(llmc("goal list"), 1, "llmc config set plan.enabled true");
 	e2e_json_error(llmc("--json work list"), 1, "failed", "goals are off");
-	ck_assert(!e2e_exists(e2e_path("%s/.llmc/store.db", dir)));
 }
 END_TEST
 
@@ -370,15 +369,6 @@ walk_through(void)
 	e2e_has(llmc(e2e_path("goal show %s", goal))->out, "archived");
 }
 
-START_TEST(a_store_that_is_of_no_use_is_told)
-{
-	create();
-	e2e_write(e2e_path("%s/.llmc/store.db", dir), "no database at all");
-	e2e_expect(llmc("goal list"), 1, "llmc store recover");
-	e2e_has(llmc("status")->out, "off  the store of goals is damaged");
-}
-END_TEST
-
 START_TEST(a_plan_is_worked_through_without_a_daemon)
 {
 	walk_through();
@@ -414,7 +404,6 @@ unit_suite(void)
 		wrong_words_are_answered_with_the_right_ones,
 		a_goal_and_its_plan_are_edited_as_text,
 		a_text_that_is_refused_can_be_edited_again,
-		a_store_that_is_of_no_use_is_told,
 		a_plan_is_worked_through_without_a_daemon,
 		a_plan_is_worked_through_with_a_daemon, NULL };
 

@@ -2,9 +2,9 @@
 
 /*
  * The daemon is killed again and again while two workers get tasks and their
- * work is accepted. It is killed as soon as state.json shows a certain step of
+ * work is accepted. It is killed as soon as the state shows a certain step of
  * a prompt or of a landing, and started again. The oracle is git, and the log
- * of the fake agent; state.json only decides when to kill and what to request
+ * of the fake agent; the state only decides when to kill and what to request
  * next.
  *
  *   KILLS       number of kills (12)
@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "book.h"
 #include "buf.h"
 #include "child.h"
 #include "clock.h"
@@ -29,6 +30,8 @@
 #include "loop.h"
 #include "mem.h"
 #include "procref.h"
+#include "state-book.h"
+#include "state.h"
 #include "watch.h"
 
 #define WORKERS   2
@@ -91,7 +94,7 @@ struct kills {
 	struct loop *loop;
 	struct watch *watch, *told, *moved;
 	struct loop_timer *guard, *late, *again;
-	char *state_file;
+	char *book, *log; /* files: the log changes with each commit */
 	struct procref daemon;
 	bool up; /* it is running, as far as we know */
 	int up_tries;
@@ -193,10 +196,29 @@ target_next(struct kills *k)
 			k->target = &targets[i];
 }
 
+/* As it was committed; NULL = it cannot be read now. In this process: a program
+ * would be too late. */
+static struct json_object *
+load_state(const struct kills *k)
+{
+	struct json_object *json = NULL;
+	struct book *book = NULL;
+	struct state state;
+
+	if (book_look(k->book, &book, NULL) < 0)
+		return NULL;
+	state_init(&state);
+	if (state_book_load(book, clock_wall_ms(), &state, NULL) == 0)
+		json = state_to_json(&state);
+	state_release(&state);
+	book_close(book);
+	return json;
+}
+
 static void
 daemon_died(struct kills *k)
 {
-	cleanup_json struct json_object *state = e2e_load(k->state_file);
+	cleanup_json struct json_object *state = load_state(k);
 
 	for (size_t i = 0; i < nitems(targets); i++)
 		for (size_t j = 0; j < WORKERS; j++)
@@ -385,7 +407,7 @@ kills_look(void *arg)
 
 	if (!k->up || k->failure != NULL)
 		return;
-	state = e2e_load(k->state_file);
+	state = load_state(k);
 	if (is_moment(k, state)) {
 		strike(k);
 		if (!k->up)
@@ -511,7 +533,7 @@ round_run(struct kills *k)
 	if (k->failure != NULL) {
 		struct e2e_run *log = e2e_sh(fleet_root(),
 		    "{ tail -n 40 .llmc/logs/autod.log; \"$LLMC\" status; "
-		    "cat .llmc/state.json; } | sed 's/^/# /'");
+		    "\"$STATE\"; } | sed 's/^/# /'");
 
 		fputs(log->out, stdout);
 		ck_abort_msg("after %d kills: %s", k->done, k->failure);
@@ -548,12 +570,13 @@ kills_open(struct kills *k)
 	k->loop = loop_new();
 	k->wanted = e2e_number("KILLS", 12);
 	k->dice.state = (uint64_t)e2e_number("KILLS_SEED", 1);
-	k->state_file = xasprintf("%s/.llmc/state.json", fleet_root());
+	k->book = xasprintf("%s/.llmc/llmc.db", fleet_root());
+	k->log = xasprintf("%s-wal", k->book);
 	for (size_t i = 0; i < WORKERS; i++) {
 		k->jobs[i] = (struct job){ .kills = k, .worker = names[i] };
 		fleet_add(names[i]);
 	}
-	watch(k, k->state_file, kills_look, &k->watch);
+	watch(k, k->log, kills_look, &k->watch);
 	watch(k, fleet_prompt_log(), kills_told, &k->told);
 	watch(k, e2e_path("%s/.git/refs/heads/main", fleet_root()), kills_moved,
 	    &k->moved);
@@ -574,7 +597,8 @@ kills_close(struct kills *k)
 	watch_free(k->told);
 	watch_free(k->moved);
 	loop_free(k->loop);
-	free(k->state_file);
+	free(k->book);
+	free(k->log);
 }
 
 START_TEST(nothing_is_lost_and_nothing_is_done_twice)

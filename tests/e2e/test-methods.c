@@ -410,9 +410,6 @@ call_task_methods(void)
 		     "\"text\":\"Do that\"}",
 		name));
 	must("task.drop", e2e_path("{\"task\":\"%s\"}", name));
-	e2e_write(e2e_path("%s/.llmc/tasks.jsonl", fleet_root()),
-	    "{\"id\":\"t90\",\"source\":\"fix\",\"title\":\"x\",\"text\":"
-	    "\"x\",\"step\":\"settling\",\"outcome\":\"failed\"}\n");
 	name = json_string_or(
 	    must("task.retry", "{\"task\":\"t90\"}"), "task", "");
 	must("task.abort", e2e_path("{\"task\":\"%s\"}", name));
@@ -443,22 +440,31 @@ call_store_methods(void)
 	must("overseer.why", "{\"subject\":\"T1.3\"}");
 	must("overseer.events", "{\"workers\":[\"eve\",\"adam\"]}");
 	must("overseer.store.check", "{}");
-	must("overseer.store.compact", "{\"older_than\":0}");
+	must("overseer.store.sql", "{\"sql\":\"SELECT 1, 'a', NULL\"}");
 	must("overseer.store.export", file);
-	e2e_sh(fleet_root(), "rm .llmc/store.db*");
-	must("overseer.store.import", file);
-	e2e_sh(fleet_root(), "mv .llmc/store.db .llmc/store.corrupt-1.db");
-	must("overseer.store.recover", "{}");
+}
+
+/* Before there is a goal. */
+static void
+call_import(void)
+{
+	const char *file = unit_path("import.json");
+
+	e2e_write(file, "{\"version\":1}");
+	must("overseer.store.import", e2e_path("{\"file\":\"%s\"}", file));
 }
 
 static void
 call_goal_methods(void)
 {
-	struct json_object *result = must("overseer.goal.create",
+	struct json_object *result;
+	const char *goal;
+
+	call_import();
+	result = must("overseer.goal.create",
 	    "{\"title\":\"Ship it\",\"plan\":\"## One\\n### A\\nAcceptance: "
 	    "x\\n### B\\nAcceptance: y\\n### C\\nAcceptance: z\\n\"}");
-	const char *goal = json_string_or(result, "goal", "");
-
+	goal = json_string_or(result, "goal", "");
 	must("overseer.status", "{}");
 	must("overseer.goal.list", "{\"all\":true}");
 	must("overseer.goal.show", GOAL(""));
@@ -496,12 +502,17 @@ START_TEST(answers_are_as_the_table_says)
 	fleet_do("config", "set", "plan.enabled", "true", NULL);
 	fleet_do("config", "set", "plan.allow_cross_agent", "true", NULL);
 	fleet_do("config", "set", "plan.allow_agents", "[\"*\"]", NULL);
+	/* Of the version before: the daemon takes it over. */
+	e2e_write(e2e_path("%s/.llmc/tasks.jsonl", fleet_root()),
+	    "{\"id\":\"t90\",\"source\":\"fix\",\"title\":\"x\",\"text\":"
+	    "\"x\",\"step\":\"settling\",\"outcome\":\"failed\"}\n");
 	fleet_up();
 	call_worker_methods();
 	call_task_methods();
 	must("worker.add", "{\"worker\":\"eve\"}");
 	call_goal_methods();
 	must("auto.resume", "{}");
+	must("state.get", "{}");
 	must("view.get", "{}");
 	must("metrics.get", "{}");
 	must("web.get", "{}");

@@ -161,7 +161,7 @@ START_TEST(a_worker_may_not_repair_and_who_repairs_may)
 			      "--yes", NULL)
 			      ->err,
 		    "a worker's session");
-	ck_assert(e2e_exists(shown_file("state.json"))); /* rebuilt */
+	ck_assert(e2e_exists(shown_file("llmc.db"))); /* rebuilt */
 	/* Anyone may look. */
 	e2e_env("LLMC_WORKER=auto-1");
 	e2e_has(e2e_llmc(shown_root, "doctor", NULL)->out, "ok    state");

@@ -171,7 +171,7 @@ freeze(void)
 		unit_skip(why);
 	over_start();
 	daemon = over_daemon(0);
-	auto_wait_shell("[ -e .llmc/state.json ]");
+	auto_wait_shell("[ -e .llmc/llmc.db ]");
 	enclave_freeze(fleet_root());
 	over_wait_says("Failure (hung)");
 	return daemon;

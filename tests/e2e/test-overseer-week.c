@@ -40,10 +40,6 @@
 #include "mem.h"
 #include "overseer.h"
 #include "settings.h"
-#include "state-file.h"
-#include "state.h"
-#include "task.h"
-#include "worker.h"
 
 #define MINUTE_MS  ((int64_t)60 * 1000)
 #define HOUR_MS    (60 * MINUTE_MS)
@@ -84,6 +80,8 @@ struct week {
 	char instance[64];
 	uint64_t daemons, beats;
 	bool silent; /* it has stopped beating */
+	bool assigned; /* a worker has a task */
+	int64_t activity_unix; /* since then */
 	size_t trouble; /* the current one, nitems(troubles) = none */
 	int64_t since_ms; /* wall clock */
 	int64_t next_ms; /* time of the next one */
@@ -137,10 +135,11 @@ static void
 beat(struct week *w)
 {
 	cleanup_free char *text = xasprintf(
-	    "{\"instance_id\":\"%s\",\"sequence\":%llu,\"monotonic_ms\":%lld}"
-	    "          \n",
+	    "{\"instance_id\":\"%s\",\"sequence\":%llu,\"monotonic_ms\":%lld,"
+	    "\"activity_unix\":%lld,\"expected\":[%s]}          \n",
 	    w->instance, (unsigned long long)++w->beats,
-	    (long long)clock_mono_ms());
+	    (long long)clock_mono_ms(), (long long)w->activity_unix,
+	    w->assigned ? "\"auto-1\"" : "        ");
 
 	w->beat_ms = clock_mono_ms();
 	if (!w->silent)
@@ -148,31 +147,12 @@ beat(struct week *w)
 		    (ssize_t)strlen(text));
 }
 
-/* One task is assigned from now on; or none. */
+/* One task is assigned from now on; or none. The next beat says it. */
 static void
 set_work(struct week *w, bool assigned)
 {
-	struct state state;
-	struct err err = { 0 };
-
-	state_init(&state);
-	state.last_task_assignment_unix = clock_wall_ms() / 1000;
-	if (assigned) {
-		struct task *task =
-		    task_new("t1", "folder", "a", NULL, "A", clock_wall_ms());
-		struct worker *worker = worker_new("auto-1", clock_wall_ms());
-
-		task->step = TASK_ASSIGNED;
-		task->worker = xstrdup("auto-1");
-		state_add_task(&state, task);
-		xstrset(&worker->task, "t1");
-		worker->status = WORKER_WORKING;
-		state_add(&state, worker);
-	}
-	ck_assert_msg(
-	    state_file_save(&w->overseer.workspace, &state, &err) == 0, "%s",
-	    err.msg);
-	state_release(&state);
+	w->assigned = assigned;
+	w->activity_unix = clock_wall_ms() / 1000;
 }
 
 static void

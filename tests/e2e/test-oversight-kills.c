@@ -118,7 +118,7 @@ is_aborted(void)
 }
 
 #define ABORT "\"$LLMC\" abort t1 --reason 'wrong way' >/dev/null 2>&1; "
-#define ENDED "grep -q '\"outcome\":\"aborted\"' .llmc/tasks.jsonl"
+#define ENDED "\"$LLMC\" --json task list | grep -q '\"outcome\": *\"aborted\"'"
 
 START_TEST(an_abort)
 {
@@ -129,14 +129,14 @@ START_TEST(an_abort)
 	stepkills_arm();
 	/* Whoever gets no answer types it again. */
 	wait_with_restarts(ABORT ENDED);
-	wait_with_restarts("grep -q '\"status\": *\"idle\"' .llmc/state.json");
+	wait_with_restarts("\"$STATE\" | grep -q '\"status\": *\"idle\"'");
 	disarm(step);
 	is_aborted();
 	auto_drain();
 }
 END_TEST
 
-#define PARKED "grep -q '\"step\": *\"parked\"' .llmc/state.json"
+#define PARKED "\"$STATE\" | grep -q '\"step\": *\"parked\"'"
 
 START_TEST(a_pause)
 {

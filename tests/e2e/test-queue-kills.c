@@ -60,8 +60,8 @@ wait_with_restarts(const char *script)
 			ck_assert_msg(kills++ == 0, "it ended again: %s",
 			    e2e_shown(auto_output()));
 			e2e_sh(fleet_root(),
-			    e2e_path("cp .llmc/state.json '%s'",
-				unit_path("killed.json")));
+			    e2e_path(
+				"\"$STATE\" >'%s'", unit_path("killed.json")));
 			auto_up(NULL);
 		}
 		if (clock_mono_ms() > end) {
@@ -213,14 +213,12 @@ tell_step(int step)
 	fflush(stdout);
 }
 
-/* A task that has ended is written down before the state says so: a daemon
- * that is killed in between leaves two lines of it. */
-#define FINISHED                                             \
-	"grep '\"outcome\":\"landed\"' .llmc/tasks.jsonl | " \
-	"grep -o '\"title\":\"[^\"]*' | sort -u | wc -l"
-#define SETTLED                                                               \
-	"[ $(" FINISHED ") -ge 4 ] && ! git for-each-ref refs/llmc/queue | "  \
-	"grep -q . && [ $(grep -c '\"status\": *\"idle\"' .llmc/state.json) " \
+#define FINISHED                              \
+	"\"$LLMC\" --json task list --all | " \
+	"grep -c '\"outcome\": *\"landed\"'"
+#define SETTLED                                                              \
+	"[ $(" FINISHED ") -ge 4 ] && ! git for-each-ref refs/llmc/queue | " \
+	"grep -q . && [ $(\"$STATE\" | grep -c '\"status\": *\"idle\"') "    \
 	"-ge 4 ]"
 
 START_TEST(a_batch)
@@ -238,8 +236,8 @@ START_TEST(a_batch)
 	stepkills_at(step);
 	auto_up(NULL);
 	auto_wait_events("task_assigned", NULL, 4);
-	auto_wait_shell("[ $(grep -c '\"status\": *\"working\"' "
-			".llmc/state.json) -ge 4 ]");
+	auto_wait_shell("[ $(\"$STATE\" | "
+			"grep -c '\"status\": *\"working\"') -ge 4 ]");
 	stepkills_arm();
 	auto_open_gate("work");
 	wait_with_restarts(SETTLED);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "autorun.h"
+#include "filed.h"
 #include "clock.h"
 #include "json.h"
-#include "jsonl.h"
 #include "mem.h"
 #include "scenarios.h"
 
@@ -61,31 +61,18 @@ expect_number(struct json_object *report, const char *path, const char *number)
 	ck_assert_str_eq(auto_member(report, path), number);
 }
 
-static bool
-on_filed(struct json_object *record, void *arg)
-{
-	json_set(
-	    arg, json_string_or(record, "id", "?"), json_object_get(record));
-	return true;
-}
-
-/* What the tasks of tasks.jsonl with this outcome cost; the last record of each
- * counts. */
+/* What the ended tasks with this outcome cost. */
 static const char *
 filed_cost(const char *outcome)
 {
-	cleanup_json struct json_object *last = json_object_new_object();
-	struct json_object_iter it;
+	cleanup_json struct json_object *list = filed_tasks(fleet_root());
 	int64_t cost = 0;
 
-	ck_assert_int_eq(
-	    jsonl_last(e2e_path("%s/.llmc/tasks.jsonl", fleet_root()), 0,
-		on_filed, last, NULL),
-	    0);
-	json_object_object_foreachC(last, it)
-	{
-		if (strcmp(json_string_or(it.val, "outcome", ""), outcome) == 0)
-			cost += json_int_or(it.val, "cost", 0);
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *record = json_object_array_get_idx(list, i);
+
+		if (strcmp(json_string_or(record, "outcome", ""), outcome) == 0)
+			cost += json_int_or(record, "cost", 0);
 	}
 	return e2e_path("%" PRId64, cost);
 }
@@ -302,7 +289,6 @@ START_TEST(a_run_that_was_killed_is_reported_by_the_next_daemon)
 	tell();
 	auto_up(NULL);
 	auto_wait_shell("grep -q r1 .llmc/report.json");
-	auto_wait_shell("grep -q r1 .llmc/runs.jsonl");
 	auto_kill9_daemon();
 	ck_assert(!e2e_exists(e2e_path("%s/told.txt", fleet_root())));
 	auto_up(NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc store, llmc why and llmc events with goals, while no daemon runs and
- * beside one. */
+ * beside one; a book that is damaged. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +11,19 @@
 static const char *root;
 
 static void
-make_goal(void)
+make_root(const char *name)
 {
-	root = e2e_workspace("a b");
+	root = e2e_workspace(name);
 	e2e_guard(root, "");
 	e2e_expect(
 	    e2e_llmc(root, "config", "set", "plan.enabled", "true", NULL), 0,
 	    NULL);
+}
+
+static void
+make_goal(void)
+{
+	make_root("a b");
 	e2e_write(e2e_path("%s/plan.md", root),
 	    "## One\n### First\nAcceptance:\n- it works\n### Second\n"
 	    "Acceptance:\n- it works too\n");
@@ -55,38 +61,70 @@ has_goal(void)
 
 /* --- export and import ------------------------------------------------- */
 
+/* Without the events, of which another repository has its own. */
+static char *
+goals_in(const char *path)
+{
+	const char *text = e2e_read(path);
+	const char *end = strstr(text, "\n\"events\":");
+
+	ck_assert_ptr_nonnull(end);
+	return xstrndup(text, (size_t)(end - text));
+}
+
 START_TEST(an_export_is_imported_without_loss)
 {
+	cleanup_free char *one = NULL, *two = NULL;
+	const char *file;
 	struct e2e_run *run;
 
 	make_goal();
+	file = e2e_path("%s/one.json", root);
 	e2e_expect(store("export", "one.json"), 0, NULL);
 	run = store("export", NULL);
 	e2e_expect(run, 0, NULL);
-	ck_assert_str_eq(run->out, e2e_read(e2e_path("%s/one.json", root)));
-	e2e_expect(store("import", "one.json"), 1, "llmc down");
-	e2e_sh(root, "rm .llmc/store.db*");
-	e2e_expect(store("import", "one.json"), 0, NULL);
+	ck_assert_str_eq(run->out, e2e_read(file));
+	e2e_expect(store("import", "one.json"), 1, "already");
+	has_goal();
+	make_root("another one");
+	e2e_expect(store("import", file), 0, NULL);
 	has_goal();
 	e2e_expect(store("export", "two.json"), 0, NULL);
-	ck_assert_str_eq(e2e_read(e2e_path("%s/one.json", root)),
-	    e2e_read(e2e_path("%s/two.json", root)));
+	one = goals_in(file);
+	two = goals_in(e2e_path("%s/two.json", root));
+	ck_assert_str_eq(one, two);
 	ck_assert_str_eq(
 	    e2e_sh(root, "ls .llmc | grep store-export || true")->out, "");
 }
 END_TEST
 
+START_TEST(a_daemon_plans_what_is_imported)
+{
+	const char *file;
+
+	make_goal();
+	file = e2e_path("%s/one.json", root);
+	e2e_expect(store("export", "one.json"), 0, NULL);
+	make_root("another one");
+	start_daemon();
+	e2e_expect(store("import", file), 0, NULL);
+	has_goal();
+	e2e_expect(store("check", NULL), 0, NULL);
+	e2e_expect(e2e_sh(root,
+		       "\"${LLMC%/*}/../autod/autod\" --store-task import "
+		       "--file plan.md"),
+	    1, "type: llmc store import");
+	stop_daemon();
+	has_goal();
+}
+END_TEST
+
 START_TEST(wrong_input_is_refused_with_words)
 {
-	make_goal();
+	make_root("a b");
 	e2e_expect(store("import", NULL), 2, "llmc store import FILE");
 	e2e_expect(store("frobnicate", NULL), 2, "no such subcommand");
-	e2e_expect(e2e_llmc(root, "store", "compact", "--before", "x", NULL), 2,
-	    "takes an age");
-	e2e_expect(e2e_llmc(root, "store", "check", "--before", "1d", NULL), 2,
-	    "takes no --before");
 	e2e_expect(store("export", "none/x.json"), 1, "none/x.json");
-	e2e_sh(root, "rm .llmc/store.db*");
 	e2e_expect(store("import", "none.json"), 1, "none.json");
 	e2e_write(e2e_path("%s/new.json", root), "{\"version\": 99}\n");
 	e2e_expect(store("import", "new.json"), 1, "version 1 only");
@@ -98,23 +136,54 @@ START_TEST(wrong_input_is_refused_with_words)
 }
 END_TEST
 
-START_TEST(a_store_of_a_newer_llmc_is_left_as_it_is)
+START_TEST(a_book_of_a_newer_llmc_is_left_as_it_is)
 {
-	struct e2e_run *run;
-
 	make_goal();
 	/* The version is at byte 60. */
 	e2e_sh(root,
-	    "printf '\\0\\0\\377\\377' | dd of=.llmc/store.db bs=1 seek=60 "
-	    "conv=notrunc 2>/dev/null; cp .llmc/store.db kept");
+	    "printf '\\0\\0\\377\\377' | dd of=.llmc/llmc.db bs=1 seek=60 "
+	    "conv=notrunc 2>/dev/null; cp .llmc/llmc.db kept");
 	e2e_expect(e2e_llmc(root, "goal", "list", NULL), 1, "newer");
 	e2e_expect(store("export", "x.json"), 1, "newer");
 	e2e_expect(store("import", "plan.md"), 1, "newer");
-	e2e_expect(store("recover", NULL), 1, "nothing to recover");
-	run = store("check", NULL);
-	ck_assert_int_eq(run->status, 1);
-	e2e_has(run->out, "newer");
-	e2e_expect(e2e_sh(root, "cmp kept .llmc/store.db"), 0, NULL);
+	e2e_expect(store("check", NULL), 1, "newer");
+	e2e_expect(e2e_sh(root, "cmp kept .llmc/llmc.db"), 0, NULL);
+}
+END_TEST
+
+/* --- SQL ---------------------------------------------------------------- */
+
+static void
+asks(void)
+{
+	struct json_object *json, *rows = NULL;
+	struct e2e_run *run =
+	    store("sql", "SELECT n.id, n.status FROM nodes AS n ORDER BY n.id");
+
+	e2e_expect(run, 0, NULL);
+	ck_assert_str_eq(run->out,
+	    "id    status\nP1    queued\nT1.1  queued\nT1.2  queued\n");
+	json = e2e_json(e2e_llmc(root, "--json", "store", "sql",
+			    "SELECT count(*) AS n FROM goals", NULL),
+	    0);
+	ck_assert(json_object_object_get_ex(json, "rows", &rows));
+	ck_assert_str_eq(
+	    json_object_to_json_string_ext(rows, JSON_C_TO_STRING_PLAIN),
+	    "[[1]]");
+	e2e_expect(store("sql", "DELETE FROM goals"), 1, "only SELECT");
+	e2e_expect(store("sql", "SELECT 1; SELECT 2"), 1, "one statement");
+	e2e_expect(store("sql", "SELECT x FROM goals"), 1, "x");
+	e2e_expect(store("sql", NULL), 2, "llmc store sql QUERY");
+	has_goal();
+}
+
+START_TEST(the_book_is_queried_without_a_daemon_and_beside_one)
+{
+	make_goal();
+	asks();
+	start_daemon();
+	asks();
+	stop_daemon();
 }
 END_TEST
 
@@ -145,78 +214,56 @@ START_TEST(on_a_terminal_a_long_job_tells_for_how_long)
 	run = e2e_sh(root,
 	    "script -qec '\"$LLMC\" store export out.json' /dev/null | "
 	    "{ head -c 60; cat out.json.part >/dev/null & cat; wait; }");
-	e2e_has(run->out, "writing the store of goals: 1 s");
+	e2e_has(run->out, "writing the export: 1 s");
 	run = e2e_sh(root, "script -qec '\"$LLMC\" store check' /dev/null");
-	e2e_lacks(run->out, "checking the store of goals:");
+	e2e_lacks(run->out, "checking the book:");
 }
 END_TEST
 
 /* --- damage ------------------------------------------------------------- */
 
-/* The end of the file is missing. */
-#define CUT                                                           \
-	"f=.llmc/store.db; size=$(wc -c <\"$f\"); dd "                \
-	"if=\"$f\" of=\"$f.new\" bs=4096 count=$((size / 4096 - 2)) " \
-	"2>/dev/null; mv \"$f.new\" \"$f\""
-
+/* The first bytes of the file: everything else can be read. */
 static void
-recovers(void)
+damage(void)
 {
-	struct e2e_run *run = e2e_llmc(root, "goal", "list", NULL);
-
-	e2e_expect(run, 1, "llmc store recover");
-	e2e_expect(store("check", NULL), 1, "llmc store recover");
-	ck_assert(!e2e_exists(e2e_path("%s/.llmc/store.db", root)));
-	run = store("recover", NULL);
-	e2e_expect(run, 0, NULL);
-	e2e_has(run->out, "store.corrupt-");
-	has_goal();
-	e2e_expect(store("check", NULL), 0, NULL);
-	e2e_expect(store("recover", NULL), 1, "with something in it");
+	e2e_expect(e2e_sh(root,
+		       "[ ! -e .llmc/llmc.db-wal ] && printf 'no database' | "
+		       "dd of=.llmc/llmc.db conv=notrunc 2>/dev/null"),
+	    0, NULL);
 }
 
-START_TEST(a_damaged_store_means_safe_mode_until_it_is_recovered)
+static void
+is_recovered(void)
+{
+	has_goal();
+	e2e_expect(store("check", NULL), 0, NULL);
+	e2e_expect(e2e_sh(root, "ls .llmc/llmc.corrupt-*.db"), 0, NULL);
+}
+
+START_TEST(a_damaged_book_is_recovered_without_a_daemon)
 {
 	make_goal();
-	e2e_sh(root, CUT);
-	recovers();
+	damage();
+	is_recovered();
 }
 END_TEST
 
-START_TEST(a_daemon_recovers_its_store_and_plans_again)
+START_TEST(a_daemon_recovers_its_book_and_plans_again)
 {
 	struct e2e_run *run;
 
 	make_goal();
-	e2e_sh(root, CUT);
+	damage();
 	start_daemon();
-	recovers();
-	e2e_expect(e2e_sh(root,
-		       "\"${LLMC%/*}/../autod/autod\" --store-task import "
-		       "--file plan.md"),
-	    1, "type: llmc store import");
+	is_recovered();
+	run = e2e_llmc(root, "events", NULL);
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "llmc.corrupt-");
 	run = e2e_llmc(root, "why", "T1.1", NULL);
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "Ship it");
 	stop_daemon();
 	has_goal();
-}
-END_TEST
-
-START_TEST(safe_mode_survives_a_restart_and_says_so)
-{
-	make_goal();
-	e2e_sh(root, CUT);
-	start_daemon();
-	stop_daemon();
-	start_daemon();
-	e2e_expect(
-	    e2e_llmc(root, "goal", "list", NULL), 1, "llmc store recover");
-	e2e_expect(e2e_llmc(root, "status", NULL), 0, NULL);
-	stop_daemon();
-	/* It may also be given up. */
-	e2e_sh(root, "mv .llmc/store.corrupt-* .");
-	e2e_expect(e2e_llmc(root, "goal", "list", NULL), 0, NULL);
 }
 END_TEST
 
@@ -246,10 +293,6 @@ START_TEST(why_and_events_tell_of_a_goal)
 	e2e_sh(root, "rm .llmc/logs/auto.log*");
 	ck_assert_str_eq(
 	    e2e_llmc(root, "events", "--json", NULL)->out, run->out);
-	json = e2e_json(e2e_llmc(root, "--json", "store", "compact", "--before",
-			    "0s", NULL),
-	    0);
-	ck_assert_int_eq(json_int_or(json, "removed", -1), 0);
 }
 END_TEST
 
@@ -258,13 +301,14 @@ unit_suite(void)
 {
 	Suite *suite = suite_create("store");
 	const TTest *const all[] = { an_export_is_imported_without_loss,
+		a_daemon_plans_what_is_imported,
 		wrong_input_is_refused_with_words,
-		a_store_of_a_newer_llmc_is_left_as_it_is,
+		a_book_of_a_newer_llmc_is_left_as_it_is,
+		the_book_is_queried_without_a_daemon_and_beside_one,
 		a_job_is_stopped_at_its_deadline_and_the_caller_is_told,
 		on_a_terminal_a_long_job_tells_for_how_long,
-		a_damaged_store_means_safe_mode_until_it_is_recovered,
-		a_daemon_recovers_its_store_and_plans_again,
-		safe_mode_survives_a_restart_and_says_so,
+		a_damaged_book_is_recovered_without_a_daemon,
+		a_daemon_recovers_its_book_and_plans_again,
 		why_and_events_tell_of_a_goal, NULL };
 
 	for (size_t i = 0; all[i] != NULL; i++) {

@@ -33,7 +33,7 @@ START_TEST(up_checks_its_options_before_anything_starts)
 		e2e_expect(e2e_llmc(shown_root, "up", "--auto", "--concurrency",
 			       counts[i], NULL),
 		    2, "from 1 to 100");
-	ck_assert(!e2e_exists(shown_file("state.json")));
+	ck_assert(!e2e_exists(shown_file("llmc.db")));
 	e2e_json_error(e2e_llmc(shown_root, "--json", "up", "--auto",
 			   "--concurrency=0", NULL),
 	    2, "usage", "1 to 100");
@@ -278,8 +278,6 @@ START_TEST(of_the_ended_ones_the_last_are_listed)
 
 		shown_append_new(id, id, OUTCOME_LANDED, NULL);
 	}
-	e2e_write(shown_file("tasks.jsonl"),
-	    e2e_path("%s{torn", e2e_read(shown_file("tasks.jsonl"))));
 	json = shown_json("task", "list", NULL);
 	list = json_object_object_get(json, "tasks");
 	ck_assert_uint_eq(json_object_array_length(list), 20);
@@ -500,7 +498,8 @@ START_TEST(the_state_has_the_priority_of_a_task_in_progress)
 	    json_object_object_get(shown_json("task", "show", "t4"), "record");
 	ck_assert_str_eq(shown_member(json, "priority"), "urgent");
 	ck_assert_str_eq(shown_member(json, "status"), "waiting");
-	e2e_has(e2e_read(shown_file("state.json")), "\"priority\": \"urgent\"");
+	e2e_has(
+	    e2e_sh(shown_root, "\"$STATE\"")->out, "\"priority\": \"urgent\"");
 }
 END_TEST
 

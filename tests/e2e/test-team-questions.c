@@ -166,6 +166,22 @@ START_TEST(an_answer_that_is_given_without_a_daemon_arrives)
 }
 END_TEST
 
+START_TEST(a_question_is_there_after_a_restart)
+{
+	const char *id;
+
+	auto_up(NULL);
+	wait_blocked();
+	id = question_in(fleet_do("status", NULL)->out);
+	auto_kill9_daemon();
+	auto_up(NULL);
+	wait_blocked();
+	ck_assert_str_eq(question_in(fleet_do("status", NULL)->out), id);
+	fleet_do("escalations", "answer", id, "blue", NULL);
+	landed_with("blue");
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -178,6 +194,7 @@ unit_suite(void)
 	tcase_add_test(tcase, the_id_of_the_message_answers_it_too);
 	tcase_add_test(tcase, a_question_is_shown_until_it_is_answered);
 	tcase_add_test(tcase, an_answer_that_is_given_without_a_daemon_arrives);
+	tcase_add_test(tcase, a_question_is_there_after_a_restart);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

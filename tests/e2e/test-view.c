@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "autorun.h"
+#include "filed.h"
 #include "client.h"
 #include "errtext.h"
 #include "json.h"
@@ -73,13 +74,16 @@ START_TEST(time_is_recorded_whatever_ends_the_daemon)
 	auto_wait_gate("work");
 	auto_kill9_daemon();
 	auto_up(NULL); /* records what the last one did not */
-	auto_wait_shell("grep -q '\"working\".*\"t1\"' .llmc/spans/*.jsonl");
+	auto_wait_shell("\"$LLMC\" --json report --since 1h | "
+			"grep -q '\"worked_ms\": *[1-9]'");
 	expect_view("head.run_id", "r2");
 	auto_open_gate("work");
 	auto_wait_finished("landed", 1);
 	auto_drain();
-	auto_wait_shell("grep -q '\"idle\"' .llmc/spans/*.jsonl");
-	auto_wait_shell("grep -q '\"ends\"' .llmc/runs.jsonl");
+	auto_wait_shell("\"$LLMC\" --json report | "
+			"grep -q '\"idle\": *[1-9]'");
+	auto_wait_shell("\"$LLMC\" --json report | "
+			"grep -q '\"goes_on\": *false'");
 }
 END_TEST
 

@@ -47,9 +47,8 @@ number_of(struct json_object *record)
 void
 watchlog_wait(const char *task, int count)
 {
-	auto_wait_shell(e2e_path("f=.llmc/iterations/%s.jsonl; test -e $f && "
-				 "test \"$(grep -c '\"iteration\": *{' $f)\" "
-				 "-ge %d",
+	auto_wait_shell(e2e_path("test \"$(\"$LLMC\" --json iterations %s | "
+				 "grep -c '\"iteration\": *{')\" -ge %d",
 	    task, count));
 }
 
@@ -127,8 +126,9 @@ watchlog_parked(const char *task, const char *words)
 {
 	auto_wait_shell(
 	    e2e_path("\"$LLMC\" task list | grep -q '^%s .*parked'", task));
-	auto_wait_shell(e2e_path(
-	    "grep -q '\"level\":\"pause\"' .llmc/iterations/%s.jsonl", task));
+	auto_wait_shell(e2e_path("\"$LLMC\" --json iterations %s | "
+				 "grep -q '\"level\": *\"pause\"'",
+	    task));
 	e2e_has(fleet_do("task", "show", task, NULL)->out, words);
 	e2e_has(fleet_do("task", "show", task, NULL)->out,
 	    e2e_path("llmc resume %s", task));

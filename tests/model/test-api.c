@@ -111,13 +111,13 @@ START_TEST(flags_are_those_that_callers_rely_on)
 	    "overseer.status "
 	    "overseer.goal.create overseer.goal.list overseer.goal.show overseer.goal.plan overseer.plan.draft overseer.plan.apply overseer.goal.update overseer.goal.pause overseer.goal.resume overseer.goal.cancel overseer.goal.archive "
 	    "overseer.work.list overseer.work.show overseer.work.update overseer.work.add overseer.work.split overseer.work.merge overseer.work.move overseer.work.assign "
-	    "overseer.store.check overseer.store.export overseer.store.import overseer.store.recover overseer.store.compact "
+	    "overseer.store.check overseer.store.export overseer.store.import overseer.store.sql "
 	    "overseer.events overseer.why "
 	    "request.answer mail.send mail.inbox mail.show mail.ack team.tree");
 	assert_flagged(API_OWN, "hook.event sandbox.refused");
-	assert_flagged(API_STOPPING, "hook.event daemon.stop");
+	assert_flagged(API_STOPPING, "hook.event daemon.stop state.get");
 	assert_flagged(API_STREAM, "view.follow events.follow");
-	assert_flagged(API_EARLY, "daemon.stop");
+	assert_flagged(API_EARLY, "daemon.stop state.get");
 	assert_flagged(API_TOOL,
 	    "team.report_progress "
 	    "team.report_completion "
@@ -184,6 +184,7 @@ static const struct {
 	{ "daemon.reload", "p   " },
 	{ "daemon.patrol", "p   " },
 	{ "daemon.stop", "p   " },
+	{ "state.get", "pr  " },
 	{ "view.get", "pr  " },
 	{ "view.follow", "pr  " },
 	{ "metrics.get", "pr  " },
@@ -217,8 +218,7 @@ static const struct {
 	{ "overseer.store.check", "p   " },
 	{ "overseer.store.export", "p   " },
 	{ "overseer.store.import", "p   " },
-	{ "overseer.store.recover", "p   " },
-	{ "overseer.store.compact", "p   " },
+	{ "overseer.store.sql", "pr  " },
 	{ "overseer.events", "p   " },
 	{ "overseer.why", "p   " },
 	{ "team.report_progress", "  w " },

@@ -155,10 +155,10 @@ START_TEST(numbers_do_not_overflow_and_only_grow)
 {
 	cleanup_json struct json_object *c = NULL;
 
-	counters_work(&c, "idle", INT64_MAX - 1, 1000);
-	counters_work(&c, "idle", 5, 1000);
+	counters_work(&c, "idle", INT64_MAX - 1);
+	counters_work(&c, "idle", 5);
 	ck_assert_int_eq(number(c, "work_ms", "idle"), INT64_MAX);
-	counters_work(&c, "idle", -5, 1000);
+	counters_work(&c, "idle", -5);
 	ck_assert_int_eq(number(c, "work_ms", "idle"), INT64_MAX);
 }
 END_TEST
@@ -169,7 +169,7 @@ START_TEST(what_is_not_ours_in_a_state_is_replaced)
 	    "{\"events\": 7, \"work_ms\": {\"idle\": \"x\"}}");
 
 	counters_event(&c, "paused");
-	counters_work(&c, "idle", 5, 1000);
+	counters_work(&c, "idle", 5);
 	ck_assert_int_eq(number(c, "events", "paused"), 1);
 	ck_assert_int_eq(number(c, "work_ms", "idle"), 5);
 }

@@ -266,6 +266,7 @@ START_TEST(records_have_the_members_that_programs_know)
 		{ EVENT_LAUNCH_UNBLOCKED, "launch_unblocked", "worker_name" },
 		{ EVENT_HOST_REFUSED, "host_refused", "worker_name text" },
 		{ EVENT_WEB_OPEN, "web_open", "text" },
+		{ EVENT_STATE_RECOVERED, "state_recovered", "reason" },
 		{ EVENT_WEB_FAILED, "web_failed", "reason" },
 		{ EVENT_REPORT_FAILED, "report_failed", "text reason" },
 		{ EVENT_SENT_BACK, "sent_back", "worker_name task reason" },

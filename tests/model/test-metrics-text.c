@@ -114,7 +114,7 @@ START_TEST(figures_are_those_that_were_counted)
 	counters_task(&counters, "landed", 90000000);
 	counters_attempt_failed(&counters, "a conflict with main");
 	counters_event(&counters, "accept_success");
-	counters_work(&counters, "working", 1500, 1000);
+	counters_work(&counters, "working", 1500);
 	m.counters = counters;
 	m.uses[WORK_WORKING] = 250;
 	m.workers[METRICS_HAND][WORKER_LIMITED] = 2;

@@ -20,8 +20,7 @@ edit_of(struct plan *plan)
 {
 	plan_changes_release(&changes);
 	err = (struct err){ 0 };
-	return (struct plan_edit){ plan, "person", "why", NOW + 1, &changes,
-		false };
+	return (struct plan_edit){ plan, "person", "why", NOW + 1, &changes };
 }
 
 /* Refused, and the plan is as before. */

@@ -17,8 +17,7 @@ edit_of(struct plan *plan, const char *why)
 {
 	plan_changes_release(&changes);
 	err = (struct err){ 0 };
-	return (
-	    struct plan_edit){ plan, "person", why, NOW + 1, &changes, false };
+	return (struct plan_edit){ plan, "person", why, NOW + 1, &changes };
 }
 
 /* The last revision, and the nodes that changed; then the end of the test. */

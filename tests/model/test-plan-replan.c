@@ -19,7 +19,7 @@ static int
 replan(struct plan *plan, struct plan *next)
 {
 	const struct plan_edit edit = { plan, "planner", "stuck", NOW + 1,
-		&changes, false };
+		&changes };
 	int r;
 
 	plan_changes_release(&changes);

@@ -42,7 +42,7 @@ static int
 revise_from(struct plan *plan, const char *before)
 {
 	const struct plan_edit edit = { plan, "person", "why", NOW + 1,
-		&changes, false };
+		&changes };
 
 	plan_changes_release(&changes);
 	err = (struct err){ 0 };

@@ -3,37 +3,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
 #include "mem.h"
 #include "report-period.h"
 #include "unit.h"
 #include "work-span.h"
 
-/* Lines such as "r1 begins 100". */
-static void
-read_lines(struct report_run *run, const char *const *lines)
-{
-	for (; *lines != NULL; lines++) {
-		cleanup_json struct json_object *line =
-		    json_tokener_parse(*lines);
+struct line {
+	const char *id;
+	enum report_run_what what;
+	int64_t at;
+};
 
-		ck_assert_ptr_nonnull(line);
-		report_run_line(run, line);
-	}
+static void
+read_lines(struct report_run *run, const struct line *line)
+{
+	for (; line->id != NULL; line++)
+		report_run_event(run, line->id, line->what, line->at);
 }
 
-#define LINE(id, what, at) \
-	("{\"run_id\": \"" id "\", \"what\": \"" what "\", \"at_ms\": " at "}")
-
-#define COMPLETE(id, at)                                               \
-	("{\"run_id\": \"" id "\", \"what\": \"ends\", \"at_ms\": " at \
-	 ", \"complete\": true}")
-
-static const char *const lines[] = { LINE("r1", "begins", "100"),
-	LINE("r1", "ends", "150"), LINE("r1", "begins", "160"),
-	COMPLETE("r1", "200"), LINE("r2", "begins", "300"),
-	LINE("r3", "begins", "90000400"), LINE("r3", "ends", "90000500"),
-	NULL };
+static const struct line lines[] = { { "r1", REPORT_RUN_BEGINS, 100 },
+	{ "r1", REPORT_RUN_ENDS, 150 }, { "r1", REPORT_RUN_BEGINS, 160 },
+	{ "r1", REPORT_RUN_COMPLETE, 200 }, { "r2", REPORT_RUN_BEGINS, 300 },
+	{ "r3", REPORT_RUN_BEGINS, 90000400 },
+	{ "r3", REPORT_RUN_ENDS, 90000500 }, { NULL, REPORT_RUN_BEGINS, 0 } };
 
 static struct work_span spans[] = {
 	{ .worker = (char[]){ "a" }, .from_ms = 300, .to_ms = 333 },
@@ -98,27 +90,32 @@ END_TEST
 START_TEST(a_run_goes_on_after_a_restart)
 {
 	static const struct {
-		const char *lines[6];
+		struct line lines[6];
 		const char *first, *what;
 	} rows[] = {
-		{ { LINE("r1", "begins", "1000"),
-		      LINE("r2", "begins", "9000000"), NULL },
+		{ { { "r1", REPORT_RUN_BEGINS, 1000 },
+		      { "r2", REPORT_RUN_BEGINS, 9000000 }, { 0 } },
 		    "r1", "it was killed" },
-		{ { LINE("r1", "begins", "1000"), LINE("r1", "ends", "2000"),
-		      LINE("r2", "begins", "3600000"), NULL },
+		{ { { "r1", REPORT_RUN_BEGINS, 1000 },
+		      { "r1", REPORT_RUN_ENDS, 2000 },
+		      { "r2", REPORT_RUN_BEGINS, 3600000 }, { 0 } },
 		    "r1", "it was stopped, and started within an hour" },
-		{ { LINE("r1", "begins", "1000"), LINE("r1", "ends", "2000"),
-		      LINE("r2", "begins", "3700000"), NULL },
+		{ { { "r1", REPORT_RUN_BEGINS, 1000 },
+		      { "r1", REPORT_RUN_ENDS, 2000 },
+		      { "r2", REPORT_RUN_BEGINS, 3700000 }, { 0 } },
 		    "r2", "it was stopped long ago" },
-		{ { LINE("r1", "begins", "1000"), COMPLETE("r1", "2000"),
-		      LINE("r2", "begins", "3000"), NULL },
+		{ { { "r1", REPORT_RUN_BEGINS, 1000 },
+		      { "r1", REPORT_RUN_COMPLETE, 2000 },
+		      { "r2", REPORT_RUN_BEGINS, 3000 }, { 0 } },
 		    "r2", "nothing was left" },
-		{ { LINE("r1", "begins", "1000"),
-		      LINE("r2", "begins", "90000000"), NULL },
+		{ { { "r1", REPORT_RUN_BEGINS, 1000 },
+		      { "r2", REPORT_RUN_BEGINS, 90000000 }, { 0 } },
 		    "r2", "killed on another day" },
-		{ { LINE("r0", "begins", "1"), LINE("r1", "begins", "1000"),
-		      LINE("r1", "ends", "2000"), LINE("r2", "begins", "3000"),
-		      LINE("r3", "begins", "4000"), NULL },
+		{ { { "r0", REPORT_RUN_BEGINS, 1 },
+		      { "r1", REPORT_RUN_BEGINS, 1000 },
+		      { "r1", REPORT_RUN_ENDS, 2000 },
+		      { "r2", REPORT_RUN_BEGINS, 3000 },
+		      { "r3", REPORT_RUN_BEGINS, 4000 }, { 0 } },
 		    "r0", "--run r2 has what r2 went on from" },
 	};
 

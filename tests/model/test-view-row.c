@@ -284,7 +284,7 @@ fill_texts(struct json_object *record, struct json_object *empty)
 {
 	json_object_object_foreach(empty, key, value)
 	{
-		if (value == NULL && strcmp(key, "corrections") != 0 &&
+		if (value == NULL &&
 		    strcmp(key, "held_by") != 0) /* the commit is shown */
 			json_set_string(record, key, "text");
 	}

@@ -176,9 +176,9 @@ START_TEST(a_worker_cannot_end_it)
 	ck_assert_int_eq(procref_set(&ref, pid), 0);
 	pane = procref_to_json(&ref);
 	procref_release(&ref);
-	text = xasprintf("{\"workers\":{\"adam\":{\"pane\":%s}}}",
-	    json_object_to_json_string(pane));
-	file = workspace_path(&w.o.workspace, "state.json");
+	text = xasprintf(
+	    "{\"panes\":{\"adam\":%s}}", json_object_to_json_string(pane));
+	file = workspace_path(&w.o.workspace, "panes.json");
 	ck_assert_int_eq(file_replace(file, text, strlen(text), 0600, NULL), 0);
 	ck_assert_int_eq(write(go[1], "x", 1), 1);
 	answer = world_answer(&w, out[0]);

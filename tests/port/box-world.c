@@ -41,7 +41,7 @@ fill(struct box_world *w, struct repo *repo, const char *config)
 	    "git worktree add -q --detach .worktrees/bob HEAD\n"
 	    "git -C .worktrees/ann config user.name Ann\n"
 	    "git -C .worktrees/ann config user.email a@example.org\n"
-	    "echo secret >\"$HOME/secret\"; echo state >.llmc/state.json\n");
+	    "echo secret >\"$HOME/secret\"; echo state >.llmc/llmc.db\n");
 	ck_assert_msg(workspace_at(w->repo->root, &w->workspace, &err) == 0,
 	    "%s", err.msg);
 	w->spec = (struct box_spec){

@@ -17,6 +17,7 @@
 #include "file.h"
 #include "mem.h"
 
+#define LOG_MAX   (256 * 1024 * 1024)
 #define FILE_MAX  (16 * 1024 * 1024)
 #define NODES_MAX 4096
 #define NO_FILE   SIZE_MAX
@@ -207,7 +208,7 @@ disk_load(struct disk *disk, const char *log)
 {
 	const char *at, *end;
 
-	ck_assert_int_eq(file_read(log, FILE_MAX, &disk->log, NULL), 0);
+	ck_assert_int_eq(file_read(log, LOG_MAX, &disk->log, NULL), 0);
 	end = disk->log.data + disk->log.len;
 	for (at = disk->log.data; at < end;) {
 		struct diskrecord head;

@@ -71,7 +71,7 @@ START_TEST(nothing_else_can_be_changed)
 		"D=$(git rev-parse --git-dir); mv \"$D/gitdir\" \"$D/x\"",
 		"D=$(git rev-parse --git-dir); echo x >\"$D/config.worktree\"",
 		"echo x >\"$R/.git/objects/info/alternates\"",
-		"echo x >\"$R/.llmc/state.json\"",
+		"echo x >\"$R/.llmc/llmc.db\"",
 		"echo x >\"$R/.llmc/new\"",
 		"echo x >\"$R/.worktrees/new\"",
 		"echo x >/usr/new",
@@ -100,7 +100,7 @@ START_TEST(little_else_can_be_seen)
 	static const char *const scripts[] = {
 		"cat \"$HOME/secret\"",
 		"cat \"$R/a.txt\"",
-		"cat \"$R/.llmc/state.json\"",
+		"cat \"$R/.llmc/llmc.db\"",
 		"ls \"$R/.worktrees/bob\"",
 		"ls \"$R/.git/worktrees/bob\"",
 		"ls /run | grep -v -e resolv -e systemd -e current-system",

@@ -15,7 +15,6 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
-#include "state-file.h"
 #include "state.h"
 #include "task-json.h"
 #include "task.h"
@@ -222,25 +221,6 @@ START_TEST(a_nul_does_not_end_a_text)
 }
 END_TEST
 
-static void
-save_workers(const struct workspace *ws)
-{
-	struct worker *w = worker_new("auto-1", NOW - 12 * 60 * 1000);
-	struct state state;
-
-	state_init(&state);
-	w->status = WORKER_WORKING;
-	xstrset(&w->task, "t3");
-	state_add(&state, w);
-	w = worker_new("auto-2", NOW - 3661 * 1000);
-	w->status = WORKER_ERROR;
-	xstrset(&w->reason, "it broke\nbadly");
-	state_add(&state, w);
-	state_add(&state, worker_new("bob", NOW));
-	ck_assert_int_eq(state_file_save(ws, &state, NULL), 0);
-	state_release(&state);
-}
-
 START_TEST(workers_have_a_line_each)
 {
 	struct workspace ws;
@@ -248,45 +228,24 @@ START_TEST(workers_have_a_line_each)
 
 	clock_virtual_begin(1000, NOW);
 	evidence_world_begin(&ws, "workers");
-	save_workers(&ws);
+	evidence_world_put(&ws, "auto.heartbeat",
+	    "{\"sequence\": 3, \"workers\": [\"auto-1 working task t3 since "
+	    "12m\", \"bob offline since 0s\"]}\n");
 	evidence_world_collect(&ws, 0, &e);
 	ck_assert_str_eq(e.workers,
 	    "auto-1 working task t3 since 12m\n"
-	    "auto-2 error since 1h1m: it broke\\x0abadly\n"
 	    "bob offline since 0s\n");
 	evidence_world_kept(e.dir, "workers.txt", e.workers);
 	evidence_release(&e);
-	evidence_world_end(&ws);
-	clock_virtual_end();
-}
-END_TEST
-
-START_TEST(a_broken_state_is_told_and_left_as_it_is)
-{
-	cleanup_free char *file = NULL;
-	cleanup_buf struct buf text = BUF_INIT;
-	struct workspace ws;
-	struct evidence e;
-
-	clock_virtual_begin(1000, NOW);
-	evidence_world_begin(&ws, "broken");
-	file = workspace_path(&ws, "state.json");
-	evidence_world_put(&ws, "state.json", "{\"workers\":");
+	/* Of an older daemon, a broken one. */
+	evidence_world_put(&ws, "auto.heartbeat", "{\"sequence\": 3}\n");
 	evidence_world_collect(&ws, 0, &e);
-	ck_assert_int_eq(e.workers[0], '(');
-	ck_assert_ptr_nonnull(strstr(e.workers, "state.json"));
+	ck_assert_ptr_null(e.workers);
 	evidence_release(&e);
-
-	ck_assert_int_eq(unlink(file), 0);
-	save_workers(&ws);
-	save_workers(&ws);
-	evidence_world_put(&ws, "state.json", "{\"workers\":");
+	evidence_world_put(&ws, "auto.heartbeat", "{\"workers\": [");
 	evidence_world_collect(&ws, 0, &e);
-	ck_assert_int_eq(strncmp(e.workers, "(from the backup: ", 18), 0);
-	ck_assert_ptr_nonnull(strstr(e.workers, "\nauto-1 working task t3 "));
+	ck_assert_ptr_null(e.workers);
 	evidence_release(&e);
-	ck_assert_int_eq(file_read(file, 100, &text, NULL), 0);
-	ck_assert_str_eq(text.data, "{\"workers\":");
 	evidence_world_end(&ws);
 	clock_virtual_end();
 }
@@ -296,15 +255,17 @@ static void
 file_task(const struct workspace *ws, const char *id, enum task_outcome outcome,
     const char *reason)
 {
-	cleanup_free char *path = workspace_path(ws, "tasks.jsonl");
-	struct task *task =
-	    task_new(id, "files", id, "Do it", "Do it now", NOW);
-	cleanup_json struct json_object *json = NULL;
+	cleanup_free char *path = workspace_path(ws, "logs/auto.log");
+	cleanup_json struct json_object *json = json_object_new_object();
+	struct json_object *event = json_object_new_object();
 
-	task_settle(task, outcome, reason, NOW);
-	json = task_to_json(task);
+	json_set_string(event, "type", "task_finished");
+	json_set_string(event, "task", id);
+	json_set_string(event, "title", "Do it");
+	json_set_string(event, "outcome", task_outcome_name(outcome));
+	json_set_string(event, "reason", reason);
+	json_set(json, "event", event);
 	ck_assert_int_eq(jsonl_append(path, json, 0, 0, NULL), 0);
-	task_free(task);
 }
 
 static void
@@ -326,7 +287,7 @@ START_TEST(the_last_task_that_failed_is_told)
 	struct workspace ws;
 
 	evidence_world_begin(&ws, "tasks");
-	path = workspace_path(&ws, "tasks.jsonl");
+	path = workspace_path(&ws, "logs/auto.log");
 	file_task(&ws, "t1", OUTCOME_LANDED, NULL);
 	file_task(&ws, "t2", OUTCOME_NO_CHANGES, NULL);
 	file_task(&ws, "t3", OUTCOME_ABORTED, "a person");
@@ -335,8 +296,9 @@ START_TEST(the_last_task_that_failed_is_told)
 	expect_task_error(&ws, "task t4 failed: Do it\ntests\nfail\n");
 	file_task(&ws, "t5", OUTCOME_DEAD_LETTER, NULL);
 	file_task(&ws, "t6", OUTCOME_LANDED, NULL);
-	ck_assert_int_eq(file_append(path, "no json\n[1]\n{\"outcome\":7}\n",
-			     27, 0600, false, NULL),
+	ck_assert_int_eq(
+	    file_append(path, "no json\n[1]\n{\"event\":{\"x\":7}}\n", 30, 0600,
+		false, NULL),
 	    0);
 	ck_assert_int_eq(
 	    file_append(path, "{\"outcome\":\"failed\"", 19, 0600, false, NULL),
@@ -388,7 +350,6 @@ unit_suite(void)
 		of_a_long_log_the_last_whole_lines_are_taken,
 		a_log_at_the_bound_is_whole_and_one_endless_line_is_kept,
 		a_nul_does_not_end_a_text, workers_have_a_line_each,
-		a_broken_state_is_told_and_left_as_it_is,
 		the_last_task_that_failed_is_told,
 		a_stopped_process_shows_where_it_is, NULL });
 	return s;

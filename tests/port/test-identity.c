@@ -311,19 +311,19 @@ START_TEST(panes_are_read_from_the_files)
 	ck_assert_int_eq(identity_own(&workspace, &name), 0);
 	ck_assert_int_eq(procref_set_self(&self), 0);
 	json = procref_to_json(&self);
-	text = xasprintf("{\"workers\":{\"adam\":{\"pane\":%s},\"eve\":{"
-			 "\"pane\":null},\"odd\":3,\"old\":{\"pane\":{"
-			 "\"pid\":%d,\"start_time\":1,\"boot_id\":"
-			 "\"00000000-0000-0000-0000-000000000000\"}}}}",
+	text = xasprintf("{\"panes\":{\"adam\":%s,\"eve\":null,\"odd\":3,"
+			 "\"old\":{\"pid\":%d,\"start_time\":1,"
+			 "\"boot_id\":"
+			 "\"00000000-0000-0000-0000-000000000000\"}}}",
 	    json_object_to_json_string(json), (int)getpid());
-	write_file(&workspace, "state.json", text);
+	write_file(&workspace, "panes.json", text);
 	ck_assert_int_eq(identity_own(&workspace, &name), 1);
 	ck_assert_str_eq(name, "adam");
 	identity_add_all(&panes, &workspace, &files);
 	ck_assert_uint_eq(panes.count, 1);
 	identity_files_release(&files);
 	identity_release(&panes);
-	write_file(&workspace, "state.json", "{");
+	write_file(&workspace, "panes.json", "{");
 	free(take_ptr(&text));
 	text =
 	    xasprintf("{\"repair_pane\":%s}", json_object_to_json_string(json));

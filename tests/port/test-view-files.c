@@ -11,12 +11,9 @@
 #include "history.h"
 #include "id.h"
 #include "json.h"
-#include "jsonl.h"
 #include "mem.h"
 #include "outbox-record.h"
 #include "outbox.h"
-#include "task-json.h"
-#include "task.h"
 #include "unit.h"
 #include "view-doc.h"
 #include "view-files.h"
@@ -57,22 +54,6 @@ view_now(void)
 }
 
 static void
-file_task(int number, enum task_outcome outcome)
-{
-	cleanup_free char *id = xasprintf("t%d", number);
-	cleanup_free char *file = workspace_path(&workspace, "tasks.jsonl");
-	struct task *task = task_new(id, "folder", id, "T", "text", NOW);
-	cleanup_json struct json_object *record = NULL;
-
-	task->step = TASK_SETTLING;
-	task->outcome = outcome;
-	task->finished_ms = NOW + 1000;
-	record = task_to_json(task);
-	ck_assert_int_eq(jsonl_append(file, record, 0, 0, NULL), 0);
-	task_free(task);
-}
-
-static void
 put(const char *name, const char *text)
 {
 	cleanup_free char *file = workspace_path(&workspace, name);
@@ -86,93 +67,10 @@ START_TEST(without_files_there_is_nothing)
 
 	begin();
 	view = view_now();
-	ck_assert_int_eq(json_object_object_length(view_of(view, "ended")), 0);
+	ck_assert_int_eq(
+	    json_object_object_length(view_of(view, "repairs")), 0);
 	ck_assert_ptr_null(
 	    json_object_object_get(view_of(view, "head"), "overseer"));
-	end();
-}
-END_TEST
-
-START_TEST(the_last_tasks_that_ended_are_shown_as_they_were_filed_last)
-{
-	cleanup_json struct json_object *view = NULL, *later = NULL;
-	struct json_object *rows;
-
-	begin();
-	for (int i = 1; i <= VIEW_ENDED_MAX + 10; i++)
-		file_task(i, OUTCOME_FAILED);
-	view = view_now();
-	rows = view_of(view, "ended");
-	ck_assert_int_eq(json_object_object_length(rows), VIEW_ENDED_MAX);
-	ck_assert_ptr_null(view_row(view, "ended", "t10"));
-	ck_assert_ptr_nonnull(view_row(view, "ended", "t11"));
-	file_task(VIEW_ENDED_MAX + 10, OUTCOME_LANDED);
-	later = view_now();
-	ck_assert_str_eq(
-	    json_string_or(view_row(later, "ended", "t210"), "outcome", ""),
-	    "landed");
-	end();
-}
-END_TEST
-
-static void
-spoil(const char *name)
-{
-	cleanup_free char *file = workspace_path(&workspace, name);
-	FILE *f = fopen(file, "r+");
-
-	ck_assert_ptr_nonnull(f);
-	ck_assert_int_eq(fputs("no record", f) >= 0, 1);
-	ck_assert_int_eq(fclose(f), 0);
-}
-
-START_TEST(only_what_was_appended_is_read)
-{
-	cleanup_json struct json_object *first = NULL, *second = NULL;
-
-	begin();
-	for (int i = 1; i <= VIEW_ENDED_MAX; i++)
-		file_task(i, OUTCOME_FAILED);
-	first = view_now();
-	spoil("tasks.jsonl"); /* t2 is not looked at any more */
-	file_task(1, OUTCOME_LANDED); /* filed again: it is the last now */
-	file_task(VIEW_ENDED_MAX + 1, OUTCOME_LANDED);
-	second = view_now();
-	ck_assert_int_eq(json_object_object_length(view_of(second, "ended")),
-	    VIEW_ENDED_MAX);
-	ck_assert_ptr_nonnull(view_row(second, "ended", "t201"));
-	ck_assert_str_eq(
-	    json_string_or(view_row(second, "ended", "t1"), "outcome", ""),
-	    "landed");
-	ck_assert_ptr_null(view_row(second, "ended", "t2"));
-	ck_assert_ptr_eq(
-	    view_row(first, "ended", "t3"), view_row(second, "ended", "t3"));
-	ck_assert_ptr_nonnull(view_row(first, "ended", "t2"));
-	end();
-}
-END_TEST
-
-START_TEST(a_file_that_is_begun_anew_is_read_again)
-{
-	cleanup_json struct json_object *first = NULL, *second = NULL,
-					*third = NULL;
-	cleanup_free char *file = NULL, *old = NULL;
-
-	begin();
-	file = workspace_path(&workspace, "tasks.jsonl");
-	old = workspace_path(&workspace, "tasks.jsonl.1");
-	file_task(1, OUTCOME_LANDED);
-	file_task(2, OUTCOME_LANDED);
-	first = view_now();
-	ck_assert_int_eq(rename(file, old), 0);
-	file_task(3, OUTCOME_LANDED);
-	second = view_now();
-	ck_assert_int_eq(
-	    json_object_object_length(view_of(second, "ended")), 3);
-	ck_assert_int_eq(unlink(old), 0);
-	ck_assert_int_eq(truncate(file, 0), 0);
-	third = view_now();
-	ck_assert_int_eq(json_object_object_length(view_of(third, "ended")), 0);
 	end();
 }
 END_TEST
@@ -396,9 +294,6 @@ unit_suite(void)
 
 	unit_case(suite, "files",
 	    (const TTest *const[]){ without_files_there_is_nothing,
-		the_last_tasks_that_ended_are_shown_as_they_were_filed_last,
-		only_what_was_appended_is_read,
-		a_file_that_is_begun_anew_is_read_again,
 		repairs_keep_their_keys,
 		what_people_were_told_is_shown_until_they_have_seen_it_and_after,
 		a_file_that_goes_is_shown_no_longer,

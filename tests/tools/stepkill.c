@@ -10,8 +10,11 @@
  *                     removed by the kill
  *   STEPKILL_N        which step, counted from 1; 0 only counts
  *   STEPKILL_COUNT    file that gets a line for each step: its name
+ *   STEPKILL_WRITES   set: what SQLite does to a file is a step too, and so is
+ *                     every sync
  *
- * The process ends right before the step. Used by tests/e2e/test-queue-kills.c.
+ * The process ends right before the step. Used by tests/e2e/test-queue-kills.c
+ * and test-upgrade.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +28,7 @@
 #include <dlfcn.h>
 
 static const char *arm, *count_file; /* NULL = switched off */
+static int with_writes;
 static unsigned long wanted, count;
 static pid_t self; /* not its forked children */
 
@@ -40,6 +44,7 @@ stepkill_begin(void)
 	wanted = strtoul(n, NULL, 10);
 	count_file = getenv("STEPKILL_COUNT");
 	arm = getenv("STEPKILL_ARM");
+	with_writes = getenv("STEPKILL_WRITES") != NULL;
 	self = getpid();
 }
 
@@ -89,4 +94,50 @@ unlink(const char *path)
 {
 	step("unlink", path);
 	return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+/* These are no calls of ours: we write by write() and replace files whole. */
+
+static void
+step_write(const char *name, int fd)
+{
+	char link[64], path[400];
+	ssize_t len;
+	int saved = errno;
+
+	if (!with_writes)
+		return;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	len = readlink(link, path, sizeof path - 1);
+	path[len > 0 ? len : 0] = '\0';
+	errno = saved;
+	step(name, path);
+}
+
+ssize_t
+pwrite64(int fd, const void *data, size_t len, off64_t at)
+{
+	step_write("pwrite", fd);
+	return syscall(SYS_pwrite64, fd, data, len, at);
+}
+
+int
+ftruncate64(int fd, off64_t len)
+{
+	step_write("ftruncate", fd);
+	return (int)syscall(SYS_ftruncate, fd, len);
+}
+
+int
+fdatasync(int fd)
+{
+	step_write("fdatasync", fd);
+	return (int)syscall(SYS_fdatasync, fd);
+}
+
+int
+fsync(int fd)
+{
+	step_write("fsync", fd);
+	return (int)syscall(SYS_fsync, fd);
 }

@@ -242,21 +242,6 @@ START_TEST(replace_leaves_open_readers_the_old_bytes)
 }
 END_TEST
 
-START_TEST(replace_tells_which_file_it_is)
-{
-	const char *path = unit_path("told");
-	struct stat told, st;
-
-	ck_assert_int_eq(
-	    file_replace_stat(path, "one", 3, 0600, &told, NULL), 0);
-	ck_assert_int_eq(stat(path, &st), 0);
-	ck_assert(told.st_dev == st.st_dev && told.st_ino == st.st_ino);
-	ck_assert_int_eq(told.st_size, 3);
-	ck_assert(told.st_mtim.tv_sec == st.st_mtim.tv_sec &&
-	    told.st_mtim.tv_nsec == st.st_mtim.tv_nsec);
-}
-END_TEST
-
 START_TEST(replace_follows_links)
 {
 	const char *dir = fresh_dir();
@@ -628,7 +613,7 @@ unit_suite(void)
 	    (const TTest *[]){ replace_creates_with_mode_despite_umask,
 		replace_keeps_mode_and_owner,
 		replace_leaves_open_readers_the_old_bytes,
-		replace_tells_which_file_it_is, replace_follows_links,
+		replace_follows_links,
 		replace_creates_the_target_of_a_dead_link,
 		our_own_folder_has_no_links, replace_refuses_and_leaves_nothing,
 		tidy_removes_what_a_killed_writer_left,

@@ -383,18 +383,6 @@ START_TEST(a_file_rotated_under_the_reader_comes_once)
 }
 END_TEST
 
-START_TEST(all_files_are_removed)
-{
-	const char *path = fresh_path();
-
-	for (int i = 1; i <= 6; i++)
-		append(path, i, 12, 2);
-	jsonl_remove(path, 2);
-	expect_last(path, 0, "");
-	jsonl_remove(path, 2);
-}
-END_TEST
-
 START_TEST(what_is_no_file_is_an_error)
 {
 	const char *fifo = fresh_path(), *dir = fresh_path();
@@ -430,7 +418,7 @@ unit_suite(void)
 		all_of_a_long_file_is_read_when_all_is_wanted,
 		files_from_before_a_moment_are_left_out, the_reader_can_stop,
 		a_file_rotated_under_the_reader_comes_once,
-		all_files_are_removed, what_is_no_file_is_an_error, NULL };
+		what_is_no_file_is_an_error, NULL };
 
 	unit_case(s, "writing", writing);
 	unit_case(s, "reading", reading);

@@ -6,20 +6,17 @@
 
 #include "auto-run.h"
 #include "auto.h"
+#include "book-history.h"
 #include "clock.h"
 #include "core.h"
 #include "counters.h"
-#include "errtext.h"
 #include "json.h"
-#include "jsonl.h"
 #include "life.h"
-#include "log.h"
 #include "mem.h"
 #include "persist.h"
 #include "task.h"
 #include "workspace.h"
 
-#define RUNS_SIZE    (1024 * 1024)
 #define DOCUMENT_MAX ((size_t)256 * 1024)
 
 /* Of the overseer that started this daemon, else of the daemon itself. */
@@ -36,31 +33,6 @@ run_key(const struct core *core)
 	    json_object_is_type(overseer, json_type_object))
 		key = json_string_or(overseer, "instance_id", NULL);
 	return xstrdup(key != NULL ? key : core->instance);
-}
-
-static void
-note(const struct core *core, const char *what)
-{
-	cleanup_free char *file = workspace_path(core->workspace, "runs.jsonl");
-	cleanup_json struct json_object *line = json_object_new_object();
-	struct err err = { 0 };
-
-	json_set_string(line, "run_id", core->state.run_id);
-	json_set_string(line, "what", what);
-	json_set_int(line, "at_ms", clock_wall_ms());
-	json_set_string(line, "instance_id", core->instance);
-	json_set_bool(line, "complete", life_is_complete(core));
-	if (jsonl_append(file, line, RUNS_SIZE, 1, &err) < 0)
-		log_info("runs.jsonl: %s", err.msg);
-}
-
-/* The state knows the run by now: a number is not given twice. */
-static void
-on_begun(void *arg)
-{
-	const struct auto_mode *mode = arg;
-
-	note(mode->core, "begins");
 }
 
 void
@@ -80,14 +52,18 @@ auto_run_begin(struct auto_mode *mode)
 		counters_run_begins(&state->counters);
 		persist_changed(core);
 	}
-	persist_then(core, mode, on_begun, mode);
+	book_begin_run(
+	    core->book, state->run_id, core->instance, clock_wall_ms());
 }
 
 void
 auto_run_end(struct auto_mode *mode)
 {
-	if (mode->begun && mode->core->state.run_id != NULL)
-		note(mode->core, "ends");
+	const struct core *core = mode->core;
+
+	if (mode->begun && core->state.run_id != NULL)
+		book_end_run(core->book, core->state.run_id, core->instance,
+		    clock_wall_ms(), life_is_complete(core));
 }
 
 void

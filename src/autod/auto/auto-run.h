@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Runs of auto mode: one begins when a person starts it, and goes on when the
- * overseer starts another daemon. .llmc/runs.jsonl has a line whenever a
- * daemon of it begins, and one when it has ended, unless it was killed. */
+ * overseer starts another daemon. The book has a row for each daemon of it; one
+ * that was killed has no end. */
 #ifndef AUTO_RUN_H
 #define AUTO_RUN_H
 

@@ -15,7 +15,6 @@
 #include "errtext.h"
 #include "failure.h"
 #include "fleet.h"
-#include "foreign-state.h"
 #include "intake.h"
 #include "landing.h"
 #include "ledger.h"
@@ -558,7 +557,6 @@ register_floor(struct auto_mode *mode)
 	fleet_set_policy(mode->fleet, &fleet_policy, mode);
 	landings_set_policy(mode->landings, &landing_policy, mode);
 	emit_subscribe(core, on_event, mode);
-	persist_on_foreign(core, foreign_state_found, mode);
 	task_commands_register(mode);
 	spending_register(mode);
 }
@@ -596,7 +594,6 @@ auto_free(struct auto_mode *mode)
 	if (mode == NULL)
 		return;
 	post_accept_drop(mode);
-	persist_on_foreign(mode->core, NULL, NULL);
 	persist_forget(mode->core, mode);
 	emit_unsubscribe(mode->core, on_event, mode);
 	landings_set_policy(mode->landings, NULL, NULL);

@@ -26,7 +26,6 @@
  *   taken-back.c     landed tasks whose commit was taken back
  *   task-commands.c  the methods for tasks
  *   task-ref.c       keeps the work of tasks without a worker
- *   foreign-state.c  another program wrote state.json
  */
 #ifndef AUTO_H
 #define AUTO_H
@@ -66,9 +65,9 @@ struct auto_known {
 };
 
 /* The floor above is one more source of tasks. Every question may be NULL.
- * take and settle answer -EINPROGRESS while they are being recorded, and are
- * asked again after auto_plan_changed(); both may be asked about a task that
- * they have recorded before. */
+ * take and settle answer -EINPROGRESS while something else must end first, such
+ * as a question to git, and are asked again after auto_plan_changed(); both may
+ * be asked about a task that they have answered before. */
 struct auto_policy {
 	/* The next task it wants done, except those in the state, for ordinary
 	 * workers or for those of a team; what it points to is valid until the

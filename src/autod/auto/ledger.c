@@ -102,7 +102,7 @@ book_on_task(struct ledger *ledger, struct account *account,
 	if (t != NULL || account->task == NULL)
 		account->filed = account->spent;
 	else
-		refile_later(ledger->mode);
+		refile_due(ledger->mode);
 }
 
 static bool
@@ -369,7 +369,7 @@ ledger_begin(struct ledger *ledger)
 			    transcript_new(core->loop, account->transcript,
 				account->from_ms, NULL, NULL));
 	}
-	refile_later(ledger->mode);
+	refile_due(ledger->mode);
 }
 
 static bool
@@ -446,7 +446,7 @@ ledger_patrol(struct ledger *ledger)
 			unfollow(ledger, left);
 	}
 	forget_accounts(ledger);
-	refile_later(ledger->mode);
+	refile_due(ledger->mode);
 }
 
 struct ledger *

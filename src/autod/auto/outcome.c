@@ -6,14 +6,13 @@
 #include "agent.h"
 #include "alike.h"
 #include "auto.h"
+#include "book-history.h"
 #include "buf.h"
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
 #include "fleet.h"
 #include "intake.h"
-#include "json.h"
-#include "jsonl.h"
 #include "landing-item.h"
 #include "landing-record.h"
 #include "landing.h"
@@ -25,27 +24,9 @@
 #include "scheduler.h"
 #include "settings.h"
 #include "source.h"
-#include "task-json.h"
 #include "task-ref.h"
 #include "turn-ending.h"
 #include "verification.h"
-#include "workspace.h"
-
-#define FILED_SIZE (20 * 1024 * 1024)
-#define FILED_KEEP 3
-
-/* --- tasks ----------------------------------------------------------- */
-
-int
-outcome_file(
-    const struct auto_mode *mode, const struct task *t, struct err *err)
-{
-	cleanup_free char *file =
-	    workspace_path(mode->core->workspace, "tasks.jsonl");
-	cleanup_json struct json_object *json = task_to_json(t);
-
-	return jsonl_append(file, json, FILED_SIZE, FILED_KEEP, err);
-}
 
 /* --- outcomes -------------------------------------------------------- */
 
@@ -67,7 +48,7 @@ on_outcomes_written(void *arg)
 			continue;
 		if (r == 0 && mode->team->files != NULL)
 			mode->team->files(mode->team_arg, t);
-		if (r < 0 || outcome_file(mode, t, &err) < 0) {
+		if (r < 0) {
 			/* The next patrol tries again; the work itself is
 			 * safe. */
 			emit(core,
@@ -76,6 +57,7 @@ on_outcomes_written(void *arg)
 				.reason = err.msg });
 			continue;
 		}
+		book_file_task(core->book, t);
 		if (t->outcome == OUTCOME_ABORTED && t->from != NULL)
 			task_ref_salvage(mode, t, t->from);
 		task_ref_drop(mode, t);

@@ -2,8 +2,8 @@
 
 /*
  * How attempts and tasks end. An outcome is saved first, then reported to the
- * source, then the task is filed in tasks.jsonl and forgotten. If this is
- * interrupted at any point, it is repeated.
+ * source, then the task leaves the state for the ended ones, in one
+ * transaction. If this is interrupted at any point, it is repeated.
  */
 #ifndef OUTCOME_H
 #define OUTCOME_H
@@ -27,9 +27,6 @@ void outcome_without_commit(
     struct auto_mode *mode, struct task *task, const char *words);
 /* The task already has its outcome: count it, emit the event, do the rest. */
 void outcome_settled(struct auto_mode *mode, const struct task *task);
-/* Append it to tasks.jsonl; the last record of a task counts. */
-int outcome_file(
-    const struct auto_mode *mode, const struct task *task, struct err *err);
 /* Nobody wants it any more, or it goes wrong: its worker is reset, which
  * salvages its work, and it is aborted; work that no worker has is salvaged,
  * too. wanted: by a person, or with what it belongs to, so that nobody need

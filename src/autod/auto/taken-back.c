@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "auto.h"
+#include "book-history.h"
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
 #include "intake.h"
-#include "json.h"
-#include "jsonl.h"
 #include "mem.h"
 #include "outcome.h"
 #include "persist.h"
@@ -18,29 +17,8 @@
 #include "settings.h"
 #include "source.h"
 #include "taken-back.h"
-#include "task-json.h"
-#include "workspace.h"
 
 /* --- its task --------------------------------------------------------- */
-
-struct search {
-	const char *commit;
-	struct task *found;
-};
-
-static bool
-on_record(struct json_object *record, void *arg)
-{
-	struct search *search = arg;
-	struct task *t = NULL;
-
-	if (strcmp(json_string_or(record, "commit", ""), search->commit) != 0 ||
-	    task_from_json(record, "", &t, NULL) < 0)
-		return true;
-	task_free(search->found);
-	search->found = t;
-	return true;
-}
 
 /* NULL = it is not in the state. */
 static struct task *
@@ -53,18 +31,6 @@ find_ours(const struct auto_mode *mode, const char *commit)
 		    strcmp(state->tasks[i]->commit, commit) == 0)
 			return state->tasks[i];
 	return NULL;
-}
-
-/* The caller frees it; NULL = it was no task. */
-static struct task *
-find_filed(const struct auto_mode *mode, const char *commit)
-{
-	cleanup_free char *file =
-	    workspace_path(mode->core->workspace, "tasks.jsonl");
-	struct search search = { .commit = commit };
-
-	jsonl_last(file, 0, on_record, &search, NULL);
-	return search.found;
 }
 
 /* --- done again ------------------------------------------------------- */
@@ -147,19 +113,16 @@ taken_back(struct auto_mode *mode, const struct event *event)
 	static const char what[] = "taken back by commit";
 	struct core *core = mode->core;
 	struct task *ours = find_ours(mode, event->ref);
-	struct task *filed = ours == NULL ? find_filed(mode, event->ref) : NULL;
+	struct task *filed =
+	    ours == NULL ? book_find_task_commit(core->book, event->ref) : NULL;
 	struct task *t = ours != NULL ? ours : filed;
-	struct err err = { 0 };
 
 	if (t == NULL)
 		return; /* it was no task */
 	task_note(t, what, event->commit, clock_wall_ms());
 	persist_changed(core);
-	if (filed != NULL && outcome_file(mode, filed, &err) < 0)
-		emit(core,
-		    &(struct event){ .kind = EVENT_TASK_NOT_TOLD,
-			.task = filed->id,
-			.reason = err.msg });
+	if (filed != NULL)
+		book_file_task(core->book, filed);
 	if (event->reason != NULL && t->step == TASK_LANDED)
 		post_accept_reverted(mode, t);
 	else if (event->reason != NULL || intake_is_planned(t))

@@ -5,13 +5,13 @@
 
 #include "agent.h"
 #include "auto.h"
+#include "book-history.h"
 #include "box-plan.h"
 #include "clock.h"
 #include "errtext.h"
 #include "fleet.h"
 #include "intake.h"
 #include "json.h"
-#include "jsonl.h"
 #include "landing.h"
 #include "mem.h"
 #include "outcome.h"
@@ -22,8 +22,6 @@
 #include "task-commands.h"
 #include "task-head.h"
 #include "task-run.h"
-#include "task-json.h"
-#include "workspace.h"
 
 /* NULL if it cannot be opened; the call is answered then. */
 static struct source *
@@ -146,12 +144,6 @@ on_add(void *arg, struct server_call *call, struct json_object *params)
 
 /* --- retry ----------------------------------------------------------- */
 
-struct search {
-	const char *name;
-	bool by_id; /* found by its id */
-	struct task *found;
-};
-
 /* Can a task be tried again in that source? */
 static bool
 is_in_source(const char *source)
@@ -162,37 +154,20 @@ is_in_source(const char *source)
 	    (source_type_flags(type) & SOURCE_RETRIES) != 0;
 }
 
-/* An id is unique; of those with the same name at the source, the newest
- * record counts. */
-static bool
-on_record(struct json_object *record, void *arg)
-{
-	struct search *search = arg;
-	bool by_id =
-	    strcmp(json_string_or(record, "id", ""), search->name) == 0;
-	bool by_key =
-	    strcmp(json_string_or(record, "key", ""), search->name) == 0 &&
-	    is_in_source(json_string_or(record, "source", ""));
-	struct task *t = NULL;
-
-	if ((!by_id && (!by_key || search->by_id)) ||
-	    task_from_json(record, "", &t, NULL) < 0)
-		return true;
-	task_free(search->found);
-	search->found = t;
-	search->by_id = by_id;
-	return true;
-}
-
+/* By its id, which is unique; of those with the same name at the source, the
+ * newest. */
 static struct task *
 find_filed(const struct core *core, const char *name)
 {
-	cleanup_free char *file =
-	    workspace_path(core->workspace, "tasks.jsonl");
-	struct search search = { .name = name };
+	struct task *t = book_find_task(core->book, name);
 
-	jsonl_last(file, 0, on_record, &search, NULL);
-	return search.found;
+	if (t != NULL)
+		return t;
+	for (int type = 0; t == NULL && type < SOURCE_TYPE_COUNT; type++)
+		if (source_type_flags((enum source_type)type) & SOURCE_RETRIES)
+			t = book_find_task_key(core->book,
+			    source_type_name((enum source_type)type), name);
+	return t;
 }
 
 /* --- tasks in work --------------------------------------------------- */

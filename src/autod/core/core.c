@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "book-care.h"
+#include "book-history.h"
+#include "book.h"
 #include "client.h"
 #include "clock.h"
 #include "core.h"
@@ -30,11 +34,12 @@
 #include "registration.h"
 #include "reload.h"
 #include "root-guard.h"
+#include "root-id.h"
 #include "serve.h"
 #include "settings.h"
 #include "sibling.h"
-#include "state-file.h"
-#include "state-store-file.h"
+#include "state-book.h"
+#include "state-upgrade.h"
 #include "tmux.h"
 #include "watch.h"
 #include "worker-tree.h"
@@ -149,7 +154,7 @@ check_state(struct core *core, struct err *err)
 
 	if (core->options->oneshot)
 		return 0;
-	r = state_file_root_id(core->workspace, root_id, NULL);
+	r = root_id_read(core->workspace, root_id, NULL);
 	r = state_check(&core->state, r == 0 ? root_id : NULL, &missing, err);
 	if (r == 0 && missing > 0)
 		emit(core,
@@ -158,26 +163,99 @@ check_state(struct core *core, struct err *err)
 	return r;
 }
 
+/* Damage was put aside, with what could be read saved: a person is told. */
+static void
+tell_damage(struct core *core, const struct book_recovered *found)
+{
+	cleanup_free char *reason = NULL;
+
+	if (found->aside == NULL)
+		return;
+	reason = xasprintf("%s; it is kept as %s, and %zu row%s of it could be "
+			   "read (%zu gap%s)",
+	    found->why, found->aside, found->rows, found->rows == 1 ? "" : "s",
+	    found->gaps, found->gaps == 1 ? "" : "s");
+	emit(core,
+	    &(struct event){ .kind = EVENT_STATE_RECOVERED, .reason = reason });
+}
+
 static int
-load_state(struct core *core, struct err *err)
+open_book(struct core *core, struct err *err)
+{
+	cleanup_free char *path =
+	    workspace_path(core->workspace, WORKSPACE_BOOK);
+	struct book_recovered found = { 0 };
+	int r = book_open_or_recover(
+	    path, clock_wall_ms(), &core->book, &found, err);
+
+	if (r == 0)
+		r = state_book_new(core->book, &core->rows, err);
+	if (r == 0)
+		r = book_history_open(core->book, err);
+	if (r == 0)
+		tell_damage(core, &found);
+	book_recovered_release(&found);
+	return r;
+}
+
+/* The files of the version before, or nothing: this is a new beginning. */
+static int
+first_state(struct core *core, const char *worktrees, struct err *err)
 {
 	cleanup_free char *recovered = NULL;
-	cleanup_free char *worktrees = workspace_resolve(core->workspace,
-	    settings_string(core->settings, "repo.worktree_dir"));
-	int r;
+	int r = book_history_import(core->book, core->workspace, err);
 
-	/* Not a new beginning: workers, tasks and costs would be lost. */
-	if (state_file_is_lost(core->workspace, worktrees, err))
-		return -ENOENT;
-	state_file_tidy(core->workspace);
-	r = state_file_load(
+	if (r < 0)
+		return r;
+	r = state_upgrade_read(
 	    core->workspace, clock_wall_ms(), &core->state, &recovered, err);
+	if (r == -ENOENT) {
+		/* Workers, tasks and costs would be lost. */
+		if (root_id_is_lost(core->workspace, worktrees, err))
+			return -ENOENT;
+		root_id_read(core->workspace, core->state.root_id, NULL);
+		return 0;
+	}
 	if (r < 0)
 		return r;
 	if (recovered != NULL)
 		emit(core,
 		    &(struct event){
 			.kind = EVENT_STATE_RECOVERED, .reason = recovered });
+	state_book_put(core->rows, &core->state);
+	return 0;
+}
+
+static int
+load_state(struct core *core, struct err *err)
+{
+	cleanup_free char *worktrees = workspace_resolve(core->workspace,
+	    settings_string(core->settings, "repo.worktree_dir"));
+	bool is_first = false;
+	int r;
+
+	if (state_upgrade_is_lost(core->workspace, worktrees, err))
+		return -ENOENT;
+	r = open_book(core, err);
+	if (r == 0)
+		r = state_book_load(
+		    core->book, clock_wall_ms(), &core->state, err);
+	if (r == 0)
+		state_book_know(core->rows, &core->state);
+	else if (r == -ENOENT) {
+		r = first_state(core, worktrees, err);
+		is_first = true;
+	}
+	if (r == 0)
+		r = book_commit(core->book, err);
+	if (r < 0)
+		return r;
+	/* A long history of the version before was in memory. */
+	if (is_first)
+		malloc_trim(0);
+	state_upgrade_move(core->workspace);
+	book_history_imported(core->workspace);
+	persist_begin(core);
 	return check_state(core, err);
 }
 
@@ -185,7 +263,7 @@ load_state(struct core *core, struct err *err)
 
 static struct core *
 allocate(struct loop *loop, const struct workspace *workspace,
-    const struct core_options *options, struct state_store *store)
+    const struct core_options *options)
 {
 	struct core *core = xcalloc(1, sizeof *core);
 	char instance[ID_UUID_SIZE];
@@ -205,8 +283,7 @@ allocate(struct loop *loop, const struct workspace *workspace,
 	person_subscribe(core);
 	if (!options->oneshot)
 		core->people = people_new(loop, workspace->root, "autod");
-	core->persist = persist_new(
-	    core, store != NULL ? store : state_store_file_new(workspace));
+	core->persist = persist_new(core);
 	core->serve = serve_new(core);
 	core->life = life_new(core);
 	core->reload = reload_new(core);
@@ -215,10 +292,9 @@ allocate(struct loop *loop, const struct workspace *workspace,
 
 int
 core_new(struct loop *loop, const struct workspace *workspace,
-    const struct core_options *options, struct state_store *store,
-    struct core **ret_core, struct err *err)
+    const struct core_options *options, struct core **ret_core, struct err *err)
 {
-	struct core *core = allocate(loop, workspace, options, store);
+	struct core *core = allocate(loop, workspace, options);
 	int r;
 
 	watch_config(core);
@@ -245,6 +321,19 @@ core_new(struct loop *loop, const struct workspace *workspace,
 	return 0;
 }
 
+static void
+close_book(struct core *core)
+{
+	struct err err = { 0 };
+
+	if (!core->book_lost || core->evicted)
+		book_close(core->book);
+	else if (book_put_back(core->book, &err) < 0)
+		emit(core,
+		    &(struct event){
+			.kind = EVENT_STATE_UNWRITTEN, .reason = err.msg });
+}
+
 void
 core_free(struct core *core)
 {
@@ -262,6 +351,8 @@ core_free(struct core *core)
 	loop_timer_free(core->root_pause);
 	tmux_finish(core->tmux);
 	tmux_free(core->tmux);
+	state_book_free(core->rows);
+	close_book(core);
 	emitter_free(core->emitter);
 	state_release(&core->state);
 	settings_free(core->settings);

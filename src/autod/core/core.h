@@ -18,6 +18,7 @@
 
 #include "state.h"
 
+struct book;
 struct emitter;
 struct err;
 struct event_stream;
@@ -31,7 +32,7 @@ struct persist;
 struct reload;
 struct serve;
 struct settings;
-struct state_store;
+struct state_book;
 struct tmux;
 struct watch;
 struct workspace;
@@ -78,6 +79,8 @@ struct core {
 	const struct workspace *workspace;
 	struct settings *settings;
 	struct state state;
+	struct book *book; /* .llmc/llmc.db; persist.h commits it */
+	struct state_book *rows; /* the rows of the state in it */
 	struct git *git;
 	struct tmux *tmux;
 	char *llmc; /* path of the command line program */
@@ -87,6 +90,7 @@ struct core {
 	int lock; /* descriptor of state.lock */
 	bool evicted; /* .llmc is not ours any more: root-guard.h */
 	bool replaced; /* ... and another daemon owns the root */
+	bool book_lost; /* it is not at its place: put back at the end */
 	bool stopping;
 	int exit_status;
 	struct watch *config_watch, *root_watch;
@@ -104,11 +108,11 @@ struct core {
 	size_t floor_count;
 };
 
-/* Open lock, settings, ports, state. store: where the state is saved, taken
- * over; NULL = the file. On negative errno nothing is held. */
+/* Open lock, settings, ports, book, state. On negative errno nothing is
+ * held. */
 int core_new(struct loop *loop, const struct workspace *workspace,
-    const struct core_options *options, struct state_store *store,
-    struct core **ret_core, struct err *err);
+    const struct core_options *options, struct core **ret_core,
+    struct err *err);
 /* Free the floors above first. */
 void core_free(struct core *core);
 

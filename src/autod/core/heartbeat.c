@@ -14,12 +14,16 @@
 #include "errtext.h"
 #include "file.h"
 #include "heartbeat.h"
+#include "json.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
 #include "root-guard.h"
 #include "settings.h"
 #include "stall.h"
+#include "task.h"
+#include "text.h"
+#include "worker.h"
 #include "workspace.h"
 
 #define BEATS         3 /* per overseer.heartbeat_timeout: two may be late */
@@ -27,6 +31,8 @@
 #define QUIET_MS      16000 /* while little happens: it wakes the machine */
 #define QUIET_PASS_MS 1000 /* of the loop, at least: that is quiet */
 #define SPARE_MS      8000 /* such a beat may be late by, at least */
+#define REASON_MAX    ((size_t)200) /* bytes of a worker's reason */
+#define WORKERS_MAX   ((size_t)32 * 1024) /* bytes of all lines */
 
 struct heartbeat {
 	struct core *core;
@@ -37,6 +43,7 @@ struct heartbeat {
 	bool quiet; /* little had happened before it */
 	int64_t last_unix;
 	int failure; /* of the last beat, 0 = none */
+	int64_t activity_unix; /* as in the last beat */
 };
 
 /* What the daemon is doing, in one word, in case it looks stuck. */
@@ -118,6 +125,81 @@ is_quiet(struct heartbeat *h)
 	return quiet;
 }
 
+/* --- what the overseer has to know of the work ------------------------- */
+
+/* The last assignment or completion of a task. */
+static int64_t
+activity_unix(const struct core *core)
+{
+	int64_t assigned = core->state.last_task_assignment_unix;
+	int64_t completed = core->state.last_task_completion_unix;
+
+	return assigned > completed ? assigned : completed;
+}
+
+/* Is the worker expected to get on with its task? Not while it waits for the
+ * service, for a person, or for the user's checkout to be clean. */
+static bool
+is_expected(const struct state *state, const struct worker *w)
+{
+	const struct task *task =
+	    w->task != NULL ? state_task(state, w->task) : NULL;
+	bool lands =
+	    w->status == WORKER_NEEDS_REVIEW || w->status == WORKER_ACCEPTING;
+
+	return task != NULL && task->step == TASK_ASSIGNED &&
+	    !worker_waits(w->status) && w->status != WORKER_WAITING &&
+	    !w->for_person &&
+	    (!lands || state->source_repo_dirty_retry_count == 0);
+}
+
+/* For the evidence of a failure: what it was doing. */
+static void
+add_line(struct buf *out, const struct worker *w, int64_t now)
+{
+	buf_addf(out, "%s %s", w->name, worker_status_name(w->status));
+	if (w->task != NULL)
+		buf_addf(out, " task %s", w->task);
+	if (w->since_ms > 0) {
+		buf_adds(out, " since ");
+		text_add_duration(out, (now - w->since_ms) / 1000 * 1000);
+	}
+	if (w->reason != NULL) {
+		buf_adds(out, ": ");
+		text_add_visible(out, w->reason,
+		    text_cut(w->reason, strlen(w->reason), REASON_MAX), false);
+	}
+}
+
+static void
+add_work(const struct core *core, struct json_object *json)
+{
+	struct json_object *expected = json_object_new_array();
+	struct json_object *workers = json_object_new_array();
+	const struct state *state = &core->state;
+	int64_t now = clock_wall_ms();
+	size_t len = 0;
+
+	for (size_t i = 0; i < state->count; i++) {
+		const struct worker *w = state->workers[i];
+		cleanup_buf struct buf line = BUF_INIT;
+
+		if (is_expected(state, w))
+			json_object_array_add(
+			    expected, json_object_new_string(w->name));
+		add_line(&line, w, now);
+		len += line.len;
+		if (len <= WORKERS_MAX)
+			json_object_array_add(
+			    workers, json_object_new_string(line.data));
+	}
+	json_set_int(json, "activity_unix", activity_unix(core));
+	json_set(json, "expected", expected);
+	json_set(json, "workers", workers);
+}
+
+/* --- the beat ------------------------------------------------------------ */
+
 /* File systems sync a file when it replaces another, which is most of the cost
  * of a beat and not needed here; so exchange the two. */
 static int
@@ -140,19 +222,23 @@ beat(void *arg)
 	cleanup_free char *file =
 	    workspace_path(core->workspace, "auto.heartbeat");
 	cleanup_free char *fresh = xasprintf("%s.new", file);
-	cleanup_free char *text = xasprintf(
-	    "{\"timestamp_unix\":%lld,"
-	    "\"instance_id\":\"%s\",\"sequence\":%llu,\"lag_ms\":%lld,"
-	    "\"phase\":\"%s\",\"rss_kb\":%lld,\"monotonic_ms\":%lld,"
-	    "\"sign_monotonic_ms\":%lld}\n",
-	    (long long)now_unix, core->instance,
-	    (unsigned long long)++h->sequence,
-	    (long long)loop_lag_ms(core->loop), phase(core),
-	    (long long)rss_kb(), (long long)clock_mono_ms(),
-	    (long long)sign_ms(core));
+	cleanup_json struct json_object *json = json_object_new_object();
+	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_fd int fd = -1;
 	int r;
 
+	json_set_int(json, "timestamp_unix", now_unix);
+	json_set_string(json, "instance_id", core->instance);
+	json_set_int(json, "sequence", (int64_t)++h->sequence);
+	json_set_int(json, "lag_ms", loop_lag_ms(core->loop));
+	json_set_string(json, "phase", phase(core));
+	json_set_int(json, "rss_kb", rss_kb());
+	json_set_int(json, "monotonic_ms", clock_mono_ms());
+	json_set_int(json, "sign_monotonic_ms", sign_ms(core));
+	add_work(core, json);
+	json_print(json, false, &text);
+	buf_addc(&text, '\n');
+	h->activity_unix = activity_unix(core);
 	loop_lag_reset(core->loop);
 	if (h->timer != NULL)
 		loop_timer_restart(h->timer, period_ms(core, is_quiet(h)));
@@ -160,7 +246,7 @@ beat(void *arg)
 		return;
 	unlink(fresh); /* whatever it is: it is made anew */
 	fd = file_open(fresh, O_WRONLY | O_CREAT | O_EXCL, 0600);
-	r = fd < 0 ? fd : file_write_all(fd, text, strlen(text));
+	r = fd < 0 ? fd : file_write_all(fd, text.data, text.len);
 	if (r == 0 && put_in_place(fresh, file) == -1)
 		r = -errno;
 	if (r == 0)
@@ -175,6 +261,13 @@ void
 heartbeat_beat(struct heartbeat *h)
 {
 	if (h != NULL && h->quiet)
+		beat(h);
+}
+
+void
+heartbeat_saved(struct heartbeat *h)
+{
+	if (h != NULL && h->activity_unix != activity_unix(h->core))
 		beat(h);
 }
 

@@ -1,18 +1,33 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/queue.h>
+#include <sys/stat.h>
 
+#include "book-history.h"
+#include "book.h"
+#include "buf.h"
+#include "clock.h"
 #include "core.h"
 #include "emit.h"
 #include "errtext.h"
+#include "failure.h"
+#include "file.h"
+#include "heartbeat.h"
+#include "identity.h"
 #include "loop.h"
 #include "mem.h"
 #include "persist.h"
 #include "root-guard.h"
-#include "state-store.h"
+#include "root-id.h"
+#include "state-book.h"
+#include "workspace.h"
 
 #define RETRY_MS 1000 /* a full disk may have space again by then */
+#define GONE_MS  500
+#define KEPT_MAX 10000 /* events, until then */
 
 struct effect {
 	TAILQ_ENTRY(effect) entry;
@@ -25,18 +40,28 @@ TAILQ_HEAD(effects, effect);
 
 struct persist {
 	struct core *core;
-	struct state_store *store;
-	bool dirty; /* there are changes that are not being saved */
-	bool committing; /* the store has not answered */
+	dev_t dev; /* of the book's file */
+	ino_t ino; /* 0 = not known */
+	bool dirty; /* there are changes that are not saved */
 	bool running; /* effects are running */
+	bool named; /* root_id was written */
+	struct buf panes; /* the text of panes.json */
 	struct effects waiting; /* effects for the next commit */
-	struct effects covered; /* effects of the commit in progress */
+	struct effects covered; /* effects of the last one */
 	struct loop_call *call;
-	struct loop_timer *retry;
-	void (*foreign_fn)(void *arg);
-	void *foreign_arg;
+	struct loop_timer *retry, *gone;
+	/* While the book cannot be written. */
+	bool outage;
+	struct err why;
+	int64_t since_ms; /* monotonic */
+	size_t kept, dropped; /* events: see persist_keeps() */
+	void (*before_fn)(void *arg);
+	void *before_arg;
+	bool requested; /* that has something to write */
 	void (*changed_fn)(void *arg);
 	void *changed_arg;
+	persist_gate_fn *gate_fn;
+	void *gate_arg;
 };
 
 static void
@@ -67,8 +92,14 @@ static void
 commit_failed(struct persist *p, const struct err *err)
 {
 	p->dirty = true;
-	TAILQ_CONCAT(&p->covered, &p->waiting, entry);
-	TAILQ_CONCAT(&p->waiting, &p->covered, entry);
+	p->why = *err;
+	if (!p->outage) {
+		p->outage = true;
+		p->since_ms = clock_mono_ms();
+		emit(p->core,
+		    &(struct event){
+			.kind = EVENT_STORE_UNWRITTEN, .reason = err->msg });
+	}
 	emit(p->core,
 	    &(struct event){
 		.kind = EVENT_STATE_UNWRITTEN, .reason = err->msg });
@@ -77,30 +108,107 @@ commit_failed(struct persist *p, const struct err *err)
 }
 
 static void
-on_committed(const struct err *err, void *arg)
+commit_works(struct persist *p)
 {
-	struct persist *p = arg;
+	const struct event again = { .kind = EVENT_STORE_WRITTEN,
+		.duration_ms = clock_mono_ms() - p->since_ms,
+		.count = (int64_t)p->dropped };
 
-	p->committing = false;
-	if (err != NULL) {
-		commit_failed(p, err);
+	if (!p->outage)
 		return;
-	}
-	run_effects(p);
-	if (p->dirty || !TAILQ_EMPTY(&p->waiting))
-		loop_call_request(p->call);
+	p->outage = false;
+	p->kept = p->dropped = 0;
+	emit(p->core, &again);
 }
 
 static void
-judge_foreign(struct persist *p)
+on_book_gone(void *arg)
 {
-	if (p->core->options->oneshot ||
-	    p->store->kind->is_foreign(p->store, &p->core->state) != 1)
+	struct persist *p = arg;
+	struct core *core = p->core;
+	cleanup_free char *file =
+	    workspace_path(core->workspace, WORKSPACE_BOOK);
+	cleanup_free char *reason = NULL;
+
+	if (!root_guard_holds(core))
 		return;
-	if (p->foreign_fn != NULL)
-		p->foreign_fn(p->foreign_arg);
-	else
-		emit(p->core, &(struct event){ .kind = EVENT_STATE_FOREIGN });
+	core->book_lost = true;
+	reason = xasprintf("%s was removed or replaced by another program; a "
+			   "test that uses LLMC_ROOT of this repository does "
+			   "that. What the daemon has saved is put back",
+	    file);
+	failure_raise(core,
+	    &(struct failure){
+		.class = "state_overwritten", .status = -1, .reason = reason });
+}
+
+/* Is the book still the file that was opened? SQLite goes on writing to one
+ * that has no name any more, so nothing is lost until we end. Whoever removes
+ * all of .llmc may not have come to the lock yet. */
+static void
+check_book(struct persist *p)
+{
+	cleanup_free char *file = NULL;
+	struct stat st;
+
+	if (p->gone != NULL || p->ino == 0 || p->core->options->oneshot)
+		return;
+	file = workspace_path(p->core->workspace, WORKSPACE_BOOK);
+	if (stat(file, &st) == 0 ? st.st_dev != p->dev || st.st_ino != p->ino :
+				   errno == ENOENT)
+		p->gone = loop_after(p->core->loop, GONE_MS, on_book_gone, p);
+}
+
+/* For programs that cannot read the book. Not synced: no session outlives the
+ * machine. */
+static int
+save_panes(struct persist *p, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *file = NULL;
+	int r;
+
+	identity_panes_text(&p->core->state, &text);
+	if (p->panes.len == text.len &&
+	    memcmp(p->panes.data, text.data, text.len) == 0)
+		return 0;
+	file = workspace_path(p->core->workspace, IDENTITY_PANES);
+	r = file_replace_soon(file, text.data, text.len, 0600, err);
+	if (r < 0)
+		return r;
+	buf_clear(&p->panes);
+	buf_add(&p->panes, text.data, text.len);
+	return 0;
+}
+
+static int
+gate(struct persist *p, bool after, struct err *err)
+{
+	return p->gate_fn != NULL ? p->gate_fn(after, err, p->gate_arg) : 0;
+}
+
+static int
+save(struct persist *p, struct err *err)
+{
+	struct core *core = p->core;
+	int r = gate(p, false, err);
+
+	if (r < 0)
+		return r;
+	state_book_put(core->rows, &core->state);
+	if (!core->options->oneshot)
+		book_note_alive(core->book, clock_wall_ms());
+	r = save_panes(p, err);
+	if (r == 0)
+		r = book_commit(core->book, err);
+	/* Last: a root_id without a state means that the state was lost. */
+	if (r == 0 && !p->named)
+		r = root_id_keep(core->workspace, core->state.root_id, err);
+	if (r < 0)
+		return r;
+	p->named = true;
+	heartbeat_saved(core->heartbeat);
+	return gate(p, true, err);
 }
 
 static void
@@ -114,23 +222,27 @@ commit(struct persist *p)
 		 * when all is being stopped, to end with it. */
 		if (!p->core->stopping)
 			return;
-		p->dirty = false;
-		TAILQ_CONCAT(&p->covered, &p->waiting, entry);
-		run_effects(p);
-		return;
-	}
-	judge_foreign(p);
-	r = p->store->kind->begin(p->store, &err);
-	if (r == 0)
-		r = p->store->kind->put(p->store, &p->core->state, &err);
-	if (r < 0) {
-		commit_failed(p, &err);
-		return;
+	} else {
+		check_book(p);
+		r = save(p, &err);
+		if (r < 0 && r != -EINPROGRESS)
+			commit_failed(p, &err);
+		if (r < 0)
+			return;
 	}
 	p->dirty = false;
-	p->committing = true;
+	commit_works(p);
 	TAILQ_CONCAT(&p->covered, &p->waiting, entry);
-	p->store->kind->commit(p->store, on_committed, p);
+	run_effects(p);
+	if (p->dirty || !TAILQ_EMPTY(&p->waiting))
+		loop_call_request(p->call);
+}
+
+static bool
+has_changes(const struct persist *p)
+{
+	return p->dirty ||
+	    (p->core->book != NULL && !book_is_clean(p->core->book));
 }
 
 /* Runs at the end of a pass of the loop. */
@@ -139,10 +251,12 @@ on_pass_end(void *arg)
 {
 	struct persist *p = arg;
 
-	if (p->committing || p->running ||
-	    (p->retry != NULL && loop_timer_pending(p->retry)))
+	if (p->running || (p->retry != NULL && loop_timer_pending(p->retry)))
 		return;
-	if (p->dirty) {
+	p->requested = false;
+	if (p->before_fn != NULL)
+		p->before_fn(p->before_arg);
+	if (has_changes(p)) {
 		commit(p);
 		return;
 	}
@@ -150,17 +264,43 @@ on_pass_end(void *arg)
 	run_effects(p);
 }
 
+static void
+on_dirty(void *arg)
+{
+	struct persist *p = arg;
+
+	loop_call_request(p->call);
+}
+
 struct persist *
-persist_new(struct core *core, struct state_store *store)
+persist_new(struct core *core)
 {
 	struct persist *p = xcalloc(1, sizeof *p);
 
 	p->core = core;
-	p->store = store;
+	buf_init(&p->panes);
 	TAILQ_INIT(&p->waiting);
 	TAILQ_INIT(&p->covered);
 	p->call = loop_call_new(core->loop, on_pass_end, p);
 	return p;
+}
+
+void
+persist_begin(struct core *core)
+{
+	cleanup_free char *file =
+	    workspace_path(core->workspace, WORKSPACE_BOOK);
+	cleanup_free char *panes =
+	    workspace_path(core->workspace, IDENTITY_PANES);
+	struct persist *p = core->persist;
+	struct stat st;
+
+	file_replace_tidy(panes);
+	if (stat(file, &st) == 0) {
+		p->dev = st.st_dev;
+		p->ino = st.st_ino;
+	}
+	book_on_dirty(core->book, on_dirty, p);
 }
 
 static void
@@ -183,9 +323,12 @@ persist_free(struct persist *p)
 		return;
 	release(&p->covered);
 	release(&p->waiting);
+	if (p->core->book != NULL)
+		book_on_dirty(p->core->book, NULL, NULL);
 	loop_call_free(p->call);
 	loop_timer_free(p->retry);
-	p->store->kind->free(p->store);
+	loop_timer_free(p->gone);
+	buf_release(&p->panes);
 	free(p);
 }
 
@@ -202,6 +345,43 @@ persist_changed(struct core *core)
 {
 	mark(core->persist);
 	loop_call_request(core->persist->call);
+}
+
+void
+persist_request(struct core *core)
+{
+	core->persist->requested = true;
+	loop_call_request(core->persist->call);
+}
+
+void
+persist_before(struct core *core, void (*fn)(void *arg), void *arg)
+{
+	core->persist->before_fn = fn;
+	core->persist->before_arg = arg;
+}
+
+int
+persist_ready(struct core *core, struct err *err)
+{
+	struct persist *p = core->persist;
+
+	if (!p->outage)
+		return 0;
+	loop_timer_free(take_ptr(&p->retry));
+	loop_call_request(p->call);
+	return err_set(err, -EAGAIN, "%s", p->why.msg);
+}
+
+bool
+persist_keeps(struct core *core)
+{
+	struct persist *p = core->persist;
+
+	if (!p->outage || p->kept++ < KEPT_MAX)
+		return true;
+	p->dropped++;
+	return false;
 }
 
 void
@@ -255,7 +435,7 @@ persist_is_idle(const struct core *core)
 {
 	const struct persist *p = core->persist;
 
-	return !p->dirty && !p->committing && TAILQ_EMPTY(&p->waiting) &&
+	return !has_changes(p) && !p->requested && TAILQ_EMPTY(&p->waiting) &&
 	    TAILQ_EMPTY(&p->covered);
 }
 
@@ -267,25 +447,24 @@ persist_flush(struct core *core, struct err *err)
 
 	if (!root_guard_holds(core))
 		return 0;
-	r = p->store->kind->flush(p->store, &core->state, err);
+	if (p->before_fn != NULL)
+		p->before_fn(p->before_arg);
+	r = save(p, err);
 	if (r == 0)
 		p->dirty = false;
 	return r;
 }
 
 void
-persist_on_foreign(struct core *core, void (*fn)(void *arg), void *arg)
+persist_set_gate(struct core *core, persist_gate_fn *fn, void *arg)
 {
-	core->persist->foreign_fn = fn;
-	core->persist->foreign_arg = arg;
+	core->persist->gate_fn = fn;
+	core->persist->gate_arg = arg;
 }
 
 void
-persist_check_foreign(struct core *core)
+persist_check_book(struct core *core)
 {
-	struct state_store *store = core->persist->store;
-
-	if (root_guard_holds(core) &&
-	    store->kind->is_foreign(store, &core->state) == 1)
-		persist_changed(core); /* checked when it is written back */
+	if (root_guard_holds(core))
+		check_book(core->persist);
 }

@@ -3,9 +3,11 @@
 /*
  * Persist, then act: code that changes the state calls persist_changed() and
  * passes what should happen next to persist_then(). At the end of this pass of
- * the loop the state is handed to the store, and once it is saved, those
- * functions are called, in order. A commit that fails is tried again; nothing
- * is done that is not saved.
+ * the loop the rows of the state that differ are put into the book, with
+ * whatever else was written to it in this pass, and once that is committed,
+ * those functions are called, in order. A commit that fails is tried again;
+ * nothing is done that is not saved. A write to the book needs no call of
+ * persist_changed().
  */
 #ifndef PERSIST_H
 #define PERSIST_H
@@ -15,12 +17,12 @@
 struct core;
 struct err;
 struct persist;
-struct state_store;
 
 typedef void persist_fn(void *arg);
 
-/* Takes ownership of the store. */
-struct persist *persist_new(struct core *core, struct state_store *store);
+/* Before core->book is open; persist_begin() once it is, with what it has. */
+struct persist *persist_new(struct core *core);
+void persist_begin(struct core *core);
 /* Effects without an owner (answers) are run, the others dropped. */
 void persist_free(struct persist *persist);
 
@@ -31,19 +33,37 @@ void persist_then(struct core *core, void *owner, persist_fn *fn, void *arg);
 /* Drop the effects of this owner. */
 void persist_forget(struct core *core, const void *owner);
 
+/* The function of persist_before() has something to write: in this pass. */
+void persist_request(struct core *core);
+/* fn is called before each commit, to write what was collected until then.
+ * NULL: nobody. */
+void persist_before(struct core *core, void (*fn)(void *arg), void *arg);
+/* Can what is changed now be saved? -EAGAIN with the reason while the book
+ * cannot be written; it is then tried again at once. */
+int persist_ready(struct core *core, struct err *err);
+/* May one more event be written, which nothing depends on? While the book
+ * cannot be, only so many are kept; the others are counted, and told in the
+ * end. */
+bool persist_keeps(struct core *core);
+
 /* Is everything saved, and no effect waiting? */
 bool persist_is_idle(const struct core *core);
-/* Save now, at the end of a run; the store waits for a commit in progress. */
+/* Save now, at the end of a run. */
 int persist_flush(struct core *core, struct err *err);
 
 /* fn is called whenever there is a change that is to be saved: for the floor
  * that shows it. NULL: nobody. */
 void persist_on_changed(struct core *core, void (*fn)(void *arg), void *arg);
 
-/* Has another program written the state? Then check it and write ours back. */
-void persist_check_foreign(struct core *core);
-/* fn is called when another program has written the state, before it is
- * overwritten: a policy of an upper floor. NULL: only emit an event. */
-void persist_on_foreign(struct core *core, void (*fn)(void *arg), void *arg);
+/* For tests, which end a pass where a daemon may be killed: fn is called before
+ * each commit (after: false) and when it is on the disk, before the effects. A
+ * negative errno ends the pass there: -EINPROGRESS as it is, until there is
+ * another change; others as a commit that failed. NULL: nobody. */
+typedef int persist_gate_fn(bool after, struct err *err, void *arg);
+void persist_set_gate(struct core *core, persist_gate_fn *fn, void *arg);
+
+/* Has somebody removed or replaced the book? Then the daemon ends with a
+ * failure, and puts it back. */
+void persist_check_book(struct core *core);
 
 #endif

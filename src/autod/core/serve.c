@@ -343,6 +343,12 @@ serve_reply(
 }
 
 void
+serve_show(struct server_call *call, struct json_object *result)
+{
+	server_reply(call, result);
+}
+
+void
 serve_fail_output(struct core *core, struct server_call *call, int code,
     const char *message, const char *output)
 {

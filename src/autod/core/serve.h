@@ -50,6 +50,9 @@ void serve_release(struct core *core);
  * caller finds them in the state. Takes ownership of result. */
 void serve_reply(
     struct core *core, struct server_call *call, struct json_object *result);
+/* At once: nothing has been changed, or it is saved. So people can look while
+ * nothing can be saved. */
+void serve_show(struct server_call *call, struct json_object *result);
 void serve_fail(
     struct core *core, struct server_call *call, int code, const char *message);
 /* The same with an output (NULL = none), which may be long and have lines. */

@@ -59,6 +59,6 @@ void
 eyes_counters_span(struct eyes_floor *eyes, const struct work_span *span)
 {
 	counters_work(&eyes->core->state.counters, work_use_words[span->use],
-	    span->to_ms - span->from_ms, span->to_ms);
+	    span->to_ms - span->from_ms);
 	persist_note(eyes->core);
 }

@@ -7,6 +7,7 @@
 #include "eyes-counters.h"
 #include "eyes-events.h"
 #include "eyes-floor.h"
+#include "eyes-history.h"
 #include "eyes-metrics.h"
 #include "eyes-report.h"
 #include "eyes-spans.h"
@@ -25,6 +26,7 @@ floor_begin(void *self)
 	struct eyes_floor *eyes = self;
 
 	eyes_spans_begin(eyes->spans);
+	eyes_history_begin(eyes->history);
 	eyes_web_settle(eyes->web);
 	eyes_report_begin(eyes->report);
 	life_floor_begun(eyes->core);
@@ -37,6 +39,7 @@ floor_patrol(void *self, bool all)
 
 	(void)all;
 	eyes_spans_patrol(eyes->spans);
+	eyes_history_patrol(eyes->history);
 	eyes_web_settle(eyes->web);
 	eyes_report_patrol(eyes->report);
 }
@@ -73,6 +76,7 @@ eyes_floor_new(struct team_floor *team, struct oversight_floor *oversight)
 	core_add_floor(eyes->core, &eyes->floor);
 	eyes->events = eyes_events_new(eyes);
 	eyes->files = view_files_new(eyes->core->workspace);
+	eyes->history = eyes_history_new(eyes);
 	eyes->kept = view_kept_new();
 	eyes->todo = source_todo_new();
 	eyes_counters_register(eyes);
@@ -98,6 +102,7 @@ eyes_floor_free(struct eyes_floor *eyes)
 	view_kept_free(eyes->kept);
 	source_todo_free(eyes->todo);
 	view_files_free(eyes->files);
+	eyes_history_free(eyes->history);
 	eyes_events_free(eyes->events);
 	free(eyes);
 }

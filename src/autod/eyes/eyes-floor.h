@@ -6,6 +6,7 @@
  *
  *   eyes-snapshot.c  the view
  *   eyes-events.c    the last events of it
+ *   eyes-history.c   what it has from the book
  *   eyes-live.c      what only the daemon knows
  *   eyes-work.c      what other floors give to it
  *   eyes-spans.c     how workers spend their time
@@ -25,6 +26,7 @@
 struct auto_mode;
 struct eyes_events;
 struct view_files;
+struct eyes_history;
 struct eyes_report;
 struct view_kept;
 struct eyes_spans;
@@ -49,6 +51,7 @@ struct eyes_floor {
 	int64_t started_ms; /* wall clock */
 	struct eyes_events *events;
 	struct view_files *files;
+	struct eyes_history *history;
 	struct view_kept *kept;
 	struct eyes_goals goals;
 	struct source_todo *todo;

@@ -18,7 +18,7 @@
 /*
  * A counter must never go back, not even if this daemon is killed now: so what
  * was counted is saved soon, and a span that goes on counts until the moment
- * that the next daemon would end it at (span-files.h), which is the last
+ * that the next daemon would end it at (book_open_spans()), which is the last
  * heartbeat or the last time the state was saved.
  */
 void

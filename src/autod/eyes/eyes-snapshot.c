@@ -3,6 +3,7 @@
 #include "core.h"
 #include "eyes-events.h"
 #include "eyes-floor.h"
+#include "eyes-history.h"
 #include "eyes-live.h"
 #include "eyes-snapshot.h"
 #include "eyes-work.h"
@@ -22,6 +23,7 @@ eyes_snapshot(struct eyes_floor *eyes)
 	    &eyes->core->state, eyes->core->settings, eyes->kept, view);
 	eyes_live_fill(eyes, view);
 	view_files_fill(eyes->files, view);
+	eyes_history_fill(eyes->history, view);
 	source_todo_fill(
 	    eyes->todo, eyes->core->settings, eyes->core->workspace, view);
 	eyes_work_fill(eyes, view);

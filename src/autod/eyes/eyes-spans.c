@@ -5,21 +5,19 @@
 
 #include "agent.h"
 #include "auto.h"
+#include "book-history.h"
 #include "clock.h"
 #include "core.h"
 #include "emit.h"
-#include "errtext.h"
 #include "eyes-counters.h"
 #include "eyes-floor.h"
 #include "eyes-spans.h"
 #include "fleet.h"
 #include "json.h"
-#include "log.h"
 #include "mem.h"
 #include "persist.h"
 #include "source-choice.h"
 #include "source.h"
-#include "span-files.h"
 #include "task.h"
 #include "worker.h"
 
@@ -36,7 +34,6 @@ struct eyes_spans {
 	struct ended *ended; /* owned; of workers that exist */
 	size_t ended_count;
 	bool begun;
-	int64_t tidied_ms;
 };
 
 /* --- recording ------------------------------------------------------- */
@@ -45,18 +42,8 @@ static void
 record(const struct work_span *span, void *arg)
 {
 	struct eyes_spans *s = arg;
-	struct err err = { 0 };
 
-	if (span_files_add(s->eyes->core->workspace, span, &err) < 0)
-		log_info("spans: %s", err.msg);
-	eyes_counters_span(s->eyes, span);
-}
-
-static void
-count(const struct work_span *span, void *arg)
-{
-	struct eyes_spans *s = arg;
-
+	book_file_span(s->eyes->core->book, span);
 	eyes_counters_span(s->eyes, span);
 }
 
@@ -150,7 +137,7 @@ equal(const char *a, const char *b)
 
 /* What the worker does now is another span, or the same. One that began before
  * its status ends here, too: whoever reads the state knows of no more of it
- * (span_files_open()). */
+ * (book_open_spans()). */
 static void
 look_at(struct eyes_spans *s, const struct worker *w, bool queue, int64_t now)
 {
@@ -230,12 +217,9 @@ eyes_spans_new(struct eyes_floor *eyes)
 	const struct core *core = eyes->core;
 
 	s->eyes = eyes;
-	if (core->state.daemon_running && !core->options->oneshot) {
-		span_files_uncounted(
-		    core->workspace, &core->state, clock_wall_ms(), count, s);
-		span_files_open(core->workspace, &core->state, false,
-		    clock_wall_ms(), record, s);
-	}
+	if (core->state.daemon_running && !core->options->oneshot)
+		book_open_spans(core->book, core->workspace, &core->state,
+		    false, clock_wall_ms(), record, s);
 	emit_subscribe(eyes->core, on_event, s);
 	return s;
 }
@@ -262,21 +246,13 @@ eyes_spans_begin(struct eyes_spans *s)
 	eyes_spans_patrol(s);
 }
 
-#define TIDY_MS (3600 * (int64_t)1000)
-
 void
 eyes_spans_patrol(struct eyes_spans *s)
 {
-	int64_t now = clock_wall_ms();
-
 	if (!s->begun)
 		return;
 	look_at_source(s);
 	look(s);
-	if (now - s->tidied_ms < TIDY_MS && now >= s->tidied_ms)
-		return;
-	s->tidied_ms = now;
-	span_files_tidy(s->eyes->core->workspace, now);
 }
 
 void

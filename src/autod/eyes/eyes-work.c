@@ -10,8 +10,10 @@
 #include "plan-set.h"
 #include "queue-view.h"
 #include "task-run.h"
-#include "team-book.h"
 #include "team-floor.h"
+#include "team-post.h"
+#include "team-request.h"
+#include "team-reserve.h"
 #include "view-doc.h"
 #include "view-goal.h"
 
@@ -94,8 +96,7 @@ fill_goals(struct eyes_floor *eyes, struct json_object *view)
 		const struct plan *plan = set->plans[i];
 		struct json_object *row;
 
-		if (plan->goal->implicit ||
-		    !goal_status_open(plan->goal->status))
+		if (!goal_status_open(plan->goal->status))
 			continue;
 		if (count == EYES_GOALS_MAX) {
 			more++;
@@ -114,17 +115,16 @@ fill_goals(struct eyes_floor *eyes, struct json_object *view)
 static void
 fill_team(struct eyes_floor *eyes, struct json_object *view)
 {
-	const struct team_book *book = eyes->team->book;
+	const struct team_floor *floor = eyes->team;
 	struct json_object *team = view_of(view, "team");
 
-	json_set_int(team, "mail_open",
-	    (int64_t)team_book_count(book, STORE_MAIL, NULL));
-	json_set_int(team, "mail_person",
-	    (int64_t)team_book_count(book, STORE_MAIL, ACTOR_PERSON));
-	json_set_int(team, "questions",
-	    (int64_t)team_book_count(book, STORE_REQUEST, NULL));
-	json_set_int(team, "reservations",
-	    (int64_t)team_book_count(book, STORE_RESERVATION, NULL));
+	json_set_int(team, "mail_open", (int64_t)team_post_count(floor, NULL));
+	json_set_int(
+	    team, "mail_person", (int64_t)team_post_count(floor, ACTOR_PERSON));
+	json_set_int(
+	    team, "questions", (int64_t)team_requests_count(floor->requests));
+	json_set_int(
+	    team, "reservations", (int64_t)team_reserve_count(floor->reserve));
 }
 
 void

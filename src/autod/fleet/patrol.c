@@ -305,7 +305,7 @@ patrol_run(struct patrol *patrol, bool all)
 	struct fleet *fleet = patrol->fleet;
 
 	hooks_drain(fleet->hooks);
-	persist_check_foreign(fleet->core);
+	persist_check_book(fleet->core);
 	if (list_is_due(fleet, all))
 		tmux_list(fleet->core->tmux, on_sessions, fleet);
 	check_lives(fleet);

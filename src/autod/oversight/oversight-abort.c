@@ -9,6 +9,7 @@
 #include "agent.h"
 #include "api.h"
 #include "auto.h"
+#include "book-history.h"
 #include "buf.h"
 #include "clock.h"
 #include "detection.h"
@@ -32,12 +33,6 @@
 #define EVIDENCE_MAX ((size_t)8 * 1024 * 1024)
 #define TASKS_MAX    200 /* that there is evidence of */
 #define CHECKS_MAX   50 /* of all workers that are looked at */
-#define FILED_MAX    2000
-
-struct filed {
-	const char *task;
-	char outcome[32]; /* "" = none */
-};
 
 /* --- evidence -------------------------------------------------------- */
 
@@ -49,21 +44,31 @@ folder(const struct oversight_floor *floor, const char *task)
 	return workspace_path(floor->core->workspace, name);
 }
 
+static bool
+on_turn(const char *task, int64_t seq, struct json_object *record, void *arg)
+{
+	struct buf *text = arg;
+
+	(void)task;
+	(void)seq;
+	json_print(record, false, text);
+	buf_addc(text, '\n');
+	return text->len < EVIDENCE_MAX;
+}
+
 void
 oversight_abort_keep_iterations(
     const struct oversight_floor *floor, const char *task)
 {
 	cleanup_free char *dir = folder(floor, task);
 	cleanup_free char *copy = file_join(dir, "iterations.jsonl");
-	cleanup_free char *name = xasprintf("iterations/%s.jsonl", task);
-	cleanup_free char *file = workspace_path(floor->core->workspace, name);
 	cleanup_buf struct buf text = BUF_INIT;
 	struct err err = { 0 };
 
-	if (!file_exists(file))
-		return;
-	if (file_read(file, EVIDENCE_MAX, &text, &err) < 0 ||
-	    file_replace(copy, text.data, text.len, 0600, &err) < 0)
+	if (book_read_turns(floor->core->book, task, 0, on_turn, &text, &err) <
+		0 ||
+	    (text.len > 0 &&
+		file_replace(copy, text.data, text.len, 0600, &err) < 0))
 		log_debug("%s", err.msg);
 }
 
@@ -220,24 +225,11 @@ interrupt(const struct oversight_floor *floor, const struct task *t)
 		operation_cancel(&agent->op->op, "its task is aborted");
 }
 
-static bool
-on_filed(struct json_object *record, void *arg)
-{
-	struct filed *filed = arg;
-
-	if (strcmp(json_string_or(record, "id", ""), filed->task) == 0)
-		snprintf(filed->outcome, sizeof filed->outcome, "%s",
-		    json_string_or(record, "outcome", ""));
-	return true;
-}
-
 static void
 refuse_unknown(const struct oversight_floor *floor, struct server_call *call,
     const char *name)
 {
-	cleanup_free char *file =
-	    workspace_path(floor->core->workspace, "tasks.jsonl");
-	struct filed filed = { .task = name };
+	struct task *filed;
 
 	if (fleet_find(floor->fleet, name) != NULL) {
 		serve_refuse(call, API_STATUS,
@@ -246,16 +238,17 @@ refuse_unknown(const struct oversight_floor *floor, struct server_call *call,
 		    name, name);
 		return;
 	}
-	jsonl_last(file, FILED_MAX, on_filed, &filed, NULL);
-	if (filed.outcome[0] != '\0')
+	filed = book_find_task(floor->core->book, name);
+	if (filed != NULL)
 		serve_refuse(call, API_STATUS, "%s has ended already: %s", name,
-		    filed.outcome);
+		    task_outcome_name(filed->outcome));
 	else
 		serve_refuse(call, API_UNKNOWN,
 		    "%s is neither a worker nor a task that is in progress; "
 		    "type: llmc task list; one that nobody has taken is "
 		    "removed with: llmc task drop %s",
 		    name, name);
+	task_free(filed);
 }
 
 /* Answer those who wait for this task. err: NULL = it is aborted. */

@@ -5,15 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "book-history.h"
 #include "cost-estimate.h"
-#include "json.h"
-#include "jsonl.h"
 #include "mem.h"
 #include "oversight-costs.h"
-#include "task-json.h"
 #include "task-run.h"
 #include "task.h"
-#include "workspace.h"
 
 #define MICROS    1e6
 #define COSTS     64 /* tasks of a kind that are remembered */
@@ -77,25 +74,23 @@ oversight_costs_add(struct oversight_costs *costs, const struct task *t)
 }
 
 static bool
-on_filed(struct json_object *record, void *arg)
+on_filed(const struct task *t, int64_t filed, void *arg)
 {
-	struct task *t = NULL;
-
-	if (strcmp(json_string_or(record, "outcome", ""), "landed") == 0 &&
-	    task_from_json(record, "", &t, NULL) == 0)
-		oversight_costs_add(arg, t);
-	task_free(t);
+	(void)filed;
+	oversight_costs_add(arg, t);
 	return true;
 }
 
 void
-oversight_costs_load(
-    struct oversight_costs *costs, const struct workspace *workspace)
+oversight_costs_load(struct oversight_costs *costs, struct book *book)
 {
-	cleanup_free char *file = workspace_path(workspace, "tasks.jsonl");
-
 	oversight_costs_release(costs);
-	jsonl_last(file, FILED_MAX, on_filed, costs, NULL);
+	book_each_task(book,
+	    &(struct book_tasks){ .outcome = task_outcome_name(OUTCOME_LANDED),
+		.limit = FILED_MAX,
+		.oldest_first = true,
+		.brief = true },
+	    on_filed, costs, NULL);
 }
 
 double

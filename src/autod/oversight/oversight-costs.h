@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct book;
 struct cost_kind;
 struct task;
-struct workspace;
 
 /* Zeroes are the beginning. */
 struct oversight_costs {
@@ -24,8 +24,7 @@ struct oversight_costs {
 bool oversight_costs_counts(const struct task *task);
 
 /* Of the tasks that are filed, instead of what is known. */
-void oversight_costs_load(
-    struct oversight_costs *costs, const struct workspace *workspace);
+void oversight_costs_load(struct oversight_costs *costs, struct book *book);
 /* One more has landed. */
 void
 oversight_costs_add(struct oversight_costs *costs, const struct task *task);

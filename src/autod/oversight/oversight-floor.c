@@ -44,8 +44,8 @@ find(const struct oversight_floor *floor, const char *task)
 static struct watched *
 load(struct oversight_floor *floor, const char *task)
 {
-	struct watched *w = watched_new(
-	    floor->core->workspace, task, &floor->config.thresholds);
+	struct watched *w =
+	    watched_new(floor->core->book, task, &floor->config.thresholds);
 
 	LIST_INSERT_HEAD(&floor->watched, w, entry);
 	floor->unpruned = floor->unpruned || w->count == 0;
@@ -109,24 +109,23 @@ is_in_progress(const void *arg, const char *task)
 	    oversight_hand_is_held(floor, task);
 }
 
-/* When there are more files than before. */
+/* When there are more than before. */
 static void
 prune(struct oversight_floor *floor)
 {
 	if (!floor->config.enabled || !floor->unpruned)
 		return;
 	floor->unpruned = false;
-	watched_prune(floor->core->workspace, is_in_progress, floor);
+	watched_prune(floor->core->book, is_in_progress, floor);
 }
 
-/* Does nobody work on it, and no landing? Its file has everything. */
+/* Does nobody work on it, and no landing? Its records have everything. */
 static bool
 is_left(const struct oversight_floor *floor, const struct watched *w)
 {
 	const struct task *t = state_task(&floor->core->state, w->task);
 
-	return !w->unwritten && !oversight_hand_is_held(floor, w->task) &&
-	    !watched_waits(w) &&
+	return !oversight_hand_is_held(floor, w->task) && !watched_waits(w) &&
 	    (t == NULL ||
 		(w->open == NULL &&
 		    (t->step == TASK_WAITING || t->step == TASK_PARKED)));
@@ -473,8 +472,7 @@ on_event(const struct event *event, void *arg)
 		forget_all(floor);
 		read_settings(floor);
 		if (floor->config.enabled)
-			oversight_costs_load(
-			    &floor->costs, floor->core->workspace);
+			oversight_costs_load(&floor->costs, floor->core->book);
 		load_parked(floor);
 		break;
 	default:
@@ -495,7 +493,7 @@ floor_begin(void *self)
 	floor->unpruned = true;
 	prune(floor);
 	if (floor->config.enabled)
-		oversight_costs_load(&floor->costs, floor->core->workspace);
+		oversight_costs_load(&floor->costs, floor->core->book);
 	load_parked(floor);
 	loop_call_request(floor->settle);
 	life_floor_begun(floor->core);

@@ -1,52 +1,53 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "behaviour-metrics.h"
 #include "behaviour.h"
+#include "book-history.h"
 #include "clock.h"
-#include "errtext.h"
-#include "file.h"
 #include "json.h"
-#include "jsonl.h"
-#include "log.h"
 #include "mem.h"
 #include "strv.h"
 #include "telling.h"
 #include "watched.h"
 #include "word.h"
-#include "workspace.h"
 
-#define FILE_SIZE   ((int64_t)4 * 1024 * 1024)
-#define FILE_KEEP   1
-#define TASKS_MAX   200 /* whose files are kept */
+#define TASKS_MAX   200 /* whose turns are kept */
+#define TURNS_MAX   1000 /* records of a task */
 #define TOUCHED_MAX 20000 /* files of a task that are remembered */
 #define REPLAY_MAX  100 /* records; a carry stands for those before */
 
 /* --- records --------------------------------------------------------- */
 
-/* Whatever cannot be written is known to this daemon. */
 static void
-append(struct watched *w, const char *worker, struct json_object *record)
+put(struct watched *w, const char *worker, int64_t seq,
+    struct json_object *record)
 {
-	struct err err = { 0 };
-
 	json_set_int(record, "at_ms", clock_wall_ms());
 	if (worker != NULL)
 		json_set_string(record, "worker", worker);
-	if (jsonl_append(w->file, record, FILE_SIZE, FILE_KEEP, &err) < 0 &&
-	    !w->unwritten) {
-		w->unwritten = true;
-		log_info("what oversight sees of %s is not recorded: %s",
-		    w->task, err.msg);
-	}
+	book_put_turn(w->book, w->task, seq, record);
 	json_object_put(record);
+}
+
+static void
+append(struct watched *w, const char *worker, struct json_object *record)
+{
+	put(w, worker, ++w->seq, record);
+	if (w->seq % 100 == 0 && w->seq > TURNS_MAX)
+		book_delete_turns(w->book, w->task, w->seq - TURNS_MAX);
+}
+
+/* An iteration that is open has one record, as long as it is. */
+static void
+drop_open(struct watched *w)
+{
+	if (w->open_seq > 0)
+		book_delete_turn(w->book, w->task, w->open_seq);
+	w->open_seq = 0;
 }
 
 static struct json_object *
@@ -181,7 +182,7 @@ tell_outcome(struct watched *w, const struct watched_trial *t)
 	append(w, NULL, record);
 }
 
-/* After behaviour_add(). tell: the file does not have it yet. */
+/* After behaviour_add(). tell: it is not recorded yet. */
 static void
 judge_trials(struct watched *w, bool tell)
 {
@@ -249,12 +250,14 @@ replay_intervention(struct watched *w, struct json_object *json)
 }
 
 static bool
-on_record(struct json_object *record, void *arg)
+on_record(const char *task, int64_t seq, struct json_object *record, void *arg)
 {
 	struct watched *w = arg;
 	struct json_object *json = NULL;
 	struct iteration *iteration = NULL;
 
+	(void)task;
+	w->seq = seq;
 	if (w->count == 0 &&
 	    json_object_object_get_ex(record, "carry", &json) &&
 	    iteration_from_json(json, "", 1, &iteration, NULL) == 0) {
@@ -274,11 +277,13 @@ on_record(struct json_object *record, void *arg)
 		0) {
 		iteration_unref(w->open);
 		w->open = iteration;
+		w->open_seq = seq;
 	}
 	if (json_object_object_get_ex(record, "iteration", &json) &&
 	    iteration_from_json(json, "", w->count + 1, &iteration, NULL) ==
 		0) {
 		iteration_unref(take_ptr(&w->open));
+		w->open_seq = 0;
 		take(w, iteration, false);
 		iteration_unref(iteration);
 	}
@@ -294,20 +299,15 @@ init(struct watched *w, const struct thresholds *thresholds)
 }
 
 struct watched *
-watched_new(const struct workspace *workspace, const char *task,
-    const struct thresholds *thresholds)
+watched_new(
+    struct book *book, const char *task, const struct thresholds *thresholds)
 {
-	cleanup_free char *dir = workspace_path(workspace, "iterations");
-	cleanup_free char *name = xasprintf("%s.jsonl", task);
 	struct watched *w = xcalloc(1, sizeof *w);
-	struct err err = { 0 };
 
 	w->task = xstrdup(task);
-	w->file = file_join(dir, name);
+	w->book = book;
 	init(w, thresholds);
-	if (file_mkdirs(dir, 0700, &err) < 0)
-		log_debug("%s", err.msg);
-	jsonl_last(w->file, REPLAY_MAX, on_record, w, NULL);
+	book_read_turns(book, task, REPLAY_MAX, on_record, w, NULL);
 	return w;
 }
 
@@ -331,7 +331,6 @@ watched_free(struct watched *w)
 	if (w == NULL)
 		return;
 	release(w);
-	free(w->file);
 	free(w->task);
 	free(w);
 }
@@ -341,14 +340,14 @@ watched_restart(struct watched *w, const struct thresholds *thresholds)
 {
 	struct watched fresh = { .entry = w->entry,
 		.task = w->task,
-		.file = w->file,
+		.book = w->book,
 		.mark = w->mark };
 
 	w->mark.transcript = NULL; /* taken over */
 	release(w);
 	*w = fresh;
 	init(w, thresholds);
-	jsonl_remove(w->file, FILE_KEEP);
+	book_delete_turns(w->book, w->task, INT64_MAX);
 }
 
 /* --- the next one ---------------------------------------------------- */
@@ -360,13 +359,16 @@ watched_changed(struct watched *w, const char *worker)
 
 	json_set(record, "open", iteration_to_json(w->open));
 	json_set(record, "mark", mark_to_json(&w->mark));
-	append(w, worker, record);
+	if (w->open_seq == 0)
+		w->open_seq = ++w->seq;
+	put(w, worker, w->open_seq, record);
 }
 
 void
 watched_begin(
     struct watched *w, const char *worker, struct iteration *iteration)
 {
+	drop_open(w);
 	iteration_unref(w->open);
 	w->open = iteration;
 	xstrset(&w->objective, iteration->objective);
@@ -417,6 +419,7 @@ watched_judge(struct watched *w, const char *worker,
 	    check_to_json(w, intervene_worst(&w->intervene, severity, policy)));
 	json_set(record, "due", due_to_json(w));
 	json_set(record, "intervene", intervene_to_json(&w->intervene));
+	drop_open(w);
 	append(w, worker, record);
 	iteration_unref(iteration);
 }
@@ -516,32 +519,29 @@ watched_due(const struct watched *w, enum detection_type *ret_type)
 	return most;
 }
 
-/* --- old files ------------------------------------------------------- */
+/* --- old ones ---------------------------------------------------------- */
 
-static int
-by_age(const struct dirent **a, const struct dirent **b)
+struct pruning {
+	struct book *book;
+	watched_keeps_fn *keeps;
+	const void *arg;
+	int count;
+};
+
+static bool
+on_task(const char *task, void *arg)
 {
-	return strverscmp((*b)->d_name, (*a)->d_name);
+	struct pruning *p = arg;
+
+	if (p->count++ >= TASKS_MAX && !p->keeps(p->arg, task))
+		book_delete_turns(p->book, task, INT64_MAX);
+	return true;
 }
 
-/* Ids grow: the highest are the newest. Each task has FILE_KEEP + 1 files. */
 void
-watched_prune(
-    const struct workspace *workspace, watched_keeps_fn *keeps, const void *arg)
+watched_prune(struct book *book, watched_keeps_fn *keeps, const void *arg)
 {
-	cleanup_free char *dir = workspace_path(workspace, "iterations");
-	struct dirent **list = NULL;
-	int count = scandir(dir, &list, NULL, by_age), kept = 0;
-
-	for (int i = 0; i < count; i++) {
-		cleanup_free char *path = file_join(dir, list[i]->d_name);
-		cleanup_free char *task =
-		    xstrndup(list[i]->d_name, strcspn(list[i]->d_name, "."));
-
-		if (task[0] != '\0' && kept++ >= TASKS_MAX * (FILE_KEEP + 1) &&
-		    !keeps(arg, task))
-			unlink(path);
-		free(list[i]);
-	}
-	free(list);
+	book_turn_tasks(book, on_task,
+	    &(struct pruning){ .book = book, .keeps = keeps, .arg = arg },
+	    NULL);
 }

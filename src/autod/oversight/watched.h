@@ -2,11 +2,11 @@
 
 /*
  * A task that is watched: its iterations, what the detectors think of them, and
- * what is to be done about it. It is kept in .llmc/iterations/<task>.jsonl, a
- * record a line, and read again by the next daemon:
+ * what is to be done about it. It is kept in the book (its turns), and read
+ * again by the next daemon:
  *
  *   {"at_ms", "worker", "open": an iteration whose check is not over,
- *    "mark"}
+ *    "mark"}; removed with the next iteration
  *   {"at_ms", "worker", "carry": those before as one, "iteration", "mark",
  *    "check": {"status", "metrics", "detections"}, "due": {type: level},
  *    "intervene"}
@@ -15,8 +15,7 @@
  *    "intervene"}
  *   {"at_ms", "outcome": {"type", "level", "iteration", "outcome"}}
  *
- * What is in the file survives a kill. The file is bounded, and so is what is
- * read again: of what came earlier only its sums are known.
+ * What is read again is bounded: of what came earlier only its sums are known.
  */
 #ifndef WATCHED_H
 #define WATCHED_H
@@ -31,9 +30,9 @@
 #include "strmap.h"
 
 struct behaviour;
+struct book;
 struct detection;
 struct thresholds;
-struct workspace;
 
 /* What had been counted at the last iteration. */
 struct watched_mark {
@@ -69,7 +68,10 @@ struct watched_giving {
 
 struct watched {
 	LIST_ENTRY(watched) entry;
-	char *task, *file;
+	char *task;
+	struct book *book;
+	int64_t seq; /* of its last record */
+	int64_t open_seq; /* of the one about `open`, 0 = none */
 	struct behaviour *behaviour;
 	struct intervene intervene;
 	enum intervention due[DETECTION_TYPES]; /* not delivered yet */
@@ -80,7 +82,6 @@ struct watched {
 	char *objective; /* of the last iteration, NULL = none */
 	struct watched_mark mark;
 	struct watched_carry carry;
-	bool unwritten; /* that was logged */
 	struct strmap touched; /* files that the task has changed */
 	char **touched_names;
 	size_t touched_count;
@@ -92,9 +93,9 @@ struct watched {
 
 LIST_HEAD(watched_list, watched);
 
-/* With what its file has; the caller frees it. */
-struct watched *watched_new(const struct workspace *workspace, const char *task,
-    const struct thresholds *thresholds);
+/* With what is recorded; the caller frees it. */
+struct watched *watched_new(
+    struct book *book, const char *task, const struct thresholds *thresholds);
 void watched_free(struct watched *watched);
 /* Another task under the same name: forget all but what had been counted. */
 void
@@ -136,10 +137,9 @@ watched_worst(const struct watched *watched, struct detection *ret_detection);
 enum intervention
 watched_due(const struct watched *watched, enum detection_type *ret_type);
 
-/* Remove the files of all but the newest tasks, and of those that keeps()
+/* Remove the turns of all but the newest tasks, and of those that keeps()
  * wants. */
 typedef bool watched_keeps_fn(const void *arg, const char *task);
-void watched_prune(const struct workspace *workspace, watched_keeps_fn *keeps,
-    const void *arg);
+void watched_prune(struct book *book, watched_keeps_fn *keeps, const void *arg);
 
 #endif

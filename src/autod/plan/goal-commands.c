@@ -14,7 +14,6 @@
 #include "plan-change.h"
 #include "plan-commands.h"
 #include "plan-floor.h"
-#include "plan-implicit.h"
 #include "plan-query.h"
 #include "plan-replan.h"
 #include "plan-revise.h"
@@ -206,11 +205,8 @@ replan(struct plan_floor *floor, struct server_call *call,
 	struct err err = { 0 };
 
 	if (json_string_or(params, "plan", NULL) == NULL) {
-		if (plan->goal->implicit) {
-			plan_implicit_refuse(plan->goal, &err);
-			plan_call_refuse(call, &err);
-		} else if (planner_ask(
-			       floor->planner, plan->goal->id, false, &err) < 0)
+		if (planner_ask(floor->planner, plan->goal->id, false, &err) <
+		    0)
 			plan_call_refuse(call, &err);
 		else
 			plan_call_answer(floor, call, plan->goal->id,
@@ -309,9 +305,7 @@ move(struct plan_floor *floor, struct server_call *call,
 	plan_change_begin(
 	    &change, floor, plan, json_string_or(params, "reason", NULL));
 	/* A completed goal becomes active by a revert, not by a command. */
-	if (goal->implicit && !plan_implicit_may(plan, to))
-		r = plan_implicit_refuse(goal, &err);
-	else if (to == GOAL_ACTIVE && goal->status != GOAL_PAUSED)
+	if (to == GOAL_ACTIVE && goal->status != GOAL_PAUSED)
 		r = err_set(&err, API_E_TRANSITION, "goal %s is %s, not paused",
 		    goal->id, goal_status_name(goal->status));
 	else
@@ -356,40 +350,29 @@ archive_goal(struct plan_floor *floor, struct server_call *call,
 
 /* --- looking --------------------------------------------------------- */
 
-/* One goal after the other, so that none of them waits in memory: rows are the
- * nodes of the first that has no summary yet. */
+/* One goal after the other, so that their nodes are not all in memory. */
 static void
-list_next(struct plan_floor *floor, struct server_call *call,
-    struct json_object *asked, struct json_object *rows)
+list_all(struct plan_floor *floor, struct server_call *call)
 {
-	struct json_object *ended = json_object_object_get(asked, "ended");
-	struct json_object *done = json_object_object_get(asked, "summaries");
-	size_t at = json_object_array_length(done);
+	cleanup_json struct json_object *ended =
+	    plan_call_goals(floor, call, NULL);
+	cleanup_json struct json_object *summaries = json_object_new_array();
 
-	if (rows != NULL)
-		json_object_array_add(done,
-		    plan_view_summary(
-			json_object_array_get_idx(ended, at++), rows));
-	if (at == json_object_array_length(ended))
-		serve_reply(floor->core, call,
-		    plan_view_list(plan_floor_set(floor), ended, done));
-	else
-		plan_query_records(floor, call, asked, STORE_NODE,
-		    json_string_or(
-			json_object_array_get_idx(ended, at), "goalId", ""),
-		    NULL, list_next);
-}
+	if (ended == NULL)
+		return;
+	for (size_t i = 0; i < json_object_array_length(ended); i++) {
+		struct json_object *goal = json_object_array_get_idx(ended, i);
+		cleanup_json struct json_object *nodes =
+		    plan_query_records(floor, call, BOOK_NODE,
+			json_string_or(goal, "goalId", ""), NULL);
 
-static void
-list_ended(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, struct json_object *ended)
-{
-	cleanup_json struct json_object *asked = json_object_new_object();
-
-	(void)params;
-	json_set(asked, "ended", json_object_get(ended));
-	json_set(asked, "summaries", json_object_new_array());
-	list_next(floor, call, asked, NULL);
+		if (nodes == NULL)
+			return;
+		json_object_array_add(
+		    summaries, plan_view_summary(goal, nodes));
+	}
+	serve_show(
+	    call, plan_view_list(plan_floor_set(floor), ended, summaries));
 }
 
 static void
@@ -400,18 +383,19 @@ on_list(void *arg, struct server_call *call, struct json_object *params)
 	if (!plan_call_begin(floor, call))
 		return;
 	if (json_bool_or(params, "all", false))
-		plan_call_goals(floor, call, params, list_ended);
+		list_all(floor, call);
 	else
-		serve_reply(floor->core, call,
-		    plan_view_list(plan_floor_set(floor), NULL, NULL));
+		serve_show(
+		    call, plan_view_list(plan_floor_set(floor), NULL, NULL));
 }
 
 static void
 show(struct plan_floor *floor, struct server_call *call,
     struct json_object *params, struct plan *plan)
 {
+	(void)floor;
 	(void)params;
-	serve_reply(floor->core, call, plan_view_show(plan));
+	serve_show(call, plan_view_show(plan));
 }
 
 static void
@@ -420,7 +404,7 @@ on_status(void *arg, struct server_call *call, struct json_object *params)
 	struct plan_floor *floor = arg;
 
 	(void)params;
-	serve_reply(floor->core, call, plan_view_status(floor));
+	serve_show(call, plan_view_status(floor));
 }
 
 /* --- registering ----------------------------------------------------- */
@@ -429,8 +413,11 @@ on_status(void *arg, struct server_call *call, struct json_object *params)
 	static void name(                                                    \
 	    void *arg, struct server_call *call, struct json_object *params) \
 	{                                                                    \
-		if (begin(arg, call))                                        \
-			plan_call_goal(arg, call, params, fn);               \
+		struct plan *plan;                                           \
+                                                                             \
+		if (begin(arg, call) &&                                      \
+		    (plan = plan_call_goal(arg, call, params)) != NULL)      \
+			fn(arg, call, params, plan);                         \
 	}
 
 ON_GOAL(on_show, plan_call_begin, show)

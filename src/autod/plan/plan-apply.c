@@ -8,11 +8,10 @@
 #include "mem.h"
 #include "plan-apply.h"
 #include "plan-assignment.h"
+#include "plan-book.h"
 #include "plan-dispatch.h"
 #include "plan-floor.h"
-#include "plan-log.h"
 #include "plan-meta.h"
-#include "plan-persist.h"
 #include "plan-set.h"
 #include "reconcile.h"
 #include "workspace.h"
@@ -23,43 +22,28 @@ void
 plan_apply_assignment(
     struct plan_floor *floor, const struct plan_assignment *assignment)
 {
-	struct plan_persist *persist = plan_floor_persist(floor);
 	const struct plan_dispatch *last = plan_assignment_last(assignment);
 
-	plan_persist_record(
-	    persist, STORE_ASSIGNMENT, assignment->goal_id, assignment->id);
+	plan_book_record(
+	    floor, BOOK_ASSIGNMENT, assignment->goal_id, assignment->id);
 	if (last != NULL)
-		plan_persist_dispatch(persist, last);
+		plan_book_dispatch(floor, last);
 }
 
 static void
 store_records(struct plan_floor *floor, const struct reconcile_result *result)
 {
-	struct plan_persist *persist = plan_floor_persist(floor);
-
 	for (size_t i = 0; i < result->plan_count; i++)
-		plan_persist_changes(persist, result->plans[i]->plan,
-		    &result->plans[i]->changes);
+		plan_book_changes(
+		    floor, result->plans[i]->plan, &result->plans[i]->changes);
 	for (size_t i = 0; i < result->assignment_count; i++)
 		plan_apply_assignment(floor, result->assignments[i]);
 	for (size_t i = 0; i < result->crystal_count; i++)
-		plan_persist_record(persist, STORE_CRYSTAL,
+		plan_book_record(floor, BOOK_CRYSTAL,
 		    result->crystals[i]->goal_id, result->crystals[i]->id);
 }
 
 /* --- events ----------------------------------------------------------- */
-
-void
-plan_apply_tell(struct plan_floor *floor, const struct event *event)
-{
-	const struct plan *plan =
-	    plan_set_plan(plan_floor_set(floor), event->goal);
-
-	if (plan != NULL && plan->goal->implicit)
-		plan_log_add(floor->log, event);
-	else
-		emit(floor->core, event);
-}
 
 static void
 tell(struct plan_floor *floor, const struct reconcile_event *e)
@@ -87,7 +71,7 @@ tell(struct plan_floor *floor, const struct reconcile_event *e)
 		.dispatch = json_string_or(e->data, "dispatchId", NULL),
 		.data = data.data,
 	};
-	plan_apply_tell(floor, &event);
+	emit(floor->core, &event);
 }
 
 /* Telling a person is the dispatch itself: not before it is stored. */
@@ -124,7 +108,7 @@ plan_apply_revision(struct plan_floor *floor, const struct plan_goal *goal,
 		    .actor = r->actor,
 		    .root = floor->core->workspace->root }));
 	json_print(json, false, &data);
-	plan_apply_tell(floor,
+	emit(floor->core,
 	    &(struct event){ .kind = r->version == 1 ? EVENT_PLAN_CREATED :
 						       EVENT_PLAN_UPDATED,
 		.goal = goal->id,
@@ -141,7 +125,7 @@ plan_apply_status(struct plan_floor *floor, const struct plan_goal *goal,
 {
 	if (goal->status == before)
 		return;
-	plan_apply_tell(floor,
+	emit(floor->core,
 	    &(struct event){
 		.kind = (enum event_kind)(EVENT_GOAL_ACTIVE + goal->status),
 		.goal = goal->id,
@@ -159,13 +143,13 @@ plan_apply_edit(struct plan_floor *floor, const struct plan *plan,
 	const struct plan_revision *r =
 	    &goal->revisions[goal->revision_count - 1];
 
-	plan_persist_changes(plan_floor_persist(floor), plan, changes);
+	plan_book_changes(floor, plan, changes);
 	plan_apply_revision(floor, goal, r);
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct plan_node *node = changes->nodes[i];
 
 		if (node->updated_ms == r->at_ms)
-			plan_apply_tell(floor,
+			emit(floor->core,
 			    &(struct event){
 				.kind = (enum event_kind)(
 				    EVENT_NODE_TODO + node->status),

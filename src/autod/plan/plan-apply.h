@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What was decided about plans, or changed in them, goes to the store, and what
- * happened is told. Decisions are carried out once all of it is stored
- * (plan-dispatch.h). For an open book only. */
+/* What was decided about plans, or changed in them, goes to the book, and what
+ * happened is told. Decisions are carried out once all of it is committed
+ * (plan-dispatch.h). PLAN_OPEN only. */
 #ifndef PLAN_APPLY_H
 #define PLAN_APPLY_H
 
 #include "plan-status.h"
 
-struct event;
 struct plan;
 struct plan_assignment;
 struct plan_changes;
@@ -36,9 +35,5 @@ void plan_apply_status(struct plan_floor *floor, const struct plan_goal *goal,
 /* The record of an assignment, with its last dispatch. */
 void plan_apply_assignment(
     struct plan_floor *floor, const struct plan_assignment *assignment);
-
-/* Tell what happened to a plan: everybody, or, for an implicit goal, only the
- * log of the store. */
-void plan_apply_tell(struct plan_floor *floor, const struct event *event);
 
 #endif

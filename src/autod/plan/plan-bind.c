@@ -16,12 +16,10 @@
 #include "mem.h"
 #include "plan-apply.h"
 #include "plan-bind.h"
+#include "plan-book.h"
 #include "plan-dispatch.h"
 #include "plan-edit.h"
 #include "plan-floor.h"
-#include "plan-implicit.h"
-#include "plan-persist.h"
-#include "plan-pool.h"
 #include "plan-ready.h"
 #include "plan-rollup.h"
 #include "plan-set.h"
@@ -73,13 +71,13 @@ plan_bind_find(const struct plan_set *set, const char *key,
 bool
 plan_bind_is_for(const struct task *task, const struct plan_assignment *a)
 {
-	cleanup_free char *key = NULL, *own = NULL;
+	cleanup_free char *key = NULL;
 
-	if (a->task == NULL || strcmp(a->task, task->id) != 0)
+	if (!intake_is_planned(task) || task->key == NULL || a->task == NULL ||
+	    strcmp(a->task, task->id) != 0)
 		return false;
-	own = plan_implicit_key(task, intake_is_planned(task));
 	key = xasprintf("%s/%s", a->goal_id, a->node_id);
-	return own != NULL && strcmp(own, key) == 0;
+	return strcmp(task->key, key) == 0;
 }
 
 struct plan_assignment *
@@ -127,8 +125,7 @@ reopen(struct plan_floor *floor, struct plan *plan,
 		.actor = "landing",
 		.why = t->reason != NULL ? t->reason : "taken back",
 		.now_ms = clock_wall_ms(),
-		.changes = &changes,
-		.by_task = true };
+		.changes = &changes };
 	int r = plan_edit_reopen(&edit, node->id, err);
 
 	if (r == 0)
@@ -190,14 +187,11 @@ add_assignment(struct plan_floor *floor, const struct plan_node *node,
 static void
 dispatch_first(struct plan_floor *floor, struct plan_assignment *a)
 {
-	static const char *const any[] = { RECONCILE_AGENT_ANY, NULL };
 	const struct reconcile_facts none = { .assignment_id = a->id };
 	struct reconcile_config config;
 	struct reconcile_result result;
 
 	reconcile_config_read(floor->core->settings, &config);
-	if (plan_implicit_is(plan_floor_set(floor), a))
-		config.allow_agents = any; /* auto mode gave it to a worker */
 	reconcile_now(
 	    plan_floor_set(floor), a, &none, &config, now_after(a), &result);
 	plan_apply(floor, &result);
@@ -208,14 +202,13 @@ int
 plan_bind(
     struct plan_floor *floor, const struct task *t, bool late, struct err *err)
 {
-	cleanup_free char *key = plan_implicit_key(t, intake_is_planned(t));
 	struct plan_assignment *a;
 	struct plan_node *node = NULL;
 	struct plan *plan = NULL;
 	int r;
 
-	if (plan_bind_find(plan_floor_set(floor), key, &plan, &node, err) < 0 ||
-	    node == NULL)
+	if (plan_bind_find(plan_floor_set(floor), t->key, &plan, &node, err) <
+	    0)
 		return err_set(err, -ESTALE, "its node is gone");
 	if (node->assignment != NULL &&
 	    plan_bind_wants_worker(plan_floor_set(floor), node->assignment)) {
@@ -323,8 +316,7 @@ give_up_child(
 		.actor = "task",
 		.why = why,
 		.now_ms = now_after(a),
-		.changes = &changes,
-		.by_task = true };
+		.changes = &changes };
 
 	if (plan_edit_cancel(&edit, a->node_id, NULL) == 0)
 		plan_apply_edit(floor, plan, &changes, before);
@@ -337,13 +329,11 @@ void
 plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
     const struct task *t, char *const *files)
 {
-	bool implicit = plan_implicit_is(plan_floor_set(floor), a);
-	/* A worker's word closes nothing: a commit on the branch does, a
-	 * result without one, or, for a task of a pool, what its source was
-	 * told. */
+	/* A worker's word closes nothing: a commit on the branch does, or a
+	 * result without one. */
 	bool good = (t->outcome == OUTCOME_LANDED ||
 			t->outcome == OUTCOME_NO_CHANGES) &&
-	    (t->commit != NULL || t->held_by != NULL || implicit ||
+	    (t->commit != NULL || t->held_by != NULL ||
 		verification_has_result(t));
 	struct plan_evidence evidence = { 0 };
 	cleanup_update struct update *update = NULL;
@@ -355,10 +345,6 @@ plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
 	struct reconcile_config config;
 	struct reconcile_result result;
 
-	if (!good && implicit) {
-		plan_pool_give_up(floor, a, t->reason);
-		return;
-	}
 	if (!good && task_run_is_child(t)) {
 		give_up_child(floor, a, t->reason);
 		return;
@@ -398,9 +384,9 @@ plan_bind_queue_again(struct plan_floor *floor, struct plan *plan,
 	    node, &(struct plan_node_move){ .to = NODE_QUEUED }, now, NULL);
 	plan_changed(&changes, node);
 	plan_rollup_from(plan, node, now, &changes);
-	plan_persist_changes(plan_floor_persist(floor), plan, &changes);
+	plan_book_changes(floor, plan, &changes);
 	plan_changes_release(&changes);
-	plan_apply_tell(floor,
+	emit(floor->core,
 	    &(struct event){ .kind = EVENT_NODE_QUEUED,
 		.goal = node->goal_id,
 		.node = node->id,
@@ -423,7 +409,7 @@ plan_bind_release(
 		return;
 	plan_set_relink(set, a);
 	plan_apply_assignment(floor, a);
-	plan_apply_tell(floor,
+	emit(floor->core,
 	    &(struct event){ .kind = EVENT_ASSIGNMENT_CANCELLED,
 		.goal = a->goal_id,
 		.node = a->node_id,

@@ -9,94 +9,110 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
+#include "persist.h"
+#include "plan-book.h"
 #include "plan-call.h"
 #include "plan-floor.h"
-#include "plan-persist.h"
 #include "plan-set.h"
-#include "planbook.h"
 #include "rpc.h"
 #include "serve.h"
-#include "store.h"
 
 #define SHOWN_MAX 5 /* goals that a message lists */
 #define PART_MIN  4 /* letters of an id that can stand for it */
 
-/* A call that waits for the store: for a goal, or until it may be answered. */
-struct plan_call_wait {
-	TAILQ_ENTRY(plan_call_wait) entry;
+/* A call that is answered after the commit. */
+struct wait {
+	TAILQ_ENTRY(wait) entry;
 	struct plan_calls *calls;
 	struct server_call *call;
-	struct json_object *params;
-	struct json_object *result; /* to be answered */
-	struct json_object *goals; /* that were read */
-	char *goal_id; /* that is being fetched */
-	int missing; /* the code if there is no such goal */
-	plan_call_fn *fn;
-	plan_call_goals_fn *goals_fn;
+	struct json_object *result;
+	char *goal_id; /* NULL = of none */
 };
 
-TAILQ_HEAD(plan_call_waits, plan_call_wait);
+TAILQ_HEAD(waits, wait);
 
 struct plan_calls {
 	struct plan_floor *floor;
-	struct plan_call_waits waiting;
+	struct waits waiting;
 };
 
-/* --- waiting --------------------------------------------------------- */
-
-static struct plan_call_wait *
-wait_new(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params)
-{
-	struct plan_call_wait *w = xcalloc(1, sizeof *w);
-
-	w->calls = floor->calls;
-	w->call = call;
-	w->params = json_object_get(params);
-	TAILQ_INSERT_TAIL(&floor->calls->waiting, w, entry);
-	return w;
-}
-
 static void
-wait_free(struct plan_call_wait *w)
+wait_free(struct wait *w)
 {
 	TAILQ_REMOVE(&w->calls->waiting, w, entry);
-	json_object_put(w->params);
 	json_object_put(w->result);
-	json_object_put(w->goals);
 	free(w->goal_id);
 	free(w);
 }
 
-/* The store cannot be written: it may take long until it can. A command without
- * a daemon ends, and what it changed with it. */
-static void
-refuse_changes(struct plan_calls *calls, const char *why)
-{
-	const struct plan_floor *floor = calls->floor;
-	struct plan_call_wait *w, *next;
+/* --- answers ----------------------------------------------------------- */
 
-	plan_persist_forget(plan_floor_persist(floor), calls);
-	for (w = TAILQ_FIRST(&calls->waiting); w != NULL; w = next) {
-		next = TAILQ_NEXT(w, entry);
-		if (w->result == NULL)
+static void
+on_committed(void *arg)
+{
+	struct wait *w = arg;
+
+	serve_show(w->call, take_ptr(&w->result));
+	wait_free(w);
+}
+
+void
+plan_call_answer(struct plan_floor *floor, struct server_call *call,
+    const char *goal_id, struct json_object *result)
+{
+	struct wait *w = xcalloc(1, sizeof *w);
+
+	w->calls = floor->calls;
+	w->call = call;
+	w->result = result;
+	xstrset(&w->goal_id, goal_id);
+	TAILQ_INSERT_TAIL(&floor->calls->waiting, w, entry);
+	persist_then(floor->core, w, on_committed, w);
+}
+
+/* goal_id NULL = all. */
+static void
+refuse(struct plan_calls *calls, const char *goal_id, const char *words)
+{
+	struct wait *w = NULL, *next;
+
+	TAILQ_FOREACH_SAFE(w, &calls->waiting, entry, next)
+	{
+		if (goal_id != NULL &&
+		    (w->goal_id == NULL || strcmp(w->goal_id, goal_id) != 0))
 			continue;
-		serve_refuse(w->call, API_FAILED,
-		    "the store of goals cannot be written%s: %s",
-		    floor->core->options->oneshot ?
-			", and nothing was changed" :
-			" now; the change is kept, and stored as soon as it "
-			"can be",
-		    why);
+		persist_forget(calls->floor->core, w);
+		serve_refuse(w->call, API_FAILED, "%s", words);
 		wait_free(w);
 	}
 }
 
+void
+plan_calls_refuse(
+    struct plan_calls *calls, const char *goal_id, const struct err *why)
+{
+	cleanup_free char *words = xasprintf(
+	    "it could not be stored, and nothing was changed: %s", why->msg);
+
+	refuse(calls, goal_id, words);
+}
+
+/* The book cannot be written: it may take long until it can. A command without
+ * a daemon ends, and what it changed with it. */
 static void
 on_event(const struct event *event, void *arg)
 {
-	if (event->kind == EVENT_STORE_UNWRITTEN)
-		refuse_changes(arg, event->reason);
+	struct plan_calls *calls = arg;
+	cleanup_free char *words = NULL;
+
+	if (event->kind != EVENT_STORE_UNWRITTEN)
+		return;
+	words = xasprintf("the book cannot be written%s: %s",
+	    calls->floor->core->options->oneshot ?
+		", and nothing was changed" :
+		" now; the change is kept, and stored as soon as it can be",
+	    event->reason);
+	refuse(calls, NULL, words);
 }
 
 /* --- life ------------------------------------------------------------ */
@@ -115,14 +131,9 @@ plan_calls_new(struct plan_floor *floor)
 void
 plan_calls_closed(struct plan_calls *calls)
 {
-	struct plan_call_wait *w;
-
-	while ((w = TAILQ_FIRST(&calls->waiting)) != NULL) {
-		serve_refuse(w->call, API_FAILED,
-		    "the store of goals was closed before this was stored; "
-		    "type: llmc goal list");
-		wait_free(w);
-	}
+	refuse(calls, NULL,
+	    "the plans were closed before this was saved; type: llmc goal "
+	    "list");
 }
 
 void
@@ -151,15 +162,9 @@ plan_call_begin(struct plan_floor *floor, struct server_call *call)
 			"" :
 			", then restart the daemon");
 		break;
-	case PLAN_OPENING:
-		serve_refuse(call, API_BUSY,
-		    "the store of goals is being opened; try again in a "
-		    "moment");
-		break;
 	case PLAN_JOB:
 		serve_refuse(call, API_BUSY,
-		    "the store of goals is being replaced; try again in a "
-		    "moment");
+		    "plans are being imported; try again in a moment");
 		break;
 	case PLAN_SAFE:
 		serve_refuse(call, API_FAILED, "goals are off: %s", floor->why);
@@ -175,9 +180,11 @@ plan_call_begin_change(struct plan_floor *floor, struct server_call *call)
 
 	if (!plan_call_begin(floor, call))
 		return false;
-	if (plan_persist_ready(plan_floor_persist(floor), &err) == 0)
+	if (persist_ready(floor->core, &err) == 0)
 		return true;
-	serve_refuse(call, API_FAILED, "%s", err.msg);
+	serve_refuse(call, API_FAILED,
+	    "the book cannot be written, so no plan is changed now: %s",
+	    err.msg);
 	return false;
 }
 
@@ -241,179 +248,129 @@ refuse_goal(struct server_call *call, const struct matches *m)
 		    m->count > SHOWN_MAX ? ", ..." : "");
 }
 
-static void
-on_fetched(void *arg)
+/* Of an earlier version: a goal of each task of a pool. There may be very many
+ * of them, and they are not listed. */
+static bool
+on_goal(const struct book_record *record, void *arg)
 {
-	struct plan_call_wait *w = arg;
-	struct plan_floor *floor = w->calls->floor;
-	struct plan *plan = plan_set_plan(plan_floor_set(floor), w->goal_id);
-
-	if (plan == NULL)
-		serve_refuse(w->call, w->missing,
-		    "there is no goal %s; see: llmc goal list --all",
-		    w->goal_id);
-	else
-		w->fn(floor, w->call, w->params, plan);
-	wait_free(w);
-}
-
-static void
-match_read(struct plan_call_wait *w)
-{
-	struct matches m = { .word = json_string_or(w->params, "goal", ""),
-		.missing = w->missing,
-		.shown = BUF_INIT };
-	size_t count = json_object_array_length(w->goals);
-
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *goal =
-		    json_object_array_get_idx(w->goals, i);
-
-		match(&m, json_string_or(goal, "goalId", ""),
-		    json_string_or(goal, "title", ""));
-	}
-	if (matched(&m) != NULL) {
-		w->goal_id = xstrdup(matched(&m));
-		planbook_fetch(
-		    w->calls->floor->book, w->goal_id, on_fetched, w);
-	} else {
-		refuse_goal(w->call, &m);
-		wait_free(w);
-	}
-	buf_release(&m.shown);
-}
-
-static void
-add_read(struct plan_call_wait *w, const struct store_change *record)
-{
-	const struct plan_set *set = plan_floor_set(w->calls->floor);
 	struct json_object *json = NULL;
 
-	if (plan_set_plan(set, record->id) != NULL ||
-	    json_parse(record->body, strlen(record->body), STORE_GOAL_MAX,
-		&json, NULL) < 0)
-		return;
-	/* There may be very many of them, and they are not listed. */
-	if (w->fn == NULL && json_bool_or(json, "implicit", false))
+	if (json_parse(record->body, strlen(record->body), BOOK_GOAL_MAX, &json,
+		NULL) < 0)
+		return true;
+	if (json_bool_or(json, "implicit", false))
 		json_object_put(json);
 	else
-		json_object_array_add(w->goals, json);
+		json_object_array_add(arg, json);
+	return true;
 }
 
-static void
-on_goals(const struct store_part *part, void *arg)
-{
-	struct plan_call_wait *w = arg;
+struct search {
+	struct book *book;
+	const char *part; /* of an id */
+	struct json_object *goals;
+	struct err *err;
+	int r;
+};
 
-	for (size_t i = 0; i < part->record_count; i++)
-		add_read(w, &part->records[i]);
-	if (!part->last)
-		return;
-	if (part->err != NULL) {
-		plan_call_refuse(w->call, part->err);
-		wait_free(w);
-	} else if (w->fn != NULL) {
-		match_read(w);
-	} else {
-		w->goals_fn(w->calls->floor, w->call, w->params, w->goals);
-		wait_free(w);
+static bool
+on_id(struct book_row *row, void *arg)
+{
+	struct search *s = arg;
+
+	if (strcasestr(book_text(row, 0), s->part) != NULL)
+		s->r = book_read_bodies(s->book, BOOK_GOAL, NULL,
+		    book_text(row, 0), on_goal, s->goals, s->err);
+	return s->r == 0;
+}
+
+/* The ids are in an index: the other goals are not read. */
+static int
+search(struct search *s)
+{
+	int r = book_query(s->book, "SELECT g.id FROM goals AS g ORDER BY g.id",
+	    NULL, 0, on_id, s, s->err);
+
+	return r < 0 ? r : s->r;
+}
+
+struct json_object *
+plan_call_goals(
+    struct plan_floor *floor, struct server_call *call, const char *part)
+{
+	const struct plan_set *set = plan_floor_set(floor);
+	struct json_object *goals = json_object_new_array();
+	struct book *book = floor->core->book;
+	struct err err = { 0 };
+	int r = part != NULL ?
+	    search(&(struct search){ book, part, goals, &err, 0 }) :
+	    book_read_bodies(book, BOOK_GOAL, NULL, NULL, on_goal, goals, &err);
+
+	if (r < 0) {
+		json_object_put(goals);
+		plan_call_refuse(call, &err);
+		return NULL;
 	}
+	for (size_t i = json_object_array_length(goals); i-- > 0;)
+		if (plan_set_plan(set,
+			json_string_or(json_object_array_get_idx(goals, i),
+			    "goalId", NULL)) != NULL)
+			json_object_array_del_idx(goals, i, 1);
+	return goals;
 }
 
-static struct plan_call_wait *
-read_goals(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params)
-{
-	struct plan_call_wait *w = wait_new(floor, call, params);
-
-	w->goals = json_object_new_array();
-	store_read(
-	    planbook_store(floor->book), STORE_GOAL, NULL, NULL, on_goals, w);
-	return w;
-}
-
-void
-plan_call_goals(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, plan_call_goals_fn *fn)
-{
-	read_goals(floor, call, params)->goals_fn = fn;
-}
-
-static void
+static struct plan *
 find_goal(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, int missing, plan_call_fn *fn)
+    struct json_object *params, int missing)
 {
 	const struct plan_set *set = plan_floor_set(floor);
 	struct matches m = { .word = json_string_or(params, "goal", ""),
 		.missing = missing,
 		.shown = BUF_INIT };
-	struct plan_call_wait *w;
+	cleanup_json struct json_object *ended = NULL;
+	struct plan *plan = NULL;
+	struct err err = { 0 };
 
 	for (size_t i = 0; i < set->plan_count; i++)
 		match(&m, set->plans[i]->goal->id, set->plans[i]->goal->title);
-	if (matched(&m) != NULL)
-		fn(floor, call, params, plan_set_plan(set, matched(&m)));
-	else if (m.count > 0)
-		refuse_goal(call, &m);
-	else {
-		w = read_goals(floor, call, params);
-		w->fn = fn;
-		w->missing = missing;
+	if (matched(&m) == NULL && m.count == 0) {
+		plan = plan_book_plan(floor, m.word, &err);
+		if (plan != NULL)
+			return plan;
+		err = (struct err){ 0 };
+		ended = strlen(m.word) < PART_MIN ?
+		    json_object_new_array() :
+		    plan_call_goals(floor, call, m.word);
+		if (ended == NULL)
+			return NULL;
+		for (size_t i = 0; i < json_object_array_length(ended); i++) {
+			struct json_object *goal =
+			    json_object_array_get_idx(ended, i);
+
+			match(&m, json_string_or(goal, "goalId", ""),
+			    json_string_or(goal, "title", ""));
+		}
 	}
-	buf_release(&m.shown);
-}
-
-void
-plan_call_goal(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, plan_call_fn *fn)
-{
-	find_goal(floor, call, params, API_E_UNKNOWN, fn);
-}
-
-void
-plan_call_plan(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, plan_call_fn *fn)
-{
-	find_goal(floor, call, params, API_E_NOT_FOUND, fn);
-}
-
-/* --- answers --------------------------------------------------------- */
-
-static void
-on_stored(const struct err *err, void *arg)
-{
-	struct plan_call_wait *w = arg;
-
-	if (err != NULL)
-		serve_refuse(w->call, API_FAILED,
-		    "it could not be stored, and nothing was changed: %s",
-		    err->msg);
+	if (matched(&m) == NULL)
+		refuse_goal(call, &m);
 	else
-		serve_reply(
-		    w->calls->floor->core, w->call, take_ptr(&w->result));
-	wait_free(w);
+		plan = plan_book_plan(floor, matched(&m), &err);
+	if (matched(&m) != NULL && plan == NULL)
+		plan_call_refuse(call, &err);
+	buf_release(&m.shown);
+	return plan;
 }
 
-void
-plan_call_answer(struct plan_floor *floor, struct server_call *call,
-    const char *goal_id, struct json_object *result)
+struct plan *
+plan_call_goal(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params)
 {
-	struct plan_call_wait *w = wait_new(floor, call, NULL);
-
-	w->result = result;
-	plan_persist_then(
-	    plan_floor_persist(floor), floor->calls, goal_id, on_stored, w);
+	return find_goal(floor, call, params, API_E_UNKNOWN);
 }
 
-struct plan_call_wait *
-plan_call_hold(struct plan_floor *floor, struct server_call *call)
+struct plan *
+plan_call_plan(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params)
 {
-	return wait_new(floor, call, NULL);
-}
-
-void
-plan_call_reply(struct plan_call_wait *w, struct json_object *result)
-{
-	w->result = result;
-	on_stored(NULL, w);
+	return find_goal(floor, call, params, API_E_NOT_FOUND);
 }

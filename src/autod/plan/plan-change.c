@@ -6,9 +6,9 @@
 #include "emit.h"
 #include "mem.h"
 #include "plan-apply.h"
+#include "plan-book.h"
 #include "plan-change.h"
 #include "plan-floor.h"
-#include "plan-persist.h"
 #include "plan-ready.h"
 
 struct node_before {
@@ -78,8 +78,7 @@ plan_change_end(struct plan_change *c)
 
 	plan_ready_queue(c->plan, c->edit.now_ms, &c->changes);
 	c->changes.goal = true;
-	plan_persist_changes(
-	    plan_floor_persist(c->floor), c->plan, &c->changes);
+	plan_book_changes(c->floor, c->plan, &c->changes);
 	for (size_t i = 0; i < goal->revision_count; i++)
 		if (goal->revisions[i].version > c->version)
 			plan_apply_revision(

@@ -2,10 +2,9 @@
 
 /*
  * One change of a plan, by a person unless edit.actor is set to another one: an
- * edit (plan-edit.h) between begin and end. All of it is stored in one
- * transaction: the changed records, the revision (plan.created or
- * plan.updated), and every
- * status that is another one than before. For an open book only.
+ * edit (plan-edit.h) between begin and end. All of it is committed together:
+ * the changed records, the revision (plan.created or plan.updated), and every
+ * status that is another one than before. PLAN_OPEN only.
  */
 #ifndef PLAN_CHANGE_H
 #define PLAN_CHANGE_H

@@ -10,14 +10,13 @@
 #include "errtext.h"
 #include "fleet.h"
 #include "json.h"
+#include "plan-book.h"
 #include "plan-call.h"
 #include "plan-change.h"
 #include "plan-commands.h"
 #include "plan-floor.h"
-#include "plan-implicit.h"
 #include "plan-kept.h"
 #include "plan-load.h"
-#include "plan-persist.h"
 #include "plan-replan.h"
 #include "plan-view.h"
 #include "planner.h"
@@ -106,8 +105,8 @@ keep(struct plan_floor *floor, struct json_object *params, struct plan *plan,
 	    err);
 	if (r == 0 && next != NULL) {
 		plan->goal->plan_wanted = plan->goal->plan_drafts = false;
-		plan_persist_record(plan_floor_persist(floor), STORE_GOAL,
-		    plan->goal->id, plan->goal->id);
+		plan_book_record(
+		    floor, BOOK_GOAL, plan->goal->id, plan->goal->id);
 		emit(floor->core,
 		    &(struct event){ .kind = EVENT_PLAN_DRAFTED,
 			.goal = plan->goal->id,
@@ -138,8 +137,7 @@ draft(struct plan_floor *floor, struct server_call *call,
 {
 	struct plan_edit none = { .plan = plan };
 	struct err err = { 0 };
-	int r = plan->goal->implicit ? plan_implicit_refuse(plan->goal, &err) :
-				       plan_edit_begin(&none, &err);
+	int r = plan_edit_begin(&none, &err);
 
 	if (r == 0 && json_string_or(params, "plan", NULL) != NULL)
 		r = keep(floor, params, plan, &err);
@@ -222,16 +220,22 @@ apply(struct plan_floor *floor, struct server_call *call,
 static void
 on_draft(void *arg, struct server_call *call, struct json_object *params)
 {
-	if (plan_call_begin_change(arg, call))
-		plan_call_plan(arg, call, params, draft);
+	struct plan *plan;
+
+	if (plan_call_begin_change(arg, call) &&
+	    (plan = plan_call_plan(arg, call, params)) != NULL)
+		draft(arg, call, params, plan);
 }
 
 static void
 on_apply(void *arg, struct server_call *call, struct json_object *params)
 {
+	struct plan *plan;
+
 	if (is_authorised(arg, call, params) &&
-	    plan_call_begin_change(arg, call))
-		plan_call_plan(arg, call, params, apply);
+	    plan_call_begin_change(arg, call) &&
+	    (plan = plan_call_plan(arg, call, params)) != NULL)
+		apply(arg, call, params, plan);
 }
 
 void

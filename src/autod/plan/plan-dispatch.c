@@ -18,16 +18,16 @@
 #include "persist.h"
 #include "plan-apply.h"
 #include "plan-bind.h"
+#include "plan-book.h"
 #include "plan-dispatch.h"
 #include "plan-floor.h"
-#include "plan-persist.h"
 #include "plan-ready.h"
 #include "plan-set.h"
 #include "plan-tasks.h"
 #include "planner.h"
 #include "reconcile.h"
 
-/* A decision that waits to be stored. */
+/* A decision that waits to be committed. */
 struct order {
 	TAILQ_ENTRY(order) entry;
 	struct plan_dispatcher *dispatcher;
@@ -63,17 +63,15 @@ plan_dispatch_ended(struct plan_floor *floor,
     struct plan_assignment *assignment, struct plan_dispatch *dispatch,
     enum dispatch_result result, const char *reason)
 {
-	struct plan_persist *persist = plan_floor_persist(floor);
-
 	dispatch->result = result;
 	assignment->updated_ms = clock_wall_ms();
-	plan_persist_record(
-	    persist, STORE_ASSIGNMENT, assignment->goal_id, assignment->id);
-	plan_persist_dispatch(persist, dispatch);
+	plan_book_record(
+	    floor, BOOK_ASSIGNMENT, assignment->goal_id, assignment->id);
+	plan_book_dispatch(floor, dispatch);
 	/* That it was given to a person is no sign that one has seen it. */
 	if (dispatch->mode == DISPATCH_ESCALATE)
 		return;
-	plan_apply_tell(floor,
+	emit(floor->core,
 	    &(struct event){ .kind = EVENT_DISPATCH_ENDED,
 		.goal = assignment->goal_id,
 		.node = assignment->node_id,
@@ -296,7 +294,7 @@ replan(struct order *order, const struct plan_assignment *a)
 }
 
 static void
-run_order(const struct err *refused, void *arg)
+run_order(void *arg)
 {
 	struct order *order = arg;
 	struct plan_floor *floor = order->dispatcher->floor;
@@ -306,9 +304,9 @@ run_order(const struct err *refused, void *arg)
 	    plan_assignment_find(a, order->dispatch) :
 	    NULL;
 
-	if (refused == NULL && d != NULL && d->result == DISPATCH_PENDING)
+	if (d != NULL && d->result == DISPATCH_PENDING)
 		carry_out(order->dispatcher, a, d, order->reason, order->text);
-	if (refused != NULL || !replan(order, a))
+	if (!replan(order, a))
 		order_free(order);
 	plan_tasks_changed(floor->tasks);
 }
@@ -326,8 +324,7 @@ plan_dispatch_then(struct plan_dispatcher *dispatcher,
 	xstrset(&order->reason, decision->reason);
 	xstrset(&order->text, decision->text);
 	TAILQ_INSERT_TAIL(&dispatcher->orders, order, entry);
-	plan_persist_then(plan_floor_persist(dispatcher->floor), dispatcher,
-	    decision->goal_id, run_order, order);
+	persist_then(dispatcher->floor->core, dispatcher, run_order, order);
 }
 
 /* --- what is stored only ---------------------------------------------- */
@@ -443,7 +440,7 @@ plan_dispatcher_free(struct plan_dispatcher *dispatcher)
 		return;
 	emit_unsubscribe(dispatcher->floor->core, on_event, dispatcher);
 	loop_call_free(dispatcher->again);
-	plan_persist_forget(plan_floor_persist(dispatcher->floor), dispatcher);
+	persist_forget(dispatcher->floor->core, dispatcher);
 	while ((order = TAILQ_FIRST(&dispatcher->orders)) != NULL) {
 		if (dispatcher->floor->planner != NULL)
 			planner_forget(dispatcher->floor->planner, order);

@@ -2,43 +2,19 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 
 #include "clock.h"
 #include "emit.h"
-#include "json.h"
-#include "jsonl.h"
+#include "log.h"
 #include "mem.h"
 #include "plan-apply.h"
+#include "plan-book.h"
 #include "plan-edit.h"
 #include "plan-floor.h"
 #include "plan-landed.h"
 #include "plan-set.h"
-#include "planbook.h"
 #include "reconcile.h"
-#include "store.h"
 #include "strv.h"
-#include "workspace.h"
-
-/* A commit that was taken back: goals that have ended are looked for in the
- * store, and read. */
-struct taken {
-	TAILQ_ENTRY(taken) entry;
-	struct plan_landed *landed;
-	char *commit;
-	char *why;
-	char at[CLOCK_STAMP_SIZE];
-	bool searched; /* all nodes that it shows are known */
-	size_t reading; /* goals */
-	char *goal; /* the last one that is read */
-};
-
-TAILQ_HEAD(taken_list, taken);
-
-struct plan_landed {
-	struct plan_floor *floor;
-	struct taken_list taken;
-};
 
 /* --- landed ----------------------------------------------------------- */
 
@@ -111,171 +87,68 @@ reopen(struct plan_floor *floor, struct plan *plan,
 		.actor = "landing",
 		.why = why,
 		.now_ms = clock_wall_ms(),
-		.changes = &changes,
-		.by_task = true };
+		.changes = &changes };
 
 	if (plan_edit_reopen(&edit, node->id, NULL) == 0)
 		plan_apply_edit(floor, plan, &changes, before);
 	plan_changes_release(&changes);
 }
 
-/* In the goals that are in memory. What was done later than that was not taken
- * back by it. */
-static void
-reopen_all(const struct taken *taken)
+static bool
+reopen_in(struct plan_floor *floor, struct plan *plan, const char *commit,
+    const char *why)
 {
-	struct plan_floor *floor = taken->landed->floor;
-	const struct plan_set *set = plan_floor_set(floor);
 	bool any = false;
 
-	for (size_t i = 0; i < set->plan_count; i++) {
-		struct plan *plan = set->plans[i];
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct plan_node *node = plan->nodes[i];
 
-		for (size_t k = 0; k < plan->count; k++) {
-			const struct plan_node *node = plan->nodes[k];
-			char ended[CLOCK_STAMP_SIZE];
-
-			if (!plan_node_leaf(node) ||
-			    node->status != NODE_DONE ||
-			    !has_commit(node, taken->commit))
-				continue;
-			clock_format_stamp(node->ended_ms, ended);
-			if (strcmp(ended, taken->at) > 0)
-				continue;
-			reopen(floor, plan, node, taken->why);
-			any = true;
-		}
-	}
-	if (any)
-		plan_floor_changed(floor);
-}
-
-static void
-taken_free(struct taken *taken)
-{
-	TAILQ_REMOVE(&taken->landed->taken, taken, entry);
-	free(taken->commit);
-	free(taken->why);
-	free(taken->goal);
-	free(taken);
-}
-
-static void
-on_read(void *arg)
-{
-	struct taken *taken = arg;
-
-	taken->reading--;
-	reopen_all(taken);
-	if (taken->searched && taken->reading == 0)
-		taken_free(taken);
-}
-
-static void
-on_nodes(const struct store_part *part, void *arg)
-{
-	struct taken *taken = arg;
-	struct plan_floor *floor = taken->landed->floor;
-
-	for (size_t i = 0; i < part->record_count; i++) {
-		const char *goal = part->records[i].goal_id;
-
-		if (plan_set_plan(plan_floor_set(floor), goal) != NULL ||
-		    (taken->goal != NULL && strcmp(taken->goal, goal) == 0))
+		if (!plan_node_leaf(node) || node->status != NODE_DONE ||
+		    !has_commit(node, commit))
 			continue;
-		xstrset(&taken->goal, goal);
-		taken->reading++;
-		planbook_fetch(floor->book, goal, on_read, taken);
+		reopen(floor, plan, node, why);
+		any = true;
 	}
-	taken->searched = part->last;
-	if (taken->searched && taken->reading == 0)
-		taken_free(taken);
+	return any;
 }
 
-static void
-take_back(struct plan_landed *landed, const char *commit, const char *by,
-    const char *reason, const char *at)
-{
-	struct taken *taken = xcalloc(1, sizeof *taken);
-
-	taken->landed = landed;
-	taken->commit = xstrdup(commit);
-	taken->why =
-	    xasprintf("taken back by %s%s%s", by != NULL ? by : "a commit",
-		reason != NULL ? ": " : "", reason != NULL ? reason : "");
-	strlcpy(taken->at, at, sizeof taken->at);
-	TAILQ_INSERT_TAIL(&landed->taken, taken, entry);
-	reopen_all(taken);
-	store_find(planbook_store(landed->floor->book), STORE_NODE, commit,
-	    on_nodes, taken);
-}
-
-/* --- before the store knew -------------------------------------------- */
-
-#define LOOK_BACK 1000 /* records of auto.log */
-#define TAKEN_MAX 32 /* commits that were taken back, of those */
-
-struct look_back {
-	struct plan_landed *landed;
-	int left;
-};
-
-static void
-look_at_landed(
-    struct plan_floor *floor, struct json_object *event, const char *stamp)
-{
-	const char *worker = json_string_or(event, "worker_name", NULL);
-	const char *commit = json_string_or(event, "commit_sha", NULL);
-	const char *ref = json_string_or(event, "ref", NULL);
-	const struct plan_assignment *a;
-	char since[CLOCK_STAMP_SIZE];
-
-	if (worker == NULL || (commit == NULL && ref == NULL) ||
-	    json_string_or(event, "task", NULL) != NULL)
-		return;
-	a = assignment_of(plan_floor_set(floor), worker);
-	if (a == NULL)
-		return;
-	clock_format_stamp(a->last_dispatch_ms, since);
-	if (strcmp(stamp, since) >= 0)
-		finish(floor, worker, commit != NULL ? commit : ref,
-		    commit == NULL);
-}
-
-/* What happens is in auto.log when it is told; the daemon may have ended before
- * the store had it, or the store was of no use. */
 static bool
-on_record(struct json_object *record, void *arg)
+on_node(const struct book_record *record, void *arg)
 {
-	struct look_back *back = arg;
-	const char *stamp = json_string_or(record, "timestamp", "");
-	struct json_object *event = NULL;
-	const char *type, *ref;
+	char ***goals = arg;
 
-	if (!json_object_object_get_ex(record, "event", &event))
-		return true;
-	type = json_string_or(event, "type", "");
-	ref = json_string_or(event, "ref", NULL);
-	if (strcmp(type, event_row(EVENT_LANDED)->name) == 0)
-		look_at_landed(back->landed->floor, event, stamp);
-	else if (strcmp(type, event_row(EVENT_REVERTED)->name) == 0 &&
-	    ref != NULL && back->left > 0) {
-		back->left--;
-		take_back(back->landed, ref,
-		    json_string_or(event, "commit_sha", NULL),
-		    json_string_or(event, "reason", NULL), stamp);
-	}
+	if (!plan_has(*goals, record->goal_id))
+		strv_add(goals, record->goal_id);
 	return true;
 }
 
-void
-plan_landed_catch_up(struct plan_landed *landed)
+/* Also in goals that have ended. */
+static void
+take_back(struct plan_floor *floor, const char *commit, const char *by,
+    const char *reason)
 {
-	struct look_back back = { landed, TAKEN_MAX };
-	cleanup_free char *file =
-	    workspace_path(landed->floor->core->workspace, "logs/auto.log");
+	const struct plan_set *set = plan_floor_set(floor);
+	cleanup_free char *why =
+	    xasprintf("taken back by %s%s%s", by != NULL ? by : "a commit",
+		reason != NULL ? ": " : "", reason != NULL ? reason : "");
+	cleanup_strv char **goals = NULL;
+	struct err err = { 0 };
+	bool any = false;
 
-	jsonl_last(file, LOOK_BACK, on_record, &back, NULL);
+	for (size_t i = 0; i < set->plan_count; i++)
+		strv_add(&goals, set->plans[i]->goal->id);
+	if (book_find_bodies(floor->core->book, BOOK_NODE, commit, on_node,
+		&goals, &err) < 0)
+		log_info("goals that have ended are not looked at for %s: %s",
+		    commit, err.msg);
+	for (size_t i = 0; i < strv_count(goals); i++) {
+		struct plan *plan = plan_book_plan(floor, goals[i], &err);
+
+		if (plan != NULL)
+			any |= reopen_in(floor, plan, commit, why);
+	}
+	if (any)
+		plan_floor_changed(floor);
 }
 
 /* --- events ----------------------------------------------------------- */
@@ -283,11 +156,9 @@ plan_landed_catch_up(struct plan_landed *landed)
 static void
 on_event(const struct event *event, void *arg)
 {
-	struct plan_landed *landed = arg;
-	struct plan_floor *floor = landed->floor;
+	struct plan_floor *floor = arg;
 	bool lands = event->kind == EVENT_LANDED ||
 	    event->kind == EVENT_WORK_LANDED_ELSEWHERE;
-	char at[CLOCK_STAMP_SIZE];
 
 	if (floor->state != PLAN_OPEN)
 		return;
@@ -296,40 +167,18 @@ on_event(const struct event *event, void *arg)
 		finish(floor, event->worker,
 		    event->commit != NULL ? event->commit : event->ref,
 		    event->commit == NULL);
-	if (event->kind == EVENT_REVERTED && event->ref != NULL) {
-		clock_format_stamp(event->at_ms, at);
-		take_back(landed, event->ref, event->commit, event->reason, at);
-	}
-}
-
-/* --- life ------------------------------------------------------------- */
-
-void
-plan_landed_closed(struct plan_landed *landed)
-{
-	struct taken *taken;
-
-	while ((taken = TAILQ_FIRST(&landed->taken)) != NULL)
-		taken_free(taken);
-}
-
-struct plan_landed *
-plan_landed_new(struct plan_floor *floor)
-{
-	struct plan_landed *landed = xcalloc(1, sizeof *landed);
-
-	landed->floor = floor;
-	TAILQ_INIT(&landed->taken);
-	emit_subscribe(floor->core, on_event, landed);
-	return landed;
+	if (event->kind == EVENT_REVERTED && event->ref != NULL)
+		take_back(floor, event->ref, event->commit, event->reason);
 }
 
 void
-plan_landed_free(struct plan_landed *landed)
+plan_landed_begin(struct plan_floor *floor)
 {
-	if (landed == NULL)
-		return;
-	emit_unsubscribe(landed->floor->core, on_event, landed);
-	plan_landed_closed(landed);
-	free(landed);
+	emit_subscribe(floor->core, on_event, floor);
+}
+
+void
+plan_landed_end(struct plan_floor *floor)
+{
+	emit_unsubscribe(floor->core, on_event, floor);
 }

@@ -7,16 +7,9 @@
 #define PLAN_LANDED_H
 
 struct plan_floor;
-struct plan_landed;
 
-/* Subscribes to the events of the core. */
-struct plan_landed *plan_landed_new(struct plan_floor *floor);
-void plan_landed_free(struct plan_landed *landed);
-
-/* The book was opened: count what landed, or was taken back, while it could
- * not be told. */
-void plan_landed_catch_up(struct plan_landed *landed);
-/* The book is closed. */
-void plan_landed_closed(struct plan_landed *landed);
+/* Follow the events of the core. */
+void plan_landed_begin(struct plan_floor *floor);
+void plan_landed_end(struct plan_floor *floor);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 
+#include "api-store.h"
 #include "clock.h"
 #include "errtext.h"
 #include "event.h"
@@ -12,82 +11,11 @@
 #include "plan-call.h"
 #include "plan-floor.h"
 #include "plan-query.h"
-#include "planbook.h"
+#include "plan.h"
 #include "serve.h"
 
-struct query {
-	TAILQ_ENTRY(query) entry;
-	struct plan_queries *queries;
-	struct server_call *call;
-	struct json_object *context, *rows;
-	plan_query_fn *fn;
-};
-
-TAILQ_HEAD(query_list, query);
-
-struct plan_queries {
-	struct plan_floor *floor;
-	struct query_list list;
-};
-
-/* --- life ------------------------------------------------------------ */
-
-struct plan_queries *
-plan_queries_new(struct plan_floor *floor)
-{
-	struct plan_queries *queries = xcalloc(1, sizeof *queries);
-
-	queries->floor = floor;
-	TAILQ_INIT(&queries->list);
-	return queries;
-}
-
-static struct query *
-query_new(struct plan_floor *floor, struct server_call *call,
-    struct json_object *context, plan_query_fn *fn)
-{
-	struct query *query = xcalloc(1, sizeof *query);
-
-	query->queries = floor->queries;
-	query->call = call;
-	query->context = json_object_get(context);
-	query->rows = json_object_new_array();
-	query->fn = fn;
-	TAILQ_INSERT_TAIL(&floor->queries->list, query, entry);
-	return query;
-}
-
-static void
-query_free(struct query *query)
-{
-	TAILQ_REMOVE(&query->queries->list, query, entry);
-	json_object_put(query->context);
-	json_object_put(query->rows);
-	free(query);
-}
-
-void
-plan_queries_closed(struct plan_queries *queries)
-{
-	struct query *query;
-
-	while ((query = TAILQ_FIRST(&queries->list)) != NULL) {
-		serve_refuse(query->call, API_FAILED,
-		    "the store of goals was closed; try again");
-		query_free(query);
-	}
-}
-
-void
-plan_queries_free(struct plan_queries *queries)
-{
-	if (queries == NULL)
-		return;
-	plan_queries_closed(queries);
-	free(queries);
-}
-
-/* --- questions ------------------------------------------------------- */
+#define BYTES_MAX (1024 * 1024) /* of the answer to overseer.events, about */
+#define READ_MAX  1000 /* events that it looks at */
 
 static void
 set_string(struct json_object *json, const char *key, const char *value)
@@ -96,8 +24,8 @@ set_string(struct json_object *json, const char *key, const char *value)
 		json_set_string(json, key, value);
 }
 
-static struct json_object *
-event_row_json(const struct store_event *event)
+static bool
+on_event(const struct book_event *event, void *arg)
 {
 	struct json_object *row = json_object_new_object(), *data = NULL;
 
@@ -110,61 +38,69 @@ event_row_json(const struct store_event *event)
 	set_string(row, "worker", event->worker);
 	set_string(row, "task", event->task);
 	if (event->data != NULL &&
-	    json_parse(event->data, strlen(event->data), STORE_DATA_MAX * 2,
+	    json_parse(event->data, strlen(event->data), BOOK_DATA_MAX * 2,
 		&data, NULL) == 0)
 		json_set(row, "data", data);
-	return row;
+	json_object_array_add(arg, row);
+	return true;
 }
 
-static void
-on_part(const struct store_part *part, void *arg)
+static bool
+on_record(const struct book_record *record, void *arg)
 {
-	struct query *query = arg;
 	struct json_object *body;
 
-	for (size_t i = 0; i < part->event_count; i++)
-		json_object_array_add(
-		    query->rows, event_row_json(&part->events[i]));
-	for (size_t i = 0; i < part->record_count; i++)
-		if (json_parse(part->records[i].body,
-			strlen(part->records[i].body), STORE_GOAL_MAX, &body,
-			NULL) == 0)
-			json_object_array_add(query->rows, body);
-	if (!part->last)
-		return;
-	if (part->err != NULL)
-		plan_call_refuse(query->call, part->err);
-	else
-		query->fn(query->queries->floor, query->call, query->context,
-		    query->rows);
-	query_free(query);
+	if (json_parse(record->body, strlen(record->body), BOOK_GOAL_MAX, &body,
+		NULL) == 0)
+		json_object_array_add(arg, body);
+	return true;
 }
 
-void
+static struct json_object *
+rows_or_refuse(struct server_call *call, struct json_object *rows, int r,
+    const struct err *err)
+{
+	if (r == 0)
+		return rows;
+	json_object_put(rows);
+	plan_call_refuse(call, err);
+	return NULL;
+}
+
+struct json_object *
 plan_query_events(struct plan_floor *floor, struct server_call *call,
-    struct json_object *context, const struct store_filter *filter,
-    plan_query_fn *fn)
+    const struct book_filter *filter)
 {
-	store_query_events(planbook_store(floor->book), filter, on_part,
-	    query_new(floor, call, context, fn));
+	struct json_object *rows = json_object_new_array();
+	struct err err = { 0 };
+	int r =
+	    book_query_events(floor->core->book, filter, on_event, rows, &err);
+
+	return rows_or_refuse(call, rows, r, &err);
 }
 
-void
+struct json_object *
 plan_query_records(struct plan_floor *floor, struct server_call *call,
-    struct json_object *context, enum store_kind kind, const char *goal_id,
-    const char *id, plan_query_fn *fn)
+    enum book_kind kind, const char *goal_id, const char *id)
 {
-	store_read(planbook_store(floor->book), kind, goal_id, id, on_part,
-	    query_new(floor, call, context, fn));
+	struct json_object *rows = json_object_new_array();
+	struct err err = { 0 };
+	int r = book_read_bodies(
+	    floor->core->book, kind, goal_id, id, on_record, rows, &err);
+
+	return rows_or_refuse(call, rows, r, &err);
 }
 
-void
+struct json_object *
 plan_query_newest(struct plan_floor *floor, struct server_call *call,
-    struct json_object *context, enum store_kind kind, const char *actor,
-    size_t limit, plan_query_fn *fn)
+    enum book_kind kind, const char *actor, size_t limit)
 {
-	store_read_newest(planbook_store(floor->book), kind, actor, limit,
-	    on_part, query_new(floor, call, context, fn));
+	struct json_object *rows = json_object_new_array();
+	struct err err = { 0 };
+	int r = book_read_newest(
+	    floor->core->book, kind, actor, limit, on_record, rows, &err);
+
+	return rows_or_refuse(call, rows, r, &err);
 }
 
 /* --- events for people ----------------------------------------------- */
@@ -198,4 +134,138 @@ plan_query_log_record(struct json_object *row)
 	}
 	json_set(record, "event", event);
 	return record;
+}
+
+/* --- the method overseer.events --------------------------------------- */
+
+/* The only one of a list, which the book can look for; NULL = none, or
+ * several. */
+static const char *
+only(struct json_object *params, const char *key)
+{
+	struct json_object *list = NULL;
+
+	if (!json_object_object_get_ex(params, key, &list) ||
+	    json_object_array_length(list) != 1)
+		return NULL;
+	return json_object_get_string(json_object_array_get_idx(list, 0));
+}
+
+static bool
+has(struct json_object *params, const char *key, const char *word)
+{
+	struct json_object *list = NULL;
+	size_t count;
+
+	if (!json_object_object_get_ex(params, key, &list))
+		return true;
+	count = json_object_array_length(list);
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(json_object_get_string(
+			       json_object_array_get_idx(list, i)),
+			word) == 0)
+			return true;
+	return count == 0;
+}
+
+static bool
+wants(struct json_object *params, const char *goal, struct json_object *row)
+{
+	return (goal == NULL ||
+		   strcmp(json_string_or(row, "goal", ""), goal) == 0) &&
+	    has(params, "workers", json_string_or(row, "worker", "")) &&
+	    has(params, "tasks", json_string_or(row, "task", "")) &&
+	    has(params, "kinds", json_string_or(row, "type", ""));
+}
+
+static struct json_object *
+turned(struct json_object *events)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = json_object_array_length(events); i > 0; i--)
+		json_object_array_add(list,
+		    json_object_get(json_object_array_get_idx(events, i - 1)));
+	return list;
+}
+
+/* What is likely to find the fewest. The book looks for one thing only: with
+ * another it would have to read on until it has found enough. */
+static struct book_filter
+filter_of(struct json_object *params, const char *goal)
+{
+	struct book_filter filter = {
+		.before_seq = json_int_or(params, "before", 0),
+		.limit = READ_MAX,
+		.newest_first = true,
+	};
+
+	filter.task = only(params, "tasks");
+	if (filter.task == NULL)
+		filter.worker = only(params, "workers");
+	if (filter.task == NULL && filter.worker == NULL)
+		filter.goal_id = goal;
+	if (filter.task == NULL && filter.worker == NULL && goal == NULL)
+		filter.type = only(params, "kinds");
+	return filter;
+}
+
+/* The newest first, until the answer is full. Who gets fewer than wanted, and
+ * "before", asks again: no call looks at more than READ_MAX events. */
+static void
+answer_events(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, const struct plan *plan)
+{
+	const char *goal = plan != NULL ? plan->goal->id : NULL;
+	struct book_filter filter = filter_of(params, goal);
+	size_t lines = (size_t)json_int_or(params, "lines", API_EVENTS_MAX);
+	cleanup_json struct json_object *rows =
+	    plan_query_events(floor, call, &filter);
+	cleanup_json struct json_object *events = json_object_new_array();
+	struct json_object *result;
+	size_t i, count, bytes = 0;
+
+	if (rows == NULL)
+		return;
+	count = json_object_array_length(rows);
+	for (i = 0; i < count && bytes < BYTES_MAX &&
+	     json_object_array_length(events) < lines;
+	     i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+		struct json_object *record;
+
+		filter.before_seq = json_int_or(row, "seq", 0);
+		if (!wants(params, goal, row))
+			continue;
+		record = plan_query_log_record(row);
+		bytes += strlen(json_object_to_json_string(record));
+		json_object_array_add(events, record);
+	}
+	result = json_object_new_object();
+	json_set(result, "events", turned(events));
+	if (i < count || count == READ_MAX)
+		json_set_int(result, "before", filter.before_seq);
+	serve_show(call, result);
+}
+
+static void
+on_events(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct plan_floor *floor = arg;
+	const struct plan *plan = NULL;
+
+	if (!plan_call_begin(floor, call))
+		return;
+	if (json_string_or(params, "goal", NULL) != NULL) {
+		plan = plan_call_goal(floor, call, params);
+		if (plan == NULL)
+			return;
+	}
+	answer_events(floor, call, params, plan);
+}
+
+void
+plan_query_register(struct plan_floor *floor)
+{
+	serve_handle(floor->core, "overseer.events", on_events, floor);
 }

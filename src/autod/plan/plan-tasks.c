@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
+#include "git.h"
 #include "id.h"
 #include "intake.h"
 #include "loop.h"
@@ -19,34 +20,36 @@
 #include "persist.h"
 #include "plan-apply.h"
 #include "plan-bind.h"
-#include "plan-catch-up.h"
+#include "plan-book.h"
 #include "plan-dispatch.h"
-#include "plan-files.h"
+#include "plan-evidence.h"
 #include "plan-floor.h"
-#include "plan-known.h"
-#include "plan-persist.h"
-#include "plan-pool.h"
 #include "plan-prompt.h"
 #include "plan-ready.h"
 #include "plan-set.h"
+#include "plan-summary.h"
 #include "plan-tasks.h"
-#include "planbook.h"
 #include "planner.h"
 #include "reconcile-config.h"
 #include "source.h"
+#include "strv.h"
 #include "task-run.h"
+#include "workspace.h"
 
 #define OFFERS_MAX 64 /* looked for at once, of each kind */
 
-/* Something about a task that is being stored, or a goal that is being read
- * for it. */
-struct pending {
-	TAILQ_ENTRY(pending) entry;
-	struct plan_tasks *tasks;
-	char *id;
+/* A landed commit whose files git is asked for. It lives until git has
+ * answered, even if nobody asks any more. */
+struct look {
+	TAILQ_ENTRY(look) entry;
+	struct plan_tasks *tasks; /* NULL = nobody asks any more */
+	struct git_slot *slot; /* while git is asked */
+	bool known;
+	char *commit;
+	char **names;
 };
 
-TAILQ_HEAD(pendings, pending);
+TAILQ_HEAD(looks, look);
 
 struct offers {
 	char *keys[OFFERS_MAX];
@@ -56,12 +59,7 @@ struct offers {
 struct plan_tasks {
 	struct plan_floor *floor;
 	bool begun;
-	bool looks_again; /* once everything is stored */
-	struct plan_files *files;
-	struct pendings storing; /* by task */
-	struct pendings refused; /* the store does not take them; by task */
-	struct pendings reading; /* by goal */
-	struct pendings missing; /* goals that were read, and are not there */
+	struct looks looks;
 	/* The next offers, for one pass of the loop: [1] those that agents have
 	 * asked for, [0] the others; NULL = not looked for yet. */
 	struct offers *ready;
@@ -71,97 +69,110 @@ struct plan_tasks {
 	struct buf text;
 };
 
-/* --- what is pending -------------------------------------------------- */
+/* --- the files of a landed commit: evidence for its node ------------- */
 
-static struct pending *
-pending_find(const struct pendings *list, const char *id)
+static void
+look_free(struct look *look)
 {
-	struct pending *p;
+	free(look->commit);
+	strv_free(look->names);
+	free(look);
+}
 
-	TAILQ_FOREACH (p, list, entry)
-		if (strcmp(p->id, id) == 0)
-			return p;
+static void
+answered(struct look *look)
+{
+	if (look->tasks == NULL) {
+		look_free(look);
+		return;
+	}
+	look->known = true;
+	auto_plan_changed(look->tasks->floor->mode);
+}
+
+static void
+on_names(const struct git_answer *answer, void *arg)
+{
+	struct look *look = arg;
+	const char *end = answer->out + answer->out_len;
+
+	if (answer->status == 0)
+		for (const char *name = answer->out;
+		     name < end && strv_count(look->names) < PLAN_LIST_MAX;
+		     name += strlen(name) + 1)
+			strv_add(&look->names, name);
+	git_slot_end(look->slot);
+	answered(look);
+}
+
+static void
+ask_files(struct git_slot *slot, void *arg)
+{
+	struct look *look = arg;
+	const char *const args[] = { "diff-tree", "-r", "-z", "--root",
+		"--no-commit-id", "--name-only", look->commit, "--", NULL };
+	struct git_command command = { .args = args };
+
+	look->slot = slot;
+	git_slot_run(slot, &command, on_names, look);
+}
+
+/* git is gone, and this floor before it. */
+static void
+drop_look(void *arg)
+{
+	look_free(arg);
+}
+
+static struct look *
+find_look(const struct plan_tasks *tasks, const char *commit)
+{
+	struct look *look;
+
+	TAILQ_FOREACH (look, &tasks->looks, entry)
+		if (strcmp(look->commit, commit) == 0)
+			return look;
 	return NULL;
 }
 
-static struct pending *
-pending_add(struct plan_tasks *tasks, struct pendings *list, const char *id)
+/* NULL terminated, at most PLAN_LIST_MAX; NULL while git is asked: then auto
+ * mode asks again. Valid until it is forgotten. */
+static char *const *
+files_of(struct plan_tasks *tasks, const char *commit)
 {
-	struct pending *p = xcalloc(1, sizeof *p);
+	static char *none[] = { NULL };
+	const struct core *core = tasks->floor->core;
+	struct look *look = find_look(tasks, commit);
 
-	p->tasks = tasks;
-	p->id = xstrdup(id);
-	TAILQ_INSERT_TAIL(list, p, entry);
-	return p;
+	if (look != NULL && look->known)
+		return look->names != NULL ? look->names : none;
+	if (look != NULL)
+		return NULL;
+	look = xcalloc(1, sizeof *look);
+	look->tasks = tasks;
+	look->commit = xstrdup(commit);
+	TAILQ_INSERT_TAIL(&tasks->looks, look, entry);
+	git_slot(git_queue(core->git, core->workspace->root), ask_files,
+	    drop_look, look);
+	return NULL;
 }
 
 static void
-pending_free(struct pendings *list, struct pending *p)
+let_go(struct plan_tasks *tasks, struct look *look)
 {
-	TAILQ_REMOVE(list, p, entry);
-	free(p->id);
-	free(p);
+	TAILQ_REMOVE(&tasks->looks, look, entry);
+	look->tasks = NULL;
+	if (look->known)
+		look_free(look);
 }
 
 static void
-pending_clear(struct pendings *list)
+forget_files(struct plan_tasks *tasks, const char *commit)
 {
-	struct pending *p;
+	struct look *look = find_look(tasks, commit);
 
-	while ((p = TAILQ_FIRST(list)) != NULL)
-		pending_free(list, p);
-}
-
-static void
-on_stored(const struct err *err, void *arg)
-{
-	struct pending *p = arg;
-	struct plan_tasks *tasks = p->tasks;
-
-	if (err != NULL)
-		pending_add(tasks, &tasks->refused, p->id);
-	pending_free(&tasks->storing, p);
-	auto_plan_changed(tasks->floor->mode);
-}
-
-/* Ask again when it is stored. */
-static int
-wait_stored(struct plan_tasks *tasks, const struct task *t,
-    const struct plan *plan, struct err *err)
-{
-	plan_persist_then(plan_floor_persist(tasks->floor), tasks,
-	    plan->goal->id, on_stored,
-	    pending_add(tasks, &tasks->storing, t->id));
-	return err_set(err, -EINPROGRESS, "it is being stored");
-}
-
-static void
-on_read(void *arg)
-{
-	struct pending *p = arg;
-	struct plan_tasks *tasks = p->tasks;
-
-	if (plan_set_plan(plan_floor_set(tasks->floor), p->id) == NULL)
-		pending_add(tasks, &tasks->missing, p->id);
-	pending_free(&tasks->reading, p);
-	auto_plan_changed(tasks->floor->mode);
-}
-
-/* The plan of a goal, also of one that has ended: -EINPROGRESS while it is
- * read, -ENOENT if there is none. */
-static int
-find_plan(struct plan_tasks *tasks, const char *goal_id, struct plan **ret_plan,
-    struct err *err)
-{
-	*ret_plan = plan_set_plan(plan_floor_set(tasks->floor), goal_id);
-	if (*ret_plan != NULL)
-		return 0;
-	if (pending_find(&tasks->missing, goal_id) != NULL)
-		return err_set(err, -ENOENT, "there is no goal %s", goal_id);
-	if (pending_find(&tasks->reading, goal_id) == NULL)
-		planbook_fetch(tasks->floor->book, goal_id, on_read,
-		    pending_add(tasks, &tasks->reading, goal_id));
-	return err_set(err, -EINPROGRESS, "its goal is being read");
+	if (look != NULL)
+		let_go(tasks, look);
 }
 
 /* --- the state -------------------------------------------------------- */
@@ -305,41 +316,17 @@ on_offer(void *arg, bool team, struct source_offer *offer)
 	return false;
 }
 
-static void
-on_all_stored(const struct err *err, void *arg)
-{
-	struct plan_tasks *tasks = arg;
-
-	(void)err;
-	tasks->looks_again = false;
-	auto_plan_changed(tasks->floor->mode);
-}
-
-/* Nobody else says when the store has nothing to do any more. */
-static bool
-is_storing(struct plan_tasks *tasks)
-{
-	struct plan_persist *persist = plan_floor_persist(tasks->floor);
-
-	if (plan_persist_is_idle(persist))
-		return false;
-	if (!tasks->looks_again)
-		plan_persist_then(persist, tasks, NULL, on_all_stored, tasks);
-	tasks->looks_again = true;
-	return true;
-}
-
 static bool
 on_expects(void *arg)
 {
 	struct plan_tasks *tasks = arg;
 	const struct plan_floor *floor = tasks->floor;
 
-	if (floor->state == PLAN_OPENING || floor->state == PLAN_JOB)
+	if (floor->state == PLAN_JOB)
 		return true;
 	if (!is_enabled(tasks))
 		return false;
-	if (planner_expects(floor->planner) || is_storing(tasks))
+	if (planner_expects(floor->planner))
 		return true;
 	if (tasks->ready == NULL)
 		find_ready(tasks);
@@ -358,31 +345,24 @@ on_is_lost(void *arg)
 
 /* --- take and settle -------------------------------------------------- */
 
-/* Shared by both: is anything known about the task yet? 1 = ask the plan. */
+/* The plan of a task, also one that has ended. -EINPROGRESS: ask again;
+ * -ESTALE: goals are off; others: there is none. */
 static int
-begin_question(struct plan_tasks *tasks, const struct task *t,
+find_plan(struct plan_tasks *tasks, const struct task *t,
     struct plan **ret_plan, struct err *err)
 {
+	struct plan_floor *floor = tasks->floor;
 	cleanup_free char *goal = NULL, *node = NULL;
 
-	/* The next daemon finds the outcome of such a task in tasks.jsonl. */
-	if (tasks->floor->core->options->oneshot && !intake_is_planned(t))
-		return err_set(err, -ESTALE, "no daemon is running");
-	if (tasks->floor->state == PLAN_OPENING ||
-	    tasks->floor->state == PLAN_JOB ||
-	    (tasks->floor->state == PLAN_OPEN && !tasks->begun))
-		return err_set(err, -EINPROGRESS, "the store is being opened");
-	if (tasks->floor->state != PLAN_OPEN)
+	if (floor->state == PLAN_JOB ||
+	    (floor->state == PLAN_OPEN && !tasks->begun))
+		return err_set(err, -EINPROGRESS, "the plans are being read");
+	if (floor->state != PLAN_OPEN)
 		return err_set(err, -ESTALE, "goals are off");
-	if (pending_find(&tasks->storing, t->id) != NULL)
-		return err_set(err, -EINPROGRESS, "it is being stored");
-	if (pending_find(&tasks->refused, t->id) != NULL)
-		return err_set(err, -ESTALE, "it cannot be stored");
-	if (!intake_is_planned(t))
-		return plan_pool_bind(tasks->floor->pool, t, ret_plan, err);
 	if (plan_bind_key(t->key, &goal, &node, err) < 0)
 		return err->code;
-	return find_plan(tasks, goal, ret_plan, err);
+	*ret_plan = plan_book_plan(floor, goal, err);
+	return *ret_plan != NULL ? 0 : err->code;
 }
 
 static int
@@ -392,14 +372,12 @@ on_take(void *arg, const struct task *t, struct err *err)
 	struct plan_floor *floor = tasks->floor;
 	struct plan_assignment *a;
 	struct plan *plan = NULL;
-	int r = begin_question(tasks, t, &plan, err);
+	int r = find_plan(tasks, t, &plan, err);
 
 	if (r == -ENOENT || r == -EINVAL)
 		return err_set(err, -ESTALE, "its goal is gone");
 	if (r < 0)
 		return r;
-	if (plan == NULL)
-		return -EINPROGRESS;
 	a = plan_bind_of(floor, t);
 	if (a != NULL && assignment_status_open(a->status) &&
 	    plan->goal->status == GOAL_ACTIVE)
@@ -408,8 +386,7 @@ on_take(void *arg, const struct task *t, struct err *err)
 		plan_bind_release(floor, a, "its goal is not active");
 	if (a != NULL)
 		return err_set(err, -ESTALE, "it is not wanted any more");
-	r = plan_bind(floor, t, false, err);
-	return r < 0 ? r : wait_stored(tasks, t, plan, err);
+	return plan_bind(floor, t, false, err);
 }
 
 /* A task that somebody has begun, and that waits for another attempt, of a goal
@@ -422,7 +399,7 @@ on_holds(void *arg, const struct task *t)
 	struct plan *plan = NULL;
 
 	if (!tasks->begun || tasks->floor->state != PLAN_OPEN)
-		return tasks->floor->state == PLAN_OPENING;
+		return false;
 	return plan_bind_find(plan_floor_set(tasks->floor), t->key, &plan,
 		   &node, NULL) == 0 &&
 	    plan->goal->status == GOAL_PAUSED;
@@ -436,12 +413,13 @@ on_settle(void *arg, const struct task *t, struct err *err)
 	struct plan_assignment *a;
 	char *const *files = NULL;
 	struct plan *plan = NULL;
-	int r = begin_question(tasks, t, &plan, err);
+	int r =
+	    intake_is_planned(t) ? find_plan(tasks, t, &plan, err) : -ESTALE;
 
 	if (r == -EINPROGRESS)
 		return r;
-	/* The next daemon with a store finds the outcome in tasks.jsonl. */
-	if (r < 0 || plan == NULL)
+	/* Without its plan there is nobody to be told. */
+	if (r < 0)
 		return 0;
 	a = plan_bind_of(floor, t);
 	if (a == NULL) {
@@ -450,39 +428,52 @@ on_settle(void *arg, const struct task *t, struct err *err)
 			return r == -EINPROGRESS ? r : 0;
 		a = plan_bind_of(floor, t);
 	}
-	if (a == NULL || !assignment_status_open(a->status)) {
-		plan_pool_forget(floor->pool, t);
+	if (a == NULL || !assignment_status_open(a->status))
 		return 0;
-	}
 	if (t->commit != NULL) {
-		files = plan_files_of(tasks->files, t->commit);
+		files = files_of(tasks, t->commit);
 		if (files == NULL)
 			return err_set(
 			    err, -EINPROGRESS, "its commit is being read");
 	}
 	plan_bind_end(floor, a, t, files);
 	if (t->commit != NULL)
-		plan_files_forget(tasks->files, t->commit);
-	return wait_stored(tasks, t, plan, err);
+		forget_files(tasks, t->commit);
+	return 0;
 }
 
+/* With goals, a question of any task goes to a person. */
 static bool
 on_asks(void *arg, const struct task *t)
 {
 	const struct plan_tasks *tasks = arg;
-	const struct plan_assignment *a =
-	    is_enabled(tasks) ? plan_bind_of(tasks->floor, t) : NULL;
+	const struct plan_assignment *a;
 
+	if (!is_enabled(tasks))
+		return false;
+	if (!intake_is_planned(t))
+		return t->attempts > 0;
+	a = plan_bind_of(tasks->floor, t);
 	return a != NULL && assignment_status_open(a->status);
 }
 
+/* A node is done when its work is on the branch: before that only its parts
+ * tell how far it is. */
 static void
 on_known(void *arg, const struct task *t, struct auto_known *known)
 {
 	const struct plan_tasks *tasks = arg;
+	struct plan_node *node = NULL;
+	struct plan *plan = NULL;
 
-	if (tasks->begun && tasks->floor->state == PLAN_OPEN)
-		plan_known(plan_floor_set(tasks->floor), t, known);
+	if (!tasks->begun || tasks->floor->state != PLAN_OPEN ||
+	    !intake_is_planned(t) ||
+	    plan_bind_find(
+		plan_floor_set(tasks->floor), t->key, &plan, &node, NULL) < 0)
+		return;
+	known->effort = node->estimated_effort;
+	if (!plan_node_leaf(node))
+		known->percent = plan_summary(plan, node).percent;
 }
 
 static const struct auto_policy policy = {
@@ -549,11 +540,9 @@ plan_tasks_changed(struct plan_tasks *tasks)
 	if (!tasks->begun || floor->state != PLAN_OPEN)
 		return;
 	forget_ready(tasks);
-	pending_clear(&tasks->missing);
 	for (size_t i = state->task_count; i-- > 0;)
 		if (intake_is_planned(state->tasks[i]))
 			align(tasks, state->tasks[i]);
-	plan_pool_changed(floor->pool);
 	auto_plan_changed(floor->mode);
 }
 
@@ -573,10 +562,6 @@ on_event(const struct event *event, void *arg)
 	t = state_task(&floor->core->state, event->task);
 	if (t == NULL)
 		return;
-	if (!intake_is_planned(t)) {
-		plan_pool_assigned(floor->pool, event->task);
-		return;
-	}
 	a = plan_bind_of(floor, t);
 	if (a != NULL)
 		plan_bind_worker(tasks->floor, a, t);
@@ -584,23 +569,53 @@ on_event(const struct event *event, void *arg)
 
 /* --- life ------------------------------------------------------------- */
 
+/* Tasks and plans are committed together; only damage can part them, or an
+ * upgrade. What has no task was not begun. */
+static void
+release_orphans(struct plan_floor *floor)
+{
+	const struct plan_set *set = plan_floor_set(floor);
+
+	for (size_t i = 0; i < set->assignment_count; i++) {
+		struct plan_assignment *a = set->assignments[i];
+
+		if (assignment_status_open(a->status) && a->task != NULL &&
+		    plan_tasks_of(floor, a) == NULL)
+			plan_bind_release(floor, a, "no task is known for it");
+	}
+	for (size_t i = 0; i < set->plan_count; i++) {
+		struct plan *plan = set->plans[i];
+
+		for (size_t k = 0; k < plan->count; k++) {
+			struct plan_node *node = plan->nodes[k];
+			cleanup_free char *key = NULL;
+
+			if (!goal_status_open(plan->goal->status) ||
+			    !plan_node_leaf(node) || node->assignment != NULL ||
+			    node->status != NODE_IN_PROGRESS)
+				continue;
+			key = xasprintf("%s/%s", node->goal_id, node->id);
+			if (state_task_by_key(&floor->core->state,
+				AUTO_PLAN_SOURCE, key) == NULL)
+				plan_bind_queue_again(
+				    floor, plan, node, "nobody works on it");
+		}
+	}
+}
+
 void
 plan_tasks_begin(struct plan_tasks *tasks)
 {
 	tasks->begun = true;
-	plan_catch_up(tasks->floor);
+	release_orphans(tasks->floor);
 	plan_tasks_changed(tasks);
 }
 
 void
 plan_tasks_closed(struct plan_tasks *tasks)
 {
-	tasks->begun = tasks->looks_again = false;
+	tasks->begun = false;
 	forget_ready(tasks);
-	pending_clear(&tasks->storing);
-	pending_clear(&tasks->refused);
-	pending_clear(&tasks->reading);
-	pending_clear(&tasks->missing);
 }
 
 struct plan_tasks *
@@ -609,14 +624,10 @@ plan_tasks_new(struct plan_floor *floor)
 	struct plan_tasks *tasks = xcalloc(1, sizeof *tasks);
 
 	tasks->floor = floor;
-	TAILQ_INIT(&tasks->storing);
-	TAILQ_INIT(&tasks->refused);
-	TAILQ_INIT(&tasks->reading);
-	TAILQ_INIT(&tasks->missing);
+	TAILQ_INIT(&tasks->looks);
 	buf_init(&tasks->text);
 	tasks->forget_ready =
 	    loop_call_new(floor->core->loop, on_pass_end, tasks);
-	tasks->files = plan_files_new(floor);
 	auto_set_policy(floor->mode, &policy, tasks);
 	emit_subscribe(floor->core, on_event, tasks);
 	return tasks;
@@ -625,12 +636,15 @@ plan_tasks_new(struct plan_floor *floor)
 void
 plan_tasks_free(struct plan_tasks *tasks)
 {
+	struct look *look;
+
 	if (tasks == NULL)
 		return;
 	emit_unsubscribe(tasks->floor->core, on_event, tasks);
 	auto_set_policy(tasks->floor->mode, NULL, NULL);
 	plan_tasks_closed(tasks);
-	plan_files_free(tasks->files);
+	while ((look = TAILQ_FIRST(&tasks->looks)) != NULL)
+		let_go(tasks, look);
 	loop_call_free(tasks->forget_ready);
 	buf_release(&tasks->text);
 	free(tasks->key);

@@ -2,12 +2,8 @@
 
 /*
  * Goals as a source of tasks (auto.h): a node that is ready is a task with the
- * key "GOAL/NODE". Its assignment is stored before a worker gets it, and its
- * outcome before the state forgets it.
- *
- * Two records, one truth: state.json leads for tasks. Whatever a daemon that
- * was killed has not stored, the next one catches up with, by the id of the
- * task.
+ * key "GOAL/NODE". Its assignment is committed with the task that a worker
+ * gets, and its outcome with the end of the task.
  */
 #ifndef PLAN_TASKS_H
 #define PLAN_TASKS_H

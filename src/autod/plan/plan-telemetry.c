@@ -16,7 +16,6 @@
 #include "plan-advice.h"
 #include "plan-bind.h"
 #include "plan-floor.h"
-#include "plan-implicit.h"
 #include "plan-set.h"
 #include "plan-tasks.h"
 #include "plan-telemetry.h"
@@ -293,8 +292,7 @@ plan_telemetry_read(struct plan_telemetry *telemetry,
 	for (size_t i = 0; i < set->assignment_count; i++) {
 		size_t n = telemetry->count;
 
-		if (!assignment_status_open(set->assignments[i]->status) ||
-		    plan_implicit_is(set, set->assignments[i]))
+		if (!assignment_status_open(set->assignments[i]->status))
 			continue;
 		buf_init(&telemetry->backings[n].why);
 		read_one(telemetry, set->assignments[i], config, now_ms,

@@ -2,35 +2,26 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 
 #include "buf.h"
 #include "clock.h"
 #include "emit.h"
+#include "json.h"
 #include "loop.h"
 #include "mem.h"
+#include "persist.h"
 #include "plan-apply.h"
+#include "plan-call.h"
 #include "plan-floor.h"
-#include "plan-persist.h"
 #include "plan-set.h"
 #include "plan-telemetry.h"
 #include "plan-tick.h"
 #include "reconcile.h"
+#include "serve.h"
 #include "settings.h"
 
 #define WAKE_MS   1000 /* between two ticks that nobody asked for */
 #define NAMES_MAX 10 /* stalled assignments in an event */
-
-/* A tick that is being stored, for somebody who waits. */
-struct asked {
-	TAILQ_ENTRY(asked) entry;
-	struct plan_tick *tick;
-	struct reconcile_result result;
-	plan_tick_fn *fn;
-	void *arg;
-};
-
-TAILQ_HEAD(asked_list, asked);
 
 struct plan_tick {
 	struct plan_floor *floor;
@@ -41,7 +32,6 @@ struct plan_tick {
 	char *stalled; /* as last told */
 	struct loop_timer *timer, *wake;
 	struct loop_call *call;
-	struct asked_list asked;
 };
 
 /* --- telling ---------------------------------------------------------- */
@@ -143,56 +133,21 @@ run_dry(struct plan_tick *tick, struct reconcile_result *ret_result,
 	    now, ret_result);
 }
 
-static void
-asked_free(struct asked *asked)
-{
-	TAILQ_REMOVE(&asked->tick->asked, asked, entry);
-	reconcile_result_release(&asked->result);
-	free(asked);
-}
-
-static void
-on_stored(const struct err *err, void *arg)
-{
-	struct asked *asked = arg;
-
-	(void)err; /* it is about all goals */
-	asked->fn(&asked->result, asked->arg);
-	asked_free(asked);
-}
-
 void
 plan_tick_now(struct plan_floor *floor, const char *reason, bool dry_run,
     plan_tick_fn *fn, void *arg)
 {
-	struct plan_tick *tick = floor->tick;
 	struct reconcile_result result;
-	struct plan_set copy;
-	struct asked *asked;
+	struct plan_set copy = { 0 };
 
-	if (dry_run) {
-		run_dry(tick, &result, &copy);
-		if (fn != NULL)
-			fn(&result, arg);
-		reconcile_result_release(&result);
-		plan_set_release(&copy);
-		return;
-	}
-	run(tick, reason, &result);
-	if (fn == NULL) {
-		reconcile_result_release(&result);
-		return;
-	}
-	asked = xcalloc(1, sizeof *asked);
-	asked->tick = tick;
-	/* A goal may be read again before this is stored. */
-	reconcile_result_let_go(&result);
-	asked->result = result;
-	asked->fn = fn;
-	asked->arg = arg;
-	TAILQ_INSERT_TAIL(&tick->asked, asked, entry);
-	plan_persist_then(
-	    plan_floor_persist(floor), tick, NULL, on_stored, asked);
+	if (dry_run)
+		run_dry(floor->tick, &result, &copy);
+	else
+		run(floor->tick, reason, &result);
+	if (fn != NULL)
+		fn(&result, arg);
+	reconcile_result_release(&result);
+	plan_set_release(&copy);
 }
 
 /* --- when ------------------------------------------------------------- */
@@ -202,7 +157,7 @@ on_timer(void *arg)
 {
 	struct plan_tick *tick = arg;
 
-	if (plan_persist_ready(plan_floor_persist(tick->floor), NULL) == 0)
+	if (persist_ready(tick->floor->core, NULL) == 0)
 		plan_tick_now(tick->floor, "timer", false, NULL, NULL);
 }
 
@@ -212,8 +167,7 @@ on_wake(void *arg)
 	struct plan_tick *tick = arg;
 	const char *why = take_ptr(&tick->woken);
 
-	if (why != NULL &&
-	    plan_persist_ready(plan_floor_persist(tick->floor), NULL) == 0 &&
+	if (why != NULL && persist_ready(tick->floor->core, NULL) == 0 &&
 	    settings_bool(tick->floor->core->settings, "plan.enabled"))
 		plan_tick_now(tick->floor, why, false, NULL, NULL);
 }
@@ -293,7 +247,6 @@ plan_tick_new(struct plan_floor *floor)
 	struct plan_tick *tick = xcalloc(1, sizeof *tick);
 
 	tick->floor = floor;
-	TAILQ_INIT(&tick->asked);
 	tick->telemetry = plan_telemetry_new(floor);
 	tick->call = loop_call_new(floor->core->loop, on_pass_end, tick);
 	emit_subscribe(floor->core, on_event, tick);
@@ -303,18 +256,81 @@ plan_tick_new(struct plan_floor *floor)
 void
 plan_tick_free(struct plan_tick *tick)
 {
-	struct asked *asked;
-
 	if (tick == NULL)
 		return;
 	emit_unsubscribe(tick->floor->core, on_event, tick);
-	plan_persist_forget(plan_floor_persist(tick->floor), tick);
-	while ((asked = TAILQ_FIRST(&tick->asked)) != NULL)
-		asked_free(asked);
 	plan_telemetry_free(tick->telemetry);
 	loop_timer_free(tick->timer);
 	loop_timer_free(tick->wake);
 	loop_call_free(tick->call);
 	free(tick->stalled);
 	free(tick);
+}
+
+/* --- the methods overseer.tick and .wake ------------------------------- */
+
+static struct json_object *
+decision_json(const struct reconcile_decision *d)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_set_string(json, "kind", reconcile_kind_words[d->kind]);
+	json_set_string(json, "code", d->code != NULL ? d->code : "");
+	json_set_string(json, "reason", d->reason != NULL ? d->reason : "");
+	json_set_string(json, "goal", d->goal_id);
+	json_set_string(json, "node", d->node_id);
+	json_set_string(json, "assignment", d->assignment_id);
+	json_set_string(json, "worker", d->worker);
+	json_set_string(json, "dispatch", d->dispatch_id);
+	json_set_string(json, "text", d->text);
+	return json;
+}
+
+static void
+on_ticked(const struct reconcile_result *result, void *arg)
+{
+	struct json_object *json = json_object_new_object(), **ret = arg;
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < result->decision_count; i++)
+		json_object_array_add(
+		    list, decision_json(&result->decisions[i]));
+	json_set_string(json, "gate", reconcile_gate_reason(result->gate));
+	json_set(json, "decisions", list);
+	*ret = json;
+}
+
+static void
+on_tick_call(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct plan_floor *floor = arg;
+	bool dry_run = json_bool_or(params, "dry_run", false);
+	struct json_object *result = NULL;
+
+	if (dry_run ? !plan_call_begin(floor, call) :
+		      !plan_call_begin_change(floor, call))
+		return;
+	plan_tick_now(
+	    floor, "asked for by a person", dry_run, on_ticked, &result);
+	/* The decisions are carried out before that. */
+	plan_call_answer(floor, call, NULL, result);
+}
+
+static void
+on_wake_call(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct plan_floor *floor = arg;
+
+	(void)params;
+	if (!plan_call_begin(floor, call))
+		return;
+	plan_tick_wake(floor->tick, "woken by a person");
+	serve_reply(floor->core, call, NULL);
+}
+
+void
+plan_tick_register(struct plan_floor *floor)
+{
+	serve_handle(floor->core, "overseer.tick", on_tick_call, floor);
+	serve_handle(floor->core, "overseer.wake", on_wake_call, floor);
 }

@@ -4,7 +4,6 @@
 #include "json.h"
 #include "mem.h"
 #include "plan-floor.h"
-#include "plan-implicit.h"
 #include "plan-ready.h"
 #include "plan-set.h"
 #include "plan-summary.h"
@@ -124,8 +123,7 @@ plan_view_list(const struct plan_set *set, struct json_object *ended,
 	for (size_t i = 0; i < set->plan_count; i++) {
 		const struct plan *plan = set->plans[i];
 
-		if (plan->goal->implicit ||
-		    (ended == NULL && !goal_status_open(plan->goal->status)))
+		if (ended == NULL && !goal_status_open(plan->goal->status))
 			continue;
 		json_object_array_add(
 		    list, entry_of(plan->goal, summary_of(plan, NULL)));
@@ -177,7 +175,6 @@ state_word(enum plan_state state)
 	case PLAN_SAFE:
 		return "safe";
 	case PLAN_OFF:
-	case PLAN_OPENING:
 	case PLAN_JOB:
 		break;
 	}
@@ -209,8 +206,7 @@ set_goals(struct json_object *json, const struct plan_set *set)
 		const struct plan *plan = set->plans[i];
 		struct plan_summary one;
 
-		if (plan->goal->implicit ||
-		    !goal_status_open(plan->goal->status))
+		if (!goal_status_open(plan->goal->status))
 			continue;
 		one = plan_summary(plan, NULL);
 		add_summary(&sum, &one);
@@ -232,8 +228,6 @@ set_assignments(struct json_object *json, const struct plan_set *set)
 	for (size_t i = 0; i < set->assignment_count; i++) {
 		const struct plan_assignment *a = set->assignments[i];
 
-		if (plan_implicit_is(set, a))
-			continue;
 		counts[a->status]++;
 		if ((a->status == ASSIGNMENT_STALLED ||
 			a->status == ASSIGNMENT_BLOCKED) &&
@@ -318,8 +312,7 @@ plan_view_nodes(const struct plan_set *set, const struct plan *plan, bool all)
 	if (plan != NULL)
 		add_nodes(list, plan, all);
 	for (size_t i = 0; plan == NULL && i < set->plan_count; i++)
-		if (!set->plans[i]->goal->implicit &&
-		    goal_status_open(set->plans[i]->goal->status))
+		if (goal_status_open(set->plans[i]->goal->status))
 			add_nodes(list, set->plans[i], all);
 	json_set(json, "nodes", list);
 	return json;

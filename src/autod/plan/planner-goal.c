@@ -8,11 +8,11 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
+#include "plan-book.h"
 #include "plan-change.h"
 #include "plan-check.h"
 #include "plan-floor.h"
 #include "plan-kept.h"
-#include "plan-persist.h"
 #include "plan-replan.h"
 #include "plan-set.h"
 #include "plan-text.h"
@@ -109,8 +109,7 @@ planner_goal_sign(struct plan *next, enum planner_template template,
 static void
 store_goal(struct plan_floor *floor, const struct plan *plan)
 {
-	plan_persist_record(plan_floor_persist(floor), STORE_GOAL,
-	    plan->goal->id, plan->goal->id);
+	plan_book_record(floor, BOOK_GOAL, plan->goal->id, plan->goal->id);
 }
 
 int

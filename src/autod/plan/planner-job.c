@@ -13,9 +13,9 @@
 #include "json.h"
 #include "loop.h"
 #include "mem.h"
+#include "persist.h"
 #include "plan-check.h"
 #include "plan-floor.h"
-#include "plan-persist.h"
 #include "plan-set.h"
 #include "planner-check.h"
 #include "planner-goal.h"
@@ -52,7 +52,7 @@ planner_job_free(struct planner_job *job)
 	TAILQ_REMOVE(&planner->jobs, job, entry);
 	planner->count--;
 	if (job->storing)
-		plan_persist_forget(plan_floor_persist(planner->floor), job);
+		persist_forget(planner->core, job);
 	planner_talk_free(job->talk);
 	loop_timer_free(job->again);
 	if (job->next != NULL)
@@ -226,9 +226,9 @@ ask(struct planner_job *job, struct json_object *schema,
 	json_object_put(schema);
 }
 
-/* The attempt is stored. */
+/* The attempt is committed. */
 static void
-ask_plan(const struct err *err, void *arg)
+ask_plan(void *arg)
 {
 	struct planner_job *job = arg;
 	const struct plan *plan = planner_job_plan(job);
@@ -237,7 +237,7 @@ ask_plan(const struct err *err, void *arg)
 	cleanup_buf struct buf prompt = BUF_INIT;
 
 	job->storing = false;
-	if (err != NULL || plan == NULL) {
+	if (plan == NULL) {
 		planner_job_free(job);
 		return;
 	}
@@ -261,8 +261,7 @@ begin_plan(struct planner_job *job, struct plan *plan)
 	}
 	planner_goal_count(planner->floor, plan, 1);
 	job->storing = true;
-	plan_persist_then(plan_floor_persist(planner->floor), job, job->goal_id,
-	    ask_plan, job);
+	persist_then(planner->core, job, ask_plan, job);
 }
 
 /* --- replan, diagnosis ---------------------------------------------------- */

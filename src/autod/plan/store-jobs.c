@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,32 +8,30 @@
 #include "api-store.h"
 #include "buf.h"
 #include "child.h"
-#include "clock.h"
 #include "errtext.h"
-#include "file.h"
 #include "json.h"
 #include "loop.h"
 #include "mem.h"
-#include "plan-call.h"
+#include "plan-book.h"
 #include "plan-floor.h"
+#include "rpc.h"
 #include "serve.h"
 #include "sibling.h"
 #include "store-jobs.h"
 #include "workspace.h"
 
-#define REPORT_MAX (1024 * 1024)
+#define REPORT_MAX RPC_LINE_MAX
 
 struct kind {
 	const char *method, *name;
-	bool replaces; /* the store */
+	bool replaces; /* the plans */
 };
 
 static const struct kind kinds[] = {
 	{ "overseer.store.check", "check", false },
 	{ "overseer.store.export", "export", false },
 	{ "overseer.store.import", "import", true },
-	{ "overseer.store.recover", "recover", true },
-	{ "overseer.store.compact", "compact", false },
+	{ "overseer.store.sql", "sql", false },
 };
 
 struct slot {
@@ -49,11 +46,9 @@ struct store_jobs {
 	/* The job under way: */
 	struct server_call *call; /* NULL = none */
 	const struct kind *kind;
-	char *file;
-	int64_t before_ms;
+	char *file, *sql;
 	struct child *child;
-	/* It has ended; the book is being opened: */
-	bool opening;
+	bool closed; /* the plans, until it has ended */
 	struct json_object *report; /* NULL = it failed */
 	struct err err;
 };
@@ -62,8 +57,8 @@ static void
 job_clear(struct store_jobs *jobs)
 {
 	jobs->call = NULL;
-	jobs->opening = false;
 	free(take_ptr(&jobs->file));
+	free(take_ptr(&jobs->sql));
 	json_object_put(take_ptr(&jobs->report));
 }
 
@@ -85,7 +80,7 @@ read_report(const struct child_result *result, struct err *err)
 	if (result->timed_out) {
 		err_set(err, API_FAILED,
 		    "it was stopped because it took more than %d minutes; the "
-		    "store of goals is as before",
+		    "book is as before",
 		    (int)(API_STORE_JOB_MS / 60000));
 		return NULL;
 	}
@@ -103,28 +98,24 @@ read_report(const struct child_result *result, struct err *err)
 	return NULL;
 }
 
-/* The next call finds the book as it is now. */
-static void
-job_end(struct store_jobs *jobs)
-{
-	if (jobs->report == NULL)
-		serve_fail(
-		    jobs->floor->core, jobs->call, API_FAILED, jobs->err.msg);
-	else
-		serve_reply(
-		    jobs->floor->core, jobs->call, take_ptr(&jobs->report));
-	job_clear(jobs);
-}
-
+/* The next call finds the plans as they are now. */
 static void
 job_ended(struct store_jobs *jobs)
 {
-	if (jobs->kind->replaces) {
-		jobs->opening = true;
+	const struct plan_floor *floor = jobs->floor;
+
+	if (jobs->closed) {
 		plan_floor_open(jobs->floor);
-	} else {
-		job_end(jobs);
+		if (jobs->report != NULL && floor->state == PLAN_SAFE) {
+			json_object_put(take_ptr(&jobs->report));
+			err_set(&jobs->err, API_FAILED, "%s", floor->why);
+		}
 	}
+	if (jobs->report == NULL)
+		serve_fail(floor->core, jobs->call, API_FAILED, jobs->err.msg);
+	else
+		serve_reply(floor->core, jobs->call, take_ptr(&jobs->report));
+	job_clear(jobs);
 }
 
 static void
@@ -137,25 +128,12 @@ on_child(const struct child_result *result, void *arg)
 	job_ended(jobs);
 }
 
-void
-store_jobs_opened(struct store_jobs *jobs)
-{
-	if (!jobs->opening)
-		return;
-	if (jobs->report != NULL && jobs->floor->state == PLAN_SAFE) {
-		json_object_put(take_ptr(&jobs->report));
-		err_set(&jobs->err, API_FAILED, "%s", jobs->floor->why);
-	}
-	job_end(jobs);
-}
-
 /* --- the begin ------------------------------------------------------- */
 
 static int
 spawn(struct store_jobs *jobs, struct err *err)
 {
 	cleanup_free char *autod = sibling_find("autod");
-	cleanup_free char *before = xasprintf("%" PRId64, jobs->before_ms);
 	cleanup_free char *owner = xasprintf("%d", (int)getpid());
 	const char *argv[12] = { autod, "--root",
 		jobs->floor->core->workspace->root, "--store-task",
@@ -169,9 +147,9 @@ spawn(struct store_jobs *jobs, struct err *err)
 		argv[n++] = "--file";
 		argv[n++] = jobs->file;
 	}
-	if (jobs->before_ms > 0) {
-		argv[n++] = "--before";
-		argv[n++] = before;
+	if (jobs->sql != NULL) {
+		argv[n++] = "--sql";
+		argv[n++] = jobs->sql;
 	}
 	return child_spawn(jobs->floor->core->loop,
 	    &(struct child_spec){ .argv = argv,
@@ -180,27 +158,19 @@ spawn(struct store_jobs *jobs, struct err *err)
 	    on_child, jobs, &jobs->child, err);
 }
 
-/* In a pass of its own: the book may be in a call to the store. */
+/* In a pass of its own: what the plans wrote is committed then. */
 static void
 job_begin(void *arg)
 {
 	struct store_jobs *jobs = arg;
 
-	if (jobs->kind->replaces)
+	/* The child says that there are goals, and they stay open. */
+	jobs->closed =
+	    jobs->kind->replaces && !plan_book_has_goals(jobs->floor);
+	if (jobs->closed)
 		plan_floor_close(jobs->floor);
 	if (spawn(jobs, &jobs->err) < 0)
 		job_ended(jobs);
-}
-
-/* A job that reads needs a store; if there is none, the call is refused with
- * the reason. */
-static bool
-has_store(struct store_jobs *jobs, struct server_call *call)
-{
-	cleanup_free char *path =
-	    workspace_path(jobs->floor->core->workspace, "store.db");
-
-	return file_exists(path) || plan_call_begin(jobs->floor, call);
 }
 
 static void
@@ -209,12 +179,12 @@ on_call(void *arg, struct server_call *call, struct json_object *params)
 	const struct slot *slot = arg;
 	struct store_jobs *jobs = slot->jobs;
 	const char *file = json_string_or(params, "file", NULL);
-	int64_t age = json_int_or(params, "older_than", API_COMPACT_AFTER);
+	const char *sql = json_string_or(params, "sql", NULL);
 
 	if (jobs->call != NULL) {
 		serve_refuse(call, API_BUSY,
-		    "a %s of the store of goals is under way; try again when "
-		    "it has ended",
+		    "a %s of the book is under way; try again when it has "
+		    "ended",
 		    jobs->kind->name);
 		return;
 	}
@@ -223,20 +193,10 @@ on_call(void *arg, struct server_call *call, struct json_object *params)
 		    "%s: the path of the file must begin with /", file);
 		return;
 	}
-	if (!slot->kind->replaces && !has_store(jobs, call))
-		return;
-	if (slot->kind->replaces && jobs->floor->state == PLAN_OPENING) {
-		serve_refuse(call, API_BUSY,
-		    "the store of goals is being opened; try again in a "
-		    "moment");
-		return;
-	}
 	jobs->call = call;
 	jobs->kind = slot->kind;
 	jobs->file = file != NULL ? xstrdup(file) : NULL;
-	jobs->before_ms = strcmp(slot->kind->name, "compact") == 0 ?
-	    clock_wall_ms() - age * 1000 :
-	    0;
+	jobs->sql = sql != NULL ? xstrdup(sql) : NULL;
 	loop_call_request(jobs->begin);
 }
 
@@ -264,8 +224,7 @@ store_jobs_free(struct store_jobs *jobs)
 		child_abandon(jobs->child);
 	if (jobs->call != NULL)
 		serve_refuse(jobs->call, API_FAILED,
-		    "the daemon ended before the %s of the store of goals was "
-		    "done",
+		    "the daemon ended before the %s of the book was done",
 		    jobs->kind->name);
 	job_clear(jobs);
 	loop_call_free(jobs->begin);

@@ -22,7 +22,7 @@
 #define EVENTS_SHOWN 100
 #define GOALS_SHOWN  4
 
-/* A call is under way as an object: the members of the answer, and "record":
+/* The answer is built as an object; until it is sent, its member "record" is
  * the assignment, as it is stored. */
 
 /* --- the answer ------------------------------------------------------ */
@@ -119,6 +119,32 @@ add_now(struct json_object *asked, const struct why_event *events, size_t count)
 		json_set_string(asked, "now", now);
 }
 
+/* Without an assignment: what the state says of a task, or of a worker's. */
+static void
+add_task(const struct plan_floor *floor, struct json_object *asked)
+{
+	const struct state *state = &floor->core->state;
+	const char *subject = json_string_or(asked, "subject", "");
+	bool is_task = strcmp(json_string_or(asked, "kind", ""), "task") == 0;
+
+	if (!is_task &&
+	    strcmp(json_string_or(asked, "kind", ""), "worker") != 0)
+		return;
+	for (size_t i = 0; i < state->task_count; i++) {
+		const struct task *t = state->tasks[i];
+		const char *name = is_task ? t->id : t->worker;
+
+		if (name == NULL || strcmp(name, subject) != 0)
+			continue;
+		if (!is_task)
+			json_set_string(asked, "task", t->id);
+		else if (t->worker != NULL)
+			json_set_string(asked, "worker", t->worker);
+		if (!json_object_object_get_ex(asked, "now", NULL))
+			json_set_string(asked, "now", task_step_name(t->step));
+	}
+}
+
 static void
 answer(struct plan_floor *floor, struct server_call *call,
     struct json_object *asked, struct json_object *rows)
@@ -131,10 +157,12 @@ answer(struct plan_floor *floor, struct server_call *call,
 	fill_events(rows, events, records);
 	add_answers(floor, asked, events, count);
 	add_now(asked, events, count);
+	if (!json_object_object_get_ex(asked, "record", NULL))
+		add_task(floor, asked);
 	json_object_object_del(asked, "record");
 	json_set(asked, "chain", chain_of(events, count));
 	json_set(asked, "events", records);
-	serve_reply(floor->core, call, json_object_get(asked));
+	serve_show(call, json_object_get(asked));
 }
 
 /* --- what is meant --------------------------------------------------- */
@@ -196,13 +224,24 @@ asked_new(
 	return asked;
 }
 
-static void
-ask(struct plan_floor *floor, struct server_call *call,
-    struct json_object *asked, struct store_filter *filter, plan_query_fn *fn)
+/* The newest events; NULL: the call was refused. */
+static struct json_object *
+events_of(struct plan_floor *floor, struct server_call *call,
+    struct book_filter filter)
 {
-	filter->newest_first = true;
-	filter->limit = EVENTS_SHOWN;
-	plan_query_events(floor, call, asked, filter, fn);
+	filter.newest_first = true;
+	filter.limit = EVENTS_SHOWN;
+	return plan_query_events(floor, call, &filter);
+}
+
+static void
+answer_with(struct plan_floor *floor, struct server_call *call,
+    struct json_object *asked, struct book_filter filter)
+{
+	cleanup_json struct json_object *rows = events_of(floor, call, filter);
+
+	if (rows != NULL)
+		answer(floor, call, asked, rows);
 }
 
 /* --- by what it was called ------------------------------------------- */
@@ -216,29 +255,37 @@ refuse_unknown(struct server_call *call, const char *subject)
 	    subject);
 }
 
-static void
-on_record(struct plan_floor *floor, struct server_call *call,
-    struct json_object *asked, struct json_object *rows)
+/* The record of this assignment, from the book. False: the call was refused. */
+static bool
+add_record(struct plan_floor *floor, struct server_call *call,
+    struct json_object *asked, const char *id)
 {
-	const char *subject = json_string_or(asked, "subject", "");
-	bool is_task = strcmp(json_string_or(asked, "kind", ""), "task") == 0;
-	struct store_filter filter = { 0 };
+	cleanup_json struct json_object *rows =
+	    plan_query_records(floor, call, BOOK_ASSIGNMENT, NULL, id);
 
-	if (json_object_array_length(rows) > 0)
+	if (rows != NULL && json_object_array_length(rows) > 0)
 		json_set(asked, "record",
 		    json_object_get(json_object_array_get_idx(rows, 0)));
-	else if (!is_task) {
-		refuse_unknown(call, subject);
-		return;
-	}
-	if (is_task)
-		filter.task = subject;
-	else
-		filter.assignment_id = subject;
-	ask(floor, call, asked, &filter, answer);
+	return rows != NULL;
 }
 
-/* The assignment of a task whose goal has ended is in the store only; its
+static void
+why_assignment(
+    struct plan_floor *floor, struct server_call *call, const char *subject)
+{
+	cleanup_json struct json_object *asked =
+	    asked_new(subject, "assignment", NULL);
+
+	if (!add_record(floor, call, asked, subject))
+		return;
+	if (!json_object_object_get_ex(asked, "record", NULL))
+		refuse_unknown(call, subject);
+	else
+		answer_with(floor, call, asked,
+		    (struct book_filter){ .assignment_id = subject });
+}
+
+/* The assignment of a task whose goal has ended is in the book only; its
  * events name it. NULL = none of them does. */
 static const char *
 assignment_in(struct json_object *rows)
@@ -260,14 +307,14 @@ why_node(struct plan_floor *floor, struct server_call *call,
 	    find_assignment(plan_floor_set(floor), "node", node->id, node));
 	cleanup_free char *now =
 	    why_node_now(plan, node, floor->core->options->auto_mode);
-	struct store_filter filter = { .goal_id = plan->goal->id,
-		.node_id = node->id };
 
 	json_set_string(asked, "now", now);
 	json_set_string(asked, "goal", plan->goal->id);
 	json_set_string(asked, "goal_title", plan->goal->title);
 	json_set_string(asked, "node", node->id);
-	ask(floor, call, asked, &filter, answer);
+	answer_with(floor, call, asked,
+	    (struct book_filter){
+		.goal_id = plan->goal->id, .node_id = node->id });
 }
 
 /* Several goals have the node: what to type, for the newest of them. */
@@ -304,7 +351,6 @@ try_node(
 	}
 	for (size_t i = 0; i < set->plan_count; i++)
 		if (goal_status_open(set->plans[i]->goal->status) &&
-		    !set->plans[i]->goal->implicit &&
 		    plan_find(set->plans[i], subject) != NULL)
 			strv_add(&goals, set->plans[i]->goal->id);
 	if (goals != NULL)
@@ -312,31 +358,25 @@ try_node(
 	return goals != NULL;
 }
 
-static void
-why_in_goal(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, struct plan *plan)
-{
-	const char *subject = json_string_or(params, "subject", "");
-	const struct plan_node *node =
-	    plan_find(plan, subject + strcspn(subject, "/") + 1);
-
-	if (node == NULL)
-		refuse_unknown(call, subject);
-	else
-		why_node(floor, call, subject, plan, node);
-}
-
-/* "GOAL/NODE" of a goal that has ended, and is only in the store. */
+/* "GOAL/NODE" of a goal that has ended, and is only in the book. */
 static void
 why_ended(
     struct plan_floor *floor, struct server_call *call, const char *subject)
 {
 	cleanup_free char *goal = xstrndup(subject, strcspn(subject, "/"));
 	cleanup_json struct json_object *params = json_object_new_object();
+	const struct plan_node *node;
+	const struct plan *plan;
 
-	json_set_string(params, "subject", subject);
 	json_set_string(params, "goal", goal);
-	plan_call_goal(floor, call, params, why_in_goal);
+	plan = plan_call_goal(floor, call, params);
+	if (plan == NULL)
+		return;
+	node = plan_find(plan, subject + strcspn(subject, "/") + 1);
+	if (node == NULL)
+		refuse_unknown(call, subject);
+	else
+		why_node(floor, call, subject, plan, node);
 }
 
 /* The goals of these rows, each once. */
@@ -356,69 +396,38 @@ goals_of(struct json_object *rows, const char *key)
 	return goals;
 }
 
-/* Nothing that is there now: what the log knows about it. Each is tried until
- * there are events. */
-static const char *const guesses[] = { "task", "worker", "node" };
-
+/* Nothing that is there now: what the log knows about a task, a worker or a
+ * node of that name. */
 static void
-on_guess(struct plan_floor *floor, struct server_call *call,
-    struct json_object *asked, struct json_object *rows)
+why_logged(struct plan_floor *floor, struct server_call *call,
+    const char *subject, struct json_object *asked)
 {
-	const char *subject = json_string_or(asked, "subject", "");
-	const char *kind = json_string_or(asked, "kind", "");
-	struct store_filter filter = { 0 };
-	cleanup_strv char **goals = NULL;
-	size_t next = 0;
+	const struct book_filter guesses[] = { { .task = subject },
+		{ .worker = subject }, { .node_id = subject } };
+	static const char *const kinds[] = { "task", "worker", "node" };
 
-	while (next < nitems(guesses) && strcmp(kind, guesses[next]) != 0)
-		next++;
-	next++;
-	if (strcmp(kind, "node") == 0)
-		goals = goals_of(rows, "goal");
-	if (strv_count(goals) > 1) {
-		refuse_several(call, subject, goals);
-		return;
-	}
-	if (next == 1 && !json_object_object_get_ex(asked, "record", NULL) &&
-	    assignment_in(rows) != NULL) {
-		plan_query_records(floor, call, asked, STORE_ASSIGNMENT, NULL,
-		    assignment_in(rows), on_record);
-		return;
-	}
-	if (json_object_array_length(rows) > 0) {
-		answer(floor, call, asked, rows);
-		return;
-	}
-	if (next >= nitems(guesses)) {
-		refuse_unknown(call, subject);
-		return;
-	}
-	json_set_string(asked, "kind", guesses[next]);
-	if (next == 1)
-		filter.worker = subject;
-	else
-		filter.node_id = subject;
-	ask(floor, call, asked, &filter, on_guess);
-}
+	for (size_t i = 0; i < nitems(guesses); i++) {
+		cleanup_json struct json_object *rows =
+		    events_of(floor, call, guesses[i]);
+		cleanup_strv char **goals = NULL;
 
-/* The nodes of that name, of goals that have ended. */
-static void
-on_nodes(struct plan_floor *floor, struct server_call *call,
-    struct json_object *asked, struct json_object *rows)
-{
-	const char *subject = json_string_or(asked, "subject", "");
-	cleanup_strv char **goals = goals_of(rows, "goalId");
-	struct store_filter filter = { .task = subject };
-	cleanup_free char *key = NULL;
-
-	if (strv_count(goals) > 1) {
-		refuse_several(call, subject, goals);
-	} else if (goals != NULL) {
-		key = xasprintf("%s/%s", goals[0], subject);
-		why_ended(floor, call, key);
-	} else {
-		ask(floor, call, asked, &filter, on_guess);
+		if (rows == NULL)
+			return;
+		if (json_object_array_length(rows) == 0)
+			continue;
+		json_set_string(asked, "kind", kinds[i]);
+		if (guesses[i].node_id != NULL)
+			goals = goals_of(rows, "goal");
+		if (strv_count(goals) > 1)
+			refuse_several(call, subject, goals);
+		else if (guesses[i].task == NULL ||
+		    json_object_object_get_ex(asked, "record", NULL) ||
+		    assignment_in(rows) == NULL ||
+		    add_record(floor, call, asked, assignment_in(rows)))
+			answer(floor, call, asked, rows);
+		return;
 	}
+	refuse_unknown(call, subject);
 }
 
 /* A task, by its id or by its name at its source. */
@@ -438,16 +447,15 @@ on_why(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct plan_floor *floor = arg;
 	const char *subject = json_string_or(params, "subject", "");
-	cleanup_json struct json_object *asked = NULL;
-	struct store_filter filter = { 0 };
+	cleanup_json struct json_object *asked = NULL, *nodes = NULL;
+	cleanup_strv char **goals = NULL;
+	cleanup_free char *key = NULL;
 	bool is_worker;
 
 	if (!plan_call_begin(floor, call))
 		return;
 	if (strncmp(subject, "A_", 2) == 0) {
-		asked = asked_new(subject, "assignment", NULL);
-		plan_query_records(floor, call, asked, STORE_ASSIGNMENT, NULL,
-		    subject, on_record);
+		why_assignment(floor, call, subject);
 		return;
 	}
 	if (try_node(floor, call, subject))
@@ -463,11 +471,22 @@ on_why(void *arg, struct server_call *call, struct json_object *params)
 	    find_assignment(plan_floor_set(floor),
 		is_worker ? "worker" : "task", subject, NULL));
 	if (is_worker) {
-		filter.worker = subject;
-		ask(floor, call, asked, &filter, answer);
+		answer_with(floor, call, asked,
+		    (struct book_filter){ .worker = subject });
+		return;
+	}
+	/* The nodes of that name, of goals that have ended. */
+	nodes = plan_query_records(floor, call, BOOK_NODE, NULL, subject);
+	if (nodes == NULL)
+		return;
+	goals = goals_of(nodes, "goalId");
+	if (strv_count(goals) > 1) {
+		refuse_several(call, subject, goals);
+	} else if (goals != NULL) {
+		key = xasprintf("%s/%s", goals[0], subject);
+		why_ended(floor, call, key);
 	} else {
-		plan_query_records(
-		    floor, call, asked, STORE_NODE, NULL, subject, on_nodes);
+		why_logged(floor, call, subject, asked);
 	}
 }
 

@@ -9,11 +9,11 @@
 #include "id.h"
 #include "json.h"
 #include "mem.h"
+#include "plan-book.h"
 #include "plan-call.h"
 #include "plan-change.h"
 #include "plan-edit-tree.h"
 #include "plan-floor.h"
-#include "plan-persist.h"
 #include "plan-prompt.h"
 #include "plan-set.h"
 #include "plan-view.h"
@@ -52,53 +52,49 @@ refuse(struct server_call *call, const struct err *err)
 		plan_call_refuse(call, err);
 }
 
-/* Call fn with the plan of the node. */
-static void
-with_plan(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, bool changes, plan_call_fn *fn)
+/* The plan of the node; NULL: the call was refused. */
+static struct plan *
+plan_of(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, bool changes)
 {
 	const char *id = any_node(params);
 	struct plan_node *node;
-	struct plan *plan;
+	struct plan *plan = NULL;
 	struct err err = { 0 };
 
 	if (changes ? !plan_call_begin_change(floor, call) :
 		      !plan_call_begin(floor, call))
-		return;
+		return NULL;
 	if (json_string_or(params, "goal", NULL) != NULL)
-		plan_call_goal(floor, call, params, fn);
-	else if (id == NULL)
+		return plan_call_goal(floor, call, params);
+	if (id == NULL)
 		serve_refuse(call, RPC_INVALID_PARAMS,
 		    "params.goal: missing; say which goal, or which node");
 	else if (plan_set_find(
 		     plan_floor_set(floor), NULL, id, &plan, &node, &err) < 0)
 		refuse(call, &err);
-	else
-		fn(floor, call, params, plan);
+	return plan;
 }
 
 /* --- looking --------------------------------------------------------- */
-
-static void
-list_plan(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, struct plan *plan)
-{
-	serve_reply(floor->core, call,
-	    plan_view_nodes(plan_floor_set(floor), plan,
-		json_bool_or(params, "all", false)));
-}
 
 static void
 on_list(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct plan_floor *floor = arg;
 
+	const struct plan *plan = NULL;
+
 	if (!plan_call_begin(floor, call))
 		return;
-	if (json_string_or(params, "goal", NULL) != NULL)
-		plan_call_goal(floor, call, params, list_plan);
-	else
-		list_plan(floor, call, params, NULL);
+	if (json_string_or(params, "goal", NULL) != NULL) {
+		plan = plan_call_goal(floor, call, params);
+		if (plan == NULL)
+			return;
+	}
+	serve_show(call,
+	    plan_view_nodes(plan_floor_set(floor), plan,
+		json_bool_or(params, "all", false)));
 }
 
 static void
@@ -108,10 +104,11 @@ show(struct plan_floor *floor, struct server_call *call,
 	struct plan_node *node;
 	struct err err = { 0 };
 
+	(void)floor;
 	if (plan_get(plan, json_string_or(params, "node", ""), &node, &err) < 0)
 		refuse(call, &err);
 	else
-		serve_reply(floor->core, call, plan_view_node(plan, node));
+		serve_show(call, plan_view_node(plan, node));
 }
 
 /* --- changes --------------------------------------------------------- */
@@ -366,8 +363,7 @@ make_assignment(struct plan_change *change, const struct plan_node *node,
 		plan_assignment_free(a);
 		return;
 	}
-	plan_persist_record(
-	    plan_floor_persist(floor), STORE_ASSIGNMENT, a->goal_id, a->id);
+	plan_book_record(floor, BOOK_ASSIGNMENT, a->goal_id, a->id);
 	emit(floor->core,
 	    &(struct event){ .kind = EVENT_ASSIGNMENT_QUEUED,
 		.goal = a->goal_id,
@@ -415,7 +411,10 @@ assign(struct plan_floor *floor, struct server_call *call,
 	static void name(                                                    \
 	    void *arg, struct server_call *call, struct json_object *params) \
 	{                                                                    \
-		with_plan(arg, call, params, changes, fn);                   \
+		struct plan *plan = plan_of(arg, call, params, changes);     \
+                                                                             \
+		if (plan != NULL)                                            \
+			fn(arg, call, params, plan);                         \
 	}
 
 ON_NODE(on_show, false, show)

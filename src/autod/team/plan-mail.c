@@ -14,9 +14,9 @@
 #include "plan-meta.h"
 #include "plan-set.h"
 #include "state.h"
+#include "strv.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-book.h"
 #include "team-floor.h"
 #include "team-mail.h"
 #include "team-post.h"
@@ -43,17 +43,15 @@ is_of_goal(const struct task *task, const char *goal_id)
 static void
 settle_earlier(struct team_floor *floor, const char *actor, const char *subject)
 {
-	struct team_record *record, *next;
+	const struct team_box *box = team_post_box(floor, actor);
+	cleanup_strv char **ids = NULL;
 
-	for (record = team_book_next(floor->book, STORE_MAIL, actor, NULL);
-	     record != NULL; record = next) {
-		const struct mail *mail = team_post_mail(record);
-
-		next = team_book_next(floor->book, STORE_MAIL, actor, record);
-		if (mail != NULL && mail_is_of_plan(mail) &&
-		    strcmp(mail->subject, subject) == 0)
-			team_mail_settle(floor, record->id);
-	}
+	for (size_t i = 0; box != NULL && i < box->count; i++)
+		if (mail_is_of_plan(box->mails[i]) &&
+		    strcmp(box->mails[i]->subject, subject) == 0)
+			strv_add(&ids, box->mails[i]->id);
+	for (char **id = ids; id != NULL && *id != NULL; id++)
+		team_mail_settle(floor, *id);
 }
 
 static void
@@ -94,7 +92,7 @@ plan_mail_event(struct team_floor *floor, const struct event *event)
 	cleanup_json struct json_object *meta = NULL;
 
 	if (event->kind != EVENT_PLAN_UPDATED || event->goal == NULL ||
-	    team_book_ready(floor->book, NULL) < 0)
+	    !floor->open)
 		return;
 	plan = plan_set_plan(plan_floor_set(floor->plan), event->goal);
 	if (plan == NULL)

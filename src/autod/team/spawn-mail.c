@@ -12,8 +12,6 @@
 #include "mail-subject.h"
 #include "mail.h"
 #include "mem.h"
-#include "plan-floor.h"
-#include "plan-set.h"
 #include "plan-text.h"
 #include "spawn-mail.h"
 #include "task-run.h"
@@ -120,54 +118,6 @@ spawn_mail_answer(
 		log_debug("%s: %s", l->request, err.msg);
 	else if (l->told)
 		team_mail_settle(l->floor, id);
-}
-
-static struct json_object *
-to_spawned(const struct plan_node *node)
-{
-	struct json_object *one = json_object_new_object();
-
-	json_set_string(
-	    one, "actor_id", json_string_or(node->spawn, "actor", ""));
-	json_set_int(one, "depth", json_int_or(node->spawn, "depth", 0));
-	json_set_int(one, "local_max_depth",
-	    json_int_or(node->spawn, "local_max_depth", 0));
-	json_set_string(one, "plan_node_id", node->id);
-	return one;
-}
-
-struct json_object *
-spawn_mail_made(const struct spawn_letter *l, const char **ret_goal)
-{
-	const struct plan_floor *plan = l->floor->plan;
-	const struct plan_set *set =
-	    plan->state == PLAN_OPEN ? plan_floor_set(plan) : NULL;
-	struct spawn_letter letter = *l;
-	struct json_object *body, *list = NULL;
-
-	for (size_t i = 0; set != NULL && i < set->plan_count; i++) {
-		struct plan_node *node = NULL;
-
-		while ((node = plan_next(set->plans[i], node)) != NULL) {
-			if (node->spawn == NULL ||
-			    strcmp(json_string_or(node->spawn, "request", ""),
-				l->request) != 0)
-				continue;
-			if (list == NULL)
-				list = json_object_new_array();
-			json_object_array_add(list, to_spawned(node));
-			letter.goal = set->plans[i]->goal->id;
-		}
-	}
-	if (list == NULL)
-		return NULL;
-	body = json_object_new_object();
-	json_set(body, "spawned_agents", list);
-	json_set(body, "denied_agents", json_object_new_array());
-	letter.stored = true;
-	spawn_mail_answer(&letter, body, true);
-	*ret_goal = letter.goal;
-	return body;
 }
 
 char *

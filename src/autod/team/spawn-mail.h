@@ -30,11 +30,6 @@ void spawn_mail_answer(
 /* The id of the answer to this request; the caller frees it. */
 char *spawn_mail_answer_id(const char *request);
 
-/* Answer again, from the nodes that were made for the request (the letter needs
- * no goal): the body, owned by the caller; NULL = there are none. ret_goal: of
- * the plan that they are in, borrowed. */
-struct json_object *
-spawn_mail_made(const struct spawn_letter *letter, const char **ret_goal);
 /* The id of a request: the same call has always the same one. The caller frees
  * it. */
 char *spawn_mail_request_id(struct json_object *params);

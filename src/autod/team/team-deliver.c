@@ -13,12 +13,10 @@
 #include "loop.h"
 #include "mail-text.h"
 #include "mem.h"
-#include "persist.h"
 #include "serve.h"
 #include "session-hook.h"
 #include "state.h"
 #include "strv.h"
-#include "team-close.h"
 #include "team-deliver.h"
 #include "team-floor.h"
 #include "team-post.h"
@@ -38,19 +36,10 @@ struct give {
 };
 LIST_HEAD(give_list, give);
 
-/* Mail that was delivered, until the store has that. */
-struct mark {
-	LIST_ENTRY(mark) entry;
-	struct team_deliver *deliver;
-	char *worker, *id;
-};
-LIST_HEAD(mark_list, mark);
-
 struct team_deliver {
 	struct team_floor *floor;
 	struct mail_pace pace;
 	struct give_list gives;
-	struct mark_list marks;
 	struct loop_call *look;
 	bool closing; /* some recipients may have ended */
 };
@@ -92,8 +81,6 @@ is_on_its_way(
 {
 	const struct give *give;
 
-	if (is_in(w->mail_given, id))
-		return true;
 	LIST_FOREACH (give, &d->gives, entry)
 		if (strcmp(give->worker, w->name) == 0 && is_in(give->ids, id))
 			return true;
@@ -132,64 +119,16 @@ drop_lost(struct team_deliver *d)
 /* --- delivered --------------------------------------------------------- */
 
 static void
-mark_free(struct mark *mark)
-{
-	LIST_REMOVE(mark, entry);
-	free(mark->worker);
-	free(mark->id);
-	free(mark);
-}
-
-static void
-on_marked(const struct err *err, void *arg)
-{
-	struct mark *mark = arg;
-	struct core *core = mark->deliver->floor->core;
-	struct worker *w = state_find(&core->state, mark->worker);
-
-	if (err == NULL && w != NULL && w->mail_given != NULL) {
-		strv_remove(w->mail_given, mark->id);
-		if (w->mail_given[0] == NULL)
-			strv_clear(&w->mail_given);
-		persist_changed(core);
-	}
-	mark_free(mark);
-}
-
-/* The session has it: tell the store, then forget it here. */
-static void
-record(struct team_deliver *d, const struct worker *w, const char *id)
-{
-	struct team_floor *floor = d->floor;
-	struct team_record *found = team_book_get(floor->book, STORE_MAIL, id);
-	const struct mail *mail = found != NULL ? team_post_mail(found) : NULL;
-	struct mark *mark = xcalloc(1, sizeof *mark);
-	cleanup_free char *goal = NULL;
-
-	if (mail != NULL) {
-		struct mail *copy = mail_copy(mail);
-
-		xstrset(&goal, mail->goal);
-		mail_delivered(copy, clock_wall_ms());
-		team_post_put(floor, copy);
-		mail_free(copy);
-	}
-	mark->deliver = d;
-	mark->worker = xstrdup(w->name);
-	mark->id = xstrdup(id);
-	LIST_INSERT_HEAD(&d->marks, mark, entry);
-	team_book_then(floor->book, d, goal, on_marked, mark);
-}
-
-static void
-confirm(struct team_deliver *d, struct worker *w, struct give *give)
+confirm(struct team_deliver *d, struct give *give)
 {
 	for (size_t i = 0; give->ids != NULL && give->ids[i] != NULL; i++) {
-		strv_add(&w->mail_given, give->ids[i]);
-		if (team_book_is_open(d->floor->book))
-			record(d, w, give->ids[i]);
+		struct mail *mail = team_post_read(d->floor, give->ids[i]);
+
+		if (mail == NULL)
+			continue;
+		mail_delivered(mail, clock_wall_ms());
+		team_post_save(d->floor, mail);
 	}
-	persist_changed(d->floor->core);
 	give_free(give);
 }
 
@@ -210,7 +149,7 @@ confirm_worker(struct team_deliver *d, struct worker *w, bool submitted)
 		if (!submitted && give->ids != NULL &&
 		    is_pending(w, give->ids[0]))
 			continue;
-		confirm(d, w, give);
+		confirm(d, give);
 	}
 }
 
@@ -268,24 +207,23 @@ find_due(struct team_deliver *d, const struct agent *agent, bool again)
 {
 	const struct team_floor *floor = d->floor;
 	cleanup_free char *actor = team_mail_actor(agent);
-	struct team_record *record = NULL;
+	const struct team_box *box = team_post_box(floor, actor);
 	struct due due = { NULL, 0 };
 	int64_t now_ms = clock_wall_ms();
-	int64_t since_ms = team_post_since(floor, agent);
+	int64_t since_ms;
 
-	while ((record = team_book_next(
-		    floor->book, STORE_MAIL, actor, record)) != NULL) {
-		const struct mail *mail = team_post_mail(record);
+	if (box == NULL)
+		return due;
+	since_ms = team_post_since(floor, agent);
+	due.mails = xcalloc(box->count, sizeof(struct mail *));
+	for (size_t i = 0; i < box->count; i++) {
+		struct mail *mail = box->mails[i];
 
-		if (mail == NULL || !record->stored ||
-		    mail->created_ms < since_ms ||
-		    !(again ? mail_is_due(mail, &d->pace, now_ms) :
-			      mail_is_new(mail)) ||
-		    is_on_its_way(d, agent->worker, mail->id))
-			continue;
-		due.mails = xreallocarray(
-		    due.mails, due.count + 1, sizeof(struct mail *));
-		due.mails[due.count++] = record->data;
+		if (mail->created_ms >= since_ms &&
+		    (again ? mail_is_due(mail, &d->pace, now_ms) :
+			     mail_is_new(mail)) &&
+		    !is_on_its_way(d, agent->worker, mail->id))
+			due.mails[due.count++] = mail;
 	}
 	if (due.count > 1)
 		qsort(due.mails, due.count, sizeof(struct mail *), compare);
@@ -310,8 +248,10 @@ give_due(
 	struct give *give;
 	size_t count;
 
-	if (due.count == 0)
+	if (due.count == 0) {
+		free(due.mails);
 		return false;
+	}
 	if (out->len > 0)
 		buf_adds(out, "\n\n");
 	count = mail_text(due.mails, due.count, out);
@@ -427,90 +367,32 @@ on_look(void *arg)
 	struct team_floor *floor = d->floor;
 
 	if (floor->core->stopping || floor->core->options->oneshot ||
-	    !team_book_is_open(floor->book))
+	    !floor->open)
 		return;
 	drop_lost(d);
 	if (d->closing)
-		team_close_look(floor, &d->pace);
+		team_post_close(floor, &d->pace);
 	d->closing = false;
 	for (size_t i = 0; i < floor->fleet->count; i++)
 		look_at(d, floor->fleet->agents[i]);
 	team_wait_look(floor);
 }
 
-static bool
-is_marked(const struct team_deliver *d, const struct worker *w, const char *id)
-{
-	const struct mark *mark;
-
-	LIST_FOREACH (mark, &d->marks, entry)
-		if (strcmp(mark->worker, w->name) == 0 &&
-		    strcmp(mark->id, id) == 0)
-			return true;
-	return false;
-}
-
-/* What sessions have, but the store does not know of. */
-static void
-record_given(struct team_deliver *d)
-{
-	const struct state *state = &d->floor->core->state;
-
-	for (size_t i = 0; i < state->count; i++) {
-		const struct worker *w = state->workers[i];
-		cleanup_strv char **ids = strv_copy(strv_const(w->mail_given));
-
-		for (size_t k = 0; ids[k] != NULL; k++)
-			if (!is_marked(d, w, ids[k]))
-				record(d, w, ids[k]);
-	}
-}
-
 void
 team_deliver_patrol(struct team_deliver *d)
 {
-	if (team_book_ready(d->floor->book, NULL) == 0)
-		record_given(d);
 	d->closing = true;
 	loop_call_request(d->look);
-}
-
-/* Nothing is given that is not stored. */
-static void
-on_posted(const struct err *err, void *arg)
-{
-	struct team_deliver *d = arg;
-
-	(void)err;
-	loop_call_request(d->look);
-	team_wait_look(d->floor);
 }
 
 void
 team_deliver_posted(struct team_deliver *d)
 {
-	team_book_then(d->floor->book, d, NULL, on_posted, d);
+	loop_call_request(d->look);
+	team_wait_look(d->floor);
 }
 
 /* --- life ---------------------------------------------------------------- */
-
-void
-team_deliver_opened(struct team_deliver *d)
-{
-	record_given(d);
-	d->closing = true;
-	loop_call_request(d->look);
-}
-
-void
-team_deliver_closed(struct team_deliver *d)
-{
-	struct mark *mark;
-
-	team_book_forget(d->floor->book, d);
-	while ((mark = LIST_FIRST(&d->marks)) != NULL)
-		mark_free(mark);
-}
 
 void
 team_deliver_set_pace(struct team_deliver *d, const struct mail_pace *pace)
@@ -548,7 +430,6 @@ team_deliver_new(struct team_floor *floor)
 	d->floor = floor;
 	d->pace = mail_pace;
 	LIST_INIT(&d->gives);
-	LIST_INIT(&d->marks);
 	d->look = loop_call_new(floor->core->loop, on_look, d);
 	find_given(d);
 	emit_subscribe(floor->core, on_event, d);

@@ -6,10 +6,9 @@
  * a prompt; and it goes in front of whatever else a session is told.
  *
  * Mail counts as delivered when the prompt's receipt is back, or when the next
- * hook of the session comes after an answer. That is saved with the worker
- * (mail_given) until the store has it. So mail in a prompt is delivered once
- * whenever the daemon dies; mail in an answer is given again if it is not known
- * whether the answer arrived.
+ * hook of the session comes after an answer. That is saved in the same pass. So
+ * mail in a prompt is delivered once whenever the daemon dies; mail in an
+ * answer is given again if it is not known whether the answer arrived.
  */
 #ifndef TEAM_DELIVER_H
 #define TEAM_DELIVER_H
@@ -25,15 +24,10 @@ struct team_deliver;
 struct team_floor;
 
 struct team_deliver *team_deliver_new(struct team_floor *floor);
-/* Call after team_deliver_closed(). */
 void team_deliver_free(struct team_deliver *deliver);
 /* How often mail that is not confirmed is given again; for tests. */
 void team_deliver_set_pace(
     struct team_deliver *deliver, const struct mail_pace *pace);
-
-/* The records are there; they are about to be forgotten. */
-void team_deliver_opened(struct team_deliver *deliver);
-void team_deliver_closed(struct team_deliver *deliver);
 
 /* There is new mail for somebody; it is stored at the end of this pass. */
 void team_deliver_posted(struct team_deliver *deliver);

@@ -30,7 +30,6 @@
 struct team_family {
 	struct team_floor *floor;
 	struct loop_call *tend;
-	struct team_results *results;
 };
 
 /* --- who belongs to whom ---------------------------------------------- */
@@ -301,35 +300,6 @@ tend(void *arg)
 
 /* --- life ---------------------------------------------------------------- */
 
-void
-team_family_opened(struct team_floor *floor)
-{
-	const struct plan_set *set = plan_floor_set(floor->plan);
-
-	/* The store may have nodes that an earlier daemon was killed before
-	 * saving. */
-	for (size_t i = 0; i < set->plan_count; i++)
-		for (size_t n = 0; n < set->plans[i]->count; n++) {
-			const char *of =
-			    node_run_parent(set->plans[i]->nodes[n]);
-			struct task *t = of == NULL ?
-			    NULL :
-			    state_task(&floor->core->state, of);
-
-			if (t == NULL || task_run_of(t)->has_spawned)
-				continue;
-			t->run->has_spawned = true;
-			persist_changed(floor->core);
-		}
-	team_wait_look(floor);
-}
-
-void
-team_family_closed(struct team_family *family)
-{
-	team_results_closed(family->results);
-}
-
 int
 team_family_settle(void *arg, const struct task *task, struct err *err)
 {
@@ -347,16 +317,16 @@ team_family_settle(void *arg, const struct task *task, struct err *err)
 		return task_run_is_child(t) ||
 			(t->run != NULL && t->run->has_spawned) ||
 			has_child_task(floor, t->id) ?
-		    err_set(err, -EINPROGRESS, "the store is being opened") :
+		    err_set(err, -EINPROGRESS, "plans are being imported") :
 		    0;
 	if (has_children(floor, t)) {
 		loop_call_request(floor->family->tend);
 		return err_set(err, -EINPROGRESS,
 		    "the agents that it spawned are being ended");
 	}
-	return task_run_is_child(t) ?
-	    team_results_tell(floor->family->results, t, err) :
-	    0;
+	if (task_run_is_child(t))
+		team_result_tell(floor, t);
+	return 0;
 }
 
 struct team_family *
@@ -365,7 +335,6 @@ team_family_new(struct team_floor *floor)
 	struct team_family *family = xcalloc(1, sizeof *family);
 
 	family->floor = floor;
-	family->results = team_results_new(floor);
 	family->tend = loop_call_new(floor->core->loop, tend, family);
 	return family;
 }
@@ -374,6 +343,5 @@ void
 team_family_free(struct team_family *family)
 {
 	loop_call_free(family->tend);
-	team_results_free(family->results);
 	free(family);
 }

@@ -28,10 +28,6 @@ struct team_floor;
 struct team_family *team_family_new(struct team_floor *floor);
 void team_family_free(struct team_family *family);
 
-/* The records of the store are there, or about to be forgotten. */
-void team_family_opened(struct team_floor *floor);
-void team_family_closed(struct team_family *family);
-
 /* How many agents that this task has asked for have not ended, or have ended
  * and it was not told yet? Their names, with commas, are appended to names
  * (may be NULL). */

@@ -14,16 +14,14 @@
 #include "plan-mail.h"
 #include "serve.h"
 #include "team-again.h"
-#include "team-book.h"
 #include "team-deliver.h"
 #include "team-family.h"
 #include "team-fleet.h"
 #include "team-floor.h"
 #include "team-guard.h"
-#include "team-limit.h"
 #include "team-mail.h"
-#include "team-people.h"
 #include "team-perf.h"
+#include "team-post.h"
 #include "team-report.h"
 #include "team-question.h"
 #include "team-request.h"
@@ -51,10 +49,15 @@ team_floor_speaker(struct team_floor *floor, struct server_call *call,
 	return agent;
 }
 
-struct team_floor *
-team_floor_above(const struct plan_floor *plan)
+/* The records are in memory, and a daemon was away. */
+static void
+catch_up(struct team_floor *floor)
 {
-	return team_book_owner(plan->guest_arg);
+	team_post_tell_again(floor);
+	team_requests_sweep(floor->requests);
+	team_reserve_sweep(floor, NULL);
+	team_deliver_patrol(floor->deliver);
+	team_guard_changed(floor);
 }
 
 static void
@@ -63,8 +66,10 @@ floor_begin(void *self)
 	struct team_floor *floor = self;
 
 	floor->begun = true;
+	if (floor->open)
+		catch_up(floor);
 	team_wait_look(floor);
-	team_perf_begin(floor->perf);
+	team_perf_write(floor->perf);
 	life_floor_begun(floor->core);
 }
 
@@ -110,7 +115,7 @@ floor_patrol(void *self, bool all)
 	team_deliver_patrol(floor->deliver);
 	team_wait_look(floor);
 	team_guard_patrol(floor);
-	team_perf_patrol(floor->perf);
+	team_perf_write(floor->perf);
 }
 
 /* --- what auto mode asks --------------------------------------------- */
@@ -223,32 +228,36 @@ static const struct auto_team team_policy = {
 	.settle = team_family_settle,
 };
 
-/* --- the store of goals ---------------------------------------------- */
+/* --- the book -------------------------------------------------------- */
 
 static void
-book_opened(void *arg)
+on_opened(void *arg)
 {
-	const struct team_floor *floor = arg;
+	struct team_floor *floor = arg;
 
-	team_limit_opened(floor->limit);
-	team_deliver_opened(floor->deliver);
-	team_people_opened(arg);
+	floor->open = true;
+	team_post_opened(floor);
 	team_requests_opened(floor->requests);
-	team_reserve_sweep(arg, NULL);
-	team_guard_changed(arg);
-	team_family_opened(arg);
+	team_reserve_opened(floor);
+	if (floor->begun)
+		catch_up(floor);
 }
 
 static void
-book_closed(void *arg)
+on_closed(void *arg)
 {
-	const struct team_floor *floor = arg;
+	struct team_floor *floor = arg;
 
-	team_limit_closed(floor->limit);
-	team_deliver_closed(floor->deliver);
-	team_family_closed(floor->family);
+	floor->open = false;
 	team_requests_closed(floor->requests);
+	team_reserve_closed(floor->reserve);
+	team_post_closed(floor->post);
 }
+
+static const struct plan_guest guest = {
+	.opened = on_opened,
+	.closed = on_closed,
+};
 
 /* --- life ------------------------------------------------------------ */
 
@@ -256,16 +265,12 @@ struct team_floor *
 team_floor_new(struct plan_floor *plan)
 {
 	struct team_floor *floor = xcalloc(1, sizeof *floor);
-	const struct team_book_callbacks callbacks = {
-		.opened = book_opened, .closed = book_closed, .arg = floor
-	};
 
 	floor->core = plan->core;
 	floor->fleet = plan->fleet;
 	floor->mode = plan->mode;
 	floor->plan = plan;
-	floor->book = team_book_new(plan, &callbacks);
-	floor->limit = team_limit_new(floor);
+	floor->post = team_post_new();
 	floor->deliver = team_deliver_new(floor);
 	floor->floor = (struct core_floor){
 		.self = floor,
@@ -285,9 +290,10 @@ team_floor_new(struct plan_floor *plan)
 	floor->review = team_review_new(floor);
 	floor->guard =
 	    loop_call_new(floor->core->loop, team_guard_refresh, floor);
-	team_reserve_register(floor);
+	floor->reserve = team_reserve_new(floor);
 	team_spawn_register(floor);
 	team_tree_register(floor);
+	plan_floor_set_guest(plan, &guest, floor);
 	return floor;
 }
 
@@ -299,15 +305,17 @@ team_floor_free(struct team_floor *floor)
 	emit_unsubscribe(floor->core, on_event, floor);
 	serve_set_gate(floor->core, NULL, NULL);
 	auto_set_team(floor->mode, NULL, NULL);
-	team_book_free(floor->book); /* closes it */
+	on_closed(floor);
+	plan_floor_set_guest(floor->plan, NULL, NULL);
 	team_deliver_free(floor->deliver);
-	team_limit_free(floor->limit);
 	team_report_free(floor->report);
 	team_wait_free(floor->wait);
 	team_family_free(floor->family);
 	team_perf_free(floor->perf);
 	team_requests_free(floor->requests);
 	team_review_free(floor->review);
+	team_reserve_free(floor->reserve);
+	team_post_free(floor->post);
 	loop_call_free(floor->guard);
 	free(floor);
 }

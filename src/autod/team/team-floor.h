@@ -6,13 +6,9 @@
  *
  *   team-report.c   report_progress, report_completion
  *   team-spawn.c    agent_spawn, agent_status
- *   team-book.c     the open records in memory, as the store has them
- *   team-post.c     mail becomes a record
+ *   team-post.c     mail becomes a record; how much; mail that reaches nobody
  *   plan-mail.c     mail about plans that were changed
  *   team-deliver.c  mail into sessions
- *   team-close.c    mail that reaches nobody
- *   team-limit.c    how much mail may be sent
- *   team-people.c   mail that people are told of
  *   team-reach.c    who may write to whom
  *   team-mail.c     mail_send, mail_inbox, mail_ack, and mail.* for people
  *   team-reserve.c  mail_reserve, mail_release, mail_list_reservations
@@ -40,12 +36,12 @@ struct json_object;
 struct plan_floor;
 struct server_call;
 struct task;
-struct team_book;
 struct team_perf;
 struct team_report;
+struct team_reserve;
 struct team_deliver;
 struct team_family;
-struct team_limit;
+struct team_post;
 struct team_wait;
 struct team_requests;
 struct team_review;
@@ -57,9 +53,10 @@ struct team_floor {
 	struct fleet *fleet;
 	struct auto_mode *mode;
 	struct plan_floor *plan;
-	struct team_book *book; /* never NULL; empty while goals are off */
+	bool open; /* goals are on, and the open records are in memory */
+	struct team_post *post;
 	struct team_deliver *deliver;
-	struct team_limit *limit; /* of mail */
+	struct team_reserve *reserve;
 	struct core_floor floor;
 	struct team_report *report;
 	bool begun; /* the floors below have begun */
@@ -76,9 +73,6 @@ struct team_floor {
 struct team_floor *team_floor_new(struct plan_floor *plan);
 /* Call before the floors below are freed. */
 void team_floor_free(struct team_floor *floor);
-
-/* The floor that is above this one. */
-struct team_floor *team_floor_above(const struct plan_floor *plan);
 
 /* Does this event (NULL = none) end the run of a task, or what a worker does?
  * task and worker may be NULL. */

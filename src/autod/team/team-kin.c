@@ -4,20 +4,15 @@
 #include <string.h>
 
 #include "auto.h"
-#include "json.h"
-#include "jsonl.h"
+#include "book-history.h"
 #include "mem.h"
 #include "plan-assignment.h"
 #include "plan-floor.h"
 #include "plan-set.h"
-#include "task-json.h"
 #include "task-run.h"
 #include "task.h"
 #include "team-floor.h"
 #include "team-kin.h"
-#include "workspace.h"
-
-#define FILED_MAX 500 /* records that are looked at */
 
 static bool
 is_whole(const struct task_run *run)
@@ -79,42 +74,23 @@ take_filed(struct team_kin *kin, const struct task *filed)
 	xstrset(&kin->reason, filed->reason);
 }
 
-/* The last record of a task counts. */
-static bool
-on_filed(struct json_object *record, void *arg)
-{
-	struct team_kins *kins = arg;
-	const char *key = json_string_or(record, "key", "");
-	struct task *filed = NULL;
-
-	if (strcmp(json_string_or(record, "source", ""), AUTO_PLAN_SOURCE) != 0)
-		return true;
-	for (size_t i = 0; i < kins->count; i++) {
-		struct team_kin *kin = &kins->list[i];
-		cleanup_free char *own =
-		    xasprintf("%s/%s", kin->plan->goal->id, kin->node->id);
-
-		if (kin->task != NULL || strcmp(own, key) != 0 ||
-		    task_from_json(record, "", &filed, NULL) < 0)
-			continue;
-		take_filed(kin, filed);
-		task_free(filed);
-	}
-	return true;
-}
-
 void
 team_kins_add_filed(struct team_floor *floor, struct team_kins *kins)
 {
-	cleanup_free char *path =
-	    workspace_path(floor->core->workspace, "tasks.jsonl");
+	for (size_t i = 0; i < kins->count; i++) {
+		struct team_kin *kin = &kins->list[i];
+		cleanup_free char *key = NULL;
+		struct task *filed;
 
-	for (size_t i = 0; i < kins->count; i++)
-		if (kins->list[i].task == NULL &&
-		    !team_kin_is_open(&kins->list[i])) {
-			jsonl_last(path, FILED_MAX, on_filed, kins, NULL);
-			return;
-		}
+		if (kin->task != NULL || team_kin_is_open(kin))
+			continue;
+		key = xasprintf("%s/%s", kin->plan->goal->id, kin->node->id);
+		filed = book_find_task_key(
+		    floor->core->book, AUTO_PLAN_SOURCE, key);
+		if (filed != NULL)
+			take_filed(kin, filed);
+		task_free(filed);
+	}
 }
 
 void

@@ -6,11 +6,13 @@
 
 #include "agent.h"
 #include "auto.h"
+#include "book.h"
 #include "clock.h"
 #include "errtext.h"
 #include "id.h"
 #include "json.h"
 #include "mem.h"
+#include "persist.h"
 #include "plan-call.h"
 #include "plan-floor.h"
 #include "plan-query.h"
@@ -18,7 +20,6 @@
 #include "task-run.h"
 #include "task.h"
 #include "team-floor.h"
-#include "team-limit.h"
 #include "team-mail.h"
 #include "team-post.h"
 #include "team-reach.h"
@@ -58,21 +59,6 @@ view(const struct mail *mail, bool whole)
 	return json;
 }
 
-/* The row as memory has it, if it is open. The caller frees it; NULL = it is
- * not readable. */
-static struct mail *
-mail_of_row(const struct team_floor *floor, struct json_object *row)
-{
-	struct team_record *record = team_book_get(
-	    floor->book, STORE_MAIL, json_string_or(row, "id", ""));
-	struct mail *mail = NULL;
-
-	if (record != NULL && team_post_mail(record) != NULL)
-		return mail_copy(team_post_mail(record));
-	mail_from_json(row, "", &mail, NULL);
-	return mail;
-}
-
 /* --- sending ------------------------------------------------------------- */
 
 /* The draft from the parameters; its strings are theirs. */
@@ -99,16 +85,20 @@ send_draft(struct team_floor *floor, struct server_call *call,
 	struct json_object *result;
 	struct err err = { 0 };
 	char unique[ID_ULID_SIZE];
+	struct mail *known;
+	int r;
 
 	id_ulid(clock_wall_ms(), unique);
 	key = xasprintf("call/%s", id != NULL ? id : unique);
 	draft->key = key;
 	read_draft(params, draft);
 	mail = mail_id(draft->from, key);
-	if ((!team_book_knows(floor->book, STORE_MAIL, mail) &&
-		team_limit_check(floor->limit, draft->from, draft->to, &err) !=
-		    0) ||
-	    team_mail_post(floor, draft, &posted, &err) < 0) {
+	known = team_post_read(floor, mail);
+	r = known == NULL ?
+	    team_post_limit(floor, draft->from, draft->to, &err) :
+	    0;
+	mail_free(known);
+	if (r != 0 || team_mail_post(floor, draft, &posted, &err) < 0) {
 		plan_call_refuse(call, &err);
 		return;
 	}
@@ -182,33 +172,20 @@ on_person_send(void *arg, struct server_call *call, struct json_object *params)
 
 /* --- reading -------------------------------------------------------------- */
 
-/* It was shown to whom it is addressed, by this call (NULL = none). */
-static void
-mark_read(struct team_floor *floor, const struct mail *mail, const char *call)
-{
-	struct mail *copy;
-
-	if (mail->state != MAIL_OPEN || mail->read_ms != 0)
-		return;
-	copy = mail_copy(mail);
-	mail_read(copy, clock_wall_ms());
-	xstrset(&copy->read_call, call);
-	team_post_put(floor, copy);
-	mail_free(copy);
-}
-
 struct list {
 	bool unread, whole;
 	const char *reader; /* marks what is its own; NULL = nobody */
 	const char *also; /* another name of the reader */
+	int64_t since_ms; /* older mail is that of a namesake */
 	const char *call; /* its id, if it can be repeated */
 };
 
 static bool
 is_own(const struct list *list, const struct mail *mail)
 {
-	return (list->reader != NULL && strcmp(mail->to, list->reader) == 0) ||
-	    (list->also != NULL && strcmp(mail->to, list->also) == 0);
+	return mail->created_ms >= list->since_ms &&
+	    ((list->reader != NULL && strcmp(mail->to, list->reader) == 0) ||
+		(list->also != NULL && strcmp(mail->to, list->also) == 0));
 }
 
 /* An answer that did not arrive is given again. */
@@ -220,97 +197,46 @@ is_listed(const struct list *list, const struct mail *mail)
 		strcmp(mail->read_call, list->call) == 0);
 }
 
-/* May it be marked? Not while the store cannot be written. */
-static bool
-may_mark(const struct team_floor *floor)
+/* It was shown to whom it is addressed. Takes it. */
+static void
+mark_read(struct team_floor *floor, struct mail *mail, const struct list *list)
 {
-	return team_book_ready(floor->book, NULL) == 0;
+	if (mail->state != MAIL_OPEN || mail->read_ms != 0 ||
+	    persist_ready(floor->core, NULL) < 0) {
+		mail_free(mail);
+		return;
+	}
+	mail_read(mail, clock_wall_ms());
+	xstrset(&mail->read_call, list->call);
+	team_post_save(floor, mail);
 }
 
-/* The rows as they are shown, and marked. */
+/* The rows as they are shown, and marked. own: only what is the reader's,
+ * another's is as if it were not there. */
 static struct json_object *
-show_rows(
-    struct team_floor *floor, struct json_object *rows, const struct list *list)
+show_rows(struct team_floor *floor, struct json_object *rows,
+    const struct list *list, bool own)
 {
 	struct json_object *shown = json_object_new_array();
 	size_t count = json_object_array_length(rows);
 
 	for (size_t i = 0; i < count; i++) {
-		struct mail *mail =
-		    mail_of_row(floor, json_object_array_get_idx(rows, i));
+		struct mail *mail = NULL;
 
-		if (mail != NULL && is_listed(list, mail)) {
-			json_object_array_add(shown, view(mail, list->whole));
-			if ((list->whole || !is_long(mail)) &&
-			    is_own(list, mail) && may_mark(floor))
-				mark_read(floor, mail, list->call);
+		if (mail_from_json(json_object_array_get_idx(rows, i), "",
+			&mail, NULL) < 0)
+			continue;
+		if (!is_listed(list, mail) || (own && !is_own(list, mail))) {
+			mail_free(mail);
+			continue;
 		}
-		mail_free(mail);
+		json_object_array_add(shown, view(mail, list->whole));
+		if ((list->whole || !is_long(mail)) && is_own(list, mail))
+			mark_read(floor, mail, list);
+		else
+			mail_free(mail);
 	}
 	return shown;
-}
-
-static struct json_object *
-context_new(struct json_object *params)
-{
-	struct json_object *context = json_object_new_object();
-
-	json_set(context, "params", json_object_get(params));
-	return context;
-}
-
-static struct json_object *
-params_of(struct json_object *context)
-{
-	struct json_object *params = NULL;
-
-	json_object_object_get_ex(context, "params", &params);
-	return params;
-}
-
-/* Only the recipient's: another's is as if it were not there, and so is that of
- * a namesake before it. */
-static void
-drop_others(struct json_object *context, struct json_object *rows)
-{
-	const char *actor = json_string_or(context, "actor", "");
-	const char *also = json_string_or(context, "also", actor);
-	int64_t since_ms = json_int_or(context, "since", 0);
-
-	for (size_t i = json_object_array_length(rows); i-- > 0;) {
-		struct json_object *row = json_object_array_get_idx(rows, i);
-		const char *to = json_string_or(row, "actor", "");
-
-		if ((strcmp(to, actor) != 0 && strcmp(to, also) != 0) ||
-		    json_int_or(row, "ts", 0) < since_ms)
-			json_object_array_del_idx(rows, i, 1);
-	}
-}
-
-static void
-on_agent_rows(struct plan_floor *plan, struct server_call *call,
-    struct json_object *context, struct json_object *rows)
-{
-	struct team_floor *floor = team_floor_above(plan);
-	struct json_object *params = params_of(context);
-	const char *id = json_string_or(params, "id", NULL);
-	struct list list = { .unread = id == NULL &&
-		    json_bool_or(params, "unread", false),
-		.whole = id != NULL,
-		.reader = json_string_or(context, "actor", ""),
-		.call = json_string_or(params, "call", NULL) };
-	struct json_object *result, *shown;
-
-	drop_others(context, rows);
-	if (id != NULL && json_object_array_length(rows) == 0) {
-		serve_refuse(call, API_E_NOT_FOUND,
-		    "you have no mail %s; list yours with mail_inbox", id);
-		return;
-	}
-	shown = show_rows(floor, rows, &list);
-	result = json_object_new_object();
-	json_set(result, "mail", shown);
-	plan_call_answer(plan, call, NULL, result);
 }
 
 static void
@@ -320,22 +246,35 @@ on_agent_inbox(void *arg, struct server_call *call, struct json_object *params)
 	const struct agent *agent =
 	    team_floor_speaker(floor, call, params, NULL);
 	const char *id = json_string_or(params, "id", NULL);
-	cleanup_json struct json_object *context = NULL;
+	cleanup_json struct json_object *rows = NULL, *shown = NULL;
 	cleanup_free char *actor = NULL;
+	struct json_object *result;
+	struct list list;
 
 	if (agent == NULL || !plan_call_begin(floor->plan, call))
 		return;
 	actor = team_mail_actor(agent);
-	context = context_new(params);
-	json_set_string(context, "actor", actor);
-	json_set_int(context, "since", team_post_since(floor, agent));
-	if (id != NULL)
-		plan_query_records(floor->plan, call, context, STORE_MAIL, NULL,
-		    id, on_agent_rows);
-	else
-		plan_query_newest(floor->plan, call, context, STORE_MAIL, actor,
-		    (size_t)json_int_or(params, "limit", AGENT_LIMIT),
-		    on_agent_rows);
+	rows = id != NULL ?
+	    plan_query_records(floor->plan, call, BOOK_MAIL, NULL, id) :
+	    plan_query_newest(floor->plan, call, BOOK_MAIL, actor,
+		(size_t)json_int_or(params, "limit", AGENT_LIMIT));
+	if (rows == NULL)
+		return;
+	list = (struct list){ .unread = id == NULL &&
+		    json_bool_or(params, "unread", false),
+		.whole = id != NULL,
+		.reader = actor,
+		.since_ms = team_post_since(floor, agent),
+		.call = json_string_or(params, "call", NULL) };
+	shown = show_rows(floor, rows, &list, true);
+	if (id != NULL && json_object_array_length(shown) == 0) {
+		serve_refuse(call, API_E_NOT_FOUND,
+		    "you have no mail %s; list yours with mail_inbox", id);
+		return;
+	}
+	result = json_object_new_object();
+	json_set(result, "mail", take_ptr(&shown));
+	plan_call_answer(floor->plan, call, NULL, result);
 }
 
 /* --- for people ------------------------------------------------------------
@@ -350,39 +289,30 @@ by_time(const void *a, const void *b)
 	return first == second ? 0 : first > second ? -1 : 1;
 }
 
-static void
-on_person_rows(struct plan_floor *plan, struct server_call *call,
-    struct json_object *context, struct json_object *rows)
+/* Those of a person, and what no part of the daemon acts on. NULL: the call was
+ * refused. */
+static struct json_object *
+rows_of_people(struct team_floor *floor, struct server_call *call, size_t limit)
 {
-	struct team_floor *floor = team_floor_above(plan);
-	struct json_object *params = params_of(context);
-	struct json_object *more = NULL;
-	/* Whoever looks through a list has not dealt with what is in it. */
-	struct list list = { .unread = json_bool_or(params, "unread", false) };
-	size_t limit = (size_t)json_int_or(params, "limit", PERSON_LIMIT);
+	struct json_object *rows = plan_query_newest(
+	    floor->plan, call, BOOK_MAIL, ACTOR_PERSON, limit);
+	cleanup_json struct json_object *more = rows == NULL ?
+	    NULL :
+	    plan_query_newest(
+		floor->plan, call, BOOK_MAIL, ACTOR_OVERSEER, limit);
 
-	if (json_object_object_get_ex(context, "rows", &more))
-		for (size_t i = 0; i < json_object_array_length(more); i++)
-			json_object_array_add(rows,
-			    json_object_get(
-				json_object_array_get_idx(more, i)));
+	if (more == NULL) {
+		json_object_put(rows);
+		return NULL;
+	}
+	for (size_t i = 0; i < json_object_array_length(more); i++)
+		json_object_array_add(
+		    rows, json_object_get(json_object_array_get_idx(more, i)));
 	json_object_array_sort(rows, by_time);
 	if (json_object_array_length(rows) > limit)
 		json_object_array_del_idx(
 		    rows, limit, json_object_array_length(rows) - limit);
-	plan_call_answer(plan, call, NULL, show_rows(floor, rows, &list));
-}
-
-/* Those of a person, and what no part of the daemon acts on. */
-static void
-on_person_own(struct plan_floor *plan, struct server_call *call,
-    struct json_object *context, struct json_object *rows)
-{
-	struct json_object *params = params_of(context);
-
-	json_set(context, "rows", json_object_get(rows));
-	plan_query_newest(plan, call, context, STORE_MAIL, ACTOR_OVERSEER,
-	    (size_t)json_int_or(params, "limit", PERSON_LIMIT), on_person_rows);
+	return rows;
 }
 
 static void
@@ -391,7 +321,10 @@ on_person_inbox(void *arg, struct server_call *call, struct json_object *params)
 	struct team_floor *floor = arg;
 	const char *of = json_string_or(params, "of", NULL);
 	bool all = json_bool_or(params, "all", false);
-	cleanup_json struct json_object *context = NULL;
+	/* Whoever looks through a list has not dealt with what is in it. */
+	const struct list list = { .unread =
+				       json_bool_or(params, "unread", false) };
+	cleanup_json struct json_object *rows = NULL;
 	struct team_reach reach = { 0 };
 	struct err err = { 0 };
 	size_t limit = (size_t)json_int_or(params, "limit", PERSON_LIMIT);
@@ -405,46 +338,39 @@ on_person_inbox(void *arg, struct server_call *call, struct json_object *params)
 		serve_refuse(call, code, "%s", err.msg);
 		return;
 	}
-	context = context_new(params);
 	if (all || of != NULL)
-		plan_query_newest(floor->plan, call, context, STORE_MAIL,
-		    all ? NULL : reach.actor, limit, on_person_rows);
+		rows = plan_query_newest(floor->plan, call, BOOK_MAIL,
+		    all ? NULL : reach.actor, limit);
 	else
-		plan_query_newest(floor->plan, call, context, STORE_MAIL,
-		    ACTOR_PERSON, limit, on_person_own);
+		rows = rows_of_people(floor, call, limit);
 	team_reach_release(&reach);
-}
-
-static void
-on_show_row(struct plan_floor *plan, struct server_call *call,
-    struct json_object *context, struct json_object *rows)
-{
-	struct team_floor *floor = team_floor_above(plan);
-	const char *id = json_string_or(params_of(context), "id", "");
-	struct list list = {
-		.whole = true, .reader = ACTOR_PERSON, .also = ACTOR_OVERSEER
-	};
-	cleanup_json struct json_object *shown = show_rows(floor, rows, &list);
-
-	if (json_object_array_length(shown) == 0)
-		serve_refuse(call, API_E_NOT_FOUND,
-		    "there is no mail %s; see: llmc mail inbox --all", id);
-	else
-		plan_call_answer(plan, call, NULL,
-		    json_object_get(json_object_array_get_idx(shown, 0)));
+	if (rows != NULL)
+		plan_call_answer(floor->plan, call, NULL,
+		    show_rows(floor, rows, &list, false));
 }
 
 static void
 on_show(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct team_floor *floor = arg;
-	cleanup_json struct json_object *context = NULL;
+	const char *id = json_string_or(params, "id", "");
+	const struct list list = {
+		.whole = true, .reader = ACTOR_PERSON, .also = ACTOR_OVERSEER
+	};
+	cleanup_json struct json_object *rows = NULL, *shown = NULL;
 
 	if (!plan_call_begin(floor->plan, call))
 		return;
-	context = context_new(params);
-	plan_query_records(floor->plan, call, context, STORE_MAIL, NULL,
-	    json_string_or(params, "id", ""), on_show_row);
+	rows = plan_query_records(floor->plan, call, BOOK_MAIL, NULL, id);
+	if (rows == NULL)
+		return;
+	shown = show_rows(floor, rows, &list, false);
+	if (json_object_array_length(shown) == 0)
+		serve_refuse(call, API_E_NOT_FOUND,
+		    "there is no mail %s; see: llmc mail inbox --all", id);
+	else
+		plan_call_answer(floor->plan, call, NULL,
+		    json_object_get(json_object_array_get_idx(shown, 0)));
 }
 
 /* --- confirming ------------------------------------------------------------
@@ -452,39 +378,31 @@ on_show(void *arg, struct server_call *call, struct json_object *params)
 
 /* Whoever it is not addressed to does not learn that it is there. */
 static void
-on_ack_row(struct plan_floor *plan, struct server_call *call,
-    struct json_object *context, struct json_object *rows)
+ack(struct team_floor *floor, struct server_call *call, const char *id,
+    const struct list *list)
 {
-	struct team_floor *floor = team_floor_above(plan);
-	const char *id = json_string_or(params_of(context), "id", "");
-	struct mail *mail = NULL;
+	struct mail *mail = team_post_read(floor, id);
+	cleanup_free char *goal = NULL;
+	struct json_object *shown;
 
-	drop_others(context, rows);
-	if (json_object_array_length(rows) > 0)
-		mail = mail_of_row(floor, json_object_array_get_idx(rows, 0));
-	if (mail == NULL) {
+	if (mail == NULL || !is_own(list, mail)) {
+		mail_free(mail);
 		serve_refuse(call, API_E_NOT_FOUND,
 		    "you have no mail %s; list yours with mail_inbox, or "
 		    "llmc mail inbox",
 		    id);
-	} else {
-		if (mail->acked_ms == 0) {
-			mail_acked(mail, clock_wall_ms());
-			team_post_put(floor, mail);
-		}
-		plan_call_answer(plan, call,
-		    mail->goal != NULL ? mail->goal : TEAM_NO_GOAL,
-		    view(mail, false));
+		return;
 	}
-	mail_free(mail);
-}
-
-static void
-ack(struct team_floor *floor, struct server_call *call,
-    struct json_object *params, struct json_object *context)
-{
-	plan_query_records(floor->plan, call, context, STORE_MAIL, NULL,
-	    json_string_or(params, "id", ""), on_ack_row);
+	goal = xstrdup(mail->goal != NULL ? mail->goal : TEAM_NO_GOAL);
+	if (mail->acked_ms != 0) {
+		shown = view(mail, false);
+		mail_free(mail);
+	} else {
+		mail_acked(mail, clock_wall_ms());
+		shown = view(mail, false);
+		team_post_save(floor, mail);
+	}
+	plan_call_answer(floor->plan, call, goal, shown);
 }
 
 static void
@@ -493,44 +411,25 @@ on_agent_ack(void *arg, struct server_call *call, struct json_object *params)
 	struct team_floor *floor = arg;
 	const struct agent *agent =
 	    team_floor_speaker(floor, call, params, NULL);
-	cleanup_json struct json_object *context = NULL;
 	cleanup_free char *actor = NULL;
 
 	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
 		return;
 	actor = team_mail_actor(agent);
-	context = context_new(params);
-	json_set_string(context, "actor", actor);
-	json_set_int(context, "since", team_post_since(floor, agent));
-	ack(floor, call, params, context);
+	ack(floor, call, json_string_or(params, "id", ""),
+	    &(struct list){
+		.reader = actor, .since_ms = team_post_since(floor, agent) });
 }
 
 static void
 on_person_ack(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct team_floor *floor = arg;
-	cleanup_json struct json_object *context = NULL;
 
-	if (!plan_call_begin_change(floor->plan, call))
-		return;
-	context = context_new(params);
-	json_set_string(context, "actor", ACTOR_PERSON);
-	json_set_string(context, "also", ACTOR_OVERSEER);
-	ack(floor, call, params, context);
-}
-
-void
-team_mail_settle(struct team_floor *floor, const char *id)
-{
-	struct team_record *record = team_book_get(floor->book, STORE_MAIL, id);
-	struct mail *mail;
-
-	if (record == NULL || team_post_mail(record) == NULL)
-		return;
-	mail = mail_copy(team_post_mail(record));
-	mail_acked(mail, clock_wall_ms());
-	team_post_put(floor, mail);
-	mail_free(mail);
+	if (plan_call_begin_change(floor->plan, call))
+		ack(floor, call, json_string_or(params, "id", ""),
+		    &(struct list){
+			.reader = ACTOR_PERSON, .also = ACTOR_OVERSEER });
 }
 
 void

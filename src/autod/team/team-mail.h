@@ -38,7 +38,7 @@ struct mail_draft {
 void team_mail_register(struct team_floor *floor);
 
 /* Store it with the other changes of this pass, and deliver it then. 0, also if
- * it was posted before. -EINVAL, -E2BIG; or what team_book_ready() says. ret_id
+ * it was posted before. -EINVAL, -E2BIG; or what team_post_ready() says. ret_id
  * (may be NULL) is owned by the caller. */
 int team_mail_post(struct team_floor *floor, const struct mail_draft *draft,
     char **ret_id, struct err *err);
@@ -46,9 +46,6 @@ int team_mail_post(struct team_floor *floor, const struct mail_draft *draft,
 /* Open mail with this id, if there is any, needs nothing more: it was acted on,
  * or its recipient knows what it says. */
 void team_mail_settle(struct team_floor *floor, const char *id);
-
-/* Is there mail that this agent has not been given? */
-bool team_mail_waiting(struct team_floor *floor, const char *actor);
 
 /* Who an agent is, for mail and for all records: its task's actor, or
  * "actor:worker:<name>" without a task; the caller frees it. */

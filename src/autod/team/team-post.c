@@ -5,27 +5,42 @@
 #include <string.h>
 
 #include "agent.h"
+#include "api.h"
 #include "auto.h"
+#include "book.h"
+#include "buf.h"
 #include "clock.h"
 #include "errtext.h"
+#include "escalation.h"
 #include "intake.h"
 #include "json.h"
+#include "log.h"
+#include "mail-rate.h"
 #include "mem.h"
+#include "person.h"
 #include "plan-bind.h"
 #include "plan-floor.h"
 #include "plan-set.h"
 #include "state.h"
+#include "strv.h"
 #include "task-run.h"
 #include "task.h"
 #include "team-deliver.h"
 #include "team-floor.h"
-#include "team-limit.h"
-#include "team-people.h"
 #include "team-post.h"
 #include "text.h"
 
 #define TASK_ACTOR   "actor:task:"
 #define WORKER_ACTOR "actor:worker:"
+#define SHOWN        1000 /* bytes of a body that people are told */
+#define AGAIN_MS     ((int64_t)24 * 60 * 60 * 1000)
+
+TAILQ_HEAD(box_list, team_box);
+
+struct team_post {
+	struct box_list boxes;
+	struct mail_rate rate; /* what was sent in the last minute */
+};
 
 /* --- who -------------------------------------------------------------- */
 
@@ -162,11 +177,17 @@ was_task(const struct team_floor *floor, const char *actor)
 		(int64_t)floor->core->state.task_ids, &number);
 }
 
+static bool
+is_system(const char *actor)
+{
+	return strcmp(actor, ACTOR_OVERSEER) == 0 ||
+	    strcmp(actor, ACTOR_PERSON) == 0;
+}
+
 enum team_actor
 team_post_find(struct team_floor *floor, const char *actor)
 {
-	if (strcmp(actor, ACTOR_OVERSEER) == 0 ||
-	    strcmp(actor, ACTOR_PERSON) == 0)
+	if (is_system(actor))
 		return TEAM_ACTOR_SYSTEM;
 	if (team_post_task(floor, actor) != NULL ||
 	    team_mail_agent(floor, actor) != NULL)
@@ -182,36 +203,216 @@ team_post_find(struct team_floor *floor, const char *actor)
 	    TEAM_ACTOR_UNKNOWN;
 }
 
-/* --- records ---------------------------------------------------------- */
+/* --- open mail in memory ---------------------------------------------- */
 
-static void
-free_mail(void *data)
+static struct team_box *
+find_box(struct team_post *post, const char *actor)
 {
-	mail_free(data);
+	struct team_box *box;
+
+	TAILQ_FOREACH (box, &post->boxes, entry)
+		if (strcmp(box->actor, actor) == 0)
+			return box;
+	return NULL;
 }
 
-const struct mail *
-team_post_mail(struct team_record *record)
+const struct team_box *
+team_post_box(const struct team_floor *floor, const char *actor)
 {
+	return find_box(floor->post, actor);
+}
+
+static void
+box_free(struct team_post *post, struct team_box *box)
+{
+	TAILQ_REMOVE(&post->boxes, box, entry);
+	for (size_t i = 0; i < box->count; i++)
+		mail_free(box->mails[i]);
+	free(box->mails);
+	free(box->actor);
+	free(box);
+}
+
+/* Takes it. Most are the newest. */
+static void
+keep(struct team_post *post, struct mail *mail)
+{
+	struct team_box *box = find_box(post, mail->to);
+	size_t at;
+
+	if (box == NULL) {
+		box = xcalloc(1, sizeof *box);
+		box->actor = xstrdup(mail->to);
+		TAILQ_INSERT_TAIL(&post->boxes, box, entry);
+	}
+	box->mails =
+	    xreallocarray(box->mails, box->count + 1, sizeof(struct mail *));
+	for (at = box->count++;
+	     at > 0 && box->mails[at - 1]->created_ms > mail->created_ms; at--)
+		box->mails[at] = box->mails[at - 1];
+	box->mails[at] = mail;
+}
+
+/* Forget what memory has of it, unless it is mail itself. */
+static void
+drop(struct team_post *post, const struct mail *mail)
+{
+	struct team_box *box = find_box(post, mail->to);
+	size_t kept = 0;
+
+	if (box == NULL)
+		return;
+	for (size_t i = 0; i < box->count; i++) {
+		struct mail *own = box->mails[i];
+
+		if (strcmp(own->id, mail->id) != 0)
+			box->mails[kept++] = own;
+		else if (own != mail)
+			mail_free(own);
+	}
+	box->count = kept;
+	if (kept == 0)
+		box_free(post, box);
+}
+
+/* --- people ----------------------------------------------------------- */
+
+static void
+tell(struct team_floor *floor, const struct mail *mail, const char *worker,
+    enum escalation_level level, const char *event, const char *title,
+    const char *text)
+{
+	const struct task *task = team_post_task(floor, mail->from);
+
+	person_escalate(floor->core,
+	    &(struct escalation){ .level = level,
+		.event = event,
+		.title = title,
+		.text = text,
+		.signature = event,
+		.worker = worker,
+		.task = task != NULL ? task->id : NULL,
+		.task_title = task != NULL ? task->title : NULL,
+		.goal = mail->goal },
+	    NOTICE_WORKER);
+}
+
+/* It is for a person, or for the overseer and of no known subject. Told
+ * once. */
+static void
+tell_of(struct team_floor *floor, const struct mail *mail)
+{
+	static const enum escalation_level levels[MAIL_KIND_COUNT] = {
+		[MAIL_INFO] = ESCALATION_INFO,
+		[MAIL_INSTRUCTION] = ESCALATION_WARNING,
+		[MAIL_ALERT] = ESCALATION_CRITICAL,
+	};
+	cleanup_free char *event = xasprintf("mail/%s", mail->id);
+	cleanup_free char *title = xasprintf("mail from %s",
+	    mail->from_worker != NULL ? mail->from_worker : mail->from);
+	size_t len = text_cut(mail->body, strlen(mail->body), SHOWN);
+	cleanup_free char *text =
+	    xasprintf("%s: %.*s%s; read it with: llmc mail show %s",
+		mail->subject, (int)len, mail->body,
+		mail->body[len] != '\0' ? "..." : "", mail->id);
+
+	tell(floor, mail, mail->from_worker, levels[mail->kind], event, title,
+	    text);
+}
+
+/* It was given to its recipient again and again, and is not confirmed. */
+static void
+tell_ignored(struct team_floor *floor, const struct mail *mail)
+{
+	cleanup_free char *event = xasprintf("mail-ignored/%s", mail->id);
+	cleanup_free char *text = xasprintf(
+	    "%s was given mail %d times and does not confirm it (%s); read it "
+	    "with: llmc mail show %s",
+	    mail->to_worker != NULL ? mail->to_worker : mail->to,
+	    mail->delivered, mail->subject, mail->id);
+
+	tell(floor, mail, mail->to_worker, ESCALATION_WARNING, event,
+	    "mail is not confirmed", text);
+}
+
+/* --- records ---------------------------------------------------------- */
+
+int
+team_post_ready(const struct team_floor *floor, struct err *err)
+{
+	if (floor->open)
+		return 0;
+	switch (floor->plan->state) {
+	case PLAN_OFF:
+		return err_set(err, -ENOTCONN,
+		    "goals are off; a person can turn them on with: llmc "
+		    "config set plan.enabled true");
+	case PLAN_SAFE:
+		return err_set(err, -ENOTCONN, "%s", floor->plan->why);
+	default:
+		return err_set(err, -EAGAIN,
+		    "plans are being imported; try again in a moment");
+	}
+}
+
+/* NULL = it is not readable. */
+static struct mail *
+mail_of_body(const char *body)
+{
+	cleanup_json struct json_object *json = NULL;
 	struct mail *mail = NULL;
 
-	if (record->data == NULL &&
-	    mail_from_json(record->body, "", &mail, NULL) == 0) {
-		record->data = mail;
-		record->free_data = free_mail;
-	}
-	return record->data;
+	if (json_parse(body, strlen(body), BOOK_BODY_MAX, &json, NULL) == 0)
+		mail_from_json(json, "", &mail, NULL);
+	return mail;
+}
+
+static bool
+on_found(const struct book_record *record, void *arg)
+{
+	struct mail **mail = arg;
+
+	*mail = mail_of_body(record->body);
+	return false;
+}
+
+struct mail *
+team_post_read(const struct team_floor *floor, const char *id)
+{
+	struct mail *mail = NULL;
+	struct err err = { 0 };
+
+	if (floor->open &&
+	    book_read_bodies(floor->core->book, BOOK_MAIL, NULL, id, on_found,
+		&mail, &err) < 0)
+		log_debug("%s: %s", id, err.msg);
+	return mail;
+}
+
+static int
+write_mail(struct team_floor *floor, const struct mail *mail, struct err *err)
+{
+	cleanup_json struct json_object *json = mail_to_json(mail);
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *goal = mail->goal != NULL ? mail->goal : TEAM_NO_GOAL;
+
+	json_print(json, false, &text);
+	return book_put_body(
+	    floor->core->book, BOOK_MAIL, goal, mail->id, text.data, err);
 }
 
 void
-team_post_put(struct team_floor *floor, const struct mail *mail)
+team_post_save(struct team_floor *floor, struct mail *mail)
 {
-	/* The mail may be the one of the record. */
-	cleanup_free char *id = xstrdup(mail->id);
-	cleanup_free char *goal =
-	    mail->goal != NULL ? xstrdup(mail->goal) : NULL;
+	struct err err = { 0 };
 
-	team_book_put(floor->book, STORE_MAIL, goal, id, mail_to_json(mail));
+	if (write_mail(floor, mail, &err) < 0)
+		log_debug("%s: %s", mail->id, err.msg);
+	drop(floor->post, mail);
+	if (mail->state == MAIL_OPEN && !is_system(mail->to))
+		keep(floor->post, mail);
+	else
+		mail_free(mail);
 }
 
 static struct mail *
@@ -245,14 +446,33 @@ from_draft(struct team_floor *floor, const struct mail_draft *draft)
 	return mail;
 }
 
-static void
-announce(struct team_floor *floor, const struct mail *mail, bool told)
+/* As the book has it: without what looks like a key or a password. */
+static struct mail *
+masked(struct mail *mail)
 {
-	if (!told &&
-	    (strcmp(mail->to, ACTOR_PERSON) == 0 ||
-		strcmp(mail->to, ACTOR_OVERSEER) == 0))
-		team_people_got(floor, mail);
-	team_deliver_posted(floor->deliver);
+	cleanup_json struct json_object *json = mail_to_json(mail);
+	cleanup_json struct json_object *safe = book_masked(json, 0);
+	struct mail *copy = NULL;
+
+	if (mail_from_json(safe, "", &copy, NULL) < 0)
+		return mail;
+	mail_free(mail);
+	return copy;
+}
+
+/* -EALREADY: it was posted before. */
+static int
+check(const struct team_floor *floor, const struct mail *mail, struct err *err)
+{
+	int64_t found = 0;
+	int r = mail_check(mail, err);
+
+	if (r < 0)
+		return r;
+	r = book_get_int(floor->core->book,
+	    "SELECT 1 FROM mail AS r WHERE r.id = $1",
+	    BOOK_VALUES(BOOK_T(mail->id)), &found, err);
+	return r == -ENOENT ? 0 : r < 0 ? r : -EALREADY;
 }
 
 int
@@ -260,34 +480,319 @@ team_mail_post(struct team_floor *floor, const struct mail_draft *draft,
     char **ret_id, struct err *err)
 {
 	struct mail *mail;
-	int r = team_book_ready(floor->book, err);
+	int r = team_post_ready(floor, err);
 
 	if (r < 0)
 		return r;
-	mail = from_draft(floor, draft);
-	r = mail_check(mail, err);
-	if (r == 0 && !team_book_knows(floor->book, STORE_MAIL, mail->id)) {
-		team_post_put(floor, mail);
-		team_limit_posted(floor->limit, mail);
-		announce(floor, mail, draft->told);
-	}
-	if (r == 0 && ret_id != NULL)
+	mail = masked(from_draft(floor, draft));
+	r = check(floor, mail, err);
+	if (r == 0)
+		r = write_mail(floor, mail, err);
+	if ((r == 0 || r == -EALREADY) && ret_id != NULL)
 		*ret_id = xstrdup(mail->id);
-	mail_free(mail);
-	return r;
+	if (r < 0) {
+		mail_free(mail);
+		return r == -EALREADY ? 0 : r;
+	}
+	mail_rate_add(
+	    &floor->post->rate, mail->from, mail->created_ms, mail->created_ms);
+	if (!is_system(mail->to)) {
+		keep(floor->post, mail);
+	} else {
+		if (!draft->told)
+			tell_of(floor, mail);
+		mail_free(mail);
+	}
+	team_deliver_posted(floor->deliver);
+	return 0;
 }
 
-bool
-team_mail_waiting(struct team_floor *floor, const char *actor)
+void
+team_mail_settle(struct team_floor *floor, const char *id)
 {
-	struct team_record *record = NULL;
+	struct mail *mail = team_post_read(floor, id);
 
-	while ((record = team_book_next(
-		    floor->book, STORE_MAIL, actor, record)) != NULL) {
-		const struct mail *mail = team_post_mail(record);
-
-		if (mail != NULL && mail_is_new(mail))
-			return true;
+	if (mail == NULL || mail->state != MAIL_OPEN) {
+		mail_free(mail);
+		return;
 	}
-	return false;
+	mail_acked(mail, clock_wall_ms());
+	team_post_save(floor, mail);
+}
+
+/* --- limits ----------------------------------------------------------- */
+
+struct tally {
+	const char *from;
+	size_t count;
+};
+
+static bool
+on_counted(struct book_row *row, void *arg)
+{
+	struct tally *tally = arg;
+	struct mail *mail = mail_of_body(book_text(row, 0));
+
+	if (mail != NULL && strcmp(mail->from, tally->from) == 0)
+		tally->count++;
+	mail_free(mail);
+	return tally->count < MAIL_SENDER_MAX;
+}
+
+size_t
+team_post_count(const struct team_floor *floor, const char *actor)
+{
+	const struct team_box *box =
+	    actor != NULL ? find_box(floor->post, actor) : NULL;
+	int64_t count = 0;
+
+	if (!floor->open)
+		return 0;
+	if (actor == NULL)
+		book_get_int(floor->core->book,
+		    "SELECT count(*) FROM mail AS r WHERE r.status = 'open'",
+		    NULL, 0, &count, NULL);
+	else if (is_system(actor))
+		book_get_int(floor->core->book,
+		    "SELECT count(*) FROM mail AS r"
+		    " WHERE r.actor_id = $1 AND r.status = 'open'",
+		    BOOK_VALUES(BOOK_T(actor)), &count, NULL);
+	else
+		count = box != NULL ? (int64_t)box->count : 0;
+	return (size_t)count;
+}
+
+/* How much of the open mail of this recipient is from this sender? */
+static size_t
+count_from(const struct team_floor *floor, const char *from, const char *to)
+{
+	const struct team_box *box = find_box(floor->post, to);
+	struct tally tally = { .from = from };
+
+	if (is_system(to))
+		book_query(floor->core->book,
+		    "SELECT r.body FROM mail AS r"
+		    " WHERE r.actor_id = $1 AND r.status = 'open'"
+		    " ORDER BY r.ts_ms DESC LIMIT $2",
+		    BOOK_VALUES(BOOK_T(to), BOOK_I(MAIL_UNREAD_MAX)),
+		    on_counted, &tally, NULL);
+	for (size_t i = 0; box != NULL && i < box->count; i++)
+		tally.count += strcmp(box->mails[i]->from, from) == 0;
+	return tally.count;
+}
+
+int
+team_post_limit(
+    struct team_floor *floor, const char *from, const char *to, struct err *err)
+{
+	if (team_post_count(floor, to) >= MAIL_UNREAD_MAX)
+		return err_set(err, API_FAILED,
+		    "%s has %d pieces of mail that it has not read or "
+		    "confirmed; no more is taken for it",
+		    to, MAIL_UNREAD_MAX);
+	if (strcmp(from, ACTOR_PERSON) == 0)
+		return 0;
+	if (mail_rate_count(&floor->post->rate, from, clock_wall_ms()) >=
+	    MAIL_RATE_MAX)
+		return err_set(err, API_E_RATE,
+		    "you have sent %d pieces of mail in the last minute; put "
+		    "what you have to say into one piece, and send it later",
+		    MAIL_RATE_MAX);
+	if (count_from(floor, from, to) >= MAIL_SENDER_MAX)
+		return err_set(err, API_E_RATE,
+		    "%s has %d pieces of mail from you that it has not read or "
+		    "confirmed; wait until it has",
+		    to, MAIL_SENDER_MAX);
+	return 0;
+}
+
+/* --- mail that reaches nobody ----------------------------------------- */
+
+/* Was it an order that somebody counts on? */
+static bool
+is_missed(const struct mail *mail)
+{
+	return mail->kind == MAIL_INSTRUCTION && mail->ack_required &&
+	    mail->acked_ms == 0 && strcmp(mail->from, ACTOR_OVERSEER) != 0;
+}
+
+static void
+tell_sender(struct team_floor *floor, const struct mail *mail)
+{
+	cleanup_free char *key = xasprintf("undelivered/%s", mail->id);
+	cleanup_free char *subject = xasprintf("mail.undelivered:%s", mail->id);
+	cleanup_free char *body =
+	    xasprintf("%s has ended and did not confirm your mail %s (%.200s).",
+		mail->to, mail->id, mail->subject);
+	struct err err = { 0 };
+
+	if (team_mail_post(floor,
+		&(struct mail_draft){ .key = key,
+		    .to = mail->from,
+		    .subject = subject,
+		    .body = body,
+		    .kind = MAIL_INFO,
+		    .reply_to = mail->id,
+		    .goal = mail->goal },
+		NULL, &err) < 0)
+		log_debug("%s", err.msg);
+}
+
+/* All mail of a recipient that has ended. */
+static void
+close_box(struct team_floor *floor, struct team_box *box)
+{
+	cleanup_free char *actor = xstrdup(box->actor);
+
+	while ((box = find_box(floor->post, actor)) != NULL) {
+		struct mail *mail = mail_copy(box->mails[0]);
+
+		mail_close(mail, clock_wall_ms());
+		if (is_missed(mail) &&
+		    (team_post_find(floor, mail->from) == TEAM_ACTOR_OPEN ||
+			strcmp(mail->from, ACTOR_PERSON) == 0))
+			tell_sender(floor, mail);
+		team_post_save(floor, mail);
+	}
+}
+
+static void
+alert_box(struct team_floor *floor, struct team_box *box,
+    const struct mail_pace *pace)
+{
+	for (size_t i = 0; i < box->count; i++) {
+		struct mail *mail = box->mails[i];
+		struct err err = { 0 };
+
+		if (!mail_is_ignored(mail, pace, clock_wall_ms()))
+			continue;
+		mail->alerted = true;
+		if (write_mail(floor, mail, &err) < 0)
+			log_debug("%s: %s", mail->id, err.msg);
+		tell_ignored(floor, mail);
+	}
+}
+
+void
+team_post_close(struct team_floor *floor, const struct mail_pace *pace)
+{
+	cleanup_strv char **actors = NULL;
+	struct team_box *box;
+
+	TAILQ_FOREACH (box, &floor->post->boxes, entry)
+		strv_add(&actors, box->actor);
+	for (char **actor = actors; actor != NULL && *actor != NULL; actor++) {
+		enum team_actor who = team_post_find(floor, *actor);
+
+		box = find_box(floor->post, *actor);
+		if (box == NULL)
+			continue;
+		if (who == TEAM_ACTOR_ENDED || who == TEAM_ACTOR_UNKNOWN)
+			close_box(floor, box);
+		else if (who == TEAM_ACTOR_OPEN)
+			alert_box(floor, box, pace);
+	}
+}
+
+/* --- life -------------------------------------------------------------- */
+
+static bool
+on_open(struct book_row *row, void *arg)
+{
+	struct team_floor *floor = arg;
+	struct mail *mail = mail_of_body(book_text(row, 0));
+
+	if (mail != NULL)
+		keep(floor->post, mail);
+	return true;
+}
+
+static bool
+on_sent(struct book_row *row, void *arg)
+{
+	struct team_floor *floor = arg;
+	struct mail *mail = mail_of_body(book_text(row, 0));
+
+	if (mail != NULL)
+		mail_rate_add(&floor->post->rate, mail->from, mail->created_ms,
+		    clock_wall_ms());
+	mail_free(mail);
+	return true;
+}
+
+static bool
+on_for_people(struct book_row *row, void *arg)
+{
+	struct mail *mail = mail_of_body(book_text(row, 0));
+
+	if (mail != NULL && mail_is_new(mail) && !mail->alerted)
+		tell_of(arg, mail);
+	mail_free(mail);
+	return true;
+}
+
+void
+team_post_opened(struct team_floor *floor)
+{
+	struct book *book = floor->core->book;
+	int64_t now = clock_wall_ms();
+	struct err err = { 0 };
+	int r;
+
+	r = book_query(book,
+	    "SELECT r.body FROM mail AS r WHERE r.status = 'open'"
+	    " AND r.actor_id <> $1 AND r.actor_id <> $2"
+	    " ORDER BY r.ts_ms, r.id",
+	    BOOK_VALUES(BOOK_T(ACTOR_PERSON), BOOK_T(ACTOR_OVERSEER)), on_open,
+	    floor, &err);
+	if (r == 0)
+		r = book_query(book,
+		    "SELECT r.body FROM mail AS r WHERE r.ts_ms > $1",
+		    BOOK_VALUES(BOOK_I(now - MAIL_RATE_MS)), on_sent, floor,
+		    &err);
+	if (r < 0)
+		log_debug("mail cannot be read: %s", err.msg);
+}
+
+void
+team_post_tell_again(struct team_floor *floor)
+{
+	struct err err = { 0 };
+
+	if (book_query(floor->core->book,
+		"SELECT r.body FROM mail AS r WHERE r.status = 'open'"
+		" AND (r.actor_id = $1 OR r.actor_id = $2)"
+		" AND r.ts_ms >= $3 ORDER BY r.ts_ms, r.id",
+		BOOK_VALUES(BOOK_T(ACTOR_PERSON), BOOK_T(ACTOR_OVERSEER),
+		    BOOK_I(clock_wall_ms() - AGAIN_MS)),
+		on_for_people, floor, &err) < 0)
+		log_debug("mail cannot be read: %s", err.msg);
+}
+
+void
+team_post_closed(struct team_post *post)
+{
+	struct team_box *box;
+
+	while ((box = TAILQ_FIRST(&post->boxes)) != NULL)
+		box_free(post, box);
+	mail_rate_release(&post->rate);
+}
+
+struct team_post *
+team_post_new(void)
+{
+	struct team_post *post = xcalloc(1, sizeof *post);
+
+	TAILQ_INIT(&post->boxes);
+	return post;
+}
+
+void
+team_post_free(struct team_post *post)
+{
+	if (post == NULL)
+		return;
+	team_post_closed(post);
+	free(post);
 }

@@ -87,6 +87,7 @@ team_question_make(struct team_floor *floor, const struct agent *agent,
 	xstrset(&r->id, id);
 	r->child = team_mail_actor(agent);
 	xstrset(&r->worker, agent->worker->name);
+	r->session = (int64_t)agent->worker->session.generation;
 	if (task != NULL) {
 		xstrset(&r->task, task->id);
 		r->run = task_run_id(task);

@@ -27,7 +27,7 @@ team_reach_goal(const struct task *task)
 {
 	if (strcmp(task->source, AUTO_PLAN_SOURCE) == 0 && task->key != NULL)
 		return xstrndup(task->key, strcspn(task->key, "/"));
-	return task->goal != NULL ? xstrdup(task->goal) : NULL;
+	return NULL;
 }
 
 /* What the speaker may name. */

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 
 #include "agent.h"
 #include "auto.h"
@@ -12,10 +11,7 @@
 #include "completion-report.h"
 #include "emit.h"
 #include "errtext.h"
-#include "file.h"
 #include "json.h"
-#include "jsonl.h"
-#include "log.h"
 #include "mem.h"
 #include "persist.h"
 #include "progress-report.h"
@@ -28,24 +24,12 @@
 #include "team-report.h"
 #include "text.h"
 #include "transcript.h"
-#include "workspace.h"
 
 #define SHOWN_MAX 200 /* bytes of a report in the log */
-
-/* A report of progress that is not in its file yet. */
-struct line {
-	TAILQ_ENTRY(line) entry;
-	char *run;
-	struct json_object *json;
-	bool first; /* of its run: what an earlier one of this id left goes */
-};
-
-TAILQ_HEAD(lines, line);
 
 struct team_report {
 	struct team_floor *floor;
 	struct core *core;
-	struct lines lines;
 };
 
 /* The run that a call is about; NULL: the call was refused. */
@@ -69,74 +53,28 @@ run_of(struct team_report *report, struct server_call *call,
 
 /* --- progress ---------------------------------------------------------- */
 
+/* The record of the run has the last one without its numbers, the event all of
+ * each. */
 static void
-line_free(struct team_report *report, struct line *line)
-{
-	TAILQ_REMOVE(&report->lines, line, entry);
-	json_object_put(line->json);
-	free(line->run);
-	free(line);
-}
-
-static void
-write_line(struct team_report *report, const struct line *line)
-{
-	cleanup_free char *dir =
-	    workspace_path(report->core->workspace, "progress");
-	cleanup_free char *name = xasprintf("%s.jsonl", line->run);
-	cleanup_free char *path = file_join(dir, name);
-	struct err err = { 0 };
-
-	if (line->first)
-		jsonl_remove(path, 0);
-	if (file_mkdirs(dir, 0700, &err) < 0 ||
-	    jsonl_append(path, line->json, 0, 0, &err) < 0)
-		log_debug("a report of progress is lost: %s", err.msg);
-}
-
-/* After the answer: an agent does not wait for the disk. */
-static void
-write_lines(void *arg)
-{
-	struct team_report *report = arg;
-	struct line *line;
-
-	while ((line = TAILQ_FIRST(&report->lines)) != NULL) {
-		write_line(report, line);
-		line_free(report, line);
-	}
-}
-
-static void
-keep_line(struct team_report *report, const struct task *task,
-    struct json_object *said, int64_t now)
-{
-	struct line *line = xcalloc(1, sizeof *line);
-
-	line->run = task_run_id(task);
-	line->first = task->run->progress_count == 1;
-	line->json = json_object_get(said);
-	json_set_int(said, "at", now);
-	json_set_string(said, "runId", line->run);
-	json_set_string(said, "worker", task->worker);
-	TAILQ_INSERT_TAIL(&report->lines, line, entry);
-	persist_then(report->core, report, write_lines, report);
-}
-
-static void
-tell_progress(
-    struct team_report *report, const struct task *task, const char *phase)
+tell_progress(struct team_report *report, const struct task *task,
+    struct json_object *said)
 {
 	double percent = progress_report_percent(task->run->progress);
+	const char *phase = json_string_or(said, "phase", "");
+	cleanup_free char *run = task_run_id(task);
 	cleanup_free char *text = isnan(percent) ?
 	    xstrdup(phase) :
 	    xasprintf("%s (%.0f%%)", phase, percent);
+	cleanup_buf struct buf data = BUF_INIT;
 
+	json_set_string(said, "runId", run);
+	json_print(said, false, &data);
 	emit(report->core,
 	    &(struct event){ .kind = EVENT_PROGRESS,
 		.worker = task->worker,
 		.task = task->id,
-		.text = text });
+		.text = text,
+		.data = data.data });
 }
 
 /* Is the caller to come later, or not at all? Then it was told. */
@@ -210,8 +148,7 @@ on_progress(void *arg, struct server_call *call, struct json_object *params)
 	xstrset(&run->progress_call, id);
 	answer_progress(run, call);
 	persist_changed(report->core);
-	tell_progress(report, task, json_string_or(said, "phase", ""));
-	keep_line(report, task, said, now);
+	tell_progress(report, task, said);
 }
 
 /* --- the end ----------------------------------------------------------- */
@@ -335,7 +272,6 @@ team_report_new(struct team_floor *floor)
 
 	report->floor = floor;
 	report->core = floor->core;
-	TAILQ_INIT(&report->lines);
 	serve_handle(report->core, "team.report_progress", on_progress, report);
 	serve_handle(
 	    report->core, "team.report_completion", on_completion, report);
@@ -346,13 +282,8 @@ team_report_new(struct team_floor *floor)
 void
 team_report_free(struct team_report *report)
 {
-	struct line *line;
-
 	if (report == NULL)
 		return;
-	persist_forget(report->core, report);
 	emit_unsubscribe(report->core, on_event, report);
-	while ((line = TAILQ_FIRST(&report->lines)) != NULL)
-		line_free(report, line);
 	free(report);
 }

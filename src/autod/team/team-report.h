@@ -3,8 +3,7 @@
 /*
  * Reports of agents about their own work: how far it is (report_progress) and
  * how it ended (report_completion, or the agent's last message). They are kept
- * in the record of the run; all reports of progress are also in
- * .llmc/progress/<run>.jsonl.
+ * in the record of the run; all reports of progress are events in the book.
  */
 #ifndef TEAM_REPORT_H
 #define TEAM_REPORT_H

@@ -6,60 +6,52 @@
 #include <sys/queue.h>
 
 #include "agent.h"
+#include "api.h"
 #include "auto.h"
+#include "book.h"
 #include "buf.h"
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
-#include "id.h"
 #include "json.h"
+#include "log.h"
 #include "loop.h"
 #include "mem.h"
 #include "persist.h"
 #include "plan-call.h"
-#include "plan-query.h"
 #include "request.h"
 #include "serve.h"
 #include "server.h"
-#include "strv.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-book.h"
 #include "team-floor.h"
 #include "team-mail.h"
 #include "team-post.h"
 #include "team-question.h"
 #include "team-request.h"
-#include "team-waiters.h"
 #include "text.h"
 #include "worker.h"
 
-/* A change of a question that is being stored. */
-struct storing {
-	LIST_ENTRY(storing) entry;
+#define ASKS_MAX 500 /* bytes of a question that the state has */
+
+/* A call of request_orchestrator: it is answered when its question has ended.
+ * A caller that hangs up waits no more; its question stays, since the same call
+ * may be made again. */
+struct waiter {
+	TAILQ_ENTRY(waiter) entry;
 	struct team_requests *requests;
-	char *id;
-	bool ends; /* by this change */
+	struct server_call *call;
+	char *id; /* of the question */
 };
 
-LIST_HEAD(storing_list, storing);
-
-#define ASKS_MAX 500 /* bytes of a question that the state has */
+TAILQ_HEAD(waiter_list, waiter);
 
 struct team_requests {
 	struct team_floor *floor;
-	struct request_registry registry;
-	struct team_waiters *waiters;
-	struct storing_list storing;
+	struct request_registry registry; /* as the book has them */
+	struct waiter_list waiters;
 	struct loop_timer *timer; /* for the next deadline */
-	bool read; /* those of the last minute */
 };
-
-static struct team_book *
-book_of(const struct team_requests *requests)
-{
-	return requests->floor->book;
-}
 
 /* --- who waits ---------------------------------------------------------- */
 
@@ -70,8 +62,7 @@ question_of(const struct team_requests *requests, const struct worker *w)
 	for (size_t i = 0; i < requests->registry.count; i++) {
 		const struct request *r = requests->registry.list[i];
 
-		if (request_is_open(r) && r->worker != NULL &&
-		    strcmp(r->worker, w->name) == 0)
+		if (r->worker != NULL && strcmp(r->worker, w->name) == 0)
 			return r;
 	}
 	return NULL;
@@ -108,113 +99,115 @@ show(struct team_requests *requests)
 	}
 }
 
-/* --- the records ------------------------------------------------------- */
+/* --- calls that wait --------------------------------------------------- */
 
-static void set_timer(struct team_requests *requests);
+static void
+waiter_free(struct waiter *waiter)
+{
+	TAILQ_REMOVE(&waiter->requests->waiters, waiter, entry);
+	free(waiter->id);
+	free(waiter);
+}
+
+static void
+on_gone(void *arg)
+{
+	struct waiter *waiter = arg;
+
+	serve_refuse(waiter->call, API_BUSY, "nobody waits for the answer");
+	waiter_free(waiter);
+}
+
+static void
+on_gone_late(void *arg)
+{
+	(void)arg; /* the answer is on its way */
+}
 
 static void
 await(
     struct team_requests *requests, struct server_call *call, struct request *r)
 {
+	struct waiter *waiter = xcalloc(1, sizeof *waiter);
+
 	r->awaited = true;
-	team_waiters_add(requests->waiters, call, r);
-}
-
-/* Each agent has its own place in the queue of the store: what is refused of
- * one takes nothing of another with it. */
-static const char *
-place_of(const struct request *r)
-{
-	return r->task != NULL ? r->task : r->child;
-}
-
-static void
-storing_free(struct storing *storing)
-{
-	LIST_REMOVE(storing, entry);
-	free(storing->id);
-	free(storing);
-}
-
-/* The store refused a change of it: it is as the book has it again. */
-static void
-take_back(struct team_requests *requests, const char *id)
-{
-	const struct team_record *record =
-	    team_book_get(book_of(requests), STORE_REQUEST, id);
-	struct request *r = NULL;
-
-	request_registry_remove(&requests->registry, id);
-	if (record != NULL &&
-	    request_from_json(record->body, "", &r, NULL) == 0)
-		request_registry_add(&requests->registry, r);
-	show(requests);
-	set_timer(requests);
-}
-
-/* What has ended is stored: tell those who wait, and forget the texts. */
-static void
-on_stored(const struct err *err, void *arg)
-{
-	struct storing *storing = arg;
-	struct team_requests *requests = storing->requests;
-
-	if (err != NULL)
-		take_back(requests, storing->id);
-	if (err != NULL || storing->ends)
-		team_waiters_answer(requests->waiters, storing->id,
-		    request_registry_find(&requests->registry, storing->id),
-		    err);
-	storing_free(storing);
-	if (!LIST_EMPTY(&requests->storing))
-		return;
-	request_registry_cut(&requests->registry);
-	request_registry_sweep(&requests->registry, clock_wall_ms());
-}
-
-static void
-put(struct team_requests *requests, const struct request *r)
-{
-	struct storing *storing = xcalloc(1, sizeof *storing);
-	struct team_book *book = book_of(requests);
-	const char *place = place_of(r);
-
-	storing->requests = requests;
-	storing->id = xstrdup(r->id);
-	storing->ends = !request_is_open(r);
-	LIST_INSERT_HEAD(&requests->storing, storing, entry);
-	team_book_put(book, STORE_REQUEST, place, r->id, request_to_json(r));
-	team_question_settle(requests->floor, r);
-	show(requests);
-	team_book_then(book, requests, place, on_stored, storing);
+	waiter->requests = requests;
+	waiter->call = call;
+	waiter->id = xstrdup(r->id);
+	TAILQ_INSERT_TAIL(&requests->waiters, waiter, entry);
+	server_on_gone(call, on_gone, waiter);
 }
 
 static bool
-is_ready(const struct team_requests *requests)
+is_awaited(const struct team_requests *requests, const char *id)
 {
-	return team_book_is_open(book_of(requests)) &&
-	    team_book_ready(book_of(requests), NULL) == 0;
+	const struct waiter *waiter;
+
+	TAILQ_FOREACH (waiter, &requests->waiters, entry)
+		if (strcmp(waiter->id, id) == 0)
+			return true;
+	return false;
 }
 
+/* Answer those who wait for the question. */
 static void
-store_end(struct team_requests *requests, const struct request *r)
+tell_waiters(struct team_requests *requests, const struct request *r)
 {
-	put(requests, r);
+	struct waiter *waiter, *next;
+
+	for (waiter = TAILQ_FIRST(&requests->waiters); waiter != NULL;
+	     waiter = next) {
+		next = TAILQ_NEXT(waiter, entry);
+		if (strcmp(waiter->id, r->id) != 0)
+			continue;
+		server_on_gone(waiter->call, on_gone_late, NULL);
+		serve_reply(
+		    requests->floor->core, waiter->call, request_to_answer(r));
+		waiter_free(waiter);
+	}
+}
+
+/* --- the records ------------------------------------------------------- */
+
+static void set_timer(struct team_requests *requests);
+
+static int
+put(struct team_requests *requests, const struct request *r, struct err *err)
+{
+	cleanup_json struct json_object *json = request_to_json(r);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	json_print(json, false, &text);
+	return book_put_body(requests->floor->core->book, BOOK_REQUEST,
+	    TEAM_NO_GOAL, r->id, text.data, err);
+}
+
+/* It has ended: tell those who wait, and forget it. */
+static void
+finish(struct team_requests *requests, struct request *r)
+{
+	cleanup_free char *id = xstrdup(r->id);
+	struct err err = { 0 };
+
+	if (put(requests, r, &err) < 0)
+		log_debug("%s: %s", r->id, err.msg);
+	team_question_settle(requests->floor, r);
+	tell_waiters(requests, r);
 	emit(requests->floor->core,
 	    &(struct event){ .kind = EVENT_REQUEST_ENDED,
 		.worker = r->worker,
 		.task = r->task,
 		.ref = r->id,
 		.result = request_state_words[r->state] });
+	request_registry_remove(&requests->registry, id);
+	show(requests);
 }
 
 static void
 end(struct team_requests *requests, struct request *r, enum request_state state)
 {
-	if (!request_is_open(r) || !is_ready(requests))
-		return;
 	request_end(r, state, clock_wall_ms());
-	store_end(requests, r);
+	finish(requests, r);
 }
 
 static void
@@ -223,11 +216,13 @@ on_deadline(void *arg)
 	struct team_requests *requests = arg;
 	int64_t now = clock_wall_ms();
 
-	for (size_t i = 0; i < requests->registry.count; i++) {
+	for (size_t i = 0; i < requests->registry.count;) {
 		struct request *r = requests->registry.list[i];
 
 		if (r->deadline_ms <= now)
 			end(requests, r, REQUEST_TIMEOUT);
+		else
+			i++;
 	}
 	set_timer(requests);
 }
@@ -238,16 +233,37 @@ set_timer(struct team_requests *requests)
 	int64_t next = request_registry_next(&requests->registry);
 	int64_t ms = next - clock_wall_ms();
 
-	/* One that cannot be stored now is tried again. */
-	if (ms <= 0)
-		ms = 1000;
 	if (next == 0)
 		loop_timer_free(take_ptr(&requests->timer));
 	else if (requests->timer == NULL)
-		requests->timer = loop_after(
-		    requests->floor->core->loop, ms, on_deadline, requests);
+		requests->timer = loop_after(requests->floor->core->loop,
+		    ms > 0 ? ms : 1, on_deadline, requests);
 	else
-		loop_timer_restart(requests->timer, ms);
+		loop_timer_restart(requests->timer, ms > 0 ? ms : 1);
+}
+
+static bool
+on_found(const struct book_record *record, void *arg)
+{
+	cleanup_json struct json_object *json = NULL;
+
+	if (json_parse(record->body, strlen(record->body), BOOK_BODY_MAX, &json,
+		NULL) == 0)
+		request_from_json(json, "", arg, NULL);
+	return false;
+}
+
+/* One that has ended; the caller frees it. NULL = there is none. */
+static struct request *
+read_ended(const struct team_requests *requests, const char *id)
+{
+	struct request *r = NULL;
+	struct err err = { 0 };
+
+	if (book_read_bodies(requests->floor->core->book, BOOK_REQUEST, NULL,
+		id, on_found, &r, &err) < 0)
+		log_debug("%s: %s", id, err.msg);
+	return r;
 }
 
 /* --- ends of runs ------------------------------------------------------ */
@@ -278,11 +294,9 @@ sweep(struct team_requests *requests, const struct event *event)
 	    (event->kind == EVENT_AGENT_EXITED ||
 		event->kind == EVENT_SESSION_GONE);
 
-	for (size_t i = 0; i < requests->registry.count; i++) {
+	for (size_t i = 0; i < requests->registry.count;) {
 		struct request *r = requests->registry.list[i];
 
-		if (!request_is_open(r))
-			continue;
 		if (is_child_gone(requests, r) ||
 		    team_floor_ends(event, r->task, r->worker) ||
 		    (exited && r->worker != NULL &&
@@ -293,8 +307,17 @@ sweep(struct team_requests *requests, const struct event *event)
 			(event != NULL && event->kind == EVENT_TASK_FINISHED &&
 			    team_floor_ends(event, r->parent_task, NULL))))
 			end(requests, r, REQUEST_ORPHANED);
+		else
+			i++;
 	}
 	set_timer(requests);
+}
+
+void
+team_requests_sweep(struct team_requests *requests)
+{
+	sweep(requests, NULL);
+	show(requests);
 }
 
 void
@@ -316,82 +339,103 @@ team_requests_event(struct team_requests *requests, const struct event *event)
 
 /* --- request_orchestrator ---------------------------------------------- */
 
-/* A question that has ended, as it was stored; NULL = it is too old. */
-static struct request *
-from_rows(struct json_object *rows)
-{
-	struct request *r = NULL;
-
-	if (json_object_array_length(rows) == 0 ||
-	    request_from_json(
-		json_object_array_get_idx(rows, 0), "", &r, NULL) < 0)
-		return NULL;
-	if (request_is_open(r) ||
-	    r->ended_ms + REQUEST_KEEP_MS > clock_wall_ms())
-		return r;
-	request_free(r);
-	return NULL;
-}
-
-/* An answer that was sent as mail needs no second way. */
+/* The call was made before, and its question has ended. An answer that was sent
+ * as mail needs no second way. */
 static void
-answer_again(
-    struct plan_floor *plan, struct server_call *call, const struct request *r)
+answer_again(struct team_requests *requests, struct server_call *call,
+    const struct request *r)
 {
-	team_question_answer_read(team_floor_above(plan), r);
-	plan_call_answer(plan, call, NULL, request_to_answer(r));
-}
+	struct team_floor *floor = requests->floor;
 
-/* The call was made before: here is what became of it. */
-static void
-on_asked_before(struct plan_floor *plan, struct server_call *call,
-    struct json_object *context, struct json_object *rows)
-{
-	struct request *r = from_rows(rows);
-
-	(void)context;
-	if (r == NULL)
+	if (!request_is_kept(r, clock_wall_ms())) {
 		serve_refuse(call, API_FAILED,
 		    "this question was asked long ago; ask it again");
-	else if (request_is_open(r)) /* its end is being stored */
-		serve_refuse(call, API_BUSY, "the answer is being stored");
-	else
-		answer_again(plan, call, r);
-	request_free(r);
+		return;
+	}
+	team_question_answer_read(floor, r);
+	plan_call_answer(floor->plan, call, NULL, request_to_answer(r));
 }
 
+struct recent {
+	const char *child;
+	int count;
+};
+
+static bool
+on_recent(struct book_row *row, void *arg)
+{
+	struct recent *recent = arg;
+	const char *body = book_text(row, 0);
+	cleanup_json struct json_object *json = NULL;
+
+	if (json_parse(body, strlen(body), BOOK_BODY_MAX, &json, NULL) == 0)
+		recent->count += strcmp(json_string_or(json, "child", ""),
+				     recent->child) == 0;
+	return true;
+}
+
+static int
+admit(struct team_requests *requests, const struct request *r, struct err *err)
+{
+	struct recent recent = { .child = r->child };
+	int code = book_query(requests->floor->core->book,
+	    "SELECT r.body FROM requests AS r WHERE r.ts_ms > $1",
+	    BOOK_VALUES(BOOK_I(r->created_ms - REQUEST_RATE_MS)), on_recent,
+	    &recent, err);
+
+	return code < 0 ? code :
+			  request_registry_admits(&requests->registry, r->child,
+			      r->parent, recent.count, err);
+}
+
+/* Its session is another one by now: nobody waits for what an earlier one has
+ * asked. If that was the same, it is the same question. NULL = it was not. */
+static struct request *
+take_over(struct team_requests *requests, const struct request *r)
+{
+	struct request *alike = request_registry_alike(&requests->registry, r);
+
+	if (alike != NULL && is_awaited(requests, alike->id))
+		alike = NULL;
+	if (alike != NULL && alike->session != r->session) {
+		alike->session = r->session;
+		put(requests, alike, NULL);
+	}
+	for (size_t i = 0; i < requests->registry.count;) {
+		struct request *old = requests->registry.list[i];
+
+		if (old->session != 0 && old->session != r->session &&
+		    old->worker != NULL && strcmp(old->worker, r->worker) == 0)
+			end(requests, old, REQUEST_CANCELLED);
+		else
+			i++;
+	}
+	return alike;
+}
+
+/* Takes r. */
 static void
 ask(struct team_requests *requests, struct server_call *call, struct request *r)
 {
+	struct request *alike = take_over(requests, r);
 	struct err err = { 0 };
-	struct request *alike;
+	int code = 0;
 
-	if (!requests->read) {
-		serve_refuse(call, API_BUSY, "the questions are being read");
-		request_free(r);
-		return;
-	}
-	/* The session that asked it is gone, and the next one asks the same:
-	 * that is one question. */
-	alike = request_registry_alike(&requests->registry, r);
-	if (alike != NULL && !team_waiters_has(requests->waiters, alike->id)) {
+	if (alike != NULL)
 		await(requests, call, alike);
-		request_free(r);
-		return;
-	}
-	if (request_registry_admits(&requests->registry, r->child, r->parent,
-		r->created_ms, &err) < 0) {
-		serve_refuse(call, API_E_RATE, "%s", err.msg);
-		request_free(r);
-		return;
-	}
-	if (team_question_tell(requests->floor, r, &err) < 0) {
-		serve_refuse(call, API_FAILED, "%s", err.msg);
+	else if (admit(requests, r, &err) < 0)
+		code = API_E_RATE;
+	else if (team_question_tell(requests->floor, r, &err) < 0 ||
+	    put(requests, r, &err) < 0)
+		code = API_FAILED;
+	if (code != 0)
+		serve_refuse(call, code, "%s", err.msg);
+	if (alike != NULL || code != 0) {
 		request_free(r);
 		return;
 	}
 	request_registry_add(&requests->registry, r);
-	put(requests, r);
+	show(requests);
 	await(requests, call, r);
 	emit(requests->floor->core,
 	    &(struct event){ .kind = EVENT_REQUEST,
@@ -410,45 +454,43 @@ on_request(void *arg, struct server_call *call, struct json_object *params)
 	struct task *task = NULL;
 	struct agent *agent = team_floor_speaker(floor, call, params, &task);
 	cleanup_free char *id = NULL;
-	struct request *old;
+	struct request *old, *ended = NULL;
 
 	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
 		return;
-	request_registry_sweep(&requests->registry, clock_wall_ms());
 	id = team_question_id(agent, params);
 	old = request_registry_find(&requests->registry, id);
-	if (old != NULL && request_is_open(old))
+	if (old != NULL)
 		await(requests, call, old);
-	else if (old != NULL || team_book_knows(floor->book, STORE_REQUEST, id))
-		plan_query_records(floor->plan, call, params, STORE_REQUEST,
-		    NULL, id, on_asked_before);
+	else if ((ended = read_ended(requests, id)) != NULL)
+		answer_again(requests, call, ended);
 	else
 		ask(requests, call,
 		    team_question_make(floor, agent, task, id, params));
+	request_free(ended);
 }
 
 /* --- answers ----------------------------------------------------------- */
 
 /* It has ended: was that this very call? */
 static void
-on_answered_before(struct plan_floor *plan, struct server_call *call,
-    struct json_object *context, struct json_object *rows)
+respond_again(struct team_requests *requests, struct server_call *call,
+    struct request *r, struct json_object *params)
 {
-	struct request *r = from_rows(rows);
-	const char *id = json_string_or(context, "call", NULL);
+	const char *id = json_string_or(params, "call", NULL);
 	struct err err = { 0 };
 
-	if (r == NULL)
+	if (!request_is_kept(r, clock_wall_ms())) {
 		serve_refuse(call, API_E_NOT_FOUND,
 		    "there is no such question any more");
-	else if (id != NULL && r->respond_call != NULL &&
-	    strcmp(id, r->respond_call) == 0)
-		plan_call_answer(plan, call, NULL, request_to_answer(r));
-	else {
+	} else if (id != NULL && r->respond_call != NULL &&
+	    strcmp(id, r->respond_call) == 0) {
+		plan_call_answer(
+		    requests->floor->plan, call, NULL, request_to_answer(r));
+	} else {
 		request_resolve(r, "", NULL, NULL, clock_wall_ms(), &err);
 		serve_refuse(call, API_E_CONFLICT, "%s", err.msg);
 	}
-	request_free(r);
 }
 
 /* Tells them how it ended; by mail if nobody waits for that. */
@@ -462,19 +504,19 @@ resolve(struct team_requests *requests, struct server_call *call,
 	int code = request_resolve(r, json_string_or(params, "response", ""),
 	    actor, json_string_or(params, "call", NULL), clock_wall_ms(), &err);
 
-	store_end(requests, r);
-	set_timer(requests);
 	if (code < 0) {
 		serve_refuse(call, API_E_CONFLICT, "%s", err.msg);
-		return;
+	} else {
+		result = request_to_answer(r);
+		if (!is_awaited(requests, r->id) &&
+		    team_question_answer_mail(floor, r) == 0)
+			json_set_string(result, "message",
+			    "Whoever asked does not wait for it now, and gets "
+			    "the answer as mail.");
+		plan_call_answer(floor->plan, call, NULL, result);
 	}
-	result = request_to_answer(r);
-	if (!team_waiters_has(requests->waiters, r->id) &&
-	    team_question_answer_mail(floor, r) == 0)
-		json_set_string(result, "message",
-		    "Whoever asked does not wait for it now, and gets the "
-		    "answer as mail.");
-	plan_call_answer(floor->plan, call, place_of(r), result);
+	finish(requests, r);
+	set_timer(requests);
 }
 
 /* actor: who answers; a person may answer everything. */
@@ -482,25 +524,23 @@ static void
 respond(struct team_requests *requests, struct server_call *call,
     const char *actor, const char *id, struct json_object *params)
 {
-	struct team_floor *floor = requests->floor;
 	struct request *r = request_registry_find(&requests->registry, id);
-	bool known =
-	    r != NULL || team_book_knows(floor->book, STORE_REQUEST, id);
+	struct request *ended = r == NULL ? read_ended(requests, id) : NULL;
 
-	if (!known)
+	if (ended != NULL)
+		respond_again(requests, call, ended, params);
+	else if (r == NULL)
 		serve_refuse(call, API_E_NOT_FOUND,
 		    "there is no question %.100s; its id is in the mail that "
 		    "told you of it",
 		    id);
-	else if (r == NULL || !request_is_open(r))
-		plan_query_records(floor->plan, call, params, STORE_REQUEST,
-		    NULL, id, on_answered_before);
 	else if (strcmp(actor, ACTOR_PERSON) != 0 &&
 	    strcmp(actor, r->parent) != 0)
 		serve_refuse(call, API_E_UNAUTHORIZED,
 		    "%s was not asked of you but of %s", id, r->parent);
 	else
 		resolve(requests, call, r, actor, params);
+	request_free(ended);
 }
 
 static void
@@ -546,6 +586,12 @@ on_person_answers(
 /* --- questions about them ---------------------------------------------- */
 
 size_t
+team_requests_count(const struct team_requests *requests)
+{
+	return requests->registry.count;
+}
+
+size_t
 team_requests_pending(struct team_requests *requests, const char *actor)
 {
 	return request_registry_pending(&requests->registry, actor);
@@ -560,8 +606,8 @@ team_requests_asks(struct team_requests *requests, const struct agent *agent)
 		const struct request *r = requests->registry.list[i];
 
 		/* A call to an earlier daemon is made again. */
-		if (request_is_open(r) && strcmp(r->child, actor) == 0 &&
-		    (!r->awaited || team_waiters_has(requests->waiters, r->id)))
+		if (strcmp(r->child, actor) == 0 &&
+		    (!r->awaited || is_awaited(requests, r->id)))
 			return true;
 	}
 	return false;
@@ -579,56 +625,43 @@ team_requests_reason(
 
 /* --- the object -------------------------------------------------------- */
 
-/* Also those that have ended count for a minute. */
-static void
-on_recent(const struct store_part *part, void *arg)
+static bool
+on_open(struct book_row *row, void *arg)
 {
 	struct team_requests *requests = arg;
+	const char *body = book_text(row, 0);
+	cleanup_json struct json_object *json = NULL;
+	struct request *r = NULL;
 
-	for (size_t i = 0; i < part->record_count; i++) {
-		const char *body = part->records[i].body;
-		cleanup_json struct json_object *json = NULL;
-
-		if (json_parse(
-			body, strlen(body), STORE_BODY_MAX, &json, NULL) == 0)
-			request_registry_remember(
-			    &requests->registry, json, clock_wall_ms());
-	}
-	if (!part->last)
-		return;
-	request_registry_cut(&requests->registry);
-	requests->read = true;
+	if (json_parse(body, strlen(body), BOOK_BODY_MAX, &json, NULL) == 0 &&
+	    request_from_json(json, "", &r, NULL) == 0)
+		request_registry_add(&requests->registry, r);
+	return true;
 }
 
 void
 team_requests_opened(struct team_requests *requests)
 {
-	struct team_record *record = NULL;
+	struct err err = { 0 };
 
-	while ((record = team_book_next(
-		    book_of(requests), STORE_REQUEST, NULL, record)) != NULL) {
-		struct request *r = NULL;
-
-		if (request_from_json(record->body, "", &r, NULL) == 0)
-			request_registry_add(&requests->registry, r);
-	}
-	team_book_read(book_of(requests), STORE_REQUEST, NULL, NULL,
-	    REQUEST_ENDED_MAX, on_recent, requests);
-	sweep(requests, NULL);
-	show(requests);
+	if (book_query(requests->floor->core->book,
+		"SELECT r.body FROM requests AS r WHERE r.status = 'open'"
+		" ORDER BY r.ts_ms, r.id",
+		NULL, 0, on_open, requests, &err) < 0)
+		log_debug("questions cannot be read: %s", err.msg);
 }
 
 void
 team_requests_closed(struct team_requests *requests)
 {
-	struct storing *storing;
+	struct waiter *waiter;
 
-	team_book_forget(book_of(requests), requests);
-	while ((storing = LIST_FIRST(&requests->storing)) != NULL)
-		storing_free(storing);
-	team_waiters_refuse(requests->waiters);
+	while ((waiter = TAILQ_FIRST(&requests->waiters)) != NULL) {
+		serve_refuse(waiter->call, API_BUSY,
+		    "the daemon is stopping; the question stays");
+		waiter_free(waiter);
+	}
 	request_registry_release(&requests->registry);
-	requests->read = false;
 	if (!requests->floor->core->stopping)
 		show(requests);
 	set_timer(requests);
@@ -641,8 +674,7 @@ team_requests_new(struct team_floor *floor)
 	struct core *core = floor->core;
 
 	requests->floor = floor;
-	LIST_INIT(&requests->storing);
-	requests->waiters = team_waiters_new(core);
+	TAILQ_INIT(&requests->waiters);
 	serve_handle(core, "team.request_orchestrator", on_request, requests);
 	serve_handle(
 	    core, "team.respond_orchestrator_request", on_respond, requests);
@@ -658,6 +690,5 @@ team_requests_free(struct team_requests *requests)
 	/* The book is closed: nobody waits any more. */
 	request_registry_release(&requests->registry);
 	set_timer(requests);
-	team_waiters_free(requests->waiters);
 	free(requests);
 }

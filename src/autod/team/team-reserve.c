@@ -5,12 +5,14 @@
 
 #include "agent.h"
 #include "auto.h"
+#include "book.h"
 #include "buf.h"
 #include "clock.h"
 #include "errtext.h"
 #include "event.h"
 #include "guard.h"
 #include "json.h"
+#include "log.h"
 #include "mem.h"
 #include "moment.h"
 #include "plan-call.h"
@@ -20,64 +22,84 @@
 #include "strv.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-book.h"
 #include "team-floor.h"
 #include "team-guard.h"
 #include "team-mail.h"
+#include "team-post.h"
 #include "team-reserve.h"
 #include "text.h"
+
+/* In the order of their making. */
+struct team_reserve {
+	struct reservation *
+	    *list; /* those that are open, as the book has them */
+	size_t count;
+};
 
 /* --- records ----------------------------------------------------------- */
 
 static void
-free_reservation(void *data)
+put(struct team_floor *floor, struct json_object *json, const char *id)
 {
-	reservation_free(data);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = { 0 };
+
+	json_print(json, false, &text);
+	if (book_put_body(floor->core->book, BOOK_RESERVATION, TEAM_NO_GOAL, id,
+		text.data, &err) < 0)
+		log_debug("%s: %s", id, err.msg);
 }
 
-/* NULL = it is not readable. */
-static struct reservation *
-read_record(struct team_record *record)
-{
-	struct reservation *reservation = NULL;
-
-	if (record->data == NULL &&
-	    reservation_from_json(record->body, "", &reservation, NULL) == 0) {
-		record->data = reservation;
-		record->free_data = free_reservation;
-	}
-	return record->data;
-}
-
-static struct team_record *
-next_record(const struct team_floor *floor, const char *actor,
-    const struct team_record *last)
-{
-	return team_book_next(floor->book, STORE_RESERVATION, actor, last);
-}
-
-/* The reservation is the caller's, not that of a record. Each actor has its own
- * place in the queue of the store: see team-request.c. */
+/* A new one, or another version of one. */
 static void
-put(struct team_floor *floor, const struct reservation *reservation)
+add(struct team_reserve *reserve, struct json_object *json)
 {
-	team_book_put(floor->book, STORE_RESERVATION, reservation->actor,
-	    reservation->id, reservation_to_json(reservation));
-}
+	struct reservation *r = NULL;
 
-static void
-end_record(struct team_floor *floor, struct team_record *record)
-{
-	cleanup_free char *id = xstrdup(record->id);
-	cleanup_free char *place = xstrdup(record->goal_id);
-	struct reservation *reservation = read_record(record);
-	struct json_object *json;
-
-	if (reservation == NULL)
+	if (reservation_from_json(json, "", &r, NULL) < 0)
 		return;
-	reservation->ended = true;
-	json = reservation_to_json(reservation);
-	team_book_put(floor->book, STORE_RESERVATION, place, id, json);
+	for (size_t i = 0; i < reserve->count; i++)
+		if (strcmp(reserve->list[i]->id, r->id) == 0) {
+			reservation_free(reserve->list[i]);
+			reserve->list[i] = r;
+			return;
+		}
+	reserve->list = xreallocarray(
+	    reserve->list, reserve->count + 1, sizeof(struct reservation *));
+	reserve->list[reserve->count++] = r;
+}
+
+static struct reservation *
+find(const struct team_reserve *reserve, const char *id)
+{
+	for (size_t i = 0; i < reserve->count; i++)
+		if (strcmp(reserve->list[i]->id, id) == 0)
+			return reserve->list[i];
+	return NULL;
+}
+
+static void
+drop(struct team_reserve *reserve, const struct reservation *r)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < reserve->count; i++)
+		if (reserve->list[i] != r)
+			reserve->list[kept++] = reserve->list[i];
+		else
+			reservation_free(reserve->list[i]);
+	reserve->count = kept;
+}
+
+static void
+end(struct team_floor *floor, struct reservation *r)
+{
+	cleanup_json struct json_object *json = NULL;
+
+	r->ended = true;
+	json = reservation_to_json(r);
+	put(floor, json, r->id);
+	drop(floor->reserve, r);
 	team_guard_changed(floor);
 }
 
@@ -101,21 +123,15 @@ has_ended(const struct team_floor *floor, const struct reservation *r)
 void
 team_reserve_sweep(struct team_floor *floor, const struct event *event)
 {
-	struct team_record *record, *next;
+	for (size_t i = 0; i < floor->reserve->count;) {
+		struct reservation *r = floor->reserve->list[i];
 
-	if (!team_book_is_open(floor->book) ||
-	    team_book_ready(floor->book, NULL) < 0)
-		return;
-	for (record = next_record(floor, NULL, NULL); record != NULL;
-	     record = next) {
-		const struct reservation *r = read_record(record);
-
-		next = next_record(floor, NULL, record);
-		if (r != NULL &&
-		    (!reservation_holds(r, clock_wall_ms()) ||
-			has_ended(floor, r) ||
-			team_floor_ends(event, r->task, r->worker)))
-			end_record(floor, record);
+		if (!reservation_holds(r, clock_wall_ms()) ||
+		    has_ended(floor, r) ||
+		    team_floor_ends(event, r->task, r->worker))
+			end(floor, r);
+		else
+			i++;
 	}
 }
 
@@ -139,15 +155,13 @@ team_reserve_fill(struct team_floor *floor, const struct agent *agent,
     struct guard_policy *policy)
 {
 	cleanup_free char *actor = team_mail_actor(agent);
-	struct team_record *record = NULL;
 	int64_t now = clock_wall_ms();
 
-	while ((record = next_record(floor, NULL, record)) != NULL) {
-		const struct reservation *r = read_record(record);
+	for (size_t i = 0; i < floor->reserve->count; i++) {
+		const struct reservation *r = floor->reserve->list[i];
 		cleanup_free char *owner = NULL;
 
-		if (r == NULL || !reservation_holds(r, now) ||
-		    strcmp(r->actor, actor) == 0)
+		if (!reservation_holds(r, now) || strcmp(r->actor, actor) == 0)
 			continue;
 		owner = reservation_owner(r);
 		guard_policy_reserve(policy, r->path, owner, r->until_ms);
@@ -203,14 +217,13 @@ is_taken(struct team_floor *floor, struct server_call *call, const char *actor,
     char **paths)
 {
 	int64_t now = clock_wall_ms();
-	struct team_record *record = NULL;
 
-	while ((record = next_record(floor, NULL, record)) != NULL) {
-		const struct reservation *r = read_record(record);
+	for (size_t i = 0; i < floor->reserve->count; i++) {
+		const struct reservation *r = floor->reserve->list[i];
 
-		for (size_t i = 0; r != NULL && paths[i] != NULL; i++)
-			if (reservation_blocks(r, actor, paths[i], now)) {
-				refuse_conflict(call, r, paths[i], now);
+		for (size_t p = 0; paths[p] != NULL; p++)
+			if (reservation_blocks(r, actor, paths[p], now)) {
+				refuse_conflict(call, r, paths[p], now);
 				return true;
 			}
 	}
@@ -223,15 +236,13 @@ reserve(struct team_floor *floor, const struct agent *agent, const char *actor,
     const char *path, struct json_object *params)
 {
 	const struct task *task = auto_task(agent);
-	struct reservation *r = reservation_new();
-	struct team_record *record;
-	const struct reservation *old;
+	struct reservation *r = reservation_new(), *old;
+	cleanup_json struct json_object *json = NULL, *safe = NULL;
 	struct json_object *answer;
 	int64_t ttl = json_int_or(params, "ttl_seconds", 0) * 1000;
 
 	r->id = reservation_id(actor, path);
-	record = team_book_get(floor->book, STORE_RESERVATION, r->id);
-	old = record != NULL ? read_record(record) : NULL;
+	old = find(floor->reserve, r->id);
 	xstrset(&r->actor, actor);
 	xstrset(&r->worker, agent->worker->name);
 	xstrset(&r->path, path);
@@ -244,10 +255,24 @@ reserve(struct team_floor *floor, const struct agent *agent, const char *actor,
 	r->until_ms = clock_wall_ms() + (ttl > 0 ? ttl : RESERVATION_TTL_MS);
 	if (old != NULL && old->until_ms > r->until_ms)
 		r->until_ms = old->until_ms;
-	put(floor, r);
+	json = reservation_to_json(r);
+	safe = book_masked(json, 0); /* others read it */
+	put(floor, safe, r->id);
+	add(floor->reserve, safe);
 	answer = to_answer(r, actor);
 	reservation_free(r);
 	return answer;
+}
+
+/* How many the agent has. */
+static size_t
+count_of(const struct team_reserve *reserve, const char *actor)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < reserve->count; i++)
+		count += strcmp(reserve->list[i]->actor, actor) == 0;
+	return count;
 }
 
 static void
@@ -271,8 +296,7 @@ on_reserve(void *arg, struct server_call *call, struct json_object *params)
 	team_reserve_sweep(floor, NULL);
 	if (is_taken(floor, call, actor, paths))
 		return;
-	if (team_book_count(floor->book, STORE_RESERVATION, actor) +
-		strv_count(paths) >
+	if (count_of(floor->reserve, actor) + strv_count(paths) >
 	    RESERVATION_MAX) {
 		serve_refuse(call, API_E_RATE,
 		    "an agent can reserve %d places; reserve a folder, or "
@@ -287,7 +311,7 @@ on_reserve(void *arg, struct server_call *call, struct json_object *params)
 		    list, reserve(floor, agent, actor, paths[i], params));
 	json_set(result, "reserved", list);
 	team_guard_changed(floor);
-	plan_call_answer(floor->plan, call, actor, result);
+	plan_call_answer(floor->plan, call, NULL, result);
 }
 
 /* Is it one of them, or below one? */
@@ -312,13 +336,12 @@ count_meant(struct team_floor *floor, const char *actor, char *const *paths,
 {
 	size_t total = 0, count = strv_count(paths);
 	cleanup_free bool *found = xcalloc(count + 1, sizeof *found);
-	struct team_record *record = NULL;
 
-	while ((record = next_record(floor, actor, record)) != NULL) {
-		const struct reservation *r = read_record(record);
+	for (size_t i = 0; i < floor->reserve->count; i++) {
+		const struct reservation *r = floor->reserve->list[i];
 		size_t at = count;
 
-		if (r != NULL && is_meant(r, paths, &at)) {
+		if (strcmp(r->actor, actor) == 0 && is_meant(r, paths, &at)) {
 			total++;
 			found[at] = true;
 		}
@@ -335,7 +358,6 @@ on_release(void *arg, struct server_call *call, struct json_object *params)
 	struct team_floor *floor = arg;
 	struct agent *agent = team_floor_speaker(floor, call, params, NULL);
 	struct json_object *given = NULL, *result;
-	struct team_record *record, *next;
 	cleanup_strv char **paths = NULL;
 	cleanup_free char *actor = NULL;
 	const char *missing = NULL;
@@ -357,17 +379,17 @@ on_release(void *arg, struct server_call *call, struct json_object *params)
 		    missing);
 		return;
 	}
-	for (record = next_record(floor, actor, NULL); record != NULL;
-	     record = next) {
-		const struct reservation *r = read_record(record);
+	for (size_t i = 0; i < floor->reserve->count;) {
+		struct reservation *r = floor->reserve->list[i];
 
-		next = next_record(floor, actor, record);
-		if (r != NULL && is_meant(r, paths, &at))
-			end_record(floor, record);
+		if (strcmp(r->actor, actor) == 0 && is_meant(r, paths, &at))
+			end(floor, r);
+		else
+			i++;
 	}
 	result = json_object_new_object();
 	json_set_int(result, "released", (int64_t)count);
-	plan_call_answer(floor->plan, call, actor, result);
+	plan_call_answer(floor->plan, call, NULL, result);
 }
 
 static void
@@ -375,7 +397,6 @@ on_list(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct team_floor *floor = arg;
 	struct agent *agent = team_floor_speaker(floor, call, params, NULL);
-	struct team_record *record = NULL;
 	cleanup_free char *actor = NULL;
 	struct json_object *list, *result;
 
@@ -383,10 +404,10 @@ on_list(void *arg, struct server_call *call, struct json_object *params)
 		return;
 	actor = team_mail_actor(agent);
 	list = json_object_new_array();
-	while ((record = next_record(floor, NULL, record)) != NULL) {
-		const struct reservation *r = read_record(record);
+	for (size_t i = 0; i < floor->reserve->count; i++) {
+		const struct reservation *r = floor->reserve->list[i];
 
-		if (r != NULL && reservation_holds(r, clock_wall_ms()) &&
+		if (reservation_holds(r, clock_wall_ms()) &&
 		    !has_ended(floor, r))
 			json_object_array_add(list, to_answer(r, actor));
 	}
@@ -395,11 +416,61 @@ on_list(void *arg, struct server_call *call, struct json_object *params)
 	serve_reply(floor->core, call, result);
 }
 
+/* --- life -------------------------------------------------------------- */
+
+static bool
+on_open(struct book_row *row, void *arg)
+{
+	const char *body = book_text(row, 0);
+	cleanup_json struct json_object *json = NULL;
+
+	if (json_parse(body, strlen(body), BOOK_BODY_MAX, &json, NULL) == 0)
+		add(arg, json);
+	return true;
+}
+
 void
-team_reserve_register(struct team_floor *floor)
+team_reserve_opened(struct team_floor *floor)
+{
+	struct err err = { 0 };
+
+	if (book_query(floor->core->book,
+		"SELECT r.body FROM reservations AS r WHERE r.status = 'open'"
+		" ORDER BY r.ts_ms, r.id",
+		NULL, 0, on_open, floor->reserve, &err) < 0)
+		log_debug("reservations cannot be read: %s", err.msg);
+}
+
+void
+team_reserve_closed(struct team_reserve *reserve)
+{
+	for (size_t i = 0; i < reserve->count; i++)
+		reservation_free(reserve->list[i]);
+	free(take_ptr(&reserve->list));
+	reserve->count = 0;
+}
+
+size_t
+team_reserve_count(const struct team_reserve *reserve)
+{
+	return reserve->count;
+}
+
+struct team_reserve *
+team_reserve_new(struct team_floor *floor)
 {
 	serve_handle(floor->core, "team.mail_reserve", on_reserve, floor);
 	serve_handle(floor->core, "team.mail_release", on_release, floor);
 	serve_handle(
 	    floor->core, "team.mail_list_reservations", on_list, floor);
+	return xcalloc(1, sizeof(struct team_reserve));
+}
+
+void
+team_reserve_free(struct team_reserve *reserve)
+{
+	if (reserve == NULL)
+		return;
+	team_reserve_closed(reserve);
+	free(reserve);
 }

@@ -6,13 +6,23 @@
 #ifndef TEAM_RESERVE_H
 #define TEAM_RESERVE_H
 
+#include <stddef.h>
+
 struct agent;
 struct event;
 struct guard_policy;
 struct team_floor;
+struct team_reserve;
 
 /* Registers its methods. */
-void team_reserve_register(struct team_floor *floor);
+struct team_reserve *team_reserve_new(struct team_floor *floor);
+void team_reserve_free(struct team_reserve *reserve);
+/* The book can be used: read what is open. It cannot be used any more. */
+void team_reserve_opened(struct team_floor *floor);
+void team_reserve_closed(struct team_reserve *reserve);
+
+/* How many are open. */
+size_t team_reserve_count(const struct team_reserve *reserve);
 
 /* Add what others than this agent have reserved. */
 void team_reserve_fill(struct team_floor *floor, const struct agent *agent,

@@ -3,38 +3,20 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 
-#include "auto.h"
 #include "buf.h"
-#include "errtext.h"
 #include "json.h"
 #include "mail-subject.h"
 #include "mem.h"
 #include "persist.h"
 #include "strv.h"
 #include "task-run.h"
-#include "team-book.h"
 #include "team-floor.h"
 #include "team-mail.h"
 #include "team-result.h"
 #include "team-unbegun.h"
 #include "team-wait.h"
 #include "worker.h"
-
-/* The mail about a task that is being stored. */
-struct telling {
-	LIST_ENTRY(telling) entry;
-	struct team_results *results;
-	char *task;
-	bool no_goal; /* its goal cannot be stored */
-};
-LIST_HEAD(telling_list, telling);
-
-struct team_results {
-	struct team_floor *floor;
-	struct telling_list tellings;
-};
 
 static bool
 is_good(const struct task *t)
@@ -115,25 +97,6 @@ post(struct team_floor *floor, const struct task *t, const struct task *parent,
 	}
 }
 
-static bool
-is_told(const struct team_results *results, const char *task)
-{
-	const struct telling *telling;
-
-	LIST_FOREACH (telling, &results->tellings, entry)
-		if (strcmp(telling->task, task) == 0)
-			return true;
-	return false;
-}
-
-static void
-telling_free(struct telling *telling)
-{
-	LIST_REMOVE(telling, entry);
-	free(telling->task);
-	free(telling);
-}
-
 /* Its parent, if that is to be told; NULL = nobody is. */
 static struct task *
 whom_to_tell(const struct team_floor *floor, const struct task *t)
@@ -153,70 +116,22 @@ note_landed(struct task *parent)
 	parent->run->children_landed = true;
 }
 
-static void on_stored(const struct err *err, void *arg);
-
-/* goal: that the mail is stored with; NULL = none. */
-static void
-tell(struct team_results *results, const struct task *t,
-    const struct task *parent, const char *goal)
+void
+team_result_tell(struct team_floor *floor, struct task *t)
 {
-	struct team_floor *floor = results->floor;
-	struct telling *telling = xcalloc(1, sizeof *telling);
-
-	/* One that gets no more mail learns from agent_status. */
-	post(floor, t, parent, SUBJECT_AGENT_COMPLETED, goal);
-	post(floor, t, parent, SUBJECT_RESULT_READY, goal);
-	telling->results = results;
-	telling->task = xstrdup(t->id);
-	telling->no_goal = goal == NULL;
-	LIST_INSERT_HEAD(&results->tellings, telling, entry);
-	team_book_then(floor->book, results, goal, on_stored, telling);
-}
-
-/* The store has the mail. What it refuses with the goal is asked again, once
- * the goal was read again, or stored without it. */
-static void
-on_stored(const struct err *err, void *arg)
-{
-	struct telling *telling = arg;
-	struct team_results *results = telling->results;
-	struct team_floor *floor = results->floor;
-	struct task *t = state_task(&floor->core->state, telling->task);
-	bool again = err != NULL && !telling->no_goal;
-	const struct task *parent =
-	    t != NULL && task_run_is_child(t) ? whom_to_tell(floor, t) : NULL;
-
-	telling_free(telling);
-	if (again && err->code != -EAGAIN && parent != NULL &&
-	    team_book_ready(floor->book, NULL) == 0)
-		tell(results, t, parent, NULL);
-	else if (!again && t != NULL && t->run != NULL)
-		t->run->announced = true;
-	persist_changed(floor->core);
-	team_wait_look(floor);
-	auto_plan_changed(floor->mode);
-}
-
-int
-team_results_tell(
-    struct team_results *results, const struct task *t, struct err *err)
-{
-	struct team_floor *floor = results->floor;
 	struct task *parent = whom_to_tell(floor, t);
 	cleanup_free char *goal = goal_of(t);
 
 	if (parent == NULL)
-		return 0;
-	if (is_told(results, t->id))
-		return err_set(err, -EINPROGRESS, "its parent is being told");
-	if (team_book_ready(floor->book, err) < 0)
-		return err_set(err, -EINPROGRESS,
-		    "its parent cannot be told: the store is not ready");
+		return;
 	if (task_run_has_landed(t))
 		note_landed(parent);
+	/* One that gets no more mail learns from agent_status. */
+	post(floor, t, parent, SUBJECT_AGENT_COMPLETED, goal);
+	post(floor, t, parent, SUBJECT_RESULT_READY, goal);
+	t->run->announced = true;
 	persist_changed(floor->core);
-	tell(results, t, parent, goal);
-	return err_set(err, -EINPROGRESS, "its parent is being told");
+	team_wait_look(floor);
 }
 
 void
@@ -264,32 +179,4 @@ team_result_rests(
 			.kind = MAIL_INFO,
 			.goal = goal },
 		    NULL, NULL);
-}
-
-/* --- life ------------------------------------------------------------- */
-
-void
-team_results_closed(struct team_results *results)
-{
-	struct telling *telling;
-
-	team_book_forget(results->floor->book, results);
-	while ((telling = LIST_FIRST(&results->tellings)) != NULL)
-		telling_free(telling);
-}
-
-struct team_results *
-team_results_new(struct team_floor *floor)
-{
-	struct team_results *results = xcalloc(1, sizeof *results);
-
-	results->floor = floor;
-	LIST_INIT(&results->tellings);
-	return results;
-}
-
-void
-team_results_free(struct team_results *results)
-{
-	free(results);
 }

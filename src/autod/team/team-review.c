@@ -26,7 +26,6 @@
 #include "serve.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-book.h"
 #include "team-floor.h"
 #include "team-mail.h"
 #include "team-review.h"

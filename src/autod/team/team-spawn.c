@@ -20,7 +20,6 @@
 #include "plan-change.h"
 #include "plan-edit-tree.h"
 #include "plan-floor.h"
-#include "plan-query.h"
 #include "plan-set.h"
 #include "plan-tasks.h"
 #include "plan-text.h"
@@ -32,11 +31,11 @@
 #include "strv.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-book.h"
 #include "team-fleet.h"
 #include "team-floor.h"
 #include "team-kin.h"
 #include "team-mail.h"
+#include "team-post.h"
 #include "team-spawn.h"
 #include "tool-scope.h"
 
@@ -165,18 +164,13 @@ know(struct asked *a)
 static struct plan *
 own_goal(const struct asked *a)
 {
-	const struct plan_set *set = plan_floor_set(a->floor->plan);
+	const struct task_run *run = a->task->run;
+	struct plan *plan = run != NULL && run->goal != NULL ?
+	    plan_set_plan(plan_floor_set(a->floor->plan), run->goal) :
+	    NULL;
 
-	for (size_t i = set->plan_count; i-- > 0;) {
-		const struct plan_goal *goal = set->plans[i]->goal;
-		const char *by = plan_goal_delegated(goal);
-
-		if (by != NULL && strcmp(by, a->task->id) == 0 &&
-		    goal_status_open(goal->status) &&
-		    goal->created_ms >= a->task->created_ms)
-			return set->plans[i];
-	}
-	return NULL;
+	return plan != NULL && goal_status_open(plan->goal->status) ? plan :
+								      NULL;
 }
 
 /* Where its nodes are to be. */
@@ -524,47 +518,20 @@ goal_id_of(const struct asked *a)
 
 /* The call was made before, and answered by this mail. */
 static void
-on_repeated(struct plan_floor *plan, struct server_call *call,
-    struct json_object *params, struct json_object *rows)
+answer_again(
+    const struct asked *a, struct server_call *call, const struct mail *mail)
 {
-	cleanup_free char *id = spawn_mail_request_id(params);
-	struct json_object *record = json_object_array_get_idx(rows, 0);
-	struct mail *mail = NULL;
+	struct plan_floor *plan = a->floor->plan;
 
-	if (record == NULL)
-		serve_refuse(call, API_BUSY,
-		    "the answer to this call is being stored; try again in a "
-		    "moment");
-	else if (mail_from_json(record, "", &mail, NULL) < 0 ||
-	    mail->data == NULL)
+	if (!plan_call_begin(plan, call))
+		return;
+	if (mail->data == NULL)
 		serve_refuse(call, API_FAILED,
 		    "the answer to this call cannot be read; see: "
 		    "agent_status");
 	else
 		serve_reply(
-		    plan->core, call, result_of(params, id, mail->data));
-	mail_free(mail);
-}
-
-/* Was the call made before, although its answer is not known? Then it gets that
- * from the nodes. */
-static bool
-is_made(const struct asked *a, struct server_call *call)
-{
-	const char *goal = NULL;
-	cleanup_free char *actor = team_mail_actor(a->agent);
-	const struct spawn_letter letter = { .floor = a->floor,
-		.request = a->id,
-		.actor = actor,
-		.worker = a->agent->worker->name,
-		.told = waits(a->params) };
-	cleanup_json struct json_object *body = spawn_mail_made(&letter, &goal);
-
-	if (body == NULL)
-		return false;
-	plan_call_answer(
-	    a->floor->plan, call, goal, result_of(a->params, a->id, body));
-	return true;
+		    plan->core, call, result_of(a->params, a->id, mail->data));
 }
 
 static void
@@ -572,18 +539,18 @@ on_spawn(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct team_floor *floor = arg;
 	struct asked a = { .floor = floor, .params = params };
-	cleanup_free char *known = NULL;
+	cleanup_free char *id = NULL;
+	struct mail *answered;
 
 	a.agent = team_floor_speaker(floor, call, params, &a.task);
 	if (a.agent == NULL)
 		return;
 	a.id = spawn_mail_request_id(params);
-	known = spawn_mail_answer_id(a.id);
-	if (team_book_knows(floor->book, STORE_MAIL, known)) {
-		if (plan_call_begin(floor->plan, call))
-			plan_query_records(floor->plan, call, params,
-			    STORE_MAIL, NULL, known, on_repeated);
-	} else if (!is_made(&a, call) && may_ask(&a, call)) {
+	id = spawn_mail_answer_id(a.id);
+	answered = team_post_read(floor, id);
+	if (answered != NULL) {
+		answer_again(&a, call, answered);
+	} else if (may_ask(&a, call)) {
 		a.actor = task_run_actor(a.task);
 		a.goal_id = goal_id_of(&a);
 		a.list = json_object_object_get(params, "requested_subagents");
@@ -591,6 +558,7 @@ on_spawn(void *arg, struct server_call *call, struct json_object *params)
 		spawn_decide(&a.facts, a.list, &a.decision);
 		answer(&a, call);
 	}
+	mail_free(answered);
 	asked_release(&a);
 }
 

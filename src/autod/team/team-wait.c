@@ -60,8 +60,7 @@ has_news(const struct task *t)
 static bool
 is_busy(const struct team_floor *floor)
 {
-	return floor->plan->state == PLAN_OPENING ||
-	    floor->plan->state == PLAN_JOB;
+	return floor->plan->state == PLAN_JOB;
 }
 
 bool

@@ -99,7 +99,7 @@ void mail_set_meta(struct mail *mail, struct json_object *meta);
 /* A body that is an object, which is shared. */
 void mail_set_data(struct mail *mail, struct json_object *data);
 
-/* The record of the store: model of store.h, kind mail. */
+/* The record in the book. */
 struct json_object *mail_to_json(const struct mail *mail);
 /* -EINVAL with the path of what is wrong. */
 int mail_from_json(struct json_object *json, const char *at,

@@ -31,7 +31,7 @@ const char *const request_state_words[REQUEST_STATE_COUNT + 1] = {
 	RECORD_FIELD(struct request, key, member, .flags = RECORD_REQUIRED, \
 	    ##__VA_ARGS__)
 
-/* The actor of a record is whoever is asked: team-book.h. */
+/* The actor of a record is whoever is asked. */
 static const struct schema_field fields[] = {
 	MUST("id", id),
 	MUST("child", child),
@@ -39,6 +39,7 @@ static const struct schema_field fields[] = {
 	FIELD("worker", worker),
 	FIELD("task", task),
 	FIELD("run", run),
+	FIELD("session", session),
 	FIELD("parentTask", parent_task),
 	FIELD("goal", goal),
 	FIELD("message", message),
@@ -108,6 +109,13 @@ bool
 request_is_open(const struct request *request)
 {
 	return request->state < REQUEST_RESOLVED;
+}
+
+bool
+request_is_kept(const struct request *request, int64_t now_ms)
+{
+	return request_is_open(request) ||
+	    request->ended_ms + REQUEST_KEEP_MS >= now_ms;
 }
 
 int64_t
@@ -237,21 +245,6 @@ request_to_answer(const struct request *r)
 }
 
 void
-request_registry_remember(
-    struct request_registry *registry, struct json_object *json, int64_t now_ms)
-{
-	struct request *r = NULL;
-
-	if (request_from_json(json, "", &r, NULL) < 0 || r == NULL)
-		return;
-	if (!request_is_open(r) && r->created_ms > now_ms - REQUEST_RATE_MS &&
-	    request_registry_find(registry, r->id) == NULL)
-		request_registry_add(registry, r);
-	else
-		request_free(r);
-}
-
-void
 request_registry_remove(struct request_registry *registry, const char *id)
 {
 	size_t kept = 0;
@@ -267,32 +260,16 @@ request_registry_remove(struct request_registry *registry, const char *id)
 	registry->count = kept;
 }
 
-void
-request_registry_cut(struct request_registry *registry)
-{
-	for (size_t i = 0; i < registry->count; i++) {
-		struct request *r = registry->list[i];
-
-		if (request_is_open(r))
-			continue;
-		xstrset(&r->message, NULL);
-		xstrset(&r->response, NULL);
-		strv_clear(&r->options);
-	}
-}
-
 int
 request_registry_admits(const struct request_registry *registry,
-    const char *child, const char *parent, int64_t now_ms, struct err *err)
+    const char *child, const char *parent, int recent, struct err *err)
 {
-	int own = 0, asked = 0, recent = 0;
+	int own = 0, asked = 0;
 
 	for (size_t i = 0; i < registry->count; i++) {
 		const struct request *r = registry->list[i];
-		bool mine = strcmp(r->child, child) == 0;
 
-		own += mine && request_is_open(r);
-		recent += mine && r->created_ms > now_ms - REQUEST_RATE_MS;
+		own += strcmp(r->child, child) == 0 && request_is_open(r);
 		asked += strcmp(r->parent, parent) == 0 && request_is_open(r);
 	}
 	if (own >= REQUEST_CHILD_MAX)
@@ -378,26 +355,4 @@ request_registry_next(const struct request_registry *registry)
 			next = r->deadline_ms;
 	}
 	return next;
-}
-
-void
-request_registry_sweep(struct request_registry *registry, int64_t now_ms)
-{
-	size_t kept = 0, ended = 0;
-
-	for (size_t i = 0; i < registry->count; i++)
-		ended += !request_is_open(registry->list[i]);
-	for (size_t i = 0; i < registry->count; i++) {
-		struct request *r = registry->list[i];
-
-		if (!request_is_open(r) &&
-		    (r->ended_ms + REQUEST_KEEP_MS < now_ms ||
-			ended > REQUEST_ENDED_MAX)) {
-			ended--;
-			request_free(r);
-		} else {
-			registry->list[kept++] = r;
-		}
-	}
-	registry->count = kept;
 }

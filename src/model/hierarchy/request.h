@@ -42,12 +42,12 @@ extern const char *const request_state_words[REQUEST_STATE_COUNT + 1];
 #define REQUEST_TIMEOUT_MIN_MS (10 * 1000)
 #define REQUEST_TIMEOUT_MAX_MS (3600 * 1000)
 #define REQUEST_KEEP_MS        (24 * 3600 * 1000LL) /* after it ended */
-#define REQUEST_ENDED_MAX      1000 /* of them, in memory */
 
 struct request {
 	char *id; /* R_... */
 	char *child, *parent; /* actors: who asks, who is asked */
 	char *worker, *task, *run; /* of the child; NULL = it has none */
+	int64_t session; /* of the worker that asked; 0 = unknown */
 	char *parent_task; /* NULL = a person is asked */
 	char *goal;
 	char *message;
@@ -63,7 +63,7 @@ struct request {
 struct request *request_new(void);
 void request_free(struct request *request);
 
-/* The record of the store; its status is "open" until it has ended. */
+/* The record in the book; its status is "open" until it has ended. */
 struct json_object *request_to_json(const struct request *request);
 /* -EINVAL with the path of what is wrong; also for another version. */
 int request_from_json(struct json_object *json, const char *at,
@@ -73,6 +73,8 @@ int request_from_json(struct json_object *json, const char *at,
 struct json_object *request_to_answer(const struct request *request);
 
 bool request_is_open(const struct request *request);
+/* Can its end still be asked for? */
+bool request_is_kept(const struct request *request, int64_t now_ms);
 
 /* What the events of questions, in messages to people, begin with. */
 #define REQUEST_EVENT "request/"
@@ -94,7 +96,7 @@ int request_resolve(struct request *request, const char *response,
 void
 request_end(struct request *request, enum request_state state, int64_t now_ms);
 
-/* --- all of them: open ones, and those that ended lately --------------- */
+/* --- all that are open ------------------------------------------------- */
 
 struct request_registry {
 	struct request **list; /* in the order of their making */
@@ -105,14 +107,8 @@ void request_registry_release(struct request_registry *registry);
 /* Takes it. */
 void request_registry_add(
     struct request_registry *registry, struct request *request);
-/* The record of one that ended before all of them were loaded: it counts as
- * one that was asked lately, if it was. */
-void request_registry_remember(struct request_registry *registry,
-    struct json_object *json, int64_t now_ms);
 /* Forget this one. */
 void request_registry_remove(struct request_registry *registry, const char *id);
-/* The texts of those that have ended are in the store. */
-void request_registry_cut(struct request_registry *registry);
 /* NULL = it is not known. */
 struct request *
 request_registry_find(const struct request_registry *registry, const char *id);
@@ -122,10 +118,10 @@ request_registry_find(const struct request_registry *registry, const char *id);
 struct request *request_registry_alike(
     const struct request_registry *registry, const struct request *request);
 
-/* May this agent ask that one? -EDQUOT with words: too many are open, or too
- * many were asked. */
+/* May this agent, which asked so many within REQUEST_RATE_MS, ask that one?
+ * -EDQUOT with words: too many are open, or too many were asked. */
 int request_registry_admits(const struct request_registry *registry,
-    const char *child, const char *parent, int64_t now_ms, struct err *err);
+    const char *child, const char *parent, int recent, struct err *err);
 
 /* How many of its own questions are open. */
 size_t request_registry_pending(
@@ -135,7 +131,5 @@ const struct request *request_registry_first(
     const struct request_registry *registry, const char *child);
 /* When the next open one ends, 0 = never. */
 int64_t request_registry_next(const struct request_registry *registry);
-/* Forget those that ended long ago. */
-void request_registry_sweep(struct request_registry *registry, int64_t now_ms);
 
 #endif

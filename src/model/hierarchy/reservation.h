@@ -34,7 +34,7 @@ void reservation_free(struct reservation *reservation);
 /* The same for the same agent and path; the caller frees it. */
 char *reservation_id(const char *actor, const char *path);
 
-/* The record of the store; its status is "open" until it has ended. */
+/* The record in the book; its status is "open" until it has ended. */
 struct json_object *reservation_to_json(const struct reservation *reservation);
 /* -EINVAL with the path of what is wrong. */
 int reservation_from_json(struct json_object *json, const char *at,

@@ -43,7 +43,7 @@ struct task_run {
 	char *parent_actor, *root_actor;
 	int depth, max_depth, local_max_depth; /* 0 = nobody asked for it */
 	char *request; /* id of the spawn request */
-	char *goal; /* of its children, if its own goal is implicit */
+	char *goal; /* of its children, if it is no node of a goal */
 
 	/* How it is launched; NULL and 0 = as its agent or worker is set. */
 	char *role, *label;

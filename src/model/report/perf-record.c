@@ -152,7 +152,7 @@ perf_record_end(struct task *task, enum task_outcome outcome, int64_t now_ms)
 						       ACTOR_OVERSEER,
 		.retry_of = before,
 		.worker = filled(task->worker),
-		.goal = filled(goal != NULL ? goal : task->goal),
+		.goal = filled(goal),
 		.started_ms = run->started_ms,
 		.ended_ms = now_ms,
 		.runtime_ms =

@@ -47,12 +47,6 @@ perf_stats_free(struct perf_stats *stats)
 	free(stats);
 }
 
-bool
-perf_stats_is_kept(int64_t ended_ms, int64_t now_ms)
-{
-	return ended_ms >= now_ms - PERF_KEEP_DAYS * PERF_DAY_MS;
-}
-
 /* The sum of that name, made if there is none. */
 static struct sum *
 sum_of(struct perf_stats *stats, const char *name)

@@ -46,8 +46,6 @@ extern const struct schema perf_group_schema;
 struct perf_stats *perf_stats_new(enum perf_by by);
 void perf_stats_free(struct perf_stats *stats);
 
-/* Is a record of that moment kept? */
-bool perf_stats_is_kept(int64_t ended_ms, int64_t now_ms);
 void perf_stats_add(struct perf_stats *stats, const struct perf_record *record);
 
 size_t perf_stats_count(const struct perf_stats *stats);

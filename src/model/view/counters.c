@@ -132,18 +132,9 @@ counters_run_begins(struct json_object **counters)
 }
 
 void
-counters_work(struct json_object **counters, const char *use, int64_t ms,
-    int64_t until_ms)
+counters_work(struct json_object **counters, const char *use, int64_t ms)
 {
 	add(family(counters, "work_ms"), use, ms);
-	if (until_ms > counters_worked_until(*counters))
-		json_set_int(*counters, "work_until_ms", until_ms);
-}
-
-int64_t
-counters_worked_until(struct json_object *counters)
-{
-	return counters != NULL ? json_int_or(counters, "work_until_ms", 0) : 0;
 }
 
 /* As the API calls them. */

@@ -31,11 +31,8 @@ void counters_event(struct json_object **counters, const char *type);
 void counters_attempt_failed(struct json_object **counters, const char *reason);
 void counters_task(
     struct json_object **counters, const char *outcome, int64_t duration_ms);
-/* The time of a worker until then: a wall clock, in ms. */
-void counters_work(struct json_object **counters, const char *use, int64_t ms,
-    int64_t until_ms);
-/* Until when time was counted; 0 = none was. */
-int64_t counters_worked_until(struct json_object *counters);
+/* The time of a worker. */
+void counters_work(struct json_object **counters, const char *use, int64_t ms);
 /* A run of auto mode begins: from now on "run" has how many of its tasks ended
  * in which way, for what is shown. */
 void counters_run_begins(struct json_object **counters);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
 #include "mem.h"
 #include "report-period.h"
 #include "work-span.h"
@@ -45,14 +44,9 @@ report_run_is_found(const struct report_run *run)
 }
 
 void
-report_run_line(struct report_run *run, struct json_object *line)
+report_run_event(struct report_run *run, const char *id,
+    enum report_run_what what, int64_t at)
 {
-	const char *id = json_string_or(line, "run_id", NULL);
-	const char *what = json_string_or(line, "what", "");
-	int64_t at = json_int_or(line, "at_ms", 0);
-
-	if (id == NULL || at <= 0)
-		return;
 	xstrset(&run->last, id);
 	if (run->next_ms != 0)
 		return;
@@ -67,11 +61,10 @@ report_run_line(struct report_run *run, struct json_object *line)
 		}
 		xstrset(&run->id, id);
 	}
-	if (strcmp(what, "begins") == 0)
+	if (what == REPORT_RUN_BEGINS)
 		run->begun_ms = at;
-	run->ended_ms = strcmp(what, "ends") == 0 ? at : 0;
-	run->complete =
-	    run->ended_ms > 0 && json_bool_or(line, "complete", false);
+	run->ended_ms = what == REPORT_RUN_BEGINS ? 0 : at;
+	run->complete = what == REPORT_RUN_COMPLETE;
 }
 
 int64_t

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * From when to when a run was, from the lines of runs.jsonl. A run that follows
+ * From when to when a run was, from what is known of each. A run that follows
  * one that was killed, or that was stopped within the last hour with work left,
  * goes on with it: a night is one period, however often the daemon was started
  * again. Pure.
@@ -13,10 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct json_object;
 struct work_span;
 
-/* All zero: no line was seen. Strings are owned. */
+/* All zero: nothing was seen. Strings are owned. */
 struct report_run {
 	char *wanted; /* NULL = the last one */
 	char *id; /* that was found; NULL = none */
@@ -30,8 +29,14 @@ struct report_run {
 };
 
 void report_run_release(struct report_run *run);
-/* The next line; oldest first. */
-void report_run_line(struct report_run *run, struct json_object *line);
+/* A daemon began, or ended, its part of a run; oldest first. */
+enum report_run_what {
+	REPORT_RUN_BEGINS,
+	REPORT_RUN_ENDS,
+	REPORT_RUN_COMPLETE /* it ends, with nothing left to do */
+};
+void report_run_event(struct report_run *run, const char *id,
+    enum report_run_what what, int64_t at_ms);
 /* Is there such a run? */
 bool report_run_is_found(const struct report_run *run);
 

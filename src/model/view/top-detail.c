@@ -167,7 +167,6 @@ add_task(const struct detail *d, struct json_object *row)
 	field(d, row, "source", "source");
 	field(d, row, "key", "key");
 	field(d, row, "priority", "priority");
-	field(d, row, "goal", "goal");
 	field(d, row, "parent", "parent");
 	field(d, row, "run", "run_id");
 	top_lines_field(d->lines, "work", STYLE_PLAIN, work);

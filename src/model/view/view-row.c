@@ -329,7 +329,6 @@ static const struct schema_field task_fields[] = {
 	TASK("created_unix", created_ms, .flags = SCHEMA_UNIX),
 	TASK("assigned_unix", assigned_ms, .flags = SCHEMA_UNIX),
 	LINE("reason", reason, VIEW_REASON_MAX),
-	TASK("goal", goal),
 	TASK("run_id", run_id),
 };
 static const struct schema task_brief_schema =
@@ -424,8 +423,7 @@ view_row_task_mark(const struct task *task)
 {
 	const char *const texts[] = { task->id, task->title, task->source,
 		task->key, task->label, task->worker, task->reason,
-		task->last_words, task->goal, task->run_id, task->commit,
-		task->held_by };
+		task->last_words, task->run_id, task->commit, task->held_by };
 	const int64_t numbers[] = { task->priority, task->step, task->outcome,
 		task->attempts, task->turns, task->turns_before,
 		task->created_ms, task->assigned_ms, task->finished_ms,

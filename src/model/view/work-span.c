@@ -67,12 +67,6 @@ static const struct schema_field fields[] = {
 
 static const struct schema schema = SCHEMA_OF(struct work_span, fields);
 
-struct json_object *
-work_span_to_json(const struct work_span *span)
-{
-	return schema_json(&schema, span);
-}
-
 bool
 work_span_from_json(struct json_object *json, struct work_span *ret_span)
 {

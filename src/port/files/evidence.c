@@ -11,25 +11,22 @@
 #include <unistd.h>
 
 #include "buf.h"
-#include "clock.h"
 #include "errtext.h"
+#include "event-table.h"
+#include "event.h"
 #include "evidence.h"
 #include "file.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "remedy-mask.h"
-#include "state-file.h"
-#include "state.h"
 #include "task.h"
 #include "text.h"
-#include "worker.h"
 #include "workspace.h"
 
-#define EVIDENCE_PROC_MAX  ((size_t)64 * 1024)
-#define EVIDENCE_WORDS_MAX ((size_t)300) /* bytes of a worker's reason */
-#define EVIDENCE_TASKS     200 /* records of tasks that are searched */
-#define EVIDENCE_SAME_MAX  99 /* folders of one second */
+#define EVIDENCE_PROC_MAX ((size_t)64 * 1024)
+#define EVIDENCE_EVENTS   5000 /* that are searched for a failed task */
+#define EVIDENCE_SAME_MAX 99 /* folders of one second */
 
 #define MEMBER(name) offsetof(struct evidence, name)
 
@@ -125,63 +122,40 @@ evidence_end_of(const char *path, off_t from, off_t to)
 	return text.len > 0 ? xstrndup(text.data, text.len) : NULL;
 }
 
-static void
-evidence_add_worker(struct buf *out, const struct worker *worker, int64_t now)
-{
-	buf_addf(
-	    out, "%s %s", worker->name, worker_status_name(worker->status));
-	if (worker->task != NULL) {
-		buf_adds(out, " task ");
-		text_add_visible(
-		    out, worker->task, strlen(worker->task), false);
-	}
-	if (worker->since_ms > 0) {
-		buf_adds(out, " since ");
-		text_add_duration(out, (now - worker->since_ms) / 1000 * 1000);
-	}
-	if (worker->reason != NULL) {
-		buf_adds(out, ": ");
-		text_add_visible(out, worker->reason,
-		    text_cut(worker->reason, strlen(worker->reason),
-			EVIDENCE_WORDS_MAX),
-		    false);
-	}
-	buf_addc(out, '\n');
-}
-
-/* A state that cannot be read, or only its backup, is evidence too. */
+/* What the workers were doing at the last heartbeat. */
 static char *
-evidence_workers(const struct workspace *workspace)
+evidence_workers(const struct evidence *evidence)
 {
 	cleanup_buf struct buf out = BUF_INIT;
-	cleanup_free char *recovered = NULL;
-	int64_t now = clock_wall_ms();
-	struct err err = { 0 };
-	struct state state;
+	cleanup_json struct json_object *beat = NULL;
+	struct json_object *lines = NULL;
 
-	if (state_file_load(workspace, now, &state, &recovered, &err) < 0) {
-		buf_addf(&out, "(%s)\n", err.msg);
-		return buf_take(&out);
-	}
-	if (recovered != NULL)
-		buf_addf(&out, "(from the backup: %s)\n", recovered);
-	for (size_t i = 0; i < state.count && out.len < EVIDENCE_PART_MAX; i++)
-		evidence_add_worker(&out, state.workers[i], now);
-	state_release(&state);
+	if (evidence->heartbeat == NULL ||
+	    json_parse(evidence->heartbeat, strlen(evidence->heartbeat),
+		EVIDENCE_PART_MAX, &beat, NULL) < 0 ||
+	    json_get_array(beat, "", "workers", &lines, NULL) < 0)
+		return NULL;
+	for (size_t i = 0; i < json_object_array_length(lines); i++)
+		buf_addf(&out, "%s\n",
+		    json_object_get_string(
+			json_object_array_get_idx(lines, i)));
 	return out.len > 0 ? buf_take(&out) : NULL;
 }
 
 static bool
 evidence_is_failed(struct json_object *record, void *arg)
 {
-	struct json_object **failed = arg;
+	struct json_object **failed = arg, *event = NULL;
 	enum task_outcome outcome = OUTCOME_NONE;
 
-	if (task_outcome_parse(
-		json_string_or(record, "outcome", ""), &outcome) &&
+	if (json_get_object(record, "", "event", &event, NULL) == 0 &&
+	    strcmp(json_string_or(event, "type", ""),
+		event_row(EVENT_TASK_FINISHED)->name) == 0 &&
+	    task_outcome_parse(
+		json_string_or(event, "outcome", ""), &outcome) &&
 	    (outcome == OUTCOME_FAILED || outcome == OUTCOME_DEAD_LETTER)) {
 		json_object_put(*failed);
-		*failed = json_object_get(record);
+		*failed = json_object_get(event);
 	}
 	return true;
 }
@@ -202,14 +176,14 @@ evidence_add_member(struct buf *out, const char *before,
 static char *
 evidence_task_error(const struct workspace *workspace)
 {
-	cleanup_free char *file = workspace_path(workspace, "tasks.jsonl");
+	cleanup_free char *file = workspace_path(workspace, "logs/auto.log");
 	cleanup_json struct json_object *failed = NULL;
 	cleanup_buf struct buf out = BUF_INIT;
 
-	jsonl_last(file, EVIDENCE_TASKS, evidence_is_failed, &failed, NULL);
+	jsonl_last(file, EVIDENCE_EVENTS, evidence_is_failed, &failed, NULL);
 	if (failed == NULL)
 		return NULL;
-	evidence_add_member(&out, "task ", failed, "id", false);
+	evidence_add_member(&out, "task ", failed, "task", false);
 	evidence_add_member(&out, " ", failed, "outcome", false);
 	evidence_add_member(&out, ": ", failed, "title", false);
 	evidence_add_member(&out, "\n", failed, "reason", true);
@@ -421,7 +395,7 @@ evidence_read_rest(const struct workspace *workspace, const char *said_file,
 	evidence_read_parts(workspace, false, evidence);
 	if (said_file != NULL)
 		evidence->standard_error = evidence_end_of(said_file, from, to);
-	evidence->workers = evidence_workers(workspace);
+	evidence->workers = evidence_workers(evidence);
 	evidence->task_error = evidence_task_error(workspace);
 }
 

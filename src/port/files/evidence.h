@@ -24,7 +24,7 @@ struct evidence {
 	char *registration, *heartbeat, *failure; /* texts; NULL = none */
 	char *autod_log, *auto_log, *task_pool_log, *post_accept_log;
 	char *standard_error;
-	char *workers; /* a line each, from state.json */
+	char *workers; /* a line each, from the heartbeat */
 	char *task_error; /* of the last failed task, or NULL */
 	char *stack; /* kernel stack, wchan, status, of a process that hangs */
 };

@@ -129,7 +129,7 @@ accounts_to_json(const struct state *state)
 }
 
 void
-state_auto_to_json(const struct state *state, struct json_object *json)
+state_auto_members_to_json(const struct state *state, struct json_object *json)
 {
 	struct json_object *today = json_object_new_object();
 
@@ -138,6 +138,11 @@ state_auto_to_json(const struct state *state, struct json_object *json)
 	json_set(json, "today", today);
 	json_set(json, "outcomes", outcomes_to_json(state));
 	json_set(json, "auto_workers", strv_to_json(state->auto_workers));
+}
+
+void
+state_auto_rows_to_json(const struct state *state, struct json_object *json)
+{
 	json_set(json, "tasks", tasks_to_json(state));
 	json_set(json, "days", daybook_to_json(&state->days));
 	json_set(json, "accounts", accounts_to_json(state));

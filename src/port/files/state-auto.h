@@ -24,8 +24,12 @@ struct account *state_auto_account(
 void state_auto_add_account(struct state *state, struct account *account);
 void state_auto_remove_account(struct state *state, struct account *account);
 
-/* The members of auto mode in state.json; state.c calls these. */
-void state_auto_to_json(const struct state *state, struct json_object *json);
+/* The members of auto mode in the document, and those that are rows of their
+ * own in the book; state.c calls these. */
+void
+state_auto_members_to_json(const struct state *state, struct json_object *json);
+void
+state_auto_rows_to_json(const struct state *state, struct json_object *json);
 int state_auto_from_json(
     struct json_object *json, struct state *state, struct err *err);
 void state_auto_release(struct state *state);

@@ -178,8 +178,8 @@ state_check(const struct state *state, const char *root_id, int *ret_missing,
 
 	if (root_id != NULL && strcmp(root_id, state->root_id) != 0)
 		return err_set(err, -ESTALE,
-		    "state.json belongs to another root (its id is %s, here it "
-		    "is %s); restore the right one, or run: llmc doctor "
+		    "the state belongs to another root (its id is %s, here it "
+		    "is %s); restore the right llmc.db, or run: llmc doctor "
 		    "--rebuild",
 		    state->root_id, root_id);
 	for (char **name = state->auto_workers; name != NULL && *name != NULL;
@@ -190,9 +190,8 @@ state_check(const struct state *state, const char *root_id, int *ret_missing,
 	}
 	if (listed > 0 && missing == listed)
 		return err_set(err, -ENODATA,
-		    "state.json lists %d auto worker%s and has none of them: "
-		    "another program may have overwritten it; restore the "
-		    "right one, or run: llmc doctor --rebuild",
+		    "the state lists %d auto worker%s and has none of them: "
+		    "restore the right llmc.db, or run: llmc doctor --rebuild",
 		    listed, listed == 1 ? "" : "s");
 	if (ret_missing != NULL)
 		*ret_missing = missing;
@@ -217,21 +216,35 @@ static const struct schema_field counters[] = {
 };
 
 struct json_object *
-state_to_json(const struct state *state)
+state_members_to_json(const struct state *state)
 {
-	struct json_object *json = json_object_new_object();
-	struct json_object *workers = json_object_new_object();
+	struct json_object *json = json_object_new_object(), *landings;
+	struct landing_record record = state->landings;
 
+	record.count = 0;
+	landings = landing_record_to_json(&record);
+	json_object_object_del(landings, "items");
 	json_set_string(json, "root_id", state->root_id);
 	record_to_json(counters, nitems(counters), state, json);
+	json_set(json, "landings", landings);
+	state_auto_members_to_json(state, json);
+	if (state->rest != NULL)
+		copy_members(state->rest, json);
+	return json;
+}
+
+struct json_object *
+state_to_json(const struct state *state)
+{
+	struct json_object *json = state_members_to_json(state);
+	struct json_object *workers = json_object_new_object();
+
 	for (size_t i = 0; i < state->count; i++)
 		json_set(workers, state->workers[i]->name,
 		    worker_to_json(state->workers[i]));
 	json_set(json, "workers", workers);
 	json_set(json, "landings", landing_record_to_json(&state->landings));
-	state_auto_to_json(state, json);
-	if (state->rest != NULL)
-		copy_members(state->rest, json);
+	state_auto_rows_to_json(state, json);
 	return json;
 }
 
@@ -333,16 +346,12 @@ keep_rest(struct json_object *json, struct state *state)
 }
 
 int
-state_parse(const char *bytes, size_t len, int64_t now_ms,
+state_from_json(struct json_object *json, int64_t now_ms,
     struct state *ret_state, struct err *err)
 {
-	cleanup_json struct json_object *json = NULL;
 	struct state state;
 	int r;
 
-	r = json_parse(bytes, len, STATE_SIZE_MAX, &json, err);
-	if (r < 0)
-		return r;
 	if (!json_object_is_type(json, json_type_object))
 		return err_set(err, -EINVAL, "expected an object, found %s",
 		    json_type_words(json));
@@ -365,4 +374,14 @@ state_parse(const char *bytes, size_t len, int64_t now_ms,
 	keep_rest(json, &state);
 	*ret_state = state;
 	return 0;
+}
+
+int
+state_parse(const char *bytes, size_t len, int64_t now_ms,
+    struct state *ret_state, struct err *err)
+{
+	cleanup_json struct json_object *json = NULL;
+	int r = json_parse(bytes, len, STATE_SIZE_MAX, &json, err);
+
+	return r < 0 ? r : state_from_json(json, now_ms, ret_state, err);
 }

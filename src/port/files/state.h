@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The state: the workers, tasks and counters of this host. state-file.h keeps
- * it on the disk. */
+/* The state: the workers, tasks and counters of this host. The book has it on
+ * the disk (port/book/state-book.h). */
 #ifndef STATE_H
 #define STATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 #include "budget.h"
 #include "daybook.h"
@@ -22,13 +21,6 @@ struct json_object;
 struct worker;
 
 #define STATE_SIZE_MAX (64 * 1024 * 1024)
-
-/* Which file on the disk is known to be good. ino 0 = none. */
-struct state_mark {
-	uint64_t dev, ino;
-	int64_t size;
-	struct timespec written;
-};
 
 struct state {
 	char root_id[ID_UUID_SIZE]; /* random, made with the first state */
@@ -67,8 +59,6 @@ struct state {
 				    * none, or they are off */
 	struct json_object *counters; /* counters.h, owned; NULL = none */
 	struct json_object *rest; /* members this version does not know */
-	struct state_mark mark; /* of the file this was loaded from or saved
-				 * to; used by state-file.c only */
 };
 
 /* Make an empty state with a new root id; free everything in it. */
@@ -92,17 +82,23 @@ void state_remove_task(struct state *state, const char *id);
 bool state_has_queue(const struct state *state);
 
 /* Is this the state of this root, and complete? root_id: from
- * state_file_root_id(), NULL = there is none. -ESTALE: it has another id;
+ * root_id_read(), NULL = there is none. -ESTALE: it has another id;
  * -ENODATA: it lists auto workers and has none of them. *ret_missing (may be
  * NULL): the number of listed workers that it does not have. */
 int state_check(const struct state *state, const char *root_id,
     int *ret_missing, struct err *err);
 
-/* Convert to JSON, and back: -EINVAL, or -E2BIG above STATE_SIZE_MAX; err names
+/* As one document, and back: -EINVAL, or -E2BIG above STATE_SIZE_MAX; err names
  * the member. Members may be missing, but may not have a wrong type; the key of
  * a worker must be its name. */
 struct json_object *state_to_json(const struct state *state);
+int state_from_json(struct json_object *json, int64_t now_ms,
+    struct state *ret_state, struct err *err);
 int state_parse(const char *bytes, size_t len, int64_t now_ms,
     struct state *ret_state, struct err *err);
+
+/* The members of that document but for workers, tasks, days, accounts and the
+ * items of landings, which are rows of their own. */
+struct json_object *state_members_to_json(const struct state *state);
 
 #endif

@@ -8,42 +8,34 @@
 #include "clock.h"
 #include "history.h"
 #include "json.h"
-#include "jsonl-cursor.h"
 #include "jsonl.h"
 #include "lock.h"
 #include "mem.h"
 #include "moment.h"
 #include "outbox-record.h"
 #include "outbox.h"
-#include "report-period.h"
 #include "request.h"
 #include "strv.h"
-#include "task-json.h"
-#include "task.h"
 #include "view-doc.h"
 #include "view-files.h"
 #include "view-row.h"
 #include "workspace.h"
 
 #define DOCUMENT_MAX ((size_t)256 * 1024)
-#define MORE_MAX     (1024 * 1024) /* bytes: beyond, the last rows are faster */
 
 /* What was read, and of which file. */
 struct kept {
 	struct json_object *(*read)(const struct workspace *workspace);
-	/* For a record that was appended; NULL = read it all again. */
-	jsonl_fn *more;
 	const char *section; /* that it is, */
 	const char *member; /* or the member of head */
 	struct json_object *value;
 	struct timespec changed;
 	uint64_t ino;
 	int64_t size;
-	struct jsonl_cursor cursor; /* behind what was read; for `more` */
 	bool known;
 };
 
-#define KEPT_MAX 7
+#define KEPT_MAX 5
 /* A file that was written so shortly before it was read may be written once
  * more without another time stamp. */
 #define FRESH_MS 50
@@ -52,44 +44,6 @@ struct view_files {
 	const struct workspace *workspace;
 	struct kept kept[KEPT_MAX];
 };
-
-/* --- tasks that have ended ------------------------------------------- */
-
-static void
-remove_first(struct json_object *rows)
-{
-	struct json_object_iterator first = json_object_iter_begin(rows);
-
-	json_object_object_del(rows, json_object_iter_peek_name(&first));
-}
-
-/* A task is filed again when its cost is corrected: the last one counts, and is
- * the last of the rows. */
-static bool
-on_task(struct json_object *record, void *arg)
-{
-	struct json_object *rows = arg;
-	struct task *task = NULL;
-
-	if (task_from_json(record, "", &task, NULL) < 0)
-		return true;
-	json_object_object_del(rows, task->id);
-	json_set(rows, task->id, view_row_task(task));
-	task_free(task);
-	if (json_object_object_length(rows) > VIEW_ENDED_MAX)
-		remove_first(rows);
-	return true;
-}
-
-static struct json_object *
-read_ended(const struct workspace *workspace)
-{
-	cleanup_free char *file = workspace_path(workspace, "tasks.jsonl");
-	struct json_object *rows = json_object_new_object();
-
-	jsonl_last(file, VIEW_ENDED_MAX, on_task, rows, NULL);
-	return rows;
-}
 
 /* --- repairs --------------------------------------------------------- */
 
@@ -254,28 +208,6 @@ read_overseer(const struct workspace *workspace)
 		"until_ms", "exit_status", NULL });
 }
 
-static bool
-on_run(struct json_object *line, void *arg)
-{
-	report_run_line(arg, line);
-	return true;
-}
-
-/* When the first of the runs began that this one goes on with. */
-static struct json_object *
-read_night(const struct workspace *workspace)
-{
-	cleanup_free char *file = workspace_path(workspace, "runs.jsonl");
-	struct report_run run = { 0 };
-	struct json_object *json = NULL;
-
-	jsonl_last(file, 0, on_run, &run, NULL);
-	if (run.id != NULL)
-		json = json_object_new_int64(run.from_ms / 1000);
-	report_run_release(&run);
-	return json;
-}
-
 static struct json_object *
 read_failure(const struct workspace *workspace)
 {
@@ -312,18 +244,15 @@ view_files_events(const struct workspace *workspace)
 
 /* In the order of view_files_names. */
 static const struct kept kinds[KEPT_MAX] = {
-	{ .read = read_ended, .more = on_task, .section = "ended" },
 	{ .read = read_repairs, .section = "repairs" },
 	{ .read = read_told, .section = "people" },
 	{ .read = read_waiting, .section = "people" },
 	{ .read = read_overseer, .member = "overseer" },
 	{ .read = read_failure, .member = "failure" },
-	{ .read = read_night, .member = "night_unix" },
 };
 
-const char *const view_files_names[KEPT_MAX + 1] = { "tasks.jsonl",
-	"failures.jsonl", "outbox/done", "outbox", "overseer.json",
-	"failure.json", "runs.jsonl", NULL };
+const char *const view_files_names[KEPT_MAX + 1] = { "failures.jsonl",
+	"outbox/done", "outbox", "overseer.json", "failure.json", NULL };
 
 struct view_files *
 view_files_new(const struct workspace *workspace)
@@ -340,11 +269,8 @@ view_files_free(struct view_files *files)
 {
 	if (files == NULL)
 		return;
-	for (size_t i = 0; i < KEPT_MAX; i++) {
+	for (size_t i = 0; i < KEPT_MAX; i++)
 		json_object_put(files->kept[i].value);
-		if (files->kept[i].cursor.path != NULL)
-			jsonl_cursor_release(&files->kept[i].cursor);
-	}
 	free(files);
 }
 
@@ -365,48 +291,12 @@ is_settled(const struct stat *st)
 	return age > FRESH_MS || age < -FRESH_MS;
 }
 
-static void
-read_again(const struct view_files *files, struct kept *k, const char *file)
-{
-	json_object_put(take_ptr(&k->value));
-	if (k->ino == 0)
-		return;
-	if (k->more != NULL) {
-		if (k->cursor.path != NULL)
-			jsonl_cursor_release(&k->cursor);
-		/* Before it: what is appended meanwhile may be read twice. */
-		jsonl_cursor_init(&k->cursor, file);
-		jsonl_cursor_seek_end(&k->cursor);
-	}
-	k->value = k->read(files->workspace);
-}
-
-static void
-read_more(struct kept *k)
-{
-	struct json_object *record;
-
-	while ((record = jsonl_cursor_next(&k->cursor)) != NULL) {
-		k->more(record, k->value);
-		json_object_put(record);
-	}
-}
-
-/* Has it grown, by not too much? */
-static bool
-grows(const struct kept *k, const struct stat *st)
-{
-	return k->more != NULL && k->value != NULL && k->ino == st->st_ino &&
-	    st->st_size >= k->size && st->st_size - k->size <= MORE_MAX;
-}
-
 /* A missing file has inode 0. */
 static void
 refresh(const struct view_files *files, struct kept *k, const char *name)
 {
 	cleanup_free char *file = workspace_path(files->workspace, name);
 	struct stat st = { 0 };
-	bool more;
 
 	if (stat(file, &st) < 0)
 		st = (struct stat){ 0 };
@@ -414,15 +304,13 @@ refresh(const struct view_files *files, struct kept *k, const char *name)
 	    k->changed.tv_sec == st.st_mtim.tv_sec &&
 	    k->changed.tv_nsec == st.st_mtim.tv_nsec)
 		return;
-	more = grows(k, &st);
 	k->known = is_settled(&st);
 	k->ino = st.st_ino;
 	k->size = st.st_size;
 	k->changed = st.st_mtim;
-	if (more)
-		read_more(k);
-	else
-		read_again(files, k, file);
+	json_object_put(take_ptr(&k->value));
+	if (k->ino != 0)
+		k->value = k->read(files->workspace);
 }
 
 static void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The sections of the view that files give: tasks that have ended, repairs,
- * what people were told, and the overseer. Each file is read again only when it
+/* The sections of the view that files give: repairs, what people were told, and
+ * the overseer. Each file is read again only when it
  * has changed. */
 #ifndef VIEW_FILES_H
 #define VIEW_FILES_H
@@ -10,8 +10,7 @@ struct view_files;
 struct json_object;
 struct workspace;
 
-#define VIEW_ENDED_MAX   200 /* rows */
-#define VIEW_PEOPLE_MAX  50
+#define VIEW_PEOPLE_MAX  50 /* rows */
 #define VIEW_REPAIRS_MAX 20
 
 /* What is read, below .llmc: the names end with a NULL. */
@@ -21,7 +20,7 @@ extern const char *const view_files_names[];
 struct view_files *view_files_new(const struct workspace *workspace);
 void view_files_free(struct view_files *files);
 
-/* Fill "ended", "repairs", "people" and members of "head". */
+/* Fill "repairs", "people" and members of "head". */
 void view_files_fill(struct view_files *files, struct json_object *view);
 
 /* The last events of logs/auto.log, oldest first, numbered from 1: an array

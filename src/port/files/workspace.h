@@ -37,6 +37,7 @@ bool workspace_initialised(const struct workspace *workspace);
 
 /* The path of one of llmc's files: <root>/.llmc/<name>; the caller frees it. */
 char *workspace_path(const struct workspace *workspace, const char *name);
+#define WORKSPACE_BOOK "llmc.db" /* port/book */
 
 /* A path from the configuration: relative ones start at the root. */
 char *workspace_resolve(const struct workspace *workspace, const char *path);

@@ -13,6 +13,8 @@
 #include "json.h"
 #include "mem.h"
 #include "procref.h"
+#include "state.h"
+#include "worker.h"
 #include "workspace.h"
 
 #define FILE_BYTES_MAX ((size_t)64 * 1024 * 1024)
@@ -105,7 +107,7 @@ void
 identity_files_release(struct identity_files *files)
 {
 	forget(&files->overseer);
-	forget(&files->state);
+	forget(&files->panes);
 }
 
 void
@@ -117,21 +119,35 @@ identity_add_repair(struct identity_panes *panes,
 }
 
 void
+identity_panes_text(const struct state *state, struct buf *out)
+{
+	cleanup_json struct json_object *json = json_object_new_object();
+	struct json_object *panes = json_object_new_object();
+
+	for (size_t i = 0; i < state->count; i++) {
+		const struct worker *w = state->workers[i];
+
+		if (w->session.pane != NULL)
+			json_set(
+			    panes, w->name, json_object_get(w->session.pane));
+	}
+	json_set(json, "panes", panes);
+	json_print(json, false, out);
+	buf_addc(out, '\n');
+}
+
+void
 identity_add_all(struct identity_panes *panes,
     const struct workspace *workspace, struct identity_files *files)
 {
 	struct json_object *workers =
-	    load(workspace, "state.json", "workers", &files->state);
-	struct json_object *pane;
+	    load(workspace, IDENTITY_PANES, "panes", &files->panes);
 	struct json_object_iter i;
 
 	if (json_object_is_type(workers, json_type_object)) {
 		json_object_object_foreachC(workers, i)
 		{
-			pane = NULL;
-			if (json_object_is_type(i.val, json_type_object))
-				json_object_object_get_ex(i.val, "pane", &pane);
-			identity_add(panes, i.key, pane);
+			identity_add(panes, i.key, i.val);
 		}
 	}
 	identity_add_repair(panes, workspace, files);

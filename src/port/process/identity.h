@@ -15,7 +15,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct buf;
 struct json_object;
+struct state;
 struct workspace;
 
 /* What was read of a file, which is read again when it has changed. */
@@ -27,7 +29,7 @@ struct identity_file {
 
 /* All zero is empty. */
 struct identity_files {
-	struct identity_file overseer, state;
+	struct identity_file overseer, panes;
 };
 
 struct identity_pane {
@@ -43,6 +45,11 @@ struct identity_panes {
 	char *boot; /* id of this boot */
 };
 
+/* Below .llmc: the panes of all workers, for programs that cannot read the
+ * book. The daemon writes it; this is its text, appended. */
+#define IDENTITY_PANES "panes.json"
+void identity_panes_text(const struct state *state, struct buf *out);
+
 /* pane: as procref_to_json() makes it; anything else, and one of another boot,
  * is left out. */
 void identity_add(
@@ -50,7 +57,7 @@ void identity_add(
 /* The repair session's, from overseer.json. */
 void identity_add_repair(struct identity_panes *panes,
     const struct workspace *workspace, struct identity_files *files);
-/* Those and all workers', from state.json. */
+/* Those and all workers', from panes.json. */
 void identity_add_all(struct identity_panes *panes,
     const struct workspace *workspace, struct identity_files *files);
 void identity_release(struct identity_panes *panes);

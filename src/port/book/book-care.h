@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What keeps a book usable: damage is put aside and what can be read is saved,
+ * a check of everything in it, its export and import, and a look into it with a
+ * query of a person. All of this blocks; but for the first two functions it is
+ * for children of the daemon (autod --store-task).
+ */
+#ifndef BOOK_CARE_H
+#define BOOK_CARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct book;
+struct err;
+struct json_object;
+
+struct book_recovered {
+	char *aside; /* where the damaged file is now; owned. NULL: no damage */
+	size_t rows; /* that were saved */
+	size_t refused; /* that could be read, but not be stored again */
+	size_t gaps; /* places that could not be read */
+	char why[512]; /* what was found to be wrong */
+};
+
+/*
+ * book_open(), but a damaged file is put aside with its log, and a new one is
+ * made of what can be read of it, possibly nothing; *ret_found says so, for a
+ * person. A file that was put aside by a daemon which was then killed is read
+ * now. All other codes are those of book_open().
+ */
+int book_open_or_recover(const char *path, int64_t wall_ms, struct book **ret,
+    struct book_recovered *ret_found, struct err *err);
+void book_recovered_release(struct book_recovered *found);
+
+/* Somebody removed or replaced the file while it was open: write what was
+ * committed to its place again, and close it. What was put there is kept as
+ * llmc.db.replaced. */
+int book_put_back(struct book *book, struct err *err);
+
+/* A copy of what was committed, as llmc.corrupt-<time>.db beside it, before
+ * something in it is replaced that nobody can read. */
+int
+book_keep(struct book *book, int64_t wall_ms, char **ret_kept, struct err *err);
+
+/* Give pages that are free back to the file system, a few at a time; true if
+ * there are more. Does nothing unless the book is clean. */
+bool book_shrink(struct book *book);
+
+/* Everything in it checked: {"ok", "records", "events", "problems": [sentence,
+ * ...]}, owned by the caller; the first BOOK_PROBLEMS_MAX are listed. A book
+ * that cannot be opened has one problem too. */
+#define BOOK_PROBLEMS_MAX 100
+int
+book_check(const char *path, struct json_object **ret_report, struct err *err);
+
+/* Plans and events as one JSON document of the seed's shape. file NULL =
+ * standard output; otherwise it is replaced when it is complete. */
+int book_export(const char *path, const char *file, struct err *err);
+
+/* The plans and events of an export into a book without plans (-EEXIST), in one
+ * transaction; the daemon may have it open, and has to load its plans then.
+ * Events come after those that are there. */
+int book_import(const char *path, const char *file, size_t *ret_records,
+    size_t *ret_events, struct err *err);
+
+/*
+ * One SELECT (or WITH, EXPLAIN) of a person on a connection that cannot write:
+ * {"columns": [name, ...], "rows": [[value, ...], ...], "truncated": bool}, at
+ * most BOOK_SQL_ROWS_MAX rows and BOOK_SQL_BYTES_MAX bytes. -EINVAL with words:
+ * another statement, a PRAGMA, more than one, a mistake in it. -ETIME: it took
+ * more than deadline_ms.
+ */
+#define BOOK_SQL_ROWS_MAX  10000
+#define BOOK_SQL_BYTES_MAX ((size_t)512 * 1024)
+int book_sql(const char *path, const char *sql, int deadline_ms,
+    struct json_object **ret_result, struct err *err);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Whether a book is sound: its pages, its records, and how they belong
+ * together. */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "book-care.h"
+#include "book-private.h"
+#include "json.h"
+#include "mail.h"
+#include "mem.h"
+#include "plan-assignment.h"
+#include "plan-crystal.h"
+#include "plan-goal.h"
+#include "plan-node.h"
+
+struct check {
+	struct book *book;
+	struct json_object *problems;
+	int64_t records, events;
+};
+
+/* What must not be there: a statement that finds it, and the sentence for the
+ * columns that it gives. */
+static const struct {
+	const char *sql;
+	const char *words; /* with the first and the second column */
+} rules[] = {
+	{ "SELECT n.id, n.goal_id FROM nodes AS n"
+	  " LEFT JOIN goals AS g ON g.id = n.goal_id WHERE g.id IS NULL",
+	    "node %s: there is no goal %s" },
+	{ "SELECT n.id, n.parent_id FROM nodes AS n"
+	  " LEFT JOIN nodes AS p"
+	  " ON p.goal_id = n.goal_id AND p.id = n.parent_id"
+	  " WHERE n.parent_id IS NOT NULL AND p.id IS NULL",
+	    "node %s: its goal has no node %s, its parent" },
+	{ "SELECT a.id, a.goal_id FROM assignments AS a"
+	  " LEFT JOIN goals AS g ON g.id = a.goal_id WHERE g.id IS NULL",
+	    "assignment %s: there is no goal %s" },
+	{ "SELECT a.id, a.node_id FROM assignments AS a"
+	  " LEFT JOIN nodes AS n ON n.goal_id = a.goal_id"
+	  " AND n.id = a.node_id WHERE n.id IS NULL",
+	    "assignment %s: its goal has no node %s" },
+	{ "SELECT a.node_id, a.goal_id FROM assignments AS a"
+	  " WHERE a.status <> 'done' AND a.status <> 'cancelled'"
+	  " GROUP BY a.goal_id, a.node_id HAVING count(*) > 1",
+	    "node %s of goal %s has more than one live assignment" },
+	{ "SELECT d.id, d.assignment_id FROM dispatches AS d"
+	  " LEFT JOIN assignments AS a ON a.id = d.assignment_id"
+	  " WHERE a.id IS NULL",
+	    "dispatch %s: there is no assignment %s" },
+	{ "SELECT d.id, d.assignment_id FROM dispatches AS d"
+	  " JOIN assignments AS a ON a.id = d.assignment_id"
+	  " WHERE a.goal_id <> d.goal_id",
+	    "dispatch %s: assignment %s belongs to another goal" },
+	{ "SELECT c.id, c.goal_id FROM crystals AS c"
+	  " LEFT JOIN goals AS g ON g.id = c.goal_id WHERE g.id IS NULL",
+	    "crystallization %s: there is no goal %s" },
+	{ "SELECT c.id, c.node_id FROM crystals AS c"
+	  " LEFT JOIN nodes AS n ON n.goal_id = c.goal_id"
+	  " AND n.id = c.node_id"
+	  " WHERE c.node_id IS NOT NULL AND n.id IS NULL",
+	    "crystallization %s: its goal has no node %s" },
+};
+
+static void __attribute__((format(printf, 2, 3)))
+problem(struct check *check, const char *fmt, ...)
+{
+	cleanup_free char *text = NULL;
+	va_list ap;
+
+	if (json_object_array_length(check->problems) >= BOOK_PROBLEMS_MAX)
+		return;
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	json_object_array_add(check->problems, json_object_new_string(text));
+}
+
+static const char *
+column(struct book_row *row, int n)
+{
+	const char *text = book_text(row, n);
+
+	return text != NULL ? text : "";
+}
+
+/* --- the file ----------------------------------------------------------- */
+
+static bool
+add_page(struct book_row *row, void *arg)
+{
+	if (strcmp(column(row, 0), "ok") != 0)
+		problem(arg, "the file: %s", column(row, 0));
+	return true;
+}
+
+struct rule {
+	struct check *check;
+	const char *words;
+};
+
+static bool
+add_rule(struct book_row *row, void *arg)
+{
+	const struct rule *rule = arg;
+	const char *second = strstr(rule->words, "%s") + 2;
+	const char *rest = strstr(second, "%s");
+
+	problem(rule->check, "%.*s%s%.*s%s%s", (int)(second - 2 - rule->words),
+	    rule->words, column(row, 0), (int)(rest - second), second,
+	    column(row, 1), rest + 2);
+	return true;
+}
+
+/* --- records ------------------------------------------------------------ */
+
+/* As the daemon will read it. */
+static int
+check_model(enum book_kind kind, struct json_object *body, const char *at,
+    struct err *err)
+{
+	struct plan_goal *goal = NULL;
+	struct plan_node *node = NULL;
+	struct plan_assignment *assignment = NULL;
+	struct plan_crystal *crystal = NULL;
+	struct mail *mail = NULL;
+	struct plan_dispatch dispatch;
+	int r = 0;
+
+	switch (kind) {
+	case BOOK_GOAL:
+		r = plan_goal_from_json(body, at, &goal, err);
+		plan_goal_free(goal);
+		break;
+	case BOOK_NODE:
+		r = plan_node_from_json(body, at, &node, err);
+		plan_node_free(node);
+		break;
+	case BOOK_ASSIGNMENT:
+		r = plan_assignment_from_json(body, at, &assignment, err);
+		plan_assignment_free(assignment);
+		break;
+	case BOOK_CRYSTAL:
+		r = plan_crystal_from_json(body, at, &crystal, err);
+		plan_crystal_free(crystal);
+		break;
+	case BOOK_DISPATCH:
+		r = plan_dispatch_from_json(body, at, &dispatch, err);
+		if (r == 0)
+			plan_dispatch_release(&dispatch);
+		break;
+	case BOOK_MAIL:
+		r = mail_from_json(body, at, &mail, err);
+		mail_free(mail);
+		break;
+	case BOOK_REQUEST: /* any object with the columns */
+	case BOOK_RESERVATION:
+	case BOOK_KIND_COUNT:
+		break;
+	}
+	return r;
+}
+
+static bool
+check_record(const struct book_record *record, void *arg)
+{
+	struct check *check = arg;
+	cleanup_free char *at =
+	    xasprintf("%s %s", book_kind_name(record->kind), record->id);
+	struct book_body body;
+	struct err err = { 0 };
+	int r = book_body_init(&body, record->kind, record->goal_id, record->id,
+	    record->body, &err);
+
+	check->records++;
+	if (r < 0) {
+		problem(check, "%s", err.msg);
+		return true;
+	}
+	if (check_model(record->kind, body.json, at, &err) < 0)
+		problem(check, "%s", err.msg);
+	else if (strcmp(body.text.data, record->body) != 0)
+		problem(check, "%s: not as this llmc would have stored it", at);
+	book_body_release(&body);
+	return true;
+}
+
+/* One snapshot: the daemon may be writing. */
+static int
+check_all(struct check *check, struct err *err)
+{
+	int r = book_exec(check->book, "BEGIN", err);
+
+	if (r == 0)
+		r = book_query(check->book, "PRAGMA quick_check(50)", NULL, 0,
+		    add_page, check, err);
+	for (unsigned kind = 0; r == 0 && kind < BOOK_KIND_COUNT; kind++)
+		r = book_read_bodies(check->book, (enum book_kind)kind, NULL,
+		    NULL, check_record, check, err);
+	if (r == 0)
+		r = book_get_int(check->book,
+		    "SELECT count(*) FROM events AS e NOT INDEXED", NULL, 0,
+		    &check->events, err);
+	for (size_t i = 0; r == 0 && i < nitems(rules); i++)
+		r = book_query(check->book, rules[i].sql, NULL, 0, add_rule,
+		    &(struct rule){ check, rules[i].words }, err);
+	return r;
+}
+
+int
+book_check(const char *path, struct json_object **ret_report, struct err *err)
+{
+	struct check check = { .problems = json_object_new_array() };
+	struct json_object *report;
+	struct err fault = { 0 };
+	int r = book_look(path, &check.book, &fault);
+
+	if (r == -ENOENT) {
+		json_object_put(check.problems);
+		return err_set(err, r, "%s", fault.msg);
+	}
+	if (r == 0)
+		r = check_all(&check, &fault);
+	book_close(check.book);
+	if (r < 0)
+		problem(&check, "%s", fault.msg);
+	report = json_object_new_object();
+	json_set_bool(
+	    report, "ok", json_object_array_length(check.problems) == 0);
+	json_set_int(report, "records", check.records);
+	json_set_int(report, "events", check.events);
+	json_set(report, "problems", check.problems);
+	*ret_report = report;
+	return 0;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What has ended, in the book: a table each, with columns for what is asked
+ * for, and the whole record as JSON.
+ *
+ *   ended_task  a task with its outcome
+ *   turn        what oversight saw in a turn on a task, and did about it
+ *   run         a daemon's part of a run of auto mode
+ *   attempt     how an attempt at a task went, in numbers
+ *   span        how a worker spent a stretch of time
+ *
+ * What is written belongs to the transaction of its pass, as the state does:
+ * nothing of it can be there twice, or only half. What cannot be read is as if
+ * it was not there.
+ */
+#ifndef BOOK_HISTORY_H
+#define BOOK_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "task.h"
+
+struct book;
+struct err;
+struct json_object;
+struct perf_record;
+struct work_span;
+struct workspace;
+
+/* Make the tables, once after the book was opened for writing. */
+int book_history_open(struct book *book, struct err *err);
+
+/* Files of a version that had no book (tasks.jsonl, runs.jsonl, iterations/,
+ * perf/, spans/) are read into it once. The caller commits; then they are moved
+ * to before-VERSION below .llmc. A daemon that is killed in between does it
+ * again, with the same result. */
+bool book_history_has_files(const struct workspace *workspace);
+int book_history_import(
+    struct book *book, const struct workspace *workspace, struct err *err);
+void book_history_imported(const struct workspace *workspace);
+
+/* Remove a little of what is kept no longer: tasks that ended before keep_ms,
+ * or beyond the newest keep_tasks, with their runs; events as old, or beyond 20
+ * for each of these tasks; spans and attempts after their own times. True:
+ * there is more. */
+bool book_history_prune(
+    struct book *book, int64_t now_ms, int64_t keep_ms, int64_t keep_tasks);
+
+/* --- tasks ------------------------------------------------------------- */
+
+/* It has ended, or its record is corrected: the last one counts. */
+void book_file_task(struct book *book, const struct task *task);
+
+/* The caller frees it; NULL = there is none. By its id; by its name at its
+ * source (NULL = any), the newest; by the commit it landed as, the newest. */
+struct task *book_find_task(struct book *book, const char *id);
+struct task *
+book_find_task_key(struct book *book, const char *source, const char *key);
+struct task *book_find_task_commit(struct book *book, const char *commit);
+
+/* Which records of tasks are read. */
+struct book_tasks {
+	const char *name; /* only of this id, or with this name at its source */
+	const char *outcome; /* only with this; NULL = any */
+	int64_t after; /* only those filed later than this; 0 = any */
+	size_t limit; /* the newest; 0 = BOOK_TASKS_MAX */
+	bool brief; /* without text, last words and history */
+	bool oldest_first;
+	bool
+	    failed; /* of these only those that brought nothing, oldest first */
+};
+#define BOOK_TASKS_MAX 10000
+
+/* filed: rises with each record that is written. Borrowed. */
+typedef bool book_task_fn(struct json_object *record, int64_t filed, void *arg);
+int book_read_tasks(struct book *book, const struct book_tasks *which,
+    book_task_fn *fn, void *arg, struct err *err);
+/* The same as tasks; fn does not keep them. */
+typedef bool book_ended_fn(const struct task *task, int64_t filed, void *arg);
+int book_each_task(struct book *book, const struct book_tasks *which,
+    book_ended_fn *fn, void *arg, struct err *err);
+
+/* Rows for a report (report-make.h), by id, of those that ended since from_ms.
+ * Of each kind, done or not, the newest `detailed` ones have what a list shows,
+ * the others what sums are made of. */
+int book_report_tasks(struct book *book, int64_t from_ms, size_t detailed,
+    struct json_object *rows, struct err *err);
+
+/* --- turns -------------------------------------------------------------- */
+
+/* Write the record number seq of a task, or replace it. */
+void book_put_turn(struct book *book, const char *task, int64_t seq,
+    struct json_object *record);
+/* All of a task up to this one; INT64_MAX = all. And only one. */
+void book_delete_turns(struct book *book, const char *task, int64_t last);
+void book_delete_turn(struct book *book, const char *task, int64_t seq);
+/* The last `limit` (0 = all) of a task (NULL = of all tasks, one after
+ * another), oldest first; false stops. */
+typedef bool book_turn_fn(
+    const char *task, int64_t seq, struct json_object *record, void *arg);
+int book_read_turns(struct book *book, const char *task, size_t limit,
+    book_turn_fn *fn, void *arg, struct err *err);
+/* Of which tasks are there any? The one with the newest first. */
+typedef bool book_name_fn(const char *name, void *arg);
+int book_turn_tasks(
+    struct book *book, book_name_fn *fn, void *arg, struct err *err);
+
+/* --- runs --------------------------------------------------------------- */
+
+void book_begin_run(
+    struct book *book, const char *run, const char *instance, int64_t at_ms);
+void book_end_run(struct book *book, const char *run, const char *instance,
+    int64_t at_ms, bool complete);
+
+struct report_run;
+
+/* Find the run that is wanted, or the last one, among the newest. */
+int book_find_run(struct book *book, struct report_run *run, struct err *err);
+
+/* --- attempts ------------------------------------------------------------ */
+
+/* -EINVAL: not such a record (perf-record.h). */
+int book_file_attempt(
+    struct book *book, struct json_object *record, struct err *err);
+/* Those that ended at since_ms or later, and are kept; oldest first. */
+typedef void book_attempt_fn(struct json_object *record, void *arg);
+int book_read_attempts(struct book *book, int64_t since_ms, int64_t now_ms,
+    book_attempt_fn *fn, void *arg, struct err *err);
+
+/* --- spans ---------------------------------------------------------------- */
+
+#define BOOK_SPAN_DAYS 31 /* kept */
+void book_file_span(struct book *book, const struct work_span *span);
+/* Those that ended at since_ms or later, in the order of their ends. */
+typedef void book_span_fn(const struct work_span *span, void *arg);
+int book_read_spans(struct book *book, int64_t since_ms, book_span_fn *fn,
+    void *arg, struct err *err);
+
+/* The daemon lives: for who finds it killed. With each commit. */
+void book_note_alive(struct book *book, int64_t at_ms);
+/* Its last heartbeat; 0 = there is none. */
+int64_t book_beat_ms(const struct workspace *workspace);
+
+struct state;
+
+/* Each span of the state that goes on, until now (alive), or until the daemon
+ * was last known to be alive. It begins where the one before has ended. */
+void book_open_spans(struct book *book, const struct workspace *workspace,
+    const struct state *state, bool alive, int64_t now_ms, book_span_fn *fn,
+    void *arg);
+
+#endif

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The file is opened, made, migrated, and takes over the store of earlier
+ * versions. */
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "book-private.h"
+#include "file.h"
+#include "mem.h"
+
+/* The loop waits for another process no longer than this; persist.c tries
+ * again. Others have time, and so has a start: llmc status may be reading the
+ * log of a daemon that was killed. */
+#define BUSY_MS      100
+#define BUSY_LONG_MS 5000
+
+/* Commits survive a power cut; a checkpoint is at most 4 MB, and the log is
+ * short again after a long reader. The cache is a large part of the daemon's
+ * memory; the kernel has one too. */
+#define SETTINGS                               \
+	"PRAGMA synchronous = FULL;"           \
+	"PRAGMA wal_autocheckpoint = 1000;"    \
+	"PRAGMA journal_size_limit = 8388608;" \
+	"PRAGMA cache_size = -2048;"           \
+	"PRAGMA temp_store = MEMORY;"          \
+	"PRAGMA trusted_schema = OFF;"         \
+	"PRAGMA cell_size_check = ON;"
+
+/* For a file system that cannot be written: nobody changes the file either. */
+static char *
+immutable_uri(const char *path)
+{
+	cleanup_buf struct buf uri = BUF_INIT;
+
+	buf_adds(&uri, "file:");
+	for (const char *p = path; *p != '\0'; p++)
+		if (isalnum((unsigned char)*p) || strchr("/-_.", *p) != NULL)
+			buf_addc(&uri, *p);
+		else
+			buf_addf(&uri, "%%%02x", (unsigned char)*p);
+	buf_adds(&uri, "?immutable=1");
+	return buf_take(&uri);
+}
+
+static int
+open_file(struct book *book, bool immutable)
+{
+	cleanup_free char *uri = immutable ? immutable_uri(book->path) : NULL;
+	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+
+	return immutable ?
+	    sqlite3_open_v2(uri, &book->sqlite,
+		flags | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) :
+	    sqlite3_open_v2(
+		book->path, &book->sqlite, flags | SQLITE_OPEN_READWRITE, NULL);
+}
+
+static int
+connect_to(const char *path, bool immutable, struct book **ret, struct err *err)
+{
+	static const char *const suffixes[] = { "", "-wal", "-shm",
+		"-journal" };
+	struct book *book;
+	int rc;
+
+	/* SQLite has no way to refuse links only below a folder. */
+	for (size_t i = 0; i < nitems(suffixes); i++) {
+		cleanup_free char *file = xasprintf("%s%s", path, suffixes[i]);
+
+		rc = file_check(file);
+		if (rc < 0)
+			return err_set(
+			    err, rc, "%s: %s", file, file_strerror(rc));
+	}
+	book = xcalloc(1, sizeof *book);
+	TAILQ_INIT(&book->writes);
+	book->path = xstrdup(path);
+	rc = open_file(book, immutable);
+	if (rc != SQLITE_OK) {
+		rc = book_error(book, rc, err);
+		book_close(book);
+		return rc;
+	}
+	sqlite3_db_config(book->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_busy_timeout(book->sqlite, BUSY_LONG_MS);
+	*ret = book;
+	return 0;
+}
+
+static int
+read_version(struct book *book, int64_t *ret, struct err *err)
+{
+	int r = book_get_int(book, "PRAGMA user_version", NULL, 0, ret, err);
+
+	return r == -ENOENT ? 0 : r;
+}
+
+static int
+migrate_one(
+    struct book *book, const char *script, size_t version, struct err *err)
+{
+	cleanup_free char *mark =
+	    xasprintf("PRAGMA user_version = %zu", version);
+	int r = book_exec(book, "BEGIN IMMEDIATE", err);
+
+	if (r == 0)
+		r = book_exec(book, script, err);
+	if (r == 0)
+		r = book_exec(book, mark, err);
+	if (r == 0)
+		r = book_exec(book, "COMMIT", err);
+	if (r < 0)
+		book_rollback(book);
+	return r;
+}
+
+/* A newer book stays byte for byte what it is: its log is not even written back
+ * when we close it. */
+static int
+expect_version(
+    struct book *book, size_t version, int64_t *ret_found, struct err *err)
+{
+	int r = read_version(book, ret_found, err);
+
+	if (r < 0 || *ret_found <= (int64_t)version)
+		return r;
+	sqlite3_db_config(
+	    book->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	return err_set(err, -EPROTONOSUPPORT,
+	    "%s was written by a newer llmc (version %lld of its tables, this "
+	    "one knows %zu): install that llmc again",
+	    book->path, (long long)*ret_found, version);
+}
+
+static int
+migrate(struct book *book, const char *const *scripts, size_t version,
+    struct err *err)
+{
+	int64_t found = 0;
+	int r = expect_version(book, version, &found, err);
+
+	for (size_t i = found < 0 ? 0 : (size_t)found; r == 0 && i < version;
+	     i++)
+		r = migrate_one(book, scripts[i], i + 1, err);
+	return r;
+}
+
+/* version: the newest that is known; 0 = any. */
+static int
+try_look(const char *path, bool damaged, bool immutable, size_t version,
+    struct book **ret, struct err *err)
+{
+	struct book *book = NULL;
+	int64_t found = 0;
+	int r = connect_to(path, immutable, &book, err);
+
+	if (r < 0 || book == NULL)
+		return r;
+	book->is_look = true;
+	/* A log that is there stays as it is; an empty one is removed again. */
+	sqlite3_db_config(book->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
+	    damaged || book_files_has_log(path), NULL);
+	if (damaged) {
+		/* SQLite then also reads a file whose end is missing. */
+		sqlite3_db_config(
+		    book->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+		sqlite3_db_config(
+		    book->sqlite, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
+	}
+	r = book_exec(
+	    book, "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;", err);
+	if (r == 0 && version > 0)
+		r = expect_version(book, version, &found, err);
+	if (r < 0) {
+		book_close(book);
+		return r;
+	}
+	*ret = book;
+	return 0;
+}
+
+static int
+look(const char *path, bool damaged, size_t version, struct book **ret,
+    struct err *err)
+{
+	int r = try_look(path, damaged, false, version, ret, err);
+
+	return (r == -EACCES || r == -EROFS) && !book_files_has_log(path) ?
+	    try_look(path, damaged, true, version, ret, err) :
+	    r;
+}
+
+/* --- the store of earlier versions --------------------------------------- */
+
+#define OLD_VERSION 2 /* of its tables, the last there was */
+
+int
+book_attach(struct book *book, const char *path, struct err *err)
+{
+	return book_run_now(book, "ATTACH DATABASE $1 AS other",
+	    BOOK_VALUES(BOOK_T(path)), NULL, err);
+}
+
+static int
+copy_table(struct book *book, const char *table, struct err *err)
+{
+	cleanup_free char *sql =
+	    xasprintf("INSERT INTO main.%s SELECT * FROM other.%s WHERE true"
+		      " ON CONFLICT DO NOTHING",
+		table, table);
+	int64_t found = 0;
+	int r = book_get_int(book,
+	    "SELECT count(*) FROM other.sqlite_schema AS s"
+	    " WHERE s.type = 'table' AND s.name = $1",
+	    BOOK_VALUES(BOOK_T(table)), &found, err);
+
+	/* The first version had no mail. */
+	return r < 0 || found == 0 ? r : book_exec(book, sql, err);
+}
+
+/* After those that are there. */
+static const char copy_events[] =
+    "INSERT INTO main.events (seq, ts_ms, latest_ms, type, goal_id,"
+    " assignment_id, node_id, worker, task, data, dedupe_key)"
+    " SELECT e.seq + $1, e.ts_ms,"
+    " CASE WHEN e.latest_ms > $2 THEN e.latest_ms ELSE $2 END,"
+    " e.type, e.goal_id, e.assignment_id, e.node_id, e.worker, e.task,"
+    " e.data, e.dedupe_key FROM other.events AS e"
+    " WHERE e.dedupe_key IS NULL OR NOT EXISTS"
+    " (SELECT m.seq FROM main.events AS m"
+    " WHERE m.dedupe_key = e.dedupe_key)";
+
+int
+book_copy_attached(struct book *book, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < BOOK_KIND_COUNT; i++)
+		r = copy_table(book, book_kind_tables[i], err);
+	if (r == 0)
+		r = book_read_last(book, err);
+	return r < 0 ?
+	    r :
+	    book_run_now(book, copy_events,
+		BOOK_VALUES(BOOK_I(book->last_seq), BOOK_I(book->latest_ms)),
+		NULL, err);
+}
+
+/* All of the store of goals, if there is one. */
+static int
+take_old(struct book *book, const char *path, struct err *err)
+{
+	cleanup_free char *old = book_files_beside(path, BOOK_OLD_NAME);
+	struct book *before = NULL;
+	int r = book_files_check(old, err);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0)
+		r = look(old, false, OLD_VERSION, &before, err);
+	book_close(before);
+	if (r == 0)
+		r = book_attach(book, old, err);
+	if (r < 0)
+		return r;
+	r = book_exec(book, "BEGIN IMMEDIATE", err);
+	if (r == 0)
+		r = book_copy_attached(book, err);
+	if (r == 0)
+		r = book_exec(book, "COMMIT", err);
+	if (r < 0)
+		book_rollback(book);
+	if (r == -EUCLEAN)
+		err_prefix(err, "%s", old);
+	return r;
+}
+
+int
+book_retire_old(const char *path, char **ret_to, struct err *err)
+{
+	cleanup_free char *old = book_files_beside(path, BOOK_OLD_NAME);
+	cleanup_free char *folder =
+	    book_files_beside(path, "before-" LLMC_VERSION);
+
+	return strcmp(old, path) != 0 && file_exists(old) ?
+	    book_files_retire(old, folder, ret_to, err) :
+	    0;
+}
+
+/* --- a new file --------------------------------------------------------- */
+
+/* The application id goes with the first bytes of the file, the version with
+ * the tables. old_beside: NULL = nothing to take over. */
+static int
+build(const char *path, const char *old_beside, const char *const *scripts,
+    size_t version, struct err *err)
+{
+	cleanup_free char *mark = xasprintf("PRAGMA auto_vacuum = INCREMENTAL;"
+					    "PRAGMA application_id = %d",
+	    BOOK_APPLICATION_ID);
+	cleanup_fd int fd =
+	    open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	struct book *book = NULL;
+	int r;
+
+	if (fd == -1)
+		return err_errno(err, -errno, "%s", path);
+	r = connect_to(path, false, &book, err);
+	if (r < 0 || book == NULL)
+		return r;
+	r = book_exec(book, mark, err);
+	if (r == 0)
+		r = migrate(book, scripts, version, err);
+	if (r == 0 && old_beside != NULL)
+		r = take_old(book, old_beside, err);
+	if (r == 0)
+		r = book_exec(book, "PRAGMA main.journal_mode = WAL", err);
+	book_close(book);
+	if (r == 0 && fsync(fd) == -1)
+		r = err_errno(err, -errno, "%s", path);
+	return r;
+}
+
+static int
+create(const char *path, bool take_over, const char *const *scripts,
+    size_t version, struct err *err)
+{
+	cleanup_free char *fresh = xasprintf("%s.new", path);
+	int r;
+
+	book_files_remove(fresh);
+	r = build(fresh, take_over ? path : NULL, scripts, version, err);
+	if (r == 0)
+		r = book_files_place(fresh, path, err);
+	if (r < 0)
+		book_files_remove(fresh);
+	return r;
+}
+
+int
+book_create(const char *path, struct err *err)
+{
+	return create(path, false, book_scripts, book_version, err);
+}
+
+/* There is no file: one that was recovered and lacks only its name, or a new
+ * one with what the store of goals has. */
+static int
+begin(const char *path, const char *const *scripts, size_t version,
+    struct err *err)
+{
+	cleanup_free char *recovered = xasprintf("%s" BOOK_RECOVERED, path);
+
+	return file_exists(recovered) ?
+	    book_files_place(recovered, path, err) :
+	    create(path, true, scripts, version, err);
+}
+
+/* --- the tables --------------------------------------------------------- */
+
+static bool
+add_table(struct book_row *row, void *arg)
+{
+	buf_addf(arg, "%s\n", book_text(row, 0));
+	return true;
+}
+
+static int
+list_tables(struct book *book, struct buf *out, struct err *err)
+{
+	return book_query(book,
+	    "SELECT s.sql FROM sqlite_schema AS s WHERE s.sql IS NOT NULL"
+	    " ORDER BY s.type, s.name",
+	    NULL, 0, add_table, out, err);
+}
+
+static bool
+has_all(const struct buf *wanted, const struct buf *found)
+{
+	const char *line = wanted->data;
+
+	for (const char *end; (end = strchr(line, '\n')) != NULL;
+	     line = end + 1) {
+		cleanup_free char *one =
+		    xstrndup(line, (size_t)(end - line) + 1);
+
+		if (strstr(found->data, one) == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* A statement cannot be prepared: is that because the tables are not those of
+ * this version? An error of SQLite itself is no damage. */
+static int
+judge_tables(struct book *book, const char *const *scripts, size_t version,
+    struct err *err)
+{
+	cleanup_buf struct buf found = BUF_INIT, wanted = BUF_INIT;
+	struct err none = { 0 };
+	struct book *fresh = NULL;
+	int r = connect_to(":memory:", false, &fresh, &none);
+
+	if (r < 0 || fresh == NULL)
+		return err->code;
+	r = migrate(fresh, scripts, version, &none);
+	if (r == 0)
+		r = list_tables(fresh, &wanted, &none);
+	book_close(fresh);
+	if (r == 0)
+		r = list_tables(book, &found, err);
+	if (r == 0 && !has_all(&wanted, &found))
+		return err_set(err, -EUCLEAN,
+		    "%s is damaged: its tables are not those of version %zu",
+		    book->path, version);
+	return err->code;
+}
+
+static int
+check_tables(struct book *book, const char *const *scripts, size_t version,
+    struct err *err)
+{
+	struct err own = { 0 };
+	int r = book_check_tables(book, &own);
+
+	if (r == -EIO)
+		r = judge_tables(book, scripts, version, &own);
+	if (r < 0 && err != NULL)
+		*err = own;
+	return r;
+}
+
+int
+book_open_at(const char *path, const char *const *scripts, size_t version,
+    struct book **ret, struct err *err)
+{
+	struct book *book = NULL;
+	int r = book_files_check(path, err);
+
+	if (r == -ENOENT)
+		r = begin(path, scripts, version, err);
+	if (r == 0)
+		r = connect_to(path, false, &book, err);
+	if (r < 0 || book == NULL)
+		return r;
+	r = book_exec(book, SETTINGS, err);
+	if (r == 0)
+		r = migrate(book, scripts, version, err);
+	if (r == 0)
+		r = check_tables(book, scripts, version, err);
+	if (r < 0) {
+		book_close(book);
+		return r;
+	}
+	sqlite3_busy_timeout(book->sqlite, BUSY_MS);
+	book->is_open = true;
+	*ret = book;
+	return 0;
+}
+
+int
+book_open(const char *path, struct book **ret, struct err *err)
+{
+	cleanup_free char *recovered = xasprintf("%s" BOOK_RECOVERED, path);
+	struct book *book = NULL;
+	int r = book_open_at(path, book_scripts, book_version, &book, err);
+
+	/* Not before the book is known to be good. */
+	if (r == 0) {
+		book_files_remove(recovered);
+		r = book_retire_old(path, NULL, err);
+	}
+	if (r < 0) {
+		book_close(book);
+		return r;
+	}
+	*ret = book;
+	return 0;
+}
+
+int
+book_look_damaged(const char *path, struct book **ret, struct err *err)
+{
+	return look(path, true, 0, ret, err);
+}
+
+int
+book_look(const char *path, struct book **ret, struct err *err)
+{
+	int r = book_files_check(path, err);
+
+	if (r == -ENOENT)
+		return err_set(err, r, "there is no %s", path);
+	return r < 0 ? r : look(path, false, book_version, ret, err);
+}

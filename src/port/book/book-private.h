@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Shared by the units of this folder only. */
+#ifndef BOOK_PRIVATE_H
+#define BOOK_PRIVATE_H
+
+#include <sqlite3.h>
+#include <sys/queue.h>
+
+#include "book.h"
+#include "buf.h"
+#include "strmap.h"
+
+#define BOOK_APPLICATION_ID 0x6c6c6d63 /* "llmc" */
+
+struct book_row {
+	sqlite3_stmt *statement;
+};
+
+struct book_write;
+TAILQ_HEAD(book_writes, book_write);
+
+struct book {
+	sqlite3 *sqlite;
+	char *path;
+	struct strmap statements; /* by their text */
+	struct strmap tables; /* of book_add_table(), by name */
+	struct book_writes writes; /* that are not committed */
+	size_t write_count;
+	struct book_write *next; /* the first that the transaction lacks */
+	int64_t last_seq, latest_ms; /* of the newest event */
+	void (*dirty_fn)(void *arg);
+	void *dirty_arg;
+	bool is_look; /* opened for reading */
+	bool is_open; /* as a whole: what is found wrong now is noted */
+};
+
+/* --- the file, book-files.c ----------------------------------------------
+ *
+ * The three files of a book (llmc.db, -wal, -shm), moved together. A
+ * write-ahead log that comes to stand beside a database that it does not belong
+ * to would be written into it, so the database moves first and a new one is
+ * only placed where no log is left. */
+
+/* The first bytes, before SQLite sees the file. 0; -ENOENT without words if
+ * there is none; -EUCLEAN: not a whole database; -EINVAL: not a book of llmc,
+ * or not a file. */
+int book_files_check(const char *path, struct err *err);
+
+/* Is there anything in the write-ahead log? */
+bool book_files_has_log(const char *path);
+
+/* Rename a damaged book to llmc.corrupt-<time>.db, with its other files. If a
+ * crash comes in between, the next call, or the next book that is placed there,
+ * moves the rest to the same name. Nobody may have it open. ret_aside (may be
+ * NULL): the new path, owned by the caller. -ENOENT: there is nothing. */
+int book_files_aside(
+    const char *path, int64_t wall_ms, char **ret_aside, struct err *err);
+
+/* A name that nothing has: llmc.corrupt-<time>.db. */
+char *book_files_aside_name(const char *path, int64_t wall_ms);
+
+/* Give the closed database at fresh its name, durably. A log that was left at
+ * path is moved aside first. */
+int book_files_place(const char *fresh, const char *path, struct err *err);
+
+/* Move a database with all its files into a folder, which is made. */
+int book_files_retire(
+    const char *path, const char *folder, char **ret_to, struct err *err);
+
+/* Remove a database and what is beside it, if anything. */
+void book_files_remove(const char *path);
+
+/* Write a file that was written without syncs to the disk. */
+int book_files_sync(const char *path, struct err *err);
+
+/* In the folder of path. */
+char *book_files_beside(const char *path, const char *name);
+
+/* The store of goals of earlier versions, which book_open() reads. */
+#define BOOK_OLD_NAME "store.db"
+/* What a book was recovered into, complete; it lacks only its name. */
+#define BOOK_RECOVERED ".recovered"
+/* A page of the book was found damaged: the next start looks at all of them. */
+#define BOOK_DAMAGED ".damaged"
+
+/* --- the database, book.c ------------------------------------------------ */
+
+/* What a result code of SQLite means. Only a file that is not a database, or
+ * whose pages contradict each other, is damage (-EUCLEAN): all else may pass.
+ * Pure. */
+int book_errno(int code);
+/* That, and a sentence for what SQLite has just returned. */
+int book_error(struct book *book, int code, struct err *err);
+
+/* The scripts that lead from one version of the tables of book-bodies.c to the
+ * next. Never change one that was released: add another. */
+extern const char *const book_scripts[];
+extern const size_t book_version;
+
+/* book_open() with other scripts; for tests. */
+int book_open_at(const char *path, const char *const *scripts, size_t version,
+    struct book **ret, struct err *err);
+/* A new, empty book, durable before it has its name; what is at path is
+ * replaced. */
+int book_create(const char *path, struct err *err);
+/* book_look() at a damaged file, as much of it as SQLite can read. */
+int book_look_damaged(const char *path, struct book **ret, struct err *err);
+/* The old store was read into the book: move it away. *ret_to may be NULL. */
+int book_retire_old(const char *path, char **ret_to, struct err *err);
+
+/* Run statements without values, at once. */
+int book_exec(struct book *book, const char *sql, struct err *err);
+/* Run one write at once, inside the transaction; *ret_changes rows. */
+int book_run_now(struct book *book, const char *sql,
+    const struct book_value *values, size_t count, int *ret_changes,
+    struct err *err);
+/* book_query() without what waits to be written. */
+int book_query_now(struct book *book, const char *sql,
+    const struct book_value *values, size_t count, book_row_fn *fn, void *arg,
+    struct err *err);
+/* The statement, with nothing bound. */
+int book_prepare(
+    struct book *book, const char *sql, sqlite3_stmt **ret, struct err *err);
+void
+book_bind(sqlite3_stmt *statement, const struct book_value *values, size_t n);
+bool book_in_transaction(const struct book *book);
+void book_rollback(struct book *book);
+
+/* Put all that was written into the transaction, which is begun if there is
+ * none. */
+int book_apply(struct book *book, struct err *err);
+
+/* book_run(), and which row it puts or deletes: of several writes of a row only
+ * the last counts if there is no end to them. NULL = not known. */
+void book_queue(struct book *book, const char *sql, const char *row,
+    const struct book_value *values, size_t count);
+
+/* Copy the tables of plans and events of another, attached as "other". */
+int book_copy_attached(struct book *book, struct err *err);
+/* Attach the file as "other". */
+int book_attach(struct book *book, const char *path, struct err *err);
+
+void book_tables_release(struct book *book); /* book-rows.c */
+/* How book_queue() is told of a row: the same for all that write it. */
+void book_name_row(const struct book_table *table,
+    const struct book_value *keys, size_t count, struct buf *row);
+
+/* --- bodies and events, book-bodies.c ----------------------------------- */
+
+extern const char book_sql_append[]; /* an event; $1 and $3 come late */
+int book_read_last(struct book *book, struct err *err); /* last_seq */
+int book_check_tables(struct book *book, struct err *err);
+
+#define BOOK_COLUMNS_MAX 3
+
+/* A record as it is stored. Doing it twice changes nothing. */
+struct book_body {
+	struct json_object *json; /* what the values point into */
+	struct buf text;
+	char *goal_id;
+	struct book_value values[BOOK_COLUMNS_MAX + 3]; /* id, body, ... */
+	size_t count;
+};
+int book_body_init(struct book_body *body, enum book_kind kind,
+    const char *goal_id, const char *id, const char *text, struct err *err);
+void book_body_release(struct book_body *body);
+
+/* An event as it is stored. */
+struct book_entry {
+	struct book_event event;
+	char *own[8];
+};
+int book_entry_init(
+    struct book_entry *entry, const struct book_event *event, struct err *err);
+void book_entry_release(struct book_entry *entry);
+
+/* Add an event with a seq of its own, which must be free (-EEXIST), at once;
+ * *ret_new is false if its key was there already. */
+int book_insert_event(struct book *book, const struct book_event *event,
+    bool *ret_new, struct err *err);
+
+/* The event in a row of this query: */
+#define BOOK_EVENT_COLUMNS                                    \
+	"e.seq, e.ts_ms, e.type, e.goal_id, e.assignment_id," \
+	" e.node_id, e.worker, e.task, e.data, e.dedupe_key"
+void book_row_event(struct book_row *row, struct book_event *ret);
+
+extern const char *const book_kind_tables[BOOK_KIND_COUNT]; /* "goals" */
+
+/* --- export and import, book-export.c, book-import.c --------------------- */
+
+#define BOOK_EXPORT_VERSION 1
+
+/* Where the parts of a document go; negative errno ends the reading. */
+struct book_sink {
+	int (*record)(
+	    const struct book_record *record, void *arg, struct err *err);
+	int (*event)(
+	    const struct book_event *event, void *arg, struct err *err);
+	void *arg;
+};
+
+/* Read a document. -EINVAL or -E2BIG with the path of what is wrong. */
+int book_import_parse(const char *text, size_t len,
+    const struct book_sink *sink, struct err *err);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "history-private.h"
+#include "book-history.h"
+#include "book.h"
+#include "buf.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+
+#define MICROS 1e6
+
+/* What oversight recorded (watched.h), with what is asked for in columns. */
+struct turn {
+	const char *task;
+	int64_t seq; /* of the task's records */
+	int64_t at_ms;
+	const char *worker;
+	int64_t number; /* of the turn; 0 = it tells of something else */
+	const char *status; /* that the turn was found to have */
+	int64_t duration_ms, cost; /* millionths of a dollar */
+	const char *level, *outcome; /* of an intervention */
+	const char *body; /* JSON */
+};
+
+#define FIELD(member) RECORD_FIELD(struct turn, #member, member)
+
+static const struct schema_field fields[] = {
+	BORROWED(struct turn, task),
+	FIELD(seq),
+	FIELD(at_ms),
+	BORROWED(struct turn, worker),
+	FIELD(number),
+	BORROWED(struct turn, status),
+	FIELD(duration_ms),
+	FIELD(cost),
+	BORROWED(struct turn, level),
+	BORROWED(struct turn, outcome),
+	BORROWED(struct turn, body),
+};
+
+const struct book_table book_turn = {
+	.name = "turn",
+	.fields = fields,
+	.count = nitems(fields),
+	.keys = (const char *const[]){ "task", "seq", NULL },
+};
+
+static struct json_object *
+member(struct json_object *object, const char *key)
+{
+	struct json_object *value = NULL;
+
+	if (json_object_is_type(object, json_type_object))
+		json_object_object_get_ex(object, key, &value);
+	return value;
+}
+
+static int64_t
+positive(struct json_object *object, const char *key)
+{
+	int64_t number = json_int_or(object, key, 0);
+
+	return number > 0 ? number : 0;
+}
+
+void
+book_put_turn(struct book *book, const char *task, int64_t seq,
+    struct json_object *record)
+{
+	struct json_object *it = member(record, "iteration");
+	struct json_object *act = member(record, "intervention");
+	struct json_object *outcome = member(record, "outcome");
+	cleanup_buf struct buf body = BUF_INIT;
+	struct turn row = {
+		.task = task,
+		.seq = seq,
+		.at_ms = positive(record, "at_ms"),
+		.worker = json_string_or(record, "worker", NULL),
+		.number = positive(it, "number"),
+		.status =
+		    json_string_or(member(record, "check"), "status", NULL),
+		.duration_ms = positive(it, "durationMs"),
+		.cost = (int64_t)(json_object_get_double(member(it, "cost")) *
+		    MICROS),
+		.level =
+		    json_string_or(act != NULL ? act : outcome, "level", NULL),
+		.outcome = json_string_or(outcome, "outcome", NULL),
+	};
+
+	json_print(record, false, &body);
+	row.body = body.data;
+	book_put(book, &book_turn, &row);
+}
+
+void
+book_delete_turns(struct book *book, const char *task, int64_t last)
+{
+	BOOK_RUN(book, "DELETE FROM turn WHERE task = $1 AND seq <= $2",
+	    BOOK_T(task), BOOK_I(last));
+}
+
+void
+book_delete_turn(struct book *book, const char *task, int64_t seq)
+{
+	BOOK_RUN(book, "DELETE FROM turn WHERE task = $1 AND seq = $2",
+	    BOOK_T(task), BOOK_I(seq));
+}
+
+/* --- reading ----------------------------------------------------------- */
+
+struct reading {
+	book_turn_fn *fn;
+	void *arg;
+};
+
+/* Columns: task, seq, body. */
+static bool
+on_row(struct book_row *row, void *arg)
+{
+	const struct reading *reading = arg;
+	const char *body = book_text(row, 2);
+	cleanup_json struct json_object *record = NULL;
+
+	if (body == NULL ||
+	    json_parse(body, strlen(body), BOOK_BODY_MAX, &record, NULL) < 0)
+		return true;
+	return reading->fn(
+	    book_text(row, 0), book_int(row, 1), record, reading->arg);
+}
+
+int
+book_read_turns(struct book *book, const char *task, size_t limit,
+    book_turn_fn *fn, void *arg, struct err *err)
+{
+	struct reading reading = { .fn = fn, .arg = arg };
+
+	if (task == NULL)
+		return book_query(book,
+		    "SELECT t.task, t.seq, t.body FROM turn t "
+		    "ORDER BY t.task, t.seq",
+		    NULL, 0, on_row, &reading, err);
+	return book_query(book,
+	    "SELECT n.task, n.seq, n.body FROM ("
+	    "SELECT t.task, t.seq, t.body FROM turn t WHERE t.task = $1 "
+	    "ORDER BY t.seq DESC LIMIT $2) n ORDER BY n.seq",
+	    BOOK_VALUES(
+		BOOK_T(task), BOOK_I(limit > 0 ? (int64_t)limit : INT32_MAX)),
+	    on_row, &reading, err);
+}
+
+struct names {
+	book_name_fn *fn;
+	void *arg;
+};
+
+static bool
+on_name(struct book_row *row, void *arg)
+{
+	const struct names *names = arg;
+
+	return names->fn(book_text(row, 0), names->arg);
+}
+
+int
+book_turn_tasks(struct book *book, book_name_fn *fn, void *arg, struct err *err)
+{
+	return book_query(book,
+	    "SELECT t.task FROM turn t GROUP BY t.task "
+	    "ORDER BY max(t.at_ms) DESC, t.task",
+	    NULL, 0, on_name, &(struct names){ fn, arg }, err);
+}

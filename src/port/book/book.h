@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The book: all state and history of a root, in one SQLite file,
+ * .llmc/llmc.db. Only autod opens it, and uses it on the thread of the loop.
+ *
+ * Writes are kept in a list and go to the disk together, with book_commit() at
+ * the end of a pass: all of them or none. If that fails, the list stays and the
+ * next commit tries it again, so who writes needs no second attempt: effects
+ * that depend on it wait with persist_then(). A query sees what was written
+ * before it, committed or not. What can never be stored (too long, no JSON, a
+ * second live assignment of a node) is refused by the call that writes it.
+ *
+ * Three ways to write, for three kinds of things:
+ *   book_put()       a C struct with a table of fields: one column each
+ *   book_put_body()  a plan's records, a JSON body with a few columns
+ *   book_add_event() the log
+ * and book_run() for everything else, with the statement of the caller.
+ *
+ * Statements stay within what PostgreSQL understands too: parameters $1, $2,
+ * ...; qualified columns; times as integers in milliseconds; flags 0 and 1;
+ * JSON as text; no double-quoted literals, LIKE, ->>, boolean results, arrays
+ * or two-argument max(). The text of a statement is a constant: it is prepared
+ * once, and the list keeps a pointer to it.
+ */
+#ifndef BOOK_H
+#define BOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "errtext.h"
+
+struct book;
+struct book_row;
+struct schema_field;
+
+/*
+ * Open, or create, the file at path. Only header, version and tables are
+ * checked, whatever the size; older versions are migrated. When it is created
+ * and there is a store.db of an earlier llmc beside it, that is read into it
+ * and then moved to before-VERSION/. Codes:
+ *
+ *   -EUCLEAN          damaged: book_open_or_recover() (book-care.h) puts it
+ *                     aside and saves what can be read
+ *   -EPROTONOSUPPORT  written by a newer llmc: leave it as it is
+ *   -EINVAL           not a book of llmc: leave it as it is
+ *   others            cannot be opened now
+ *
+ * The same codes may come from later calls; -ENOSPC, -EIO and -EAGAIN leave
+ * everything as it was, and what was committed before stays.
+ *
+ * While it is open, nothing else in this process may open the file: closing it
+ * again would drop SQLite's locks (POSIX has them per process).
+ */
+int book_open(const char *path, struct book **ret, struct err *err);
+
+/* Open for reading: nothing is created, migrated or changed, and another
+ * process may have it open. -ENOENT: there is none. Writes to it are a broken
+ * invariant. */
+int book_look(const char *path, struct book **ret, struct err *err);
+
+/* What was not committed is gone. NULL is ignored. */
+void book_close(struct book *book);
+
+/* Make all that was written durable. Nothing written: 0 at once. For persist.c,
+ * and for programs without a loop. */
+int book_commit(struct book *book, struct err *err);
+/* Nothing waits to be committed. */
+bool book_is_clean(const struct book *book);
+/* Called whenever a clean book gets something to commit: persist.c asks for a
+ * commit at the end of the pass. NULL = nobody. */
+void book_on_dirty(struct book *book, void (*fn)(void *arg), void *arg);
+
+/* --- statements --------------------------------------------------------- */
+
+struct book_value {
+	enum {
+		BOOK_NULL,
+		BOOK_TEXT,
+		BOOK_INT
+	} type;
+	const char *text; /* NULL is null */
+	int64_t number;
+};
+#define BOOK_T(s) ((struct book_value){ .type = BOOK_TEXT, .text = (s) })
+#define BOOK_I(n) ((struct book_value){ .type = BOOK_INT, .number = (n) })
+/* BOOK_RUN(book, sql, BOOK_T(id), BOOK_I(7)); at least one value. */
+#define BOOK_VALUES(...)                                         \
+	(const struct book_value[]){ __VA_ARGS__ },              \
+	    sizeof((const struct book_value[]){ __VA_ARGS__ }) / \
+	    sizeof(struct book_value)
+#define BOOK_RUN(book, sql, ...) book_run(book, sql, BOOK_VALUES(__VA_ARGS__))
+
+/* Write with a statement of one's own. Values are copied. It must not be able
+ * to violate a constraint: one that does is dropped with a line in the log,
+ * or nothing could be committed any more. */
+void book_run(struct book *book, const char *sql,
+    const struct book_value *values, size_t count);
+
+/* The rows of a query, one after another; fn returns false to stop. fn may
+ * write and query. Text is valid until it returns. */
+typedef bool book_row_fn(struct book_row *row, void *arg);
+int
+book_query(struct book *book, const char *sql, const struct book_value *values,
+    size_t count, book_row_fn *fn, void *arg, struct err *err);
+
+const char *book_text(struct book_row *row, int column); /* NULL is null */
+int64_t book_int(struct book_row *row, int column); /* null is 0 */
+bool book_is_null(struct book_row *row, int column);
+int book_columns(struct book_row *row); /* how many */
+
+/* The first column of the first row. -ENOENT without words: no row; *ret is
+ * left as it is. Null is 0, or a NULL text; the text is the caller's. */
+int book_get_int(struct book *book, const char *sql,
+    const struct book_value *values, size_t count, int64_t *ret,
+    struct err *err);
+int book_get_text(struct book *book, const char *sql,
+    const struct book_value *values, size_t count, char **ret, struct err *err);
+
+/* --- C structs as rows -------------------------------------------------- */
+
+/*
+ * A table with a column for each field of a C struct (base/record.h), named
+ * like the field in snake_case ("startedAt" is started_at). Strings, words,
+ * lists and objects are text (the last two JSON), numbers and flags integers.
+ * What is unset is null.
+ */
+struct book_table {
+	const char *name;
+	const struct schema_field *fields;
+	size_t count;
+	const char *const *keys; /* of fields; NULL terminated, at most 4 */
+	const char *more_ddl; /* "CREATE INDEX IF NOT EXISTS ...;", or NULL */
+};
+
+/* Create the table if it is missing, and add a column for each field that is
+ * new. Once after the book was opened, before the table is used. The table must
+ * outlive the book. */
+int book_add_table(
+    struct book *book, const struct book_table *table, struct err *err);
+
+/* Insert the record, or replace the one with the same keys. */
+void
+book_put(struct book *book, const struct book_table *table, const void *record);
+/* keys in the order of the table. */
+void book_delete(struct book *book, const struct book_table *table,
+    const struct book_value *keys);
+
+/* Read a row of a query into a record: columns are found by their names
+ * ("SELECT t.* FROM ..."), others are ignored. Only members whose columns are
+ * not null are changed, as record_from_json() does: set the defaults before.
+ * -EUCLEAN with words for what cannot be in this field. */
+int book_read(struct book *book, const struct book_table *table,
+    struct book_row *row, void *ret_record, struct err *err);
+
+/* --- records with a JSON body ------------------------------------------- */
+
+enum book_kind {
+	BOOK_GOAL,
+	BOOK_NODE,
+	BOOK_ASSIGNMENT,
+	BOOK_DISPATCH,
+	BOOK_CRYSTAL,
+	BOOK_MAIL,
+	BOOK_REQUEST,
+	BOOK_RESERVATION,
+	BOOK_KIND_COUNT
+};
+
+const char *book_kind_name(enum book_kind kind); /* "goal" */
+
+/* Bounds in bytes. A record over them is refused with -E2BIG and words that
+ * name the key; a string in the data of an event is cut instead, for an event
+ * must not be lost. */
+#define BOOK_ID_MAX          128
+#define BOOK_INSTRUCTION_MAX ((size_t)16 * 1024) /* lastInstructionText */
+#define BOOK_SUMMARY_MAX     ((size_t)8 * 1024) /* summary of a crystal */
+#define BOOK_GOAL_MAX        ((size_t)8 * 1024 * 1024)
+#define BOOK_BODY_MAX        ((size_t)2 * 1024 * 1024) /* of other records */
+#define BOOK_DATA_MAX        ((size_t)16 * 1024) /* data of an event */
+#define BOOK_DATA_STRING_MAX ((size_t)2 * 1024) /* one string in it */
+#define BOOK_QUERY_MAX       10000 /* events that one query gives */
+
+/*
+ * Write a record; body NULL = delete it. body is a JSON object with the keys of
+ * the seed's "Persistence" section. Some are also columns; they must be there
+ * as non-empty strings, and the id in the body, if there is one, must be the id
+ * of the record:
+ *
+ *   kind        id in the body           columns
+ *   goal        goalId                   status
+ *   node        goalId (of its goal)     status, parentId (may be missing)
+ *   assignment  assignmentId, goalId     status, workNodeId, agentId (may be
+ *                                        missing)
+ *   dispatch    dispatchId, goalId       assignmentId, ts (an integer; may be
+ *                                        missing)
+ *   crystal     crystallizationId,       workNodeId (may be missing)
+ *               goalId
+ *   mail, request, reservation
+ *               id, goalId               status, actor and ts (an integer; both
+ *                                        may be missing)
+ *
+ * A goalId that is missing in all from assignments on is added. The last three
+ * kinds need no goal of that name; those with the status "open" are open,
+ * whatever their goal is. The key "nodes" of a goal is reserved: an export puts
+ * the goal's nodes there. goal_id of a goal: NULL, or its id again.
+ *
+ * The body is checked, bounded, and what looks like a key or password in it is
+ * masked here: callers need not mask anything, and read back what was stored.
+ * Refused before anything is written: -EINVAL, -E2BIG, and -EEXIST for a second
+ * live assignment of a node (status other than done and cancelled; end the old
+ * one first).
+ */
+int book_put_body(struct book *book, enum book_kind kind, const char *goal_id,
+    const char *id, const char *body, struct err *err);
+
+/* Would it be refused? Without -EEXIST, and nothing is written: for who puts
+ * several records, or none of them. */
+int book_check_body(enum book_kind kind, const char *goal_id, const char *id,
+    const char *body, struct err *err);
+
+struct book_record {
+	enum book_kind kind;
+	const char *goal_id, *id;
+	const char *body;
+};
+
+/* Called with each record; false stops the reading, which is no error. Valid
+ * until it returns; it may write and read. */
+typedef bool book_record_fn(const struct book_record *record, void *arg);
+
+/* All records of plans whose goals are active or paused: kind by kind in the
+ * order of enum book_kind, up to BOOK_CRYSTAL, by goal and id in each. */
+int book_load_open(
+    struct book *book, book_record_fn *fn, void *arg, struct err *err);
+
+/* Records of one kind, by goal and id; NULL = any. */
+int
+book_read_bodies(struct book *book, enum book_kind kind, const char *goal_id,
+    const char *id, book_record_fn *fn, void *arg, struct err *err);
+
+/* Records of one kind that have this text anywhere in their body, by goal and
+ * id; all of them are looked at. Letters, digits and "-" only. */
+int book_find_bodies(struct book *book, enum book_kind kind, const char *text,
+    book_record_fn *fn, void *arg, struct err *err);
+
+/* Mail, requests or reservations, the newest first, of an actor (NULL = of
+ * all). limit 0 = BOOK_QUERY_MAX. */
+int book_read_newest(struct book *book, enum book_kind kind, const char *actor,
+    size_t limit, book_record_fn *fn, void *arg, struct err *err);
+
+struct json_object;
+
+/* A copy with what looks like a key or password masked in all strings and keys;
+ * strings over max bytes are cut (0 = never). The caller owns it. */
+struct json_object *book_masked(struct json_object *value, size_t max);
+
+/* --- events ------------------------------------------------------------- */
+
+/* Something that happened; strings may be NULL except type. */
+struct book_event {
+	int64_t seq; /* given by the book, rising; ignored when it is added */
+	int64_t ts_ms;
+	const char *type; /* "assignment.dispatched" */
+	const char *goal_id, *assignment_id, *node_id, *worker, *task;
+	const char *data; /* a JSON object */
+	/* An event with a key that is in the book already is not added again:
+	 * what is done twice after a crash is told once. "D_1/sent". */
+	const char *key;
+};
+
+/* Masked and cut like a body. -EINVAL: no type, or data that is no JSON
+ * object. */
+int book_add_event(
+    struct book *book, const struct book_event *event, struct err *err);
+
+/* Which events: all that is given must match. Oldest first, or newest first. */
+struct book_filter {
+	const char *goal_id, *assignment_id, *node_id, *worker, *task, *type;
+	int64_t since_ms; /* ts_ms at least; 0 = any */
+	int64_t after_seq; /* seq above; 0 = any */
+	int64_t before_seq; /* seq below; 0 = any */
+	size_t limit; /* 0 = BOOK_QUERY_MAX */
+	bool newest_first;
+};
+typedef bool book_event_fn(const struct book_event *event, void *arg);
+int book_query_events(struct book *book, const struct book_filter *filter,
+    book_event_fn *fn, void *arg, struct err *err);
+
+#endif

@@ -1,0 +1,723 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "account.h"
+#include "book-private.h"
+#include "buf.h"
+#include "daybook.h"
+#include "errtext.h"
+#include "json.h"
+#include "landing-item.h"
+#include "log.h"
+#include "mem.h"
+#include "record.h"
+#include "state-book.h"
+#include "state.h"
+#include "strmap.h"
+#include "task-json.h"
+#include "task-run.h"
+#include "task.h"
+#include "worker-json.h"
+#include "worker.h"
+
+/* --- the tables --------------------------------------------------------- */
+
+/* A column beside those of the record's own fields. */
+#define MORE(column, kind)                       \
+	{                                        \
+		.name = (column), .type = (kind) \
+	}
+#define NR MORE("nr", RECORD_INT64)
+
+static const struct schema_field task_more[] = {
+	MORE("priority", RECORD_STRING),
+	MORE("usage", RECORD_OBJECT),
+	MORE("history", RECORD_OBJECT),
+	MORE("run", RECORD_OBJECT),
+	NR,
+};
+
+static const struct schema_field account_more[] = {
+	MORE("usage", RECORD_OBJECT),
+	MORE("filed", RECORD_OBJECT),
+	MORE("reported_usage", RECORD_OBJECT),
+	NR,
+};
+
+static const struct schema_field day_more[] = {
+	MORE("usage", RECORD_OBJECT),
+};
+
+static const struct schema_field nr_more[] = { NR };
+
+static const struct schema_field host_more[] = {
+	MORE("key", RECORD_STRING),
+	MORE("value", RECORD_OBJECT),
+};
+
+enum part {
+	WORKER,
+	TASK,
+	LANDING,
+	ACCOUNT,
+	DAY,
+	HOST,
+	PART_COUNT
+};
+
+static const struct {
+	const char *name;
+	const struct schema *own; /* NULL = none */
+	bool has_spent;
+	const struct schema_field *more;
+	size_t more_count;
+	const char *keys[3];
+	const char *ddl;
+	const char *query; /* for all rows, in their order */
+	const char *clear;
+} parts[PART_COUNT] = {
+	[WORKER] = { "worker", &worker_table, .keys = { "name" },
+	    .query = "SELECT worker.* FROM worker ORDER BY worker.name",
+	    .clear = "DELETE FROM worker" },
+	[TASK] = { "task", &task_table, true, task_more, nitems(task_more),
+	    .keys = { "id" },
+	    .ddl = "CREATE INDEX IF NOT EXISTS task_nr ON task (nr);",
+	    .query = "SELECT task.* FROM task ORDER BY task.nr",
+	    .clear = "DELETE FROM task" },
+	[LANDING] = { "landing", &landing_item_table, false, nr_more,
+	    nitems(nr_more), .keys = { "id" },
+	    .ddl = "CREATE INDEX IF NOT EXISTS landing_nr ON landing (nr);",
+	    .query = "SELECT landing.* FROM landing ORDER BY landing.nr",
+	    .clear = "DELETE FROM landing" },
+	[ACCOUNT] = { "account", &account_table, true, account_more,
+	    nitems(account_more), .keys = { "transcript", "from_ms" },
+	    .ddl = "CREATE INDEX IF NOT EXISTS account_nr ON account (nr);",
+	    .query = "SELECT account.* FROM account ORDER BY account.nr",
+	    .clear = "DELETE FROM account" },
+	[DAY] = { "day", &daybook_table, true, day_more, nitems(day_more),
+	    .keys = { "day" },
+	    .query = "SELECT day.* FROM day ORDER BY day.day",
+	    .clear = "DELETE FROM day" },
+	[HOST] = { "host", NULL, false, host_more, nitems(host_more),
+	    .keys = { "key" },
+	    .query = "SELECT host.* FROM host ORDER BY host.key",
+	    .clear = "DELETE FROM host" },
+};
+
+/* Made of these once, and kept: the book wants constants. */
+static struct book_table tables[PART_COUNT];
+static char *put_sql[PART_COUNT];
+
+/* A new row gets the next number; one that is there keeps its own. */
+static char *
+make_put(const struct book_table *table)
+{
+	cleanup_buf struct buf names = BUF_INIT, values = BUF_INIT;
+	cleanup_buf struct buf updates = BUF_INIT, keys = BUF_INIT;
+
+	for (size_t i = 0; i < table->count; i++) {
+		const char *name = table->fields[i].name;
+		const char *comma = i > 0 ? ", " : "";
+
+		buf_addf(&names, "%s\"%s\"", comma, name);
+		if (strcmp(name, "nr") == 0) {
+			buf_addf(&values,
+			    ", (SELECT coalesce(max(old.nr), 0) + 1 FROM %s AS "
+			    "old)",
+			    table->name);
+			continue;
+		}
+		buf_addf(&values, "%s$%zu", comma, i + 1);
+		buf_addf(&updates, "%s\"%s\" = excluded.\"%s\"",
+		    updates.len > 0 ? ", " : "", name, name);
+	}
+	for (size_t i = 0; table->keys[i] != NULL; i++)
+		buf_addf(&keys, "%s\"%s\"", i > 0 ? ", " : "", table->keys[i]);
+	return xasprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT (%s) DO "
+			 "UPDATE SET %s",
+	    table->name, names.data, values.data, keys.data, updates.data);
+}
+
+static void
+make_tables(void)
+{
+	for (enum part i = 0; i < PART_COUNT && put_sql[i] == NULL; i++) {
+		size_t own = parts[i].own != NULL ? parts[i].own->count : 0;
+		size_t spent = parts[i].has_spent ? spent_table.count : 0;
+		size_t count = own + spent + parts[i].more_count;
+		struct schema_field *fields = xcalloc(count, sizeof *fields);
+
+		if (own > 0)
+			memcpy(
+			    fields, parts[i].own->fields, own * sizeof *fields);
+		if (spent > 0)
+			memcpy(fields + own, spent_table.fields,
+			    spent * sizeof *fields);
+		if (parts[i].more_count > 0)
+			memcpy(fields + own + spent, parts[i].more,
+			    parts[i].more_count * sizeof *fields);
+		tables[i] = (struct book_table){ .name = parts[i].name,
+			.fields = fields,
+			.count = count,
+			.keys = parts[i].keys,
+			.more_ddl = parts[i].ddl };
+		put_sql[i] = make_put(&tables[i]);
+	}
+}
+
+/* --- reading ------------------------------------------------------------ */
+
+struct reading {
+	enum part part;
+	struct json_object *document;
+	struct err err;
+};
+
+static const struct schema_field *
+find_field(const struct book_table *table, const char *name)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (strcmp(table->fields[i].name, name) == 0)
+			return &table->fields[i];
+	return NULL; /* of a newer version */
+}
+
+static int
+read_column(struct book_row *row, int column, const struct schema_field *field,
+    struct json_object *json, struct err *err)
+{
+	struct json_object *value = NULL;
+	const char *text;
+	int r;
+
+	switch (field->type) {
+	case RECORD_STRING:
+	case RECORD_WORD:
+		json_set_string(json, field->name, book_text(row, column));
+		return 0;
+	case RECORD_BOOL:
+		json_set_bool(json, field->name, book_int(row, column) != 0);
+		return 0;
+	case RECORD_OBJECT:
+	case RECORD_LIST:
+		text = book_text(row, column);
+		r = json_parse(text, strlen(text), STATE_SIZE_MAX, &value, err);
+		if (r < 0)
+			return r;
+		json_set(json, field->name, value);
+		return 0;
+	default:
+		json_set_int(json, field->name, book_int(row, column));
+		return 0;
+	}
+}
+
+static struct json_object *
+member(struct json_object *json, const char *key)
+{
+	struct json_object *value = NULL;
+
+	json_object_object_get_ex(json, key, &value);
+	return value;
+}
+
+/* Where its record belongs in the document of state.h. */
+static void
+place_row(enum part part, struct json_object *document, struct json_object *row)
+{
+	static const char *const lists[PART_COUNT] = { [TASK] = "tasks",
+		[ACCOUNT] = "accounts",
+		[DAY] = "days",
+		[LANDING] = "items" };
+
+	if (part == WORKER)
+		json_set(member(document, "workers"),
+		    json_string_or(row, "name", ""), json_object_get(row));
+	else if (part == HOST)
+		json_set(document, json_string_or(row, "key", ""),
+		    json_object_get(member(row, "value")));
+	else
+		json_object_array_add(
+		    member(document, lists[part]), json_object_get(row));
+}
+
+static bool
+on_row(struct book_row *row, void *arg)
+{
+	struct reading *reading = arg;
+	const struct book_table *table = &tables[reading->part];
+	cleanup_json struct json_object *json = json_object_new_object();
+	int r = 0;
+
+	for (int i = 0; i < book_columns(row) && r == 0; i++) {
+		const char *name = sqlite3_column_name(row->statement, i);
+		const struct schema_field *field = find_field(table, name);
+
+		if (field == NULL || book_is_null(row, i) ||
+		    strcmp(name, "nr") == 0)
+			continue;
+		r = read_column(row, i, field, json, &reading->err);
+		if (r < 0) {
+			err_prefix(&reading->err, "%s.%s", table->name, name);
+			return false;
+		}
+	}
+	place_row(reading->part, reading->document, json);
+	return true;
+}
+
+static struct json_object *
+new_document(void)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_set(json, "workers", json_object_new_object());
+	json_set(json, "tasks", json_object_new_array());
+	json_set(json, "accounts", json_object_new_array());
+	json_set(json, "days", json_object_new_array());
+	json_set(json, "items", json_object_new_array());
+	return json;
+}
+
+static int
+no_state(const struct book *book, const char *why, struct err *err)
+{
+	return err_set(err, -EINVAL,
+	    "%s: %s; correct it with the sqlite3 program, or create a new "
+	    "state from the worktrees: llmc doctor --rebuild",
+	    book->path, why);
+}
+
+int
+state_book_find(struct book *book, struct err *err)
+{
+	int64_t count = 0;
+	int r = book_get_int(book,
+	    "SELECT count(*) FROM sqlite_schema AS s WHERE s.name = 'host'",
+	    NULL, 0, &count, err);
+
+	if (r == 0 && count > 0)
+		r = book_get_int(book,
+		    "SELECT count(*) FROM host AS h WHERE h.key = 'root_id'",
+		    NULL, 0, &count, err);
+	return r == 0 && count == 0 ? -ENOENT : r;
+}
+
+int
+state_book_load(
+    struct book *book, int64_t now_ms, struct state *ret_state, struct err *err)
+{
+	struct reading reading = { .document = new_document() };
+	cleanup_json struct json_object *document = reading.document;
+	struct json_object *landings;
+	struct err why = { 0, "" };
+	struct state state;
+	int r = state_book_find(book, err);
+
+	make_tables();
+	for (enum part i = 0; i < PART_COUNT && r == 0; i++) {
+		reading.part = i;
+		r = book_query(
+		    book, parts[i].query, NULL, 0, on_row, &reading, err);
+		if (r == 0 && reading.err.code != 0)
+			r = no_state(book, reading.err.msg, err);
+	}
+	if (r < 0)
+		return r;
+	landings = member(document, "landings");
+	if (landings != NULL)
+		json_set(landings, "items",
+		    json_object_get(member(document, "items")));
+	json_object_object_del(document, "items");
+	if (state_from_json(document, now_ms, &state, &why) < 0)
+		return no_state(book, why.msg, err);
+	state_release(ret_state);
+	*ret_state = state;
+	return 0;
+}
+
+/* --- writing ------------------------------------------------------------ */
+
+/* What was written last of one row. */
+struct image {
+	char *key; /* in the map: the part and the row's keys */
+	enum part part;
+	char *id; /* the first key, if it is a text */
+	int64_t number; /* else, or the second */
+	uint64_t hash[2];
+	unsigned pass; /* in which it was there last */
+};
+
+struct state_book {
+	struct book *book;
+	struct strmap images;
+	struct image **list; /* all of them */
+	size_t count;
+	unsigned pass;
+	bool quiet; /* only take note */
+	uint64_t seed; /* nobody can prepare two texts with the same hash */
+	struct buf bytes;
+	const struct image *image; /* of the row that is being written */
+};
+
+int
+state_book_new(struct book *book, struct state_book **ret, struct err *err)
+{
+	struct state_book *rows;
+	int r = 0;
+
+	make_tables();
+	for (enum part i = 0; i < PART_COUNT && r == 0; i++)
+		r = book_add_table(book, &tables[i], err);
+	if (r < 0)
+		return r;
+	rows = xcalloc(1, sizeof *rows);
+	rows->book = book;
+	buf_init(&rows->bytes);
+	arc4random_buf(&rows->seed, sizeof rows->seed);
+	*ret = rows;
+	return 0;
+}
+
+static void
+image_free(struct image *image)
+{
+	free(image->key);
+	free(image->id);
+	free(image);
+}
+
+void
+state_book_free(struct state_book *rows)
+{
+	if (rows == NULL)
+		return;
+	for (size_t i = 0; i < rows->count; i++)
+		image_free(rows->list[i]);
+	free(rows->list);
+	strmap_release(&rows->images);
+	buf_release(&rows->bytes);
+	free(rows);
+}
+
+static void
+hash_word(uint64_t hash[2], uint64_t word)
+{
+	hash[0] = (hash[0] ^ word) * UINT64_C(0x100000001b3);
+	hash[0] ^= hash[0] >> 32;
+	hash[1] = (hash[1] + word) * UINT64_C(0x9e3779b97f4a7c15);
+	hash[1] ^= hash[1] >> 29;
+}
+
+static void
+hash_bytes(const struct state_book *rows, uint64_t ret[2])
+{
+	const char *at = rows->bytes.data;
+	size_t left = rows->bytes.len;
+	uint64_t word;
+
+	ret[0] = rows->seed;
+	ret[1] = ~rows->seed ^ left;
+	for (; left >= sizeof word; left -= sizeof word) {
+		memcpy(&word, at, sizeof word);
+		hash_word(ret, word);
+		at += sizeof word;
+	}
+	word = 0;
+	memcpy(&word, at, left);
+	hash_word(ret, word);
+}
+
+/* Is rows->bytes what was written last of this row? It is what will be. */
+static bool
+is_written(
+    struct state_book *rows, enum part part, const char *id, int64_t number)
+{
+	cleanup_free char *key = xasprintf(
+	    "%d %" PRId64 " %s", (int)part, number, id != NULL ? id : "");
+	struct image *image = strmap_get(&rows->images, key);
+	uint64_t hash[2];
+	bool same;
+
+	hash_bytes(rows, hash);
+	if (image == NULL) {
+		image = xcalloc(1, sizeof *image);
+		image->key = take_ptr(&key);
+		image->part = part;
+		xstrset(&image->id, id);
+		image->number = number;
+		strmap_add(&rows->images, image->key, image);
+		rows->list = xreallocarray(
+		    rows->list, rows->count + 1, sizeof(struct image *));
+		rows->list[rows->count++] = image;
+	}
+	rows->image = image;
+	same = image->pass != 0 && image->hash[0] == hash[0] &&
+	    image->hash[1] == hash[1];
+	image->hash[0] = hash[0];
+	image->hash[1] = hash[1];
+	image->pass = rows->pass;
+	return same || rows->quiet;
+}
+
+static struct book_value
+value_of(const struct schema_field *field, struct json_object *value,
+    struct buf *text)
+{
+	size_t at = text->len;
+
+	if (value == NULL)
+		return (struct book_value){ .type = BOOK_NULL };
+	switch (field->type) {
+	case RECORD_STRING:
+	case RECORD_WORD:
+		return BOOK_T(json_object_get_string(value));
+	case RECORD_BOOL:
+		return BOOK_I(json_object_get_boolean(value));
+	case RECORD_OBJECT:
+	case RECORD_LIST:
+		json_print(value, false, text);
+		buf_addc(text, 0);
+		/* The buffer may still move. */
+		return (struct book_value){ .type = BOOK_TEXT,
+			.number = (int64_t)at };
+	default:
+		return BOOK_I(json_object_get_int64(value));
+	}
+}
+
+static size_t
+keys_of(const struct image *image, struct book_value keys[2])
+{
+	size_t count = 0;
+
+	if (image->id != NULL)
+		keys[count++] = BOOK_T(image->id);
+	if (tables[image->part].keys[count] != NULL)
+		keys[count++] = BOOK_I(image->number);
+	return count;
+}
+
+/* While the disk is full, only the last state of a row waits: what deletes it
+ * must have the same name for it. */
+static void
+write_row(struct state_book *rows, enum part part,
+    const struct book_value *values, size_t count)
+{
+	cleanup_buf struct buf row = BUF_INIT;
+	struct book_value keys[2];
+	size_t key_count = keys_of(rows->image, keys);
+
+	book_name_row(&tables[part], keys, key_count, &row);
+	book_queue(rows->book, put_sql[part], row.data, values, count);
+}
+
+/* Every member has a column: none may be lost. */
+static void
+put_row(struct state_book *rows, enum part part, struct json_object *json)
+{
+	const struct book_table *table = &tables[part];
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free struct book_value *values =
+	    xcalloc(table->count, sizeof *values);
+	int found = 0;
+
+	for (size_t i = 0; i < table->count; i++) {
+		struct json_object *value = NULL;
+
+		found += json_object_object_get_ex(
+		    json, table->fields[i].name, &value);
+		values[i] = value_of(&table->fields[i], value, &text);
+	}
+	if (found != json_object_object_length(json))
+		fatalx("a member of a %s has no column", table->name);
+	for (size_t i = 0; i < table->count; i++)
+		if (values[i].type == BOOK_TEXT && values[i].text == NULL)
+			values[i].text = text.data + values[i].number;
+	/* The last column may be nr, which the statement makes itself. */
+	if (strcmp(table->fields[table->count - 1].name, "nr") == 0)
+		write_row(rows, part, values, table->count - 1);
+	else
+		write_row(rows, part, values, table->count);
+}
+
+static void
+put_worker(struct state_book *rows, const struct worker *w)
+{
+	cleanup_json struct json_object *json = NULL;
+
+	buf_clear(&rows->bytes);
+	record_image(worker_table.fields, worker_table.count, w, &rows->bytes);
+	if (is_written(rows, WORKER, w->name, 0))
+		return;
+	json = worker_to_json(w);
+	put_row(rows, WORKER, json);
+}
+
+static void
+add_usage(struct state_book *rows, const struct usage *usage)
+{
+	buf_add(&rows->bytes, &usage->tool_calls, sizeof usage->tool_calls);
+	buf_add(&rows->bytes, usage->models,
+	    usage->count * sizeof usage->models[0]);
+}
+
+static void
+add_spent(struct state_book *rows, const struct spent *spent)
+{
+	record_image(
+	    spent_table.fields, spent_table.count, spent, &rows->bytes);
+	add_usage(rows, &spent->usage);
+}
+
+static void
+put_task(struct state_book *rows, const struct task *task)
+{
+	cleanup_json struct json_object *run = NULL, *json = NULL;
+
+	buf_clear(&rows->bytes);
+	record_image(task_table.fields, task_table.count, task, &rows->bytes);
+	add_spent(rows, &task->spent);
+	buf_add(&rows->bytes, &task->priority, sizeof task->priority);
+	json_print(task->history, false, &rows->bytes);
+	if (task->run != NULL) {
+		run = task_run_to_json(task->run);
+		json_print(run, false, &rows->bytes);
+	}
+	if (is_written(rows, TASK, task->id, 0))
+		return;
+	json = task_to_json(task);
+	put_row(rows, TASK, json);
+}
+
+static void
+put_landing(struct state_book *rows, const struct landing_item *item)
+{
+	cleanup_json struct json_object *json = NULL;
+
+	buf_clear(&rows->bytes);
+	record_image(landing_item_table.fields, landing_item_table.count, item,
+	    &rows->bytes);
+	if (is_written(rows, LANDING, item->id, 0))
+		return;
+	json = landing_item_to_json(item);
+	put_row(rows, LANDING, json);
+}
+
+static void
+put_account(struct state_book *rows, const struct account *account)
+{
+	cleanup_json struct json_object *json = NULL;
+
+	buf_clear(&rows->bytes);
+	record_image(
+	    account_table.fields, account_table.count, account, &rows->bytes);
+	add_spent(rows, &account->spent);
+	add_spent(rows, &account->filed);
+	buf_add(
+	    &rows->bytes, &account->report.usage, sizeof account->report.usage);
+	if (is_written(rows, ACCOUNT, account->transcript, account->from_ms))
+		return;
+	json = account_to_json(account);
+	put_row(rows, ACCOUNT, json);
+}
+
+static void
+put_day(struct state_book *rows, const struct daybook_day *day)
+{
+	cleanup_json struct json_object *json = NULL;
+
+	buf_clear(&rows->bytes);
+	record_image(
+	    daybook_table.fields, daybook_table.count, day, &rows->bytes);
+	add_spent(rows, &day->spent);
+	if (is_written(rows, DAY, NULL, day->day))
+		return;
+	json = daybook_day_to_json(day);
+	put_row(rows, DAY, json);
+}
+
+static void
+put_members(struct state_book *rows, const struct state *state)
+{
+	cleanup_json struct json_object *members = state_members_to_json(state);
+	struct json_object_iter it;
+
+	json_object_object_foreachC(members, it)
+	{
+		struct book_value values[2] = { BOOK_T(it.key) };
+
+		buf_clear(&rows->bytes);
+		if (it.val != NULL)
+			json_print(it.val, false, &rows->bytes);
+		if (is_written(rows, HOST, it.key, 0))
+			continue;
+		values[1] = BOOK_T(it.val != NULL ? rows->bytes.data : NULL);
+		write_row(rows, HOST, values, 2);
+	}
+}
+
+static void
+delete_row(struct state_book *rows, const struct image *image)
+{
+	struct book_value keys[2];
+
+	keys_of(image, keys);
+	if (!rows->quiet)
+		book_delete(rows->book, &tables[image->part], keys);
+}
+
+static void
+walk(struct state_book *rows, const struct state *state, bool quiet)
+{
+	size_t kept = 0;
+
+	rows->quiet = quiet;
+	rows->pass++;
+	for (size_t i = 0; i < state->count; i++)
+		put_worker(rows, state->workers[i]);
+	for (size_t i = 0; i < state->task_count; i++)
+		put_task(rows, state->tasks[i]);
+	for (size_t i = 0; i < state->landings.count; i++)
+		put_landing(rows, state->landings.items[i]);
+	for (size_t i = 0; i < state->account_count; i++)
+		put_account(rows, state->accounts[i]);
+	for (size_t i = 0; i < state->days.count; i++)
+		put_day(rows, &state->days.days[i]);
+	put_members(rows, state);
+	for (size_t i = 0; i < rows->count; i++) {
+		struct image *image = rows->list[i];
+
+		if (image->pass == rows->pass) {
+			rows->list[kept++] = image;
+			continue;
+		}
+		delete_row(rows, image);
+		strmap_remove(&rows->images, image->key);
+		image_free(image);
+	}
+	rows->count = kept;
+}
+
+void
+state_book_clear(struct state_book *rows)
+{
+	for (enum part i = 0; i < PART_COUNT; i++)
+		book_run(rows->book, parts[i].clear, NULL, 0);
+}
+
+void
+state_book_know(struct state_book *rows, const struct state *state)
+{
+	walk(rows, state, true);
+}
+
+void
+state_book_put(struct state_book *rows, const struct state *state)
+{
+	walk(rows, state, false);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "file.h"
+#include "log.h"
+#include "mem.h"
+#include "root-id.h"
+#include "state-upgrade.h"
+#include "state.h"
+#include "workspace.h"
+
+static const char *const names[] = { "state.json", "state.json.bak",
+	"state.json.broken", NULL };
+
+static int
+load(const char *path, int64_t now_ms, struct state *ret_state, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	int r = file_read(path, STATE_SIZE_MAX, &text, err);
+
+	if (r < 0)
+		return r;
+	r = state_parse(text.data, text.len, now_ms, ret_state, err);
+	if (r < 0)
+		err_prefix(err, "%s", path);
+	return r;
+}
+
+/* Is the file itself broken? If descriptors or permissions are missing, a later
+ * try may succeed. */
+static bool
+is_broken(int r)
+{
+	return r == -EINVAL || r == -E2BIG || r == -EFBIG || r == -EIO ||
+	    r == -EISDIR;
+}
+
+int
+state_upgrade_read(const struct workspace *workspace, int64_t now_ms,
+    struct state *ret_state, char **ret_recovered, struct err *err)
+{
+	cleanup_free char *path = workspace_path(workspace, names[0]);
+	cleanup_free char *backup = workspace_path(workspace, names[1]);
+	struct err first = { 0, "" }, second = { 0, "" };
+	struct state state;
+	int r, b;
+
+	*ret_recovered = NULL;
+	r = load(path, now_ms, &state, &first);
+	if (r < 0 && r != -ENOENT && !is_broken(r))
+		return err_set(err, r, "%s", first.msg);
+	if (r < 0) {
+		b = load(backup, now_ms, &state, &second);
+		if (b == -ENOENT && r == -ENOENT)
+			return -ENOENT;
+		if (b < 0 && b != -ENOENT && !is_broken(b))
+			return err_set(err, b, "%s", second.msg);
+		if (b < 0)
+			return err_set(err, -EINVAL,
+			    "%s, and its backup cannot be used either: %s; fix "
+			    "one of them by hand, or run: llmc doctor "
+			    "--rebuild",
+			    first.msg, second.msg);
+		*ret_recovered =
+		    xasprintf("%s; the last good state was loaded from %s",
+			first.msg, backup);
+	}
+	state_release(ret_state);
+	*ret_state = state;
+	return 0;
+}
+
+/* A damaged book that was put aside by a daemon that was then killed is read by
+ * the next one. */
+static bool
+has_aside(const struct workspace *workspace)
+{
+	DIR *dir = opendir(workspace->dir);
+	const struct dirent *entry;
+	bool found = false;
+
+	while (dir != NULL && !found && (entry = readdir(dir)) != NULL)
+		found = strncmp(entry->d_name, "llmc.corrupt-", 13) == 0 ||
+		    strncmp(entry->d_name, "llmc.db.", 8) == 0;
+	if (dir != NULL)
+		closedir(dir);
+	return found;
+}
+
+bool
+state_upgrade_is_lost(
+    const struct workspace *workspace, const char *worktrees, struct err *err)
+{
+	cleanup_free char *book = workspace_path(workspace, WORKSPACE_BOOK);
+	cleanup_free char *path = workspace_path(workspace, names[0]);
+	cleanup_free char *backup = workspace_path(workspace, names[1]);
+
+	return !file_exists(book) && !file_exists(path) &&
+	    !file_exists(backup) && !has_aside(workspace) &&
+	    root_id_is_lost(workspace, worktrees, err);
+}
+
+void
+state_upgrade_move(const struct workspace *workspace)
+{
+	cleanup_free char *folder =
+	    workspace_path(workspace, "before-" LLMC_VERSION);
+
+	for (const char *const *name = names; *name != NULL; name++) {
+		cleanup_free char *from = workspace_path(workspace, *name);
+		cleanup_free char *to = xasprintf("%s/%s", folder, *name);
+
+		/* What cannot be moved is not read again either: the book has
+		 * a state. */
+		if (file_exists(from) && file_mkdirs(folder, 0700, NULL) == 0 &&
+		    rename(from, to) == -1)
+			log_debug("%s: %s", from, strerror(errno));
+	}
+}

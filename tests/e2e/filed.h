@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What has ended, as it was committed in a root: for tests that look behind
+ * what commands show. */
+#ifndef FILED_H
+#define FILED_H
+
+struct json_object;
+
+/* What autod --look answers (autod/look-private.h); params in JSON. The caller
+ * puts it; NULL = it cannot be read. */
+struct json_object *
+filed_look(const char *root, const char *what, const char *params);
+
+/* The records of tasks, the newest first. The caller puts them. */
+struct json_object *filed_tasks(const char *root);
+/* The record that was written last. It must exist; the caller puts it. */
+struct json_object *filed_last(const char *root);
+
+/* A test has written files of the version before (tasks.jsonl): take them over
+ * if there is a book. No daemon runs. */
+void filed_take(const char *root);
+
+#endif

@@ -1,0 +1,807 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "book-care.h"
+#include "book-private.h"
+#include "book-world.h"
+#include "dice.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "unit.h"
+
+#define WHEN  INT64_C(1700000000000) /* 20231114T221320Z */
+#define ASIDE "a.corrupt-20231114T221320Z.db"
+
+static void
+read_file(const char *path, struct buf *out)
+{
+	buf_clear(out);
+	ck_assert_int_eq(file_read(path, 1 << 28, out, NULL), 0);
+}
+
+static void
+write_file(const char *path, const void *bytes, size_t len)
+{
+	ck_assert_int_eq(file_replace(path, bytes, len, 0600, NULL), 0);
+}
+
+/* What a task says: the report as text, or the message of the error. */
+static int
+job(const char *task, const char *path, const char *file, struct buf *out)
+{
+	cleanup_json struct json_object *report = NULL;
+	size_t records = 0, events = 0;
+	struct err err = { 0 };
+	int r;
+
+	if (strcmp(task, "check") == 0)
+		r = book_check(path, &report, &err);
+	else if (strcmp(task, "export") == 0)
+		r = book_export(path, file, &err);
+	else if (strcmp(task, "sql") == 0)
+		r = book_sql(path, file, 500, &report, &err);
+	else
+		r = book_import(path, file, &records, &events, &err);
+	buf_clear(out);
+	if (r < 0)
+		buf_adds(out, err.msg);
+	else if (report != NULL)
+		json_print(report, false, out);
+	else
+		buf_addf(out, "%zu records, %zu events", records, events);
+	return r;
+}
+
+/* Open it as the daemon does: what was saved as text, "-" if it was sound. */
+static int
+open_or_recover(const char *path, struct buf *out)
+{
+	struct book_recovered found;
+	struct book *book = NULL;
+	struct err err = { 0 };
+	int r = book_open_or_recover(path, WHEN, &book, &found, &err);
+
+	buf_clear(out);
+	if (r < 0)
+		buf_adds(out, err.msg);
+	else if (found.aside == NULL)
+		buf_addc(out, '-');
+	else
+		buf_addf(out, "%zu rows, %zu refused, %zu gaps", found.rows,
+		    found.refused, found.gaps);
+	if (r == 0 && found.aside != NULL) {
+		ck_assert(file_exists(found.aside));
+		ck_assert_ptr_nonnull(strstr(found.why, "damaged"));
+	}
+	if (r == 0)
+		book_recovered_release(&found);
+	book_close(book);
+	return r;
+}
+
+static void
+fill(const char *path)
+{
+	struct book_world world;
+
+	book_world_open(&world, path);
+	ck_assert_msg(world.err.code == 0, "%s", world.err.msg);
+	book_world_fill(&world);
+	book_world_close(&world);
+}
+
+/* --- export and import -------------------------------------------------- */
+
+START_TEST(export_has_the_shape_of_the_root_document)
+{
+	cleanup_buf struct buf out = BUF_INIT, text = BUF_INIT;
+
+	fill(unit_path("llmc.db"));
+	ck_assert_int_eq(
+	    job("export", unit_path("llmc.db"), unit_path("all.json"), &out),
+	    0);
+	read_file(unit_path("all.json"), &text);
+	ck_assert_str_eq(text.data,
+	    "{\"version\":1,\n"
+	    "\"goals\":{\n"
+	    "\"G\":{\"goalId\":\"G\",\"title\":\"Test\","
+	    "\"status\":\"active\",\"nodes\":{\n"
+	    "\"P1\":{\"phaseId\":\"P1\",\"goalId\":\"G\","
+	    "\"name\":\"Phase\",\"status\":\"in_progress\"},\n"
+	    "\"T1.1\":{\"taskId\":\"T1.1\",\"goalId\":\"G\","
+	    "\"parentId\":\"P1\",\"name\":\"Task\","
+	    "\"status\":\"in_progress\"}}}},\n"
+	    "\"assignments\":{\n"
+	    "\"A_1\":{\"assignmentId\":\"A_1\",\"goalId\":\"G\","
+	    "\"workNodeId\":\"T1.1\",\"status\":\"active\"}},\n"
+	    "\"crystallizations\":{\n"
+	    "\"C_1\":{\"crystallizationId\":\"C_1\",\"goalId\":\"G\","
+	    "\"workNodeId\":\"T1.1\",\"summary\":\"half\"}},\n"
+	    "\"dispatchIndex\":{\n"
+	    "\"D_1\":{\"dispatchId\":\"D_1\",\"assignmentId\":\"A_1\","
+	    "\"goalId\":\"G\",\"ts\":5,\"mode\":\"sessions_send\"}},\n"
+	    "\"events\":[\n"
+	    "{\"seq\":1,\"ts\":1000,\"type\":\"goal.created\","
+	    "\"goalId\":\"G\"},\n"
+	    "{\"seq\":2,\"ts\":2000,\"type\":\"assignment.dispatched\","
+	    "\"goalId\":\"G\",\"assignmentId\":\"A_1\","
+	    "\"workNodeId\":\"T1.1\",\"worker\":\"adam\","
+	    "\"task\":\"01J\",\"key\":\"D_1/sent\","
+	    "\"data\":{\"dispatchId\":\"D_1\"}},\n"
+	    "{\"seq\":3,\"ts\":3000,\"type\":\"assignment.stalled\","
+	    "\"goalId\":\"G\",\"assignmentId\":\"A_1\","
+	    "\"workNodeId\":\"T1.1\",\"worker\":\"adam\"}]}\n");
+}
+END_TEST
+
+/* What agents send, ask and reserve. */
+static void
+fill_team(const char *path)
+{
+	static const struct book_record changes[] = {
+		{ BOOK_MAIL, "none", "M_1",
+		    "{\"id\":\"M_1\",\"status\":\"open\",\"actor\":\"b\","
+		    "\"ts\":10,\"sender\":\"a\",\"subject\":\"s\","
+		    "\"kind\":\"info\",\"ack_required\":false,"
+		    "\"body\":\"t\"}" },
+		{ BOOK_MAIL, "G", "M_2",
+		    "{\"id\":\"M_2\",\"status\":\"done\",\"actor\":\"b\","
+		    "\"ts\":20,\"sender\":\"a\",\"subject\":\"s\","
+		    "\"kind\":\"info\",\"ack_required\":false,"
+		    "\"body\":{\"k\":1}}" },
+		{ BOOK_MAIL, "gone", "M_3",
+		    "{\"id\":\"M_3\",\"status\":\"done\",\"actor\":\"b\","
+		    "\"ts\":30,\"sender\":\"a\",\"subject\":\"s\","
+		    "\"kind\":\"info\",\"ack_required\":false,"
+		    "\"body\":\"t\"}" },
+		{ BOOK_REQUEST, "none", "Q_1",
+		    "{\"id\":\"Q_1\",\"status\":\"answered\",\"ts\":5}" },
+		{ BOOK_RESERVATION, "none", "R_1",
+		    "{\"id\":\"R_1\",\"status\":\"open\",\"actor\":\"a\"}" },
+	};
+	struct book_world world;
+
+	book_world_open(&world, path);
+	book_world_fill(&world);
+	ck_assert_int_eq(
+	    book_world_commit(&world, changes, nitems(changes), NULL, 0), 0);
+	book_world_close(&world);
+}
+
+START_TEST(mail_requests_and_reservations_are_exported_and_imported)
+{
+	cleanup_buf struct buf out = BUF_INIT, first = BUF_INIT,
+			       second = BUF_INIT;
+
+	fill_team(unit_path("a.db"));
+	ck_assert_int_eq(
+	    job("export", unit_path("a.db"), unit_path("a.json"), &out), 0);
+	read_file(unit_path("a.json"), &first);
+	ck_assert_ptr_nonnull(strstr(first.data, "\"mail\":{\n\"M_2\":"));
+	ck_assert_ptr_nonnull(strstr(first.data, "\"requests\":{\n\"Q_1\":"));
+	ck_assert_ptr_nonnull(
+	    strstr(first.data, "\"reservations\":{\n\"R_1\":"));
+	ck_assert_int_eq(
+	    job("import", unit_path("b.db"), unit_path("a.json"), &out), 0);
+	ck_assert_str_eq(out.data, "11 records, 3 events");
+	job("export", unit_path("b.db"), unit_path("b.json"), &out);
+	read_file(unit_path("b.json"), &second);
+	ck_assert_str_eq(first.data, second.data);
+	job("check", unit_path("b.db"), NULL, &out);
+	ck_assert_str_eq(out.data,
+	    "{\"ok\":true,\"records\":11,\"events\":3,\"problems\":[]}");
+}
+END_TEST
+
+/* Names and texts that could get lost on the way. */
+static void
+fill_oddly(const char *path)
+{
+	static const struct book_record changes[] = {
+		{ BOOK_GOAL, NULL, "a \"b\" \\ c",
+		    "{\"title\":\"\\u00e4\\n\\u001b[0m \\ud83d\\ude00\","
+		    " \"status\": \"paused\", \"n\": 1.50, \"big\": "
+		    "18446744073709551615, \"e\": [ {}, [], null, true ] }" },
+		{ BOOK_NODE, "a \"b\" \\ c", "N,}{", "{\"status\":\"todo\"}" },
+		{ BOOK_GOAL, NULL, "empty", "{\"status\":\"archived\"}" },
+		{ BOOK_CRYSTAL, "empty", "C", "{}" },
+	};
+	static const struct book_event events[] = {
+		{ .ts_ms = 9, .type = "\xc3\xa4", .data = "{}" },
+		{ .ts_ms = 3,
+		    .type = "b",
+		    .key = "k\"",
+		    .data = "{\"a\":\"}\"}" },
+	};
+	struct book_world world;
+
+	book_world_open(&world, path);
+	ck_assert_int_eq(book_world_commit(&world, changes, nitems(changes),
+			     events, nitems(events)),
+	    0);
+	book_world_close(&world);
+	fill(path);
+}
+
+START_TEST(import_gives_back_what_was_exported_byte_for_byte)
+{
+	cleanup_buf struct buf out = BUF_INIT, first = BUF_INIT,
+			       second = BUF_INIT;
+
+	fill_oddly(unit_path("a.db"));
+	ck_assert_int_eq(
+	    job("export", unit_path("a.db"), unit_path("a.json"), &out), 0);
+	ck_assert_msg(
+	    job("import", unit_path("b.db"), unit_path("a.json"), &out) == 0,
+	    "%s", out.data);
+	ck_assert_str_eq(out.data, "10 records, 5 events");
+	ck_assert_int_eq(
+	    job("export", unit_path("b.db"), unit_path("b.json"), &out), 0);
+	read_file(unit_path("a.json"), &first);
+	read_file(unit_path("b.json"), &second);
+	ck_assert_str_eq(first.data, second.data);
+	ck_assert(!file_exists(unit_path("b.db.build")));
+	ck_assert(!file_exists(unit_path("b.db-wal")));
+}
+END_TEST
+
+static const struct {
+	const char *text, *words;
+} bad[] = {
+	{ "", "byte 0: expected {" },
+	{ "[]", "byte 0: expected {" },
+	{ "{}", "version: missing" },
+	{ "{\"version\":2}", "version: this llmc reads version 1 only" },
+	{ "{\"version\":1} x", "byte 14: something after the end" },
+	{ "{\"version\":1,}", "byte 13: expected a key" },
+	{ "{\"version\":1", "byte 12: expected ," },
+	{ "{\"version\":1,\"more\":{}}", "more: unknown key" },
+	{ "{\"version\":1,\"goals\":[]}", "goals: byte 0: expected {" },
+	{ "{\"version\":1,\"goals\":{\"G\":{}}}",
+	    "goals: G: goal G.status: missing" },
+	{ "{\"version\":1,\"goals\":{\"G\":{\"status\":\"active\","
+	  "\"nodes\":{\"N\":{\"status\":3}}}}}",
+	    "goals: G: nodes.N: node N.status: expected a string" },
+	{ "{\"version\":1,\"goals\":{\"G\":{\"status\":\"active",
+	    "does not end" },
+	{ "{\"version\":1,\"assignments\":{\"A\":{}}}",
+	    "assignments: A: goalId: missing" },
+	{ "{\"version\":1,\"events\":[{}]}", "events: [0]: type: missing" },
+	{ "{\"version\":1,\"events\":[{\"type\":\"a\",\"ts\":1},"
+	  "{\"type\":\"a\",\"ts\":1,\"seq\":1}]}",
+	    "events: [1]: there are two events number 1" },
+	{ "{\"version\":1,\"events\":[{\"type\":\"a\",\"ts\":1,"
+	  "\"key\":\"k\"},{\"type\":\"b\",\"ts\":1,\"key\":\"k\"}]}",
+	    "events: [1]: there are two events with the key k" },
+	{ "{\"version\":1,\"events\":[{\"type\":\"a\",\"ts\":1} 7]}",
+	    "events: byte 21: expected ," },
+};
+
+START_TEST(import_of_a_wrong_file_names_the_place_and_leaves_nothing)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	write_file(unit_path("a.json"), bad[_i].text, strlen(bad[_i].text));
+	ck_assert_int_lt(
+	    job("import", unit_path("a.db"), unit_path("a.json"), &out), 0);
+	ck_assert_msg(strstr(out.data, bad[_i].words) != NULL, "%s", out.data);
+	ck_assert(!file_exists(unit_path("a.db")));
+	ck_assert(!file_exists(unit_path("a.db.build")));
+}
+END_TEST
+
+START_TEST(import_fills_a_book_without_plans_and_no_other)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+	struct book_world world;
+	int64_t n = 0;
+
+	fill(unit_path("a.db"));
+	job("export", unit_path("a.db"), unit_path("a.json"), &out);
+	ck_assert_int_eq(
+	    job("import", unit_path("a.db"), unit_path("a.json"), &out),
+	    -EEXIST);
+	ck_assert_ptr_nonnull(strstr(out.data, "already"));
+	/* With the daemon at work, and what else is in its book. */
+	book_world_open(&world, unit_path("b.db"));
+	book_run(world.book, "CREATE TABLE t (n INTEGER) STRICT", NULL, 0);
+	BOOK_RUN(world.book, "INSERT INTO t (n) VALUES ($1)", BOOK_I(7));
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(book_world_event(&world,
+				     (struct book_event){ .ts_ms = 9999,
+					 .type = "x",
+					 .key = i == 1 ? "D_1/sent" : NULL }),
+		    0);
+	ck_assert_msg(
+	    job("import", unit_path("b.db"), unit_path("a.json"), &out) == 0,
+	    "%s", out.data);
+	ck_assert_int_eq(book_world_load(&world), 0);
+	ck_assert_uint_eq(world.records, 6);
+	ck_assert_int_eq(
+	    book_world_event(&world, (struct book_event){ .type = "z" }), 0);
+	/* What has a key is there once. */
+	book_world_events(&world, (struct book_filter){ 0 });
+	ck_assert_str_eq(world.text.data,
+	    "x -\nx -\ngoal.created -\nassignment.stalled -\nz -\n");
+	ck_assert_int_eq(world.last_seq, 6);
+	book_world_events(&world, (struct book_filter){ .since_ms = 9000 });
+	ck_assert_uint_eq(world.events, 2);
+	ck_assert_int_eq(
+	    book_get_int(world.book, "SELECT t.n FROM t", NULL, 0, &n, NULL),
+	    0);
+	ck_assert_int_eq(n, 7);
+	book_world_close(&world);
+	ck_assert_int_eq(
+	    job("import", unit_path("c.db"), unit_path("none"), &out), -ENOENT);
+}
+END_TEST
+
+/* --- check -------------------------------------------------------------- */
+
+START_TEST(sound_book_has_no_problem)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	ck_assert_int_eq(job("check", unit_path("a.db"), NULL, &out), -ENOENT);
+	fill(unit_path("a.db"));
+	ck_assert_int_eq(job("check", unit_path("a.db"), NULL, &out), 0);
+	ck_assert_str_eq(out.data,
+	    "{\"ok\":true,\"records\":6,\"events\":3,\"problems\":[]}");
+}
+END_TEST
+
+#define NODE(id, more) \
+	"{\"taskId\":\"" id "\",\"goalId\":\"G\",\"name\":\"n\"" more "}"
+
+static const struct {
+	struct book_record change;
+	const char *words;
+} unsound[] = {
+	{ { BOOK_NODE, "X", "N",
+	      "{\"taskId\":\"N\",\"goalId\":\"X\",\"name\":\"n\","
+	      "\"status\":\"todo\"}" },
+	    "node N: there is no goal X" },
+	{ { BOOK_NODE, "G", "N",
+	      NODE("N", ",\"parentId\":\"P9\",\"status\":\"todo\"") },
+	    "node N: its goal has no node P9, its parent" },
+	{ { BOOK_NODE, "G", "N",
+	      NODE("N", ",\"parentId\":\"P1\",\"status\":\"soon\"") },
+	    "node N.status: " },
+	{ { BOOK_ASSIGNMENT, "X", "A",
+	      "{\"assignmentId\":\"A\",\"workNodeId\":\"P1\","
+	      "\"status\":\"done\"}" },
+	    "assignment A: there is no goal X" },
+	{ { BOOK_ASSIGNMENT, "G", "A",
+	      "{\"assignmentId\":\"A\",\"workNodeId\":\"P9\","
+	      "\"status\":\"done\"}" },
+	    "assignment A: its goal has no node P9" },
+	{ { BOOK_DISPATCH, "G", "D",
+	      "{\"dispatchId\":\"D\",\"assignmentId\":\"A_9\",\"ts\":1,"
+	      "\"mode\":\"sessions_send\"}" },
+	    "dispatch D: there is no assignment A_9" },
+	{ { BOOK_DISPATCH, "X", "D",
+	      "{\"dispatchId\":\"D\",\"assignmentId\":\"A_1\",\"ts\":1,"
+	      "\"mode\":\"sessions_send\"}" },
+	    "dispatch D: assignment A_1 belongs to another goal" },
+	{ { BOOK_CRYSTAL, "X", "C", "{\"crystallizationId\":\"C\"}" },
+	    "crystallization C: there is no goal X" },
+	{ { BOOK_CRYSTAL, "G", "C",
+	      "{\"crystallizationId\":\"C\",\"workNodeId\":\"P9\"}" },
+	    "crystallization C: its goal has no node P9" },
+};
+
+START_TEST(check_names_what_does_not_belong_together)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+	struct book_world world;
+
+	book_world_open(&world, unit_path("a.db"));
+	book_world_fill(&world);
+	ck_assert_int_eq(
+	    book_world_commit(&world, &unsound[_i].change, 1, NULL, 0), 0);
+	book_world_close(&world);
+	ck_assert_int_eq(job("check", unit_path("a.db"), NULL, &out), 0);
+	ck_assert_ptr_nonnull(strstr(out.data, "\"ok\":false"));
+	ck_assert_msg(
+	    strstr(out.data, unsound[_i].words) != NULL, "%s", out.data);
+}
+END_TEST
+
+/* --- damage ------------------------------------------------------------- */
+
+#define NODES  400
+#define EVENTS 4000
+#define THINGS 3000
+
+static void
+fill_much(const char *path)
+{
+	struct book_event event = { .type = "assignment.updated",
+		.goal_id = "G",
+		.data = "{\"text\":\"something that takes some space\"}" };
+	struct book_world world;
+
+	book_world_open(&world, path);
+	book_run(world.book,
+	    "CREATE TABLE thing (id INTEGER NOT NULL, name TEXT NOT NULL,"
+	    " PRIMARY KEY (id, name)) STRICT",
+	    NULL, 0);
+	book_world_fill(&world);
+	for (int i = 0; i < NODES; i++) {
+		cleanup_free char *id = xasprintf("T%d", i);
+		cleanup_free char *body = xasprintf(
+		    "{\"taskId\":\"%s\",\"goalId\":\"G\",\"name\":\"n\","
+		    "\"parentId\":\"P1\",\"status\":\"todo\"}",
+		    id);
+		book_put_body(world.book, BOOK_NODE, "G", id, body, NULL);
+	}
+	for (int i = 0; i < EVENTS; i++)
+		book_add_event(world.book, &event, NULL);
+	for (int i = 0; i < THINGS; i++)
+		BOOK_RUN(world.book,
+		    "INSERT INTO thing (id, name) VALUES ($1, 'something')",
+		    BOOK_I(i));
+	ck_assert_int_eq(book_commit(world.book, NULL), 0);
+	book_world_close(&world);
+}
+
+static void
+expect_recovered(struct buf *out, size_t *rows, size_t *refused, size_t *gaps)
+{
+	ck_assert_msg(
+	    open_or_recover(unit_path("a.db"), out) == 0, "%s", out->data);
+	ck_assert_msg(sscanf(out->data, "%zu rows, %zu refused, %zu gaps", rows,
+			  refused, gaps) == 3,
+	    "%s", out->data);
+	ck_assert(file_exists(unit_path(ASIDE)));
+	ck_assert(!file_exists(unit_path("a.db.build")));
+	ck_assert(!file_exists(unit_path("a.db.repaired")));
+	ck_assert(!file_exists(unit_path("a.db.recovered")));
+	/* Once; and the pages of the new one are sound. */
+	ck_assert_int_eq(open_or_recover(unit_path("a.db"), out), 0);
+	ck_assert_str_eq(out->data, "-");
+	job("check", unit_path("a.db"), NULL, out);
+	ck_assert_ptr_null(strstr(out->data, "the file:"));
+}
+
+START_TEST(pages_that_cannot_be_read_are_skipped)
+{
+	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
+	size_t pages, bad_pages = 0, rows, refused, gaps;
+
+	fill_much(unit_path("a.db"));
+	read_file(unit_path("a.db"), &bytes);
+	pages = bytes.len / 4096;
+	ck_assert_uint_gt(pages, 100);
+	/* The tables' roots are the first pages. */
+	for (size_t page = 60; page < pages; page += 17, bad_pages++)
+		memset(bytes.data + page * 4096, 0x5a, 4096);
+	write_file(unit_path("a.db"), bytes.data, bytes.len);
+	job("check", unit_path("a.db"), NULL, &out);
+	ck_assert_ptr_nonnull(strstr(out.data, "\"ok\":false"));
+	expect_recovered(&out, &rows, &refused, &gaps);
+	ck_assert_uint_gt(gaps, 0);
+	ck_assert_uint_le(gaps, bad_pages);
+	ck_assert_uint_gt(rows, (NODES + EVENTS + THINGS) * 8 / 10);
+	ck_assert_uint_lt(rows, NODES + EVENTS + THINGS + 9);
+}
+END_TEST
+
+/* Damage in a book that is too large to be looked at as a whole at every start
+ * is found when it is used, and remembered. */
+START_TEST(damage_that_is_found_later_is_recovered_from)
+{
+	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
+	const char *path = unit_path("a.db");
+	const char *mark = unit_path("a.db.damaged");
+	size_t rows, refused, gaps;
+	struct book_world world;
+
+	fill_much(path);
+	read_file(path, &bytes);
+	for (size_t page = 60; page < bytes.len / 4096; page += 5)
+		memset(bytes.data + page * 4096, 0x5a, 4096);
+	write_file(path, bytes.data, bytes.len);
+	ck_assert_int_eq(truncate(path, (off_t)40 * 1024 * 1024), 0);
+	ck_assert_int_eq(open_or_recover(path, &out), 0);
+	ck_assert_str_eq(out.data, "-");
+	book_world_open(&world, path);
+	ck_assert(!file_exists(mark));
+	ck_assert_int_eq(
+	    book_world_events(&world, (struct book_filter){ .goal_id = "G" }),
+	    -EUCLEAN);
+	book_world_close(&world);
+	ck_assert(file_exists(mark));
+	expect_recovered(&out, &rows, &refused, &gaps);
+	ck_assert(!file_exists(mark));
+	ck_assert_uint_gt(gaps, 0);
+}
+END_TEST
+
+START_TEST(a_book_whose_end_is_missing_is_recovered_up_to_there)
+{
+	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
+	size_t rows, refused, gaps;
+
+	fill_much(unit_path("a.db"));
+	read_file(unit_path("a.db"), &bytes);
+	write_file(unit_path("a.db"), bytes.data, bytes.len / 8192 * 4096);
+	expect_recovered(&out, &rows, &refused, &gaps);
+	ck_assert_uint_gt(gaps, 0);
+	ck_assert_uint_gt(rows, 0);
+}
+END_TEST
+
+/* All of its tables, what is in its log too. */
+START_TEST(a_book_whose_first_bytes_are_damaged_is_recovered)
+{
+	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
+	size_t rows, refused, gaps;
+	struct book_world world;
+	int64_t n = 0;
+
+	fill_much(unit_path("a.db"));
+	job("export", unit_path("a.db"), unit_path("a.json"), &out);
+	read_file(unit_path("a.db"), &bytes);
+	memset(bytes.data, 0x5a, 100);
+	write_file(unit_path("a.db"), bytes.data, bytes.len);
+	expect_recovered(&out, &rows, &refused, &gaps);
+	ck_assert_uint_eq(rows, NODES + EVENTS + THINGS + 9);
+	ck_assert_uint_eq(refused + gaps, 0);
+	job("export", unit_path("a.db"), unit_path("b.json"), &out);
+	buf_clear(&bytes);
+	read_file(unit_path("a.json"), &bytes);
+	read_file(unit_path("b.json"), &out);
+	ck_assert_str_eq(bytes.data, out.data);
+	book_world_open(&world, unit_path("a.db"));
+	ck_assert_int_eq(
+	    book_get_int(world.book, "SELECT count(*) FROM thing AS t", NULL, 0,
+		&n, NULL),
+	    0);
+	ck_assert_int_eq(n, THINGS);
+	book_world_close(&world);
+}
+END_TEST
+
+START_TEST(a_book_without_its_tables_begins_anew)
+{
+	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
+	size_t rows, refused, gaps;
+
+	fill(unit_path("a.db"));
+	read_file(unit_path("a.db"), &bytes);
+	memset(bytes.data + 100, 0x5a, 3000);
+	write_file(unit_path("a.db"), bytes.data, bytes.len);
+	job("check", unit_path("a.db"), NULL, &out);
+	ck_assert_ptr_nonnull(strstr(out.data, "is damaged"));
+	expect_recovered(&out, &rows, &refused, &gaps);
+	ck_assert_uint_eq(rows, 0);
+	ck_assert_uint_gt(gaps, 0);
+}
+END_TEST
+
+/* Whatever is wrong with it: afterwards there is a book that is sound, unless
+ * it is not ours any more. */
+START_TEST(flipped_bytes_are_recovered_from)
+{
+	cleanup_buf struct buf bytes = BUF_INIT, copy = BUF_INIT,
+			       out = BUF_INIT;
+	const char *path = unit_path("a.db");
+	struct dice dice = { 5 };
+	int recovered = 0;
+
+	fill_oddly(path);
+	read_file(path, &bytes);
+	for (int round = 0; round < 40; round++) {
+		int r;
+
+		buf_clear(&copy);
+		buf_add(&copy, bytes.data, bytes.len);
+		for (int i = 0; i < 30; i++)
+			copy.data[dice_below(&dice, (unsigned)copy.len)] ^=
+			    (char)(1 + dice_below(&dice, 255));
+		book_files_remove(path);
+		write_file(path, copy.data, copy.len);
+		r = open_or_recover(path, &out);
+		ck_assert_msg(r == 0 || r == -EINVAL || r == -EPROTONOSUPPORT,
+		    "%d: %s", r, out.data);
+		if (r < 0)
+			continue;
+		recovered += strcmp(out.data, "-") != 0;
+		job("check", path, NULL, &out);
+		ck_assert_msg(strstr(out.data, "the file:") == NULL &&
+			strstr(out.data, "damaged") == NULL,
+		    "round %d: %s", round, out.data);
+	}
+	ck_assert_int_gt(recovered, 10);
+}
+END_TEST
+
+START_TEST(recovery_that_was_killed_before_the_new_book_has_its_name)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+	struct book_world world;
+
+	fill(unit_path("a.db"));
+	ck_assert_int_eq(
+	    rename(unit_path("a.db"), unit_path("a.db.recovered")), 0);
+	write_file(unit_path(ASIDE), "damaged", 7);
+	ck_assert_int_eq(open_or_recover(unit_path("a.db"), &out), 0);
+	ck_assert_str_eq(out.data, "-");
+	book_world_open(&world, unit_path("a.db"));
+	book_world_load(&world);
+	ck_assert_uint_eq(world.records, 6);
+	book_world_close(&world);
+}
+END_TEST
+
+START_TEST(damaged_store_of_an_earlier_version_is_recovered)
+{
+	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
+
+	fill_oddly(unit_path("store.db"));
+	read_file(unit_path("store.db"), &bytes);
+	memset(bytes.data, 0x5a, 100);
+	write_file(unit_path("store.db"), bytes.data, bytes.len);
+	ck_assert_int_eq(open_or_recover(unit_path("a.db"), &out), 0);
+	ck_assert_str_eq(out.data, "15 rows, 0 refused, 0 gaps");
+	ck_assert(!file_exists(unit_path("store.db")));
+	ck_assert(file_exists(unit_path("before-" LLMC_VERSION "/store.db")));
+}
+END_TEST
+
+START_TEST(a_book_of_another_program_or_version_is_not_recovered)
+{
+	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
+
+	fill(unit_path("a.db"));
+	read_file(unit_path("a.db"), &bytes);
+	memset(bytes.data + (_i == 0 ? 68 : 60), 1, 4);
+	write_file(unit_path("a.db"), bytes.data, bytes.len);
+	ck_assert_int_eq(open_or_recover(unit_path("a.db"), &out),
+	    _i == 0 ? -EINVAL : -EPROTONOSUPPORT);
+	ck_assert(!file_exists(unit_path(ASIDE)));
+}
+END_TEST
+
+START_TEST(pages_that_are_free_are_given_back)
+{
+	struct book_world world;
+	struct stat before, after;
+	int steps = 0;
+
+	fill_much(unit_path("a.db"));
+	book_world_open(&world, unit_path("a.db"));
+	book_run(world.book,
+	    "INSERT INTO events (seq, ts_ms, latest_ms, type, data)"
+	    " WITH RECURSIVE n(i) AS"
+	    " (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 60000)"
+	    " SELECT i + 100000, 1, 1, 'a',"
+	    " 'something that takes some space, as it is longer than most'"
+	    " FROM n",
+	    NULL, 0);
+	book_commit(world.book, NULL);
+	book_run(world.book, "DELETE FROM events", NULL, 0);
+	ck_assert(!book_shrink(world.book)); /* not clean */
+	ck_assert_int_eq(book_commit(world.book, NULL), 0);
+	book_exec(world.book, "PRAGMA wal_checkpoint(TRUNCATE)", NULL);
+	ck_assert_int_eq(stat(unit_path("a.db"), &before), 0);
+	while (book_shrink(world.book))
+		ck_assert_int_lt(++steps, 1000);
+	ck_assert_int_gt(steps, 0);
+	book_world_close(&world);
+	ck_assert_int_eq(stat(unit_path("a.db"), &after), 0);
+	ck_assert_int_lt(after.st_size, before.st_size);
+}
+END_TEST
+
+/* --- SQL ---------------------------------------------------------------- */
+
+START_TEST(a_query_of_a_person_is_answered)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+	struct book_world world;
+
+	/* With the daemon at work. */
+	book_world_open(&world, unit_path("a.db"));
+	book_world_fill(&world);
+	ck_assert_int_eq(job("sql", unit_path("a.db"),
+			     "SELECT e.seq, e.type, e.task, 1.5 AS x"
+			     " FROM events AS e WHERE e.seq < 3; ",
+			     &out),
+	    0);
+	ck_assert_str_eq(out.data,
+	    "{\"columns\":[\"seq\",\"type\",\"task\",\"x\"],\"rows\":["
+	    "[1,\"goal.created\",null,1.5],"
+	    "[2,\"assignment.dispatched\",\"01J\",1.5]],"
+	    "\"truncated\":false}");
+	ck_assert_int_eq(job("sql", unit_path("a.db"),
+			     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL"
+			     " SELECT i + 1 FROM n LIMIT 20000)"
+			     " SELECT i FROM n",
+			     &out),
+	    0);
+	ck_assert_ptr_nonnull(strstr(out.data, "[10000]],\"truncated\":true"));
+	book_world_close(&world);
+}
+END_TEST
+
+static const struct {
+	const char *sql, *words;
+	int code;
+} refused_sql[] = {
+	{ "DELETE FROM events", "only SELECT", -EINVAL },
+	{ "PRAGMA user_version = 9", "only SELECT", -EINVAL },
+	{ "PRAGMA table_info(events)", "only SELECT", -EINVAL },
+	{ "ATTACH DATABASE 'x.db' AS x", "only SELECT", -EINVAL },
+	{ "VACUUM INTO 'x.db'", "only SELECT", -EINVAL },
+	{ "BEGIN", "only SELECT", -EINVAL },
+	{ "SELECT 1; SELECT 2", "one statement", -EINVAL },
+	{ "", "no statement", -EINVAL },
+	{ "SELECT nothing FROM events", "nothing", -EINVAL },
+	{ "SELEC", "SELEC", -EINVAL },
+	{ "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+	  " SELECT count(*) FROM n",
+	    "took too long", -ETIME },
+};
+
+START_TEST(other_sql_is_refused_with_words)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	fill(unit_path("a.db"));
+	ck_assert_int_eq(
+	    job("sql", unit_path("a.db"), refused_sql[_i].sql, &out),
+	    refused_sql[_i].code);
+	ck_assert_msg(
+	    strstr(out.data, refused_sql[_i].words) != NULL, "%s", out.data);
+	job("check", unit_path("a.db"), NULL, &out);
+	ck_assert_ptr_nonnull(strstr(out.data, "\"ok\":true"));
+	ck_assert_int_eq(
+	    job("sql", unit_path("none.db"), "SELECT 1", &out), -ENOENT);
+	ck_assert(!file_exists(unit_path("none.db")));
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const tests[] = {
+		export_has_the_shape_of_the_root_document,
+		mail_requests_and_reservations_are_exported_and_imported,
+		import_gives_back_what_was_exported_byte_for_byte,
+		import_fills_a_book_without_plans_and_no_other,
+		sound_book_has_no_problem,
+		pages_that_cannot_be_read_are_skipped,
+		damage_that_is_found_later_is_recovered_from,
+		a_book_whose_end_is_missing_is_recovered_up_to_there,
+		a_book_whose_first_bytes_are_damaged_is_recovered,
+		a_book_without_its_tables_begins_anew,
+		flipped_bytes_are_recovered_from,
+		recovery_that_was_killed_before_the_new_book_has_its_name,
+		damaged_store_of_an_earlier_version_is_recovered,
+		pages_that_are_free_are_given_back,
+		a_query_of_a_person_is_answered,
+		NULL,
+	};
+	Suite *suite = suite_create("book-care");
+
+	unit_case(suite, "book-care", tests);
+	unit_rows(suite,
+	    import_of_a_wrong_file_names_the_place_and_leaves_nothing,
+	    nitems(bad));
+	unit_rows(
+	    suite, check_names_what_does_not_belong_together, nitems(unsound));
+	unit_rows(
+	    suite, a_book_of_another_program_or_version_is_not_recovered, 2);
+	unit_rows(suite, other_sql_is_refused_with_words, nitems(refused_sql));
+	return suite;
+}

@@ -1,0 +1,706 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "book-private.h"
+#include "book-world.h"
+#include "dice.h"
+#include "errtext.h"
+#include "file.h"
+#include "mem.h"
+#include "unit.h"
+
+#define WHEN INT64_C(1700000000000) /* 20231114T221320Z */
+
+static void
+read_file(const char *path, struct buf *out)
+{
+	buf_clear(out);
+	ck_assert_int_eq(file_read(path, 1 << 28, out, NULL), 0);
+}
+
+static void
+write_file(const char *path, const void *bytes, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(file_write_all(fd, bytes, len), 0);
+	fd_close(fd);
+}
+
+/* A book with some pages. */
+static void
+make_book(const char *path)
+{
+	struct book_world world;
+	struct book_event event = { .type = "a",
+		.goal_id = "G",
+		.worker = "adam",
+		.data = "{\"text\":\"something that takes some space\"}" };
+
+	book_world_open(&world, path);
+	ck_assert_msg(world.err.code == 0, "%s", world.err.msg);
+	book_world_fill(&world);
+	for (int i = 0; i < 300; i++)
+		book_add_event(world.book, &event, NULL);
+	ck_assert_int_eq(book_commit(world.book, NULL), 0);
+	book_world_close(&world);
+}
+
+/* --- the file ----------------------------------------------------------- */
+
+START_TEST(new_book_is_private_and_has_no_log_when_closed)
+{
+	const char *path = unit_path("a llmc.db");
+	struct book_world world;
+	struct stat st;
+
+	umask(0);
+	book_world_open(&world, path);
+	ck_assert_int_eq(world.err.code, 0);
+	book_world_fill(&world);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0600);
+	ck_assert_int_eq(stat(unit_path("a llmc.db-wal"), &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0600);
+	book_world_close(&world);
+	ck_assert(!file_exists(unit_path("a llmc.db-wal")));
+	ck_assert(!file_exists(unit_path("a llmc.db.new")));
+}
+END_TEST
+
+START_TEST(folder_that_is_not_there_is_named)
+{
+	struct book_world world;
+
+	book_world_open(&world, unit_path("none/llmc.db"));
+	ck_assert_int_eq(world.err.code, -ENOENT);
+	ck_assert_ptr_nonnull(strstr(world.err.msg, "none/llmc.db"));
+	book_world_close(&world);
+}
+END_TEST
+
+static int
+look_read_only(const char *folder, const char *path)
+{
+	struct book *book = NULL;
+	int64_t count = 0;
+
+	if (unshare(CLONE_NEWNS) == -1 &&
+	    unshare(CLONE_NEWUSER | CLONE_NEWNS) == -1)
+		return 77;
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
+	    mount(folder, folder, NULL, MS_BIND, NULL) == -1 ||
+	    mount(NULL, folder, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL) ==
+		-1)
+		return 77;
+	if (book_look(path, &book, NULL) < 0 ||
+	    book_get_int(book, "SELECT count(*) FROM goals AS g", NULL, 0,
+		&count, NULL) < 0)
+		return 1;
+	book_close(book);
+	return count == 1 ? 0 : 2;
+}
+
+START_TEST(book_on_a_read_only_file_system_is_read)
+{
+	const char *path = unit_path("a ro%23?.db");
+	cleanup_free char *copy = xstrdup(path);
+	struct book_world world;
+	int status;
+	pid_t pid;
+
+	book_world_open(&world, path);
+	book_world_fill(&world);
+	book_world_close(&world);
+	pid = fork();
+	ck_assert_int_ne(pid, -1);
+	if (pid == 0)
+		_exit(look_read_only(dirname(copy), path));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) != 77) /* nothing can be mounted here */
+		ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
+START_TEST(rest_of_a_creation_that_was_killed_is_replaced)
+{
+	const char *path = unit_path("llmc.db");
+	struct book_world world;
+
+	write_file(unit_path("llmc.db.new"), "half", 4);
+	write_file(unit_path("llmc.db.new-journal"), "half", 4);
+	book_world_open(&world, path);
+	ck_assert_msg(world.err.code == 0, "%s", world.err.msg);
+	book_world_fill(&world);
+	book_world_close(&world);
+	ck_assert(!file_exists(unit_path("llmc.db.new-journal")));
+}
+END_TEST
+
+/* Whatever the size: no statement walks a table but those that want all of
+ * it. */
+START_TEST(queries_use_an_index)
+{
+	static const struct book_filter filters[] = { { 0 },
+		{ .assignment_id = "A" }, { .task = "t" }, { .node_id = "N" },
+		{ .worker = "w" }, { .goal_id = "G" }, { .type = "a" },
+		{ .since_ms = 5 } };
+	struct book_world world;
+	size_t seen = 0;
+
+	book_world_open(&world, unit_path("llmc.db"));
+	book_world_fill(&world);
+	book_world_load(&world);
+	for (int kind = 0; kind < BOOK_KIND_COUNT; kind++) {
+		enum book_kind k = (enum book_kind)kind;
+
+		book_world_read(&world, k, NULL, NULL);
+		book_world_read(&world, k, "G", NULL);
+		book_world_read(&world, k, NULL, "a");
+		book_world_read(&world, k, "G", "a");
+		book_world_find(&world, k, "a");
+		book_put_body(world.book, k, "G", "G", NULL, NULL);
+		if (kind < BOOK_MAIL)
+			continue;
+		ck_assert_int_eq(
+		    book_read_newest(world.book, k, NULL, 1, NULL, NULL, NULL),
+		    0);
+		ck_assert_int_eq(
+		    book_read_newest(world.book, k, "a", 1, NULL, NULL, NULL),
+		    0);
+	}
+	for (size_t i = 0; i < 2 * nitems(filters); i++) {
+		struct book_filter filter = filters[i / 2];
+
+		filter.newest_first = i % 2 == 1;
+		book_world_events(&world, filter);
+	}
+	ck_assert_int_eq(book_commit(world.book, NULL), 0);
+	for (size_t i = 0; i < world.book->statements.size; i++) {
+		const char *sql = world.book->statements.slots[i].key;
+		cleanup_free char *text =
+		    xasprintf("EXPLAIN QUERY PLAN %s", sql != NULL ? sql : "");
+		sqlite3_stmt *plan = NULL;
+
+		if (sql == NULL || strncmp(sql, "PRAGMA", 6) == 0)
+			continue;
+		seen++;
+		ck_assert_int_eq(
+		    book_prepare(world.book, text, &plan, NULL), 0);
+		while (sqlite3_step(plan) == SQLITE_ROW) {
+			const char *step =
+			    (const char *)sqlite3_column_text(plan, 3);
+			bool walks = strncmp(step, "SCAN", 4) == 0;
+			bool sorts = strstr(step, "TEMP B-TREE") != NULL;
+			bool all = strstr(sql, "WHERE") == NULL ||
+			    strstr(sql, "LIKE") != NULL;
+
+			ck_assert_msg(all || !walks, "%s: %s", sql, step);
+			ck_assert_msg(strstr(sql, "events") == NULL || !sorts,
+			    "%s: %s", sql, step);
+		}
+		sqlite3_finalize(plan);
+	}
+	ck_assert_uint_gt(seen, 80);
+	book_world_close(&world);
+}
+END_TEST
+
+/* --- versions ----------------------------------------------------------- */
+
+#define NEXT "ALTER TABLE goals ADD COLUMN owner TEXT;"
+
+/* With one more script after those that there are. */
+static int
+open_next(const char *path, const char *script, struct err *err)
+{
+	const char *list[16] = { NULL };
+	struct book *book = NULL;
+	int r;
+
+	for (size_t i = 0; i < book_version; i++)
+		list[i] = book_scripts[i];
+	list[book_version] = script;
+	r = book_open_at(path, list, book_version + 1, &book, err);
+	book_close(book);
+	return r;
+}
+
+START_TEST(older_book_is_migrated_and_keeps_its_records)
+{
+	const char *path = unit_path("llmc.db");
+	struct err err = { 0 };
+	struct book_world world;
+
+	make_book(path);
+	ck_assert_int_eq(open_next(path, NEXT, &err), 0);
+	/* Once: a second time there is such a column already. */
+	ck_assert_msg(open_next(path, NEXT, &err) == 0, "%s", err.msg);
+	book_world_open(&world, path);
+	ck_assert_int_eq(world.err.code, -EPROTONOSUPPORT);
+	book_world_close(&world);
+}
+END_TEST
+
+/* --- the store of earlier versions --------------------------------------- */
+
+/* As an llmc before the book left it, with a log. */
+static void
+make_old(const char *path, bool first)
+{
+	cleanup_free char *log = xasprintf("%s-wal", path);
+	pid_t pid;
+	int status;
+
+	fflush(NULL);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		struct book_world world;
+
+		/* Its tables were the same. */
+		book_world_open(&world, path);
+		book_world_fill(&world);
+		book_exec(world.book,
+		    first ? "DROP TABLE mail; DROP TABLE requests;"
+			    "DROP TABLE reservations;"
+			    "PRAGMA user_version = 1;" :
+			    "PRAGMA user_version = 2;",
+		    NULL);
+		raise(SIGKILL);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status));
+	ck_assert(file_exists(log));
+}
+
+#define BEFORE "before-" LLMC_VERSION
+
+static void
+expect_taken_over(void)
+{
+	struct book_world world;
+
+	book_world_open(&world, unit_path("llmc.db"));
+	ck_assert_msg(world.err.code == 0, "%s", world.err.msg);
+	ck_assert_int_eq(book_world_load(&world), 0);
+	ck_assert_uint_eq(world.records, 6);
+	book_world_events(&world, (struct book_filter){ 0 });
+	ck_assert_uint_eq(world.events, 3);
+	book_world_event(&world, (struct book_event){ .type = "later" });
+	book_world_events(&world, (struct book_filter){ .type = "later" });
+	ck_assert_int_eq(world.first_seq, 4);
+	ck_assert_int_eq(book_world_put(&world, BOOK_MAIL, "none", "M_1",
+			     "{\"status\":\"open\",\"actor\":\"a\"}"),
+	    0);
+	book_world_close(&world);
+	ck_assert(!file_exists(unit_path("store.db")));
+	ck_assert(!file_exists(unit_path("store.db-wal")));
+	ck_assert(file_exists(unit_path(BEFORE "/store.db")));
+}
+
+START_TEST(store_of_an_earlier_version_is_taken_over)
+{
+	make_old(unit_path("store.db"), _i == 0);
+	expect_taken_over();
+}
+END_TEST
+
+static const char *const kills[] = { "before the book has its name",
+	"before the store is moved away", "while it is moved away" };
+
+/* One or the other, never half: what a kill leaves is made complete. */
+START_TEST(taking_over_can_be_killed_anywhere)
+{
+	struct book_world world;
+
+	make_old(unit_path("store.db"), false);
+	if (_i == 0) {
+		write_file(unit_path("llmc.db.new"), "half", 4);
+	} else {
+		cleanup_buf struct buf db = BUF_INIT, log = BUF_INIT;
+
+		read_file(unit_path("store.db"), &db);
+		read_file(unit_path("store.db-wal"), &log);
+		book_world_open(&world, unit_path("llmc.db"));
+		ck_assert_int_eq(world.err.code, 0);
+		book_world_close(&world);
+		write_file(unit_path("store.db"), db.data, db.len);
+		if (_i == 1)
+			write_file(
+			    unit_path("store.db-wal"), log.data, log.len);
+	}
+	expect_taken_over();
+}
+END_TEST
+
+START_TEST(store_that_cannot_be_taken_over_is_not_touched)
+{
+	static const struct {
+		size_t at;
+		int code;
+	} rows[] = { { 0, -EUCLEAN }, { 68, -EINVAL },
+		{ 60, -EPROTONOSUPPORT } };
+	cleanup_buf struct buf bytes = BUF_INIT;
+	struct book_world world;
+
+	make_book(unit_path("store.db"));
+	read_file(unit_path("store.db"), &bytes);
+	memset(bytes.data + rows[_i].at, 1, 4);
+	write_file(unit_path("store.db"), bytes.data, bytes.len);
+	book_world_open(&world, unit_path("llmc.db"));
+	ck_assert_int_eq(world.err.code, rows[_i].code);
+	ck_assert_ptr_nonnull(strstr(world.err.msg, "store.db"));
+	book_world_close(&world);
+	ck_assert(file_exists(unit_path("store.db")));
+	ck_assert(!file_exists(unit_path("llmc.db")));
+}
+END_TEST
+
+START_TEST(migration_that_fails_leaves_the_old_version)
+{
+	const char *path = unit_path("llmc.db");
+	struct book_world world;
+
+	make_book(path);
+	ck_assert_int_lt(open_next(path,
+			     "ALTER TABLE goals ADD COLUMN owner TEXT;"
+			     "ALTER TABLE nothing ADD COLUMN x TEXT;",
+			     NULL),
+	    0);
+	book_world_open(&world, path);
+	ck_assert_msg(world.err.code == 0, "%s", world.err.msg);
+	ck_assert_int_eq(book_world_load(&world), 0);
+	ck_assert_uint_eq(world.records, 6);
+	book_world_close(&world);
+}
+END_TEST
+
+START_TEST(newer_book_is_refused_and_not_touched)
+{
+	const char *path = unit_path("llmc.db");
+	cleanup_buf struct buf before = BUF_INIT, after = BUF_INIT;
+	struct book_world world;
+	struct err err = { 0 };
+
+	make_book(path);
+	ck_assert_int_eq(open_next(path, "CREATE TABLE b (a TEXT);", &err), 0);
+	read_file(path, &before);
+	book_world_open(&world, path);
+	ck_assert_int_eq(world.err.code, -EPROTONOSUPPORT);
+	ck_assert_ptr_nonnull(strstr(world.err.msg, "newer llmc"));
+	book_world_close(&world);
+	read_file(path, &after);
+	ck_assert_uint_eq(before.len, after.len);
+	ck_assert_mem_eq(before.data, after.data, before.len);
+}
+END_TEST
+
+START_TEST(database_of_another_program_is_refused)
+{
+	const char *path = unit_path("llmc.db");
+	cleanup_buf struct buf bytes = BUF_INIT;
+	struct book_world world;
+
+	make_book(path);
+	read_file(path, &bytes);
+	memset(bytes.data + 68, 0, 4);
+	write_file(path, bytes.data, bytes.len);
+	book_world_open(&world, path);
+	ck_assert_int_eq(world.err.code, -EINVAL);
+	book_world_close(&world);
+}
+END_TEST
+
+/* --- damage ------------------------------------------------------------- */
+
+/* Open, read everything, write: whatever is wrong is told, and nothing else
+ * happens. */
+static int
+try_book(const char *path)
+{
+	struct book_world world;
+	int code;
+
+	book_world_open(&world, path);
+	code = world.err.code;
+	if (code == 0)
+		code = book_world_load(&world);
+	if (code == 0)
+		code = book_world_events(&world, (struct book_filter){ 0 });
+	if (code == 0)
+		code = book_world_event(
+		    &world, (struct book_event){ .type = "a" });
+	ck_assert_msg(code == 0 || world.err.msg[0] != '\0', "no words");
+	book_world_close(&world);
+	return code;
+}
+
+START_TEST(book_without_one_of_its_columns_is_called_damaged)
+{
+	const char *path = unit_path("llmc.db");
+	struct book_world world;
+
+	make_book(path);
+	book_world_open(&world, path);
+	ck_assert_int_eq(book_exec(world.book,
+			     "DROP INDEX events_worker;"
+			     "ALTER TABLE events RENAME COLUMN worker TO w",
+			     NULL),
+	    0);
+	book_world_close(&world);
+	ck_assert_int_eq(try_book(path), -EUCLEAN);
+}
+END_TEST
+
+START_TEST(directory_in_its_place_is_refused)
+{
+	struct book_world world;
+
+	ck_assert_int_eq(mkdir(unit_path("llmc.db"), 0700), 0);
+	book_world_open(&world, unit_path("llmc.db"));
+	ck_assert_int_eq(world.err.code, -EINVAL);
+	ck_assert_ptr_nonnull(strstr(world.err.msg, "is not a file"));
+	book_world_close(&world);
+	ck_assert_int_eq(
+	    book_look(unit_path("llmc.db"), &world.book, NULL), -EINVAL);
+}
+END_TEST
+
+/* So that statements with more than three parameters are an SQLITE_ERROR. */
+static int
+allow_few(
+    sqlite3 *sqlite, const char **message, const struct sqlite3_api_routines *a)
+{
+	(void)message;
+	(void)a;
+	sqlite3_limit(sqlite, SQLITE_LIMIT_VARIABLE_NUMBER, 3);
+	return SQLITE_OK;
+}
+
+START_TEST(an_error_of_sqlite_itself_is_not_called_damage)
+{
+	const char *path = unit_path("llmc.db");
+
+	make_book(path);
+	sqlite3_auto_extension((void (*)(void))allow_few);
+	ck_assert_int_eq(try_book(path), -EIO);
+	sqlite3_reset_auto_extension();
+	ck_assert_int_eq(try_book(path), 0);
+}
+END_TEST
+
+START_TEST(file_cut_short_anywhere_is_called_damaged)
+{
+	const char *path = unit_path("llmc.db");
+	cleanup_buf struct buf bytes = BUF_INIT;
+
+	make_book(path);
+	read_file(path, &bytes);
+	for (size_t len = 0; len < bytes.len; len += len < 100 ? 9 : 1777) {
+		book_files_remove(path);
+		write_file(path, bytes.data, len);
+		ck_assert_msg(try_book(path) == -EUCLEAN, "at %zu", len);
+	}
+}
+END_TEST
+
+START_TEST(flipped_bytes_are_survived)
+{
+	const char *path = unit_path("llmc.db");
+	cleanup_buf struct buf bytes = BUF_INIT, copy = BUF_INIT;
+	struct dice dice = { 7 };
+	int damaged = 0;
+
+	make_book(path);
+	read_file(path, &bytes);
+	for (int round = 0; round < 60; round++) {
+		buf_clear(&copy);
+		buf_add(&copy, bytes.data, bytes.len);
+		for (int i = 0; i < 40; i++)
+			copy.data[dice_below(&dice, (unsigned)copy.len)] ^=
+			    (char)(1 + dice_below(&dice, 255));
+		book_files_remove(path);
+		write_file(path, copy.data, copy.len);
+		damaged += try_book(path) != 0;
+	}
+	ck_assert_int_gt(damaged, 20);
+}
+END_TEST
+
+/* --- aside -------------------------------------------------------------- */
+
+#define ASIDE "llmc.corrupt-20231114T221320Z.db"
+
+START_TEST(damaged_book_moves_aside_with_its_log)
+{
+	const char *path = unit_path("llmc.db");
+	cleanup_free char *aside = NULL, *again = NULL;
+	struct err err = { 0 };
+
+	write_file(path, "broken", 6);
+	write_file(unit_path("llmc.db-wal"), "log", 3);
+	write_file(unit_path("llmc.db-shm"), "shm", 3);
+	ck_assert_int_eq(book_files_aside(path, WHEN, &aside, &err), 0);
+	ck_assert_str_eq(aside, unit_path(ASIDE));
+	ck_assert(file_exists(aside));
+	ck_assert(file_exists(unit_path(ASIDE "-wal")));
+	ck_assert(file_exists(unit_path(ASIDE "-shm")));
+	ck_assert(!file_exists(path));
+	ck_assert(!file_exists(unit_path("llmc.db-wal")));
+	ck_assert_int_eq(book_files_aside(path, WHEN, NULL, &err), -ENOENT);
+	write_file(path, "again", 5);
+	ck_assert_int_eq(book_files_aside(path, WHEN, &again, &err), 0);
+	ck_assert_str_ne(again, aside);
+	ck_assert(file_exists(again));
+}
+END_TEST
+
+/* Leaves a database with a log in which everything is that was committed. */
+static void
+leave_log(const char *path)
+{
+	pid_t pid;
+	int status;
+
+	fflush(NULL);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		struct book_world world;
+
+		book_world_open(&world, path);
+		book_world_fill(&world);
+		raise(SIGKILL);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status));
+}
+
+START_TEST(log_of_another_file_is_never_applied)
+{
+	const char *path = unit_path("llmc.db");
+	struct book_world world;
+
+	leave_log(path);
+	ck_assert(file_exists(unit_path("llmc.db-wal")));
+	/* As a crash in the middle of book_files_aside() leaves it. */
+	ck_assert_int_eq(rename(path, unit_path(ASIDE)), 0);
+	book_world_open(&world, path);
+	ck_assert_msg(world.err.code == 0, "%s", world.err.msg);
+	book_world_load(&world);
+	ck_assert_uint_eq(world.records, 0);
+	book_world_events(&world, (struct book_filter){ 0 });
+	ck_assert_uint_eq(world.events, 0);
+	book_world_close(&world);
+	/* The log has found its database again. */
+	ck_assert(file_exists(unit_path(ASIDE "-wal")));
+	book_world_open(&world, unit_path(ASIDE));
+	book_world_load(&world);
+	ck_assert_uint_eq(world.records, 6);
+	book_world_close(&world);
+}
+END_TEST
+
+START_TEST(log_without_any_database_is_moved_aside)
+{
+	const char *path = unit_path("llmc.db");
+	struct book_world world;
+
+	leave_log(path);
+	ck_assert_int_eq(unlink(path), 0);
+	book_world_open(&world, path);
+	ck_assert_msg(world.err.code == 0, "%s", world.err.msg);
+	book_world_load(&world);
+	ck_assert_uint_eq(world.records, 0);
+	book_world_close(&world);
+}
+END_TEST
+
+/* --- no space ----------------------------------------------------------- */
+
+START_TEST(full_disk_is_told_and_loses_nothing)
+{
+	const char *path = unit_path("llmc.db");
+	struct rlimit old, tight;
+	struct book_event event = { .type = "a",
+		.data = "{\"text\":\"something that takes some space\"}" };
+	struct book_world world;
+	size_t sent = 1;
+
+	signal(SIGXFSZ, SIG_IGN);
+	book_world_open(&world, path);
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
+	tight = old;
+	tight.rlim_cur = 400 * 1024;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &tight), 0);
+	while (book_world_event(&world, event) == 0)
+		sent++;
+	ck_assert_msg(world.err.code == -ENOSPC, "%s", world.err.msg);
+	ck_assert_ptr_nonnull(strstr(world.err.msg, "free some"));
+	sent++;
+	ck_assert_int_eq(book_world_event(&world, event), -ENOSPC);
+	/* What waits can be read all the same. */
+	ck_assert_int_eq(
+	    book_world_events(&world, (struct book_filter){ 0 }), 0);
+	ck_assert_uint_eq(world.events, sent);
+	ck_assert_int_eq(book_commit(world.book, NULL), -ENOSPC);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
+	ck_assert_int_eq(book_commit(world.book, NULL), 0);
+	book_world_close(&world);
+	book_world_open(&world, path);
+	book_world_events(&world, (struct book_filter){ 0 });
+	ck_assert_uint_eq(world.events, sent);
+	ck_assert_int_eq(world.last_seq, (int64_t)sent);
+	book_world_close(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const tests[] = {
+		new_book_is_private_and_has_no_log_when_closed,
+		folder_that_is_not_there_is_named,
+		book_on_a_read_only_file_system_is_read,
+		rest_of_a_creation_that_was_killed_is_replaced,
+		queries_use_an_index,
+		older_book_is_migrated_and_keeps_its_records,
+		migration_that_fails_leaves_the_old_version,
+		newer_book_is_refused_and_not_touched,
+		database_of_another_program_is_refused,
+		book_without_one_of_its_columns_is_called_damaged,
+		directory_in_its_place_is_refused,
+		an_error_of_sqlite_itself_is_not_called_damage,
+		file_cut_short_anywhere_is_called_damaged,
+		flipped_bytes_are_survived,
+		damaged_book_moves_aside_with_its_log,
+		log_of_another_file_is_never_applied,
+		log_without_any_database_is_moved_aside,
+		full_disk_is_told_and_loses_nothing,
+		NULL,
+	};
+	Suite *suite = suite_create("book-file");
+
+	unit_case(suite, "book-file", tests);
+	unit_rows(suite, store_of_an_earlier_version_is_taken_over, 2);
+	unit_rows(suite, taking_over_can_be_killed_anywhere, nitems(kills));
+	unit_rows(suite, store_that_cannot_be_taken_over_is_not_touched, 3);
+	return suite;
+}
