@@ -75,10 +75,8 @@ enum schema_flag {
 	SCHEMA_LINE = 1 << 12, /* the same, and made one line */
 	SCHEMA_FLAT = 1 << 13, /* the members of a STRUCT are members of the
 				* object itself */
-	/* Who sees it, and what it is in the book. */
+	/* Who sees it. */
 	SCHEMA_PRIVATE = 1 << 14, /* kept, but not shown: schema_show() */
-	SCHEMA_KEY = 1 << 15, /* part of the primary key */
-	SCHEMA_INDEX = 1 << 16, /* rows are looked up by it */
 };
 
 /* A member that writes and reads itself. What is NULL is not done; without a

@@ -12,7 +12,7 @@
 #include "remote.h"
 #include "roster.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 #include "text.h"
 
 enum {
@@ -184,7 +184,7 @@ const struct cli_command cmd_add = {
 	.max_args = 1,
 	.method = "worker.add",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
 	    .of = &add_shape },
 	.run = add_run,
 };

@@ -11,7 +11,7 @@
 #include "json.h"
 #include "mem.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 #include "strv.h"
 #include "table.h"
 #include "verbs.h"
@@ -224,7 +224,7 @@ const struct cli_command cmd_agents = {
 	.min_args = 0,
 	.max_args = 1001,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SHAPE_ONE,
+	.shape = &(const struct schema_field){ .type = SCHEMA_ONE,
 	    .of = &agents_shape },
 	.run = agents_run,
 };

@@ -6,7 +6,7 @@
 #include "mem.h"
 #include "sessions.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 
 enum {
 	FLAG_NESTED
@@ -87,7 +87,7 @@ const struct cli_command cmd_attach = {
 	.min_args = 1,
 	.max_args = 1,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
 	    .of = &attach_shape },
 	.run = attach_run,
 };

@@ -13,7 +13,7 @@
 #include "event-filter.h"
 #include "json.h"
 #include "mem.h"
-#include "shape.h"
+#include "schema.h"
 #include "text.h"
 #include "worker-status.h"
 
@@ -582,7 +582,7 @@ const struct cli_command cmd_completion = {
 	.hidden = true,
 	.min_args = 1,
 	.max_args = 1,
-	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
 	    .of =
 		&(const struct schema){
 		    SCHEMA_FIELDS{

@@ -15,7 +15,7 @@
 #include "roster.h"
 #include "settings-agents.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 #include "table.h"
 #include "text.h"
 
@@ -462,7 +462,7 @@ const struct cli_command cmd_config = {
 	.flags = config_flags,
 	.min_args = 0,
 	.max_args = 3,
-	.shape = &(const struct schema_field){ .type = SHAPE_ONE,
+	.shape = &(const struct schema_field){ .type = SCHEMA_ONE,
 	    .of = &config_shape },
 	.run = config_run,
 };

@@ -12,7 +12,7 @@
 #include "mem.h"
 #include "sessions.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 #include "terminal.h"
 #include "text.h"
 #include "tmux.h"
@@ -133,7 +133,7 @@ const struct cli_command cmd_console = {
 	.max_args = 1,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
 	    .of = &console_shape },
 	.run = console_run,
 };

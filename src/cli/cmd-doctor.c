@@ -32,7 +32,7 @@
 #include "root-mark.h"
 #include "roster.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 #include "sibling.h"
 #include "start-facts.h"
 #include "state-upgrade.h"
@@ -557,7 +557,7 @@ const struct cli_command cmd_doctor = {
 	.flags = doctor_flags,
 	.shape =
 	    &(const struct schema_field){
-		.type = SHAPE_OBJECT,
+		.type = SCHEMA_OBJECT,
 		.of = &doctor_shape,
 	    },
 	.run = doctor_run,

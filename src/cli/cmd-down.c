@@ -15,7 +15,7 @@
 #include "root-mark.h"
 #include "sessions.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 
 #define DOWN_MS 30000
 #define INFO_MS 5000
@@ -165,7 +165,7 @@ const struct cli_command cmd_down = {
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT | CLI_DAEMON_DOES,
 	.shape =
 	    &(const struct schema_field){
-		.type = SHAPE_OBJECT,
+		.type = SCHEMA_OBJECT,
 		.of = &down_shape,
 	    },
 	.run = down_run,

@@ -5,7 +5,7 @@
 #include "commands.h"
 #include "errand-run.h"
 #include "errtext.h"
-#include "shape.h"
+#include "schema.h"
 
 static int
 errand_main(struct cli *cli, const struct cli_args *args)
@@ -28,6 +28,6 @@ const struct cli_command cmd_errand = {
 	.hidden = true,
 	.min_args = 1,
 	.max_args = 1,
-	.shape = &(const struct schema_field){ .type = SHAPE_ANY },
+	.shape = &(const struct schema_field){ .type = SCHEMA_ANY },
 	.run = errand_main,
 };

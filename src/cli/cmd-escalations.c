@@ -27,7 +27,7 @@
 #include "request.h"
 #include "roster.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 #include "state.h"
 #include "strv.h"
 #include "table.h"
@@ -524,7 +524,7 @@ const struct cli_command cmd_escalations = {
 	.max_args = 1001,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SHAPE_ONE,
+	.shape = &(const struct schema_field){ .type = SCHEMA_ONE,
 	    .of = &escalations_forms },
 	.run = escalations_run,
 };

@@ -20,7 +20,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "remote.h"
-#include "shape.h"
+#include "schema.h"
 #include "text.h"
 
 #define LINES_DEFAULT 50
@@ -211,7 +211,7 @@ const struct cli_command cmd_events = {
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape =
 	    &(const struct schema_field){
-		.type = SHAPE_ARRAY,
+		.type = SCHEMA_ARRAY,
 		.of =
 		    &(const struct schema){
 			.fields = &event_record_schema,

@@ -11,7 +11,7 @@
 #include "json.h"
 #include "mem.h"
 #include "moment.h"
-#include "shape.h"
+#include "schema.h"
 #include "text.h"
 
 enum {
@@ -340,7 +340,7 @@ const struct cli_command cmd_failures = {
 	    "--clear.\n",
 	.flags = failures_flags,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
 	    .of = &failures_shape },
 	.run = failures_run,
 };

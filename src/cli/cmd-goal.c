@@ -13,7 +13,7 @@
 #include "mem.h"
 #include "plan-send.h"
 #include "remote.h"
-#include "shape.h"
+#include "schema.h"
 #include "text.h"
 #include "verbs.h"
 
@@ -296,6 +296,6 @@ const struct cli_command cmd_goal = {
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(
-	    const struct schema_field){ .type = SHAPE_ONE, .of = &goal_forms },
+	    const struct schema_field){ .type = SCHEMA_ONE, .of = &goal_forms },
 	.run = goal_run,
 };

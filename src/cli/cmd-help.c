@@ -4,7 +4,7 @@
 
 #include "commands.h"
 #include "json.h"
-#include "shape.h"
+#include "schema.h"
 #include "text.h"
 
 static struct json_object *

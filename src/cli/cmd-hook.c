@@ -26,7 +26,7 @@
 #include "json.h"
 #include "mem.h"
 #include "run-dir.h"
-#include "shape.h"
+#include "schema.h"
 #include "spool.h"
 #include "text.h"
 
@@ -263,6 +263,6 @@ const struct cli_command cmd_hook = {
 	.flags = hook_flags,
 	.min_args = 1,
 	.max_args = 1,
-	.shape = &(const struct schema_field){ .type = SHAPE_ANY },
+	.shape = &(const struct schema_field){ .type = SCHEMA_ANY },
 	.run = hook_run,
 };

@@ -21,7 +21,7 @@
 #include "mem.h"
 #include "root-mark.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 #include "text.h"
 
 #define EXCLUDE_MAX (1024 * 1024)
@@ -437,7 +437,7 @@ const struct cli_command cmd_init = {
 	.needs = CLI_NEEDS_REPO,
 	.shape =
 	    &(const struct schema_field){
-		.type = SHAPE_OBJECT,
+		.type = SCHEMA_OBJECT,
 		.of = &init_shape,
 	    },
 	.run = init_run,

@@ -6,7 +6,7 @@
 #include "commands.h"
 #include "errtext.h"
 #include "inside.h"
-#include "shape.h"
+#include "schema.h"
 #include "strv.h"
 
 static int
@@ -32,6 +32,6 @@ const struct cli_command cmd_inside = {
 	.hidden = true,
 	.min_args = 1,
 	.max_args = 4096,
-	.shape = &(const struct schema_field){ .type = SHAPE_ANY },
+	.shape = &(const struct schema_field){ .type = SCHEMA_ANY },
 	.run = inside_main,
 };

@@ -14,7 +14,7 @@
 #include "oversight-shape.h"
 #include "remote.h"
 #include "roster.h"
-#include "shape.h"
+#include "schema.h"
 #include "table.h"
 #include "text.h"
 #include "worker.h"
@@ -239,7 +239,7 @@ iterations_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct schema_field iterations_shape = { .type = SHAPE_ARRAY,
+static const struct schema_field iterations_shape = { .type = SCHEMA_ARRAY,
 	.of = &oversight_record_list };
 
 const struct cli_command cmd_iterations = {

@@ -13,7 +13,7 @@
 #include "log-view.h"
 #include "loop.h"
 #include "mem.h"
-#include "shape.h"
+#include "schema.h"
 #include "tail.h"
 #include "text.h"
 

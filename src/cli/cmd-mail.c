@@ -13,7 +13,7 @@
 #include "mem.h"
 #include "moment.h"
 #include "remote.h"
-#include "shape.h"
+#include "schema.h"
 #include "table.h"
 #include "task-run.h"
 #include "text.h"
@@ -361,6 +361,6 @@ const struct cli_command cmd_mail = {
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(
-	    const struct schema_field){ .type = SHAPE_ONE, .of = &mail_forms },
+	    const struct schema_field){ .type = SCHEMA_ONE, .of = &mail_forms },
 	.run = mail_run,
 };

@@ -35,7 +35,7 @@
 #include "policy-file.h"
 #include "relay.h"
 #include "rpc.h"
-#include "shape.h"
+#include "schema.h"
 #include "text.h"
 #include "watch.h"
 
@@ -417,6 +417,6 @@ const struct cli_command cmd_mcp = {
 	    "read from FILE.\n",
 	.hidden = true,
 	.flags = mcp_flags,
-	.shape = &(const struct schema_field){ .type = SHAPE_ANY },
+	.shape = &(const struct schema_field){ .type = SCHEMA_ANY },
 	.run = mcp_run,
 };

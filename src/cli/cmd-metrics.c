@@ -11,7 +11,7 @@
 #include "json.h"
 #include "mem.h"
 #include "remote.h"
-#include "shape.h"
+#include "schema.h"
 
 #define ANSWER_MS 5000
 
@@ -104,7 +104,7 @@ const struct cli_command cmd_metrics = {
 	.method = "metrics.get",
 	.repairs = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
 	    .of = &metrics_shape },
 	.run = metrics_run,
 };

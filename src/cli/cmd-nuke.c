@@ -15,7 +15,7 @@
 #include "roster.h"
 #include "sessions.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 #include "worker.h"
 
 enum {
@@ -186,7 +186,7 @@ nuke_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema word_shape = {
-	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
+	.fields = &(const struct schema_field){ .type = SCHEMA_STRING },
 };
 
 static const struct schema nuke_shape = {
@@ -215,7 +215,7 @@ const struct cli_command cmd_nuke = {
 	.max_args = 1000,
 	.method = "worker.nuke",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
 	    .of = &nuke_shape },
 	.run = nuke_run,
 };

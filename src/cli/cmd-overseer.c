@@ -15,7 +15,7 @@
 #include "overseer-files.h"
 #include "preflight.h"
 #include "sessions.h"
-#include "shape.h"
+#include "schema.h"
 #include "sibling.h"
 #include "strv.h"
 #include "terminal.h"
@@ -185,7 +185,7 @@ static const struct schema line_shape = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("time", STRING, NULL),
 	    { .name = "kind",
-		.type = SHAPE_STRING,
+		.type = SCHEMA_STRING,
 		.choices = (const char *const[]){ "info", "bad", "good",
 		    "warning", NULL } },
 	    SCHEMA_IS("message", STRING, NULL),
@@ -234,7 +234,7 @@ const struct cli_command cmd_overseer = {
 	.flags = overseer_flags,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SHAPE_ONE,
+	.shape = &(const struct schema_field){ .type = SCHEMA_ONE,
 	    .of = &overseer_shape },
 	.run = overseer_run,
 };

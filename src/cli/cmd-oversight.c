@@ -17,7 +17,7 @@
 #include "oversight-shape.h"
 #include "remote.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 #include "thresholds.h"
 
 enum {
@@ -160,7 +160,7 @@ static const struct schema_field oversight_choices[] = {
 
 static const struct schema oversight_either = { .fields = oversight_choices };
 
-static const struct schema_field oversight_shape = { .type = SHAPE_ONE,
+static const struct schema_field oversight_shape = { .type = SCHEMA_ONE,
 	.of = &oversight_either };
 
 const struct cli_command cmd_oversight = {

@@ -5,7 +5,7 @@
 #include "commands.h"
 #include "errtext.h"
 #include "launcher.h"
-#include "shape.h"
+#include "schema.h"
 
 static int
 pane_run(struct cli *cli, const struct cli_args *args)
@@ -29,6 +29,6 @@ const struct cli_command cmd_pane = {
 	.hidden = true,
 	.min_args = 1,
 	.max_args = 1,
-	.shape = &(const struct schema_field){ .type = SHAPE_ANY },
+	.shape = &(const struct schema_field){ .type = SCHEMA_ANY },
 	.run = pane_run,
 };

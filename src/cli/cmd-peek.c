@@ -11,7 +11,7 @@
 #include "roster.h"
 #include "sessions.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 #include "text.h"
 #include "worker.h"
 
@@ -175,7 +175,7 @@ const struct cli_command cmd_peek = {
 	.flags = peek_flags,
 	.max_args = 1,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
 	    .of = &peek_shape },
 	.run = peek_run,
 };

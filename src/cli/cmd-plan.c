@@ -18,7 +18,7 @@
 #include "plan-send.h"
 #include "plan-set.h"
 #include "remote.h"
-#include "shape.h"
+#include "schema.h"
 #include "strv.h"
 #include "table.h"
 #include "text.h"
@@ -314,6 +314,6 @@ const struct cli_command cmd_plan = {
 	.max_args = 2,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(
-	    const struct schema_field){ .type = SHAPE_ONE, .of = &plan_forms },
+	    const struct schema_field){ .type = SCHEMA_ONE, .of = &plan_forms },
 	.run = plan_run,
 };

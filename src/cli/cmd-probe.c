@@ -21,7 +21,7 @@
 #include "commands.h"
 #include "file.h"
 #include "mem.h"
-#include "shape.h"
+#include "schema.h"
 #include "text.h"
 
 /* Connect, and send the word (NULL = nothing). Negative errno. */
@@ -170,6 +170,6 @@ const struct cli_command cmd_probe = {
 	.hidden = true,
 	.min_args = 2,
 	.max_args = 3,
-	.shape = &(const struct schema_field){ .type = SHAPE_ANY },
+	.shape = &(const struct schema_field){ .type = SCHEMA_ANY },
 	.run = probe_run,
 };

@@ -7,7 +7,7 @@
 #include "commands.h"
 #include "errtext.h"
 #include "outside.h"
-#include "shape.h"
+#include "schema.h"
 #include "strv.h"
 
 static int
@@ -36,6 +36,6 @@ const struct cli_command cmd_proxy = {
 	.hidden = true,
 	.min_args = 4,
 	.max_args = 65536,
-	.shape = &(const struct schema_field){ .type = SHAPE_ANY },
+	.shape = &(const struct schema_field){ .type = SCHEMA_ANY },
 	.run = proxy_main,
 };

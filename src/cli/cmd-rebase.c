@@ -9,7 +9,7 @@
 #include "json.h"
 #include "remote.h"
 #include "roster.h"
-#include "shape.h"
+#include "schema.h"
 #include "worker.h"
 
 /* Paths in conflict, from the index. No git of ours runs in a clone, whose
@@ -91,7 +91,7 @@ const struct cli_command cmd_rebase = {
 	.max_args = 1,
 	.method = "worker.rebase",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
 	    .of = &rebase_shape },
 	.run = rebase_run,
 };

@@ -11,7 +11,7 @@
 #include "mem.h"
 #include "remote.h"
 #include "roster.h"
-#include "shape.h"
+#include "schema.h"
 #include "worker.h"
 
 enum {
@@ -125,7 +125,7 @@ reset_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema word_shape = {
-	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
+	.fields = &(const struct schema_field){ .type = SCHEMA_STRING },
 };
 
 static const struct schema reset_shape = {
@@ -160,7 +160,7 @@ const struct cli_command cmd_reset = {
 	.repairs = true,
 	.method = "worker.reset",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
 	    .of = &reset_shape },
 	.run = reset_run,
 };

@@ -14,7 +14,7 @@
 #include "mem.h"
 #include "remote.h"
 #include "roster.h"
-#include "shape.h"
+#include "schema.h"
 #include "terminal.h"
 #include "text.h"
 #include "worker.h"
@@ -305,7 +305,7 @@ const struct cli_command cmd_review = {
 	.max_args = 1,
 	.method = "worker.review",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
 	    .of = &review_shape },
 	.run = review_run,
 };

@@ -17,7 +17,7 @@
 #include "progress.h"
 #include "roster.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 #include "strv.h"
 #include "table.h"
 #include "terminal.h"
@@ -452,13 +452,13 @@ salvage_run(struct cli *cli, const struct cli_args *args)
 	    args->list[0]);
 }
 
-#define REF                                         \
-	{                                           \
-		.name = "ref", .type = SHAPE_STRING \
+#define REF                                          \
+	{                                            \
+		.name = "ref", .type = SCHEMA_STRING \
 	}
-#define COMMIT                                             \
-	{                                                  \
-		.name = "commit_sha", .type = SHAPE_STRING \
+#define COMMIT                                              \
+	{                                                   \
+		.name = "commit_sha", .type = SCHEMA_STRING \
 	}
 
 static const struct schema listed_shape = {
@@ -526,7 +526,7 @@ const struct cli_command cmd_salvage = {
 	.min_args = 1,
 	.max_args = REFS_MAX + 1,
 	.needs = CLI_NEEDS_REPO,
-	.shape = &(const struct schema_field){ .type = SHAPE_ONE,
+	.shape = &(const struct schema_field){ .type = SCHEMA_ONE,
 	    .of = &salvage_shape },
 	.run = salvage_run,
 };

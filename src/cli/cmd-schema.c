@@ -4,7 +4,7 @@
 #include "commands.h"
 #include "json.h"
 #include "mem.h"
-#include "shape.h"
+#include "schema.h"
 #include "text.h"
 
 enum {
@@ -35,7 +35,7 @@ static const struct schema error_shape = {
 	.help = "printed by any command that fails\n",
 };
 
-static const struct schema_field error_field = { .type = SHAPE_OBJECT,
+static const struct schema_field error_field = { .type = SCHEMA_OBJECT,
 	.of = &error_shape };
 
 /* --- commands -------------------------------------------------------- */
@@ -49,13 +49,13 @@ print_commands(struct cli *cli, const struct cli_args *args)
 		command = cli_find(args->list[0]);
 		if (command == NULL)
 			return cli_unknown_command(cli, args->list[0]);
-		cli->result = shape_schema(cli_shape(command));
+		cli->result = schema_print(cli_shape(command));
 	} else {
 		cli->result = json_object_new_object();
 		for (size_t i = 0; cli_commands[i] != NULL; i++)
 			json_set(cli->result, cli_commands[i]->name,
-			    shape_schema(cli_shape(cli_commands[i])));
-		json_set(cli->result, "error", shape_schema(&error_field));
+			    schema_print(cli_shape(cli_commands[i])));
+		json_set(cli->result, "error", schema_print(&error_field));
 	}
 	return CLI_OK;
 }
@@ -77,7 +77,7 @@ callers_json(const struct api_method *m)
 static struct json_object *
 method_json(const struct api_method *m)
 {
-	const struct schema_field params = { .type = SHAPE_OBJECT,
+	const struct schema_field params = { .type = SCHEMA_OBJECT,
 		.of = m->params };
 	struct json_object *json = json_object_new_object();
 	struct json_object *errors = json_object_new_object();
@@ -85,8 +85,8 @@ method_json(const struct api_method *m)
 	for (const enum api_error *e = m->errors; *e != 0; e++)
 		json_set_int(errors, api_error_word(m, (int)*e), *e);
 	json_set_string(json, "help", m->help);
-	json_set(json, "params", shape_schema(&params));
-	json_set(json, "result", shape_schema(m->result));
+	json_set(json, "params", schema_print(&params));
+	json_set(json, "result", schema_print(m->result));
 	json_set(json, "errors", errors);
 	json_set_bool(json, "oneshot", m->flags & API_ONESHOT);
 	json_set(json, "callers", callers_json(m));
@@ -160,6 +160,6 @@ const struct cli_command cmd_schema = {
 	    "(stream).\n",
 	.flags = schema_flags,
 	.max_args = 1,
-	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT },
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT },
 	.run = schema_run,
 };

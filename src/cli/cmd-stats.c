@@ -12,7 +12,7 @@
 #include "mem.h"
 #include "perf-stats.h"
 #include "remote.h"
-#include "shape.h"
+#include "schema.h"
 #include "since.h"
 #include "table.h"
 #include "text.h"

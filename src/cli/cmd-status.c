@@ -22,7 +22,7 @@
 #include "roster.h"
 #include "sessions.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 #include "status-auto.h"
 #include "status-goals.h"
 #include "status-overseer.h"
@@ -502,11 +502,11 @@ static const struct schema status_shape = {
 		"what needs a person now, the most urgent first",
 		.of = &view_need_schema),
 	    { .name = "summary",
-		.type = SHAPE_MAP,
+		.type = SCHEMA_MAP,
 		.of =
 		    &(const struct schema){
 			.fields =
-			    &(const struct schema_field){ .type = SHAPE_INT },
+			    &(const struct schema_field){ .type = SCHEMA_INT },
 		    },
 		.help = "workers by status" },
 	    SCHEMA_END,
@@ -523,7 +523,7 @@ const struct cli_command cmd_status = {
 	    "you and what to type. Only\nreads what was saved, so it is "
 	    "fast and works without a daemon.\n",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT | CLI_DAEMON_DOES,
-	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
 	    .of = &status_shape },
 	.run = status_run,
 };

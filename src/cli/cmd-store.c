@@ -16,7 +16,7 @@
 #include "mem.h"
 #include "progress.h"
 #include "remote.h"
-#include "shape.h"
+#include "schema.h"
 #include "strv.h"
 #include "table.h"
 #include "verbs.h"

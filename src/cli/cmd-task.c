@@ -12,7 +12,7 @@
 #include "json.h"
 #include "mem.h"
 #include "remote.h"
-#include "shape.h"
+#include "schema.h"
 #include "source.h"
 #include "task-view.h"
 #include "taskbook.h"
@@ -380,7 +380,7 @@ const struct cli_command cmd_task = {
 	.min_args = 0,
 	.max_args = 1001,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
 	    .of = &task_view_shape },
 	.run = task_run,
 };

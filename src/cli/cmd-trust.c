@@ -9,7 +9,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "shape.h"
+#include "schema.h"
 
 enum {
 	FLAG_ONBOARDING
@@ -102,7 +102,7 @@ const struct cli_command cmd_trust = {
 	.flags = trust_flags,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO,
-	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
 	    .of = &trust_shape },
 	.run = trust_run,
 };

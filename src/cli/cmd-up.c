@@ -27,7 +27,7 @@
 #include "procref.h"
 #include "remote.h"
 #include "sessions.h"
-#include "shape.h"
+#include "schema.h"
 #include "sibling.h"
 #include "start-facts.h"
 #include "strv.h"
@@ -298,6 +298,6 @@ const struct cli_command cmd_up = {
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape =
-	    &(const struct schema_field){ .type = SHAPE_ONE, .of = &up_shape },
+	    &(const struct schema_field){ .type = SCHEMA_ONE, .of = &up_shape },
 	.run = up_run,
 };

@@ -8,7 +8,7 @@
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
-#include "shape.h"
+#include "schema.h"
 #include "verify-run.h"
 
 #define TOLD_MAX ((size_t)1024 * 1024)
@@ -44,6 +44,6 @@ const struct cli_command cmd_verify = {
 		"Standard input says which\ncommit is checked for what; the "
 		"result is printed as JSON. No command is run.\n",
 	.hidden = true,
-	.shape = &(const struct schema_field){ .type = SHAPE_ANY },
+	.shape = &(const struct schema_field){ .type = SCHEMA_ANY },
 	.run = verify_main,
 };

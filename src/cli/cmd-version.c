@@ -2,7 +2,7 @@
 
 #include "commands.h"
 #include "json.h"
-#include "shape.h"
+#include "schema.h"
 
 static int
 version_run(struct cli *cli, const struct cli_args *args)
@@ -29,7 +29,7 @@ const struct cli_command cmd_version = {
 	.summary = "show the version",
 	.shape =
 	    &(const struct schema_field){
-		.type = SHAPE_OBJECT,
+		.type = SCHEMA_OBJECT,
 		.of = &version_shape,
 	    },
 	.run = version_run,

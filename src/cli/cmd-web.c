@@ -10,7 +10,7 @@
 #include "mem.h"
 #include "remote.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 #include "text.h"
 #include "web-files.h"
 
@@ -149,7 +149,7 @@ const struct cli_command cmd_web = {
 	.method = "web.get",
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SHAPE_OBJECT,
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
 	    .of = &web_shape },
 	.run = web_run,
 };

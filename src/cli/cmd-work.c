@@ -15,7 +15,7 @@
 #include "plan-status.h"
 #include "priority.h"
 #include "remote.h"
-#include "shape.h"
+#include "schema.h"
 #include "text.h"
 #include "verbs.h"
 #include "word.h"
@@ -470,6 +470,6 @@ const struct cli_command cmd_work = {
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(
-	    const struct schema_field){ .type = SHAPE_ONE, .of = &work_forms },
+	    const struct schema_field){ .type = SCHEMA_ONE, .of = &work_forms },
 	.run = work_run,
 };

@@ -456,7 +456,7 @@ static const struct schema escape_shape = {
 	    SCHEMA_IS("group", STRING, NULL),
 	    SCHEMA_IS("words", STRING, "what it tries"),
 	    { .name = "verdict",
-		.type = SHAPE_STRING,
+		.type = SCHEMA_STRING,
 		.choices = (const char *const[]){ "held", "not_held",
 		    "no_evidence", NULL },
 		.help = "no_evidence: it fails without a sandbox too" },

@@ -9,7 +9,7 @@
 #ifndef DOCTOR_BOX_H
 #define DOCTOR_BOX_H
 
-#include "shape.h"
+#include "schema.h"
 
 struct doctor;
 

@@ -8,7 +8,7 @@
 #include "buf.h"
 #include "json.h"
 #include "mem.h"
-#include "shape.h"
+#include "schema.h"
 #include "spent-view.h"
 #include "taskbook.h"
 #include "text.h"

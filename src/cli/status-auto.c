@@ -11,7 +11,7 @@
 #include "lock.h"
 #include "mem.h"
 #include "moment.h"
-#include "shape.h"
+#include "schema.h"
 #include "source-choice.h"
 #include "spent-view.h"
 #include "status-auto.h"
@@ -406,10 +406,10 @@ status_auto_show(struct status *status)
 
 /* --- shapes ---------------------------------------------------------- */
 
-#define NULLABLE(member, kind, words)                                      \
-	{                                                                  \
-		.name = (member), .type = (kind), .flags = SHAPE_NULLABLE, \
-		.help = (words)                                            \
+#define NULLABLE(member, kind, words)                                       \
+	{                                                                   \
+		.name = (member), .type = (kind), .flags = SCHEMA_NULLABLE, \
+		.help = (words)                                             \
 	}
 
 static const struct schema dirty_shape = {
@@ -425,8 +425,8 @@ static const struct schema heartbeat_shape = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("timestamp_unix", INT, NULL),
 	    SCHEMA_IS("age_secs", INT, NULL),
-	    NULLABLE("phase", SHAPE_STRING, "what the daemon is doing"),
-	    NULLABLE("instance_id", SHAPE_STRING, NULL),
+	    NULLABLE("phase", SCHEMA_STRING, "what the daemon is doing"),
+	    NULLABLE("instance_id", SCHEMA_STRING, NULL),
 	    SCHEMA_IS("sequence", INT, NULL),
 	    SCHEMA_IS("lag_ms", INT, NULL),
 	    SCHEMA_IS("rss_kb", INT, NULL),
@@ -436,15 +436,15 @@ static const struct schema heartbeat_shape = {
 
 static const struct schema failure_shape = {
 	SCHEMA_FIELDS{
-	    NULLABLE("class", SHAPE_STRING, "see autod(8)"),
-	    NULLABLE("scope", SHAPE_STRING,
+	    NULLABLE("class", SCHEMA_STRING, "see autod(8)"),
+	    NULLABLE("scope", SCHEMA_STRING,
 		"daemon, fleet, worker, task or landing"),
-	    NULLABLE("worker", SHAPE_STRING, NULL),
-	    NULLABLE("task", SHAPE_STRING, NULL),
-	    NULLABLE("exit_status", SHAPE_INT, "of a command that failed"),
-	    NULLABLE("words", SHAPE_STRING, NULL),
-	    NULLABLE("at_unix", SHAPE_INT, NULL),
-	    NULLABLE("instance_id", SHAPE_STRING, NULL),
+	    NULLABLE("worker", SCHEMA_STRING, NULL),
+	    NULLABLE("task", SCHEMA_STRING, NULL),
+	    NULLABLE("exit_status", SCHEMA_INT, "of a command that failed"),
+	    NULLABLE("words", SCHEMA_STRING, NULL),
+	    NULLABLE("at_unix", SCHEMA_INT, NULL),
+	    NULLABLE("instance_id", SCHEMA_STRING, NULL),
 	    SCHEMA_END,
 	},
 };
@@ -459,11 +459,11 @@ const struct schema status_auto_shape = {
 	    SCHEMA_IS("tasks_completed", INT, "landed or no_changes, ever"),
 	    SCHEMA_IS("errors", INT, "hard failures, ever"),
 	    { .name = "outcomes",
-		.type = SHAPE_MAP,
+		.type = SCHEMA_MAP,
 		.of =
 		    &(const struct schema){
 			.fields =
-			    &(const struct schema_field){ .type = SHAPE_INT },
+			    &(const struct schema_field){ .type = SCHEMA_INT },
 		    },
 		.help = "tasks by outcome" },
 	    SCHEMA_IS("tasks_failed", INT, "failed or dead-letter, ever"),
@@ -471,16 +471,16 @@ const struct schema status_auto_shape = {
 	    SCHEMA_IS("tasks_waiting", INT, NULL),
 	    SCHEMA_IS(
 		"tasks_parked", INT, "over their budget; llmc task retry"),
-	    NULLABLE("tasks_todo", SHAPE_INT,
+	    NULLABLE("tasks_todo", SCHEMA_INT,
 		"files in the folder of tasks, if that is the source"),
 	    SCHEMA_IS("today", OBJECT, NULL, .of = &status_usage_day_shape),
-	    NULLABLE("last_task_assignment_unix", SHAPE_INT, NULL),
-	    NULLABLE("last_task_completion_unix", SHAPE_INT, NULL),
-	    NULLABLE("paused", SHAPE_STRING, "why no task is assigned"),
+	    NULLABLE("last_task_assignment_unix", SCHEMA_INT, NULL),
+	    NULLABLE("last_task_completion_unix", SCHEMA_INT, NULL),
+	    NULLABLE("paused", SCHEMA_STRING, "why no task is assigned"),
 	    SCHEMA_OR_NULL("source_repo_dirty", OBJECT,
 		"landings wait for a clean checkout", .of = &dirty_shape),
-	    NULLABLE("outage_since_unix", SHAPE_INT, NULL),
-	    NULLABLE("next_deadline_unix", SHAPE_INT,
+	    NULLABLE("outage_since_unix", SCHEMA_INT, NULL),
+	    NULLABLE("next_deadline_unix", SCHEMA_INT,
 		"when the first thing that waits continues"),
 	    SCHEMA_OR_NULL("heartbeat", OBJECT, NULL, .of = &heartbeat_shape),
 	    SCHEMA_OR_NULL("failure", OBJECT, "why the daemon stopped",

@@ -8,7 +8,7 @@
 #include "json.h"
 #include "mem.h"
 #include "plan-digest.h"
-#include "shape.h"
+#include "schema.h"
 #include "status-goals.h"
 #include "status.h"
 #include "table.h"
@@ -66,7 +66,7 @@ show_goals(struct cli *cli, struct json_object *digest)
 void
 status_goals_show(struct status *s)
 {
-	const struct schema_field shape = { .type = SHAPE_OBJECT,
+	const struct schema_field shape = { .type = SCHEMA_OBJECT,
 		.of = &plan_digest_shape };
 	struct json_object *digest = s->state.goals;
 	const char *off = json_string_or(digest, "off", NULL);
@@ -74,7 +74,7 @@ status_goals_show(struct status *s)
 	struct cli *cli = s->cli;
 
 	/* Another version of llmc may have written it. */
-	if (digest == NULL || shape_check(&shape, digest, "", NULL) < 0)
+	if (digest == NULL || schema_check(&shape, digest, "", NULL) < 0)
 		return;
 	json_set(cli->result, "goals", json_object_get(digest));
 	if (off == NULL &&

@@ -10,7 +10,7 @@
 #include "mem.h"
 #include "moment.h"
 #include "overseer-files.h"
-#include "shape.h"
+#include "schema.h"
 #include "status-overseer.h"
 #include "status.h"
 #include "text.h"
@@ -298,17 +298,17 @@ status_overseer_show(
 
 /* --- shapes ---------------------------------------------------------- */
 
-#define NULLABLE(member, kind, words)                                      \
-	{                                                                  \
-		.name = (member), .type = (kind), .flags = SHAPE_NULLABLE, \
-		.help = (words)                                            \
+#define NULLABLE(member, kind, words)                                       \
+	{                                                                   \
+		.name = (member), .type = (kind), .flags = SCHEMA_NULLABLE, \
+		.help = (words)                                             \
 	}
 
 static const struct schema daemon_shape = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("pid", INT, NULL),
 	    SCHEMA_IS("uptime_secs", INT, NULL),
-	    NULLABLE("instance_id", SHAPE_STRING, NULL),
+	    NULLABLE("instance_id", SCHEMA_STRING, NULL),
 	    SCHEMA_IS("adopted", BOOL, "it ran before this overseer"),
 	    SCHEMA_IS("told_to_end", BOOL, NULL),
 	    SCHEMA_END,
@@ -322,24 +322,24 @@ const struct schema status_overseer_shape = {
 		"Starting, Running, Remediating, Terminated, ..., or "
 		"\"not running\": it crashed or was killed"),
 	    NULLABLE(
-		"registered_state", SHAPE_STRING, "state that it wrote last"),
-	    NULLABLE("pid", SHAPE_INT, NULL),
-	    NULLABLE("uptime_secs", SHAPE_INT, NULL),
-	    NULLABLE("instance_id", SHAPE_STRING, NULL),
-	    NULLABLE("version", SHAPE_STRING, NULL),
+		"registered_state", SCHEMA_STRING, "state that it wrote last"),
+	    NULLABLE("pid", SCHEMA_INT, NULL),
+	    NULLABLE("uptime_secs", SCHEMA_INT, NULL),
+	    NULLABLE("instance_id", SCHEMA_STRING, NULL),
+	    NULLABLE("version", SCHEMA_STRING, NULL),
+	    NULLABLE("until_ms", SCHEMA_INT,
+		"when Waiting: milliseconds since 1970"),
 	    NULLABLE(
-		"until_ms", SHAPE_INT, "when Waiting: milliseconds since 1970"),
-	    NULLABLE(
-		"exit_status", SHAPE_INT, "when Terminated; see overseer(8)"),
+		"exit_status", SCHEMA_INT, "when Terminated; see overseer(8)"),
 	    SCHEMA_OR_NULL("daemon", OBJECT, "daemon that it watches",
 		.of = &daemon_shape),
 	    SCHEMA_IS(
 		"attempt", INT, "remediations since the last healthy run"),
-	    NULLABLE("failure", SHAPE_STRING, "reason of the last failure"),
+	    NULLABLE("failure", SCHEMA_STRING, "reason of the last failure"),
 	    SCHEMA_IS("events", LIST, "its last messages"),
-	    NULLABLE("manual_intervention", SHAPE_STRING,
+	    NULLABLE("manual_intervention", SCHEMA_STRING,
 		"file of a remediation that asks for a person"),
-	    NULLABLE("fix", SHAPE_STRING, "what to do"),
+	    NULLABLE("fix", SCHEMA_STRING, "what to do"),
 	    SCHEMA_END,
 	},
 };

@@ -6,7 +6,7 @@
 #include "daybook.h"
 #include "json.h"
 #include "mem.h"
-#include "shape.h"
+#include "schema.h"
 #include "spent-view.h"
 #include "status-usage.h"
 #include "status.h"

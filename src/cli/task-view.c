@@ -13,7 +13,7 @@
 #include "moment.h"
 #include "priority.h"
 #include "roster.h"
-#include "shape.h"
+#include "schema.h"
 #include "spent-view.h"
 #include "table.h"
 #include "task-view.h"
@@ -381,15 +381,15 @@ task_view_show(struct cli *cli, struct json_object *entry)
 
 /* --- shapes ---------------------------------------------------------- */
 
-#define STRING_OR_NULL(member, words)                    \
-	{                                                \
-		.name = (member), .type = SHAPE_STRING,  \
-		.flags = SHAPE_NULLABLE, .help = (words) \
+#define STRING_OR_NULL(member, words)                     \
+	{                                                 \
+		.name = (member), .type = SCHEMA_STRING,  \
+		.flags = SCHEMA_NULLABLE, .help = (words) \
 	}
 static const struct schema source_shape = {
 	SCHEMA_FIELDS{
 	    { .name = "kind",
-		.type = SHAPE_STRING,
+		.type = SCHEMA_STRING,
 		.choices = (const char *const[]){ "command", "files", "folder",
 		    NULL } },
 	    SCHEMA_IS("where", STRING, NULL),

@@ -8,7 +8,7 @@
 #include "errtext.h"
 #include "mem.h"
 #include "price.h"
-#include "record.h"
+#include "schema.h"
 
 const char *const cost_source_words[] = {
 	[COST_UNKNOWN] = "unknown",
@@ -65,7 +65,7 @@ spent_source(const struct spent *spent)
 							  COST_REPORTED;
 }
 
-#define SPENT(key, member) RECORD_FIELD(struct spent, key, member)
+#define SPENT(key, member) SCHEMA_FIELD(struct spent, key, member)
 
 static const struct schema_field spent_fields[] = {
 	SPENT("cost", cost),
@@ -183,11 +183,11 @@ account_update(struct account *account, const struct usage *total,
 /* --- records --------------------------------------------------------- */
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct account, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct account, key, member, ##__VA_ARGS__)
 
 static const struct schema_field fields[] = {
-	FIELD("transcript", transcript, .flags = RECORD_REQUIRED),
-	FIELD("from_ms", from_ms, .flags = RECORD_CLAMP),
+	FIELD("transcript", transcript, .flags = SCHEMA_REQUIRED),
+	FIELD("from_ms", from_ms, .flags = SCHEMA_CLAMP),
 	FIELD("worker", worker),
 	FIELD("task", task),
 	FIELD("day", day),

@@ -13,15 +13,15 @@
 #define GOAL                      \
 	SCHEMA_IS("goal", STRING, \
 	    "its id, or four letters or more of it that no other has")
-#define TEXT(member, most, words)                                      \
-	{                                                              \
-		.name = (member), .type = SHAPE_STRING, .max = (most), \
-		.flags = SHAPE_OPTIONAL, .help = (words)               \
+#define TEXT(member, most, words)                                       \
+	{                                                               \
+		.name = (member), .type = SCHEMA_STRING, .max = (most), \
+		.flags = SCHEMA_OPTIONAL, .help = (words)               \
 	}
 #define PRIORITY                                                         \
 	{                                                                \
-		.name = "priority", .type = SHAPE_STRING,                \
-		.choices = priority_words, .flags = SHAPE_OPTIONAL,      \
+		.name = "priority", .type = SCHEMA_STRING,               \
+		.choices = priority_words, .flags = SCHEMA_OPTIONAL,     \
 		.help = "how soon its work is wanted; if absent, normal" \
 	}
 
@@ -142,16 +142,16 @@ const struct schema api_goal_tick_params = {
 /* --- results --------------------------------------------------------- */
 
 #define RESULT_GOAL SCHEMA_IS("goal", STRING, "its id")
-#define RESULT_STATUS                                   \
-	{                                               \
-		.name = "status", .type = SHAPE_STRING, \
-		.choices = goal_status_words            \
+#define RESULT_STATUS                                    \
+	{                                                \
+		.name = "status", .type = SCHEMA_STRING, \
+		.choices = goal_status_words             \
 	}
-#define RESULT_SUMMARY                                               \
-	{                                                            \
-		.name = "summary", .type = SHAPE_OBJECT,             \
-		.of = &plan_summary_schema, .flags = SHAPE_NULLABLE, \
-		.help = "null: its plan cannot be read"              \
+#define RESULT_SUMMARY                                                \
+	{                                                             \
+		.name = "summary", .type = SCHEMA_OBJECT,             \
+		.of = &plan_summary_schema, .flags = SCHEMA_NULLABLE, \
+		.help = "null: its plan cannot be read"               \
 	}
 
 const struct schema api_goal_changed = {
@@ -172,7 +172,7 @@ const struct schema api_plan_drafted = {
 	    RESULT_GOAL,
 	    SCHEMA_IS("version", INT, "of its plan now"),
 	    { .name = "state",
-		.type = SHAPE_STRING,
+		.type = SCHEMA_STRING,
 		.choices =
 		    (const char *const[]){ "none", "asked", "ready", NULL },
 		.help = "asked: the planner makes it" },
@@ -248,7 +248,7 @@ static const struct schema assignment_counts = {
 static const struct schema status = {
 	SCHEMA_FIELDS{
 	    { .name = "state",
-		.type = SHAPE_STRING,
+		.type = SCHEMA_STRING,
 		.choices = (const char *const[]){ "off", "open", "safe", NULL },
 		.help =
 		    "safe: the records of goals cannot be used, and nothing is "

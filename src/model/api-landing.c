@@ -58,17 +58,17 @@ const struct schema api_landing_revert_params = {
 
 #define LANDING_COMMIT                                                    \
 	{                                                                 \
-		.name = "commit_sha", .type = SHAPE_STRING,               \
-		.flags = SHAPE_NULLABLE,                                  \
+		.name = "commit_sha", .type = SCHEMA_STRING,              \
+		.flags = SCHEMA_NULLABLE,                                 \
 		.help = "what landed; empty when it had already landed, " \
 			"null when nothing did"                           \
 	}
 #define LANDING_BRANCH \
 	SCHEMA_IS("landing_branch", STRING, "the branch that work lands on")
-#define LANDING_MESSAGE                                         \
-	{                                                       \
-		.name = "commit_message", .type = SHAPE_STRING, \
-		.flags = SHAPE_NULLABLE                         \
+#define LANDING_MESSAGE                                          \
+	{                                                        \
+		.name = "commit_message", .type = SCHEMA_STRING, \
+		.flags = SCHEMA_NULLABLE                         \
 	}
 #define LANDING_CONFLICT                             \
 	SCHEMA_IS("needs_conflict_resolution", BOOL, \
@@ -91,7 +91,7 @@ static const struct schema_field accepted_fields[] = {
 	LANDING_BRANCH,
 	ITEM("commit_message", message),
 	{ .name = "status",
-	    .type = SHAPE_STRING,
+	    .type = SCHEMA_STRING,
 	    .choices = (const char *const[]){ "idle", "rebasing", NULL } },
 	ITEM("needs_conflict_resolution", conflict,
 	    .help = "the worker resolves a conflict first"),
@@ -111,7 +111,7 @@ static const struct schema rebased = {
 	    LANDING_BRANCH,
 	    LANDING_MESSAGE,
 	    { .name = "status",
-		.type = SHAPE_STRING,
+		.type = SCHEMA_STRING,
 		.choices =
 		    (const char *const[]){ "needs_review", "rebasing", NULL } },
 	    LANDING_CONFLICT,
@@ -135,8 +135,8 @@ static const struct schema reviewed = {
 		"files with changes that are in none of its commits"),
 	    SCHEMA_MAY_OR_NULL("commit_message", STRING, NULL),
 	    { .name = "status",
-		.type = SHAPE_STRING,
-		.flags = SHAPE_OPTIONAL,
+		.type = SCHEMA_STRING,
+		.flags = SCHEMA_OPTIONAL,
 		.choices =
 		    (const char *const[]){ "needs_review", "rebasing", NULL },
 		.help = "status of finished work after the rebase" },

@@ -7,18 +7,19 @@
 #include <stddef.h>
 
 #include "plan-text.h"
-#include "shape.h"
+#include "schema.h"
 
-#define RESULT(members)                                \
-	{                                              \
-		.type = SHAPE_OBJECT, .of = &(members) \
+#define RESULT(members)                                 \
+	{                                               \
+		.type = SCHEMA_OBJECT, .of = &(members) \
 	}
 
 /* A parameter that is a list of texts. */
-#define API_PLAN_LIST(member, words)                                           \
-	{                                                                      \
-		.name = (member), .type = SCHEMA_LIST, .size = PLAN_LINE_MAX,  \
-		.max = PLAN_LIST_MAX, .flags = SHAPE_OPTIONAL, .help = (words) \
+#define API_PLAN_LIST(member, words)                                          \
+	{                                                                     \
+		.name = (member), .type = SCHEMA_LIST, .size = PLAN_LINE_MAX, \
+		.max = PLAN_LIST_MAX, .flags = SCHEMA_OPTIONAL,               \
+		.help = (words)                                               \
 	}
 
 #define WORKER SCHEMA_IS("worker", STRING, "name of a worker")

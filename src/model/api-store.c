@@ -11,12 +11,12 @@
 #define WORDS(member, words)                                                  \
 	{                                                                     \
 		.name = (member), .type = SCHEMA_LIST, .size = PLAN_LINE_MAX, \
-		.max = 100, .flags = SHAPE_OPTIONAL, .help = (words)          \
+		.max = 100, .flags = SCHEMA_OPTIONAL, .help = (words)         \
 	}
-#define RECORDS                                                              \
-	{                                                                    \
-		.name = "events", .type = SHAPE_ARRAY, .of = &event_records, \
-		.help = "the oldest is first"                                \
+#define RECORDS                                                               \
+	{                                                                     \
+		.name = "events", .type = SCHEMA_ARRAY, .of = &event_records, \
+		.help = "the oldest is first"                                 \
 	}
 
 static const struct schema event_records = { .fields = &event_record_schema };
@@ -38,9 +38,9 @@ const struct schema api_store_sql_params = {
 };
 
 /* The cells of one row. */
-static const struct schema cell = { SCHEMA_FIELDS{ { .type = SHAPE_ANY } } };
+static const struct schema cell = { SCHEMA_FIELDS{ { .type = SCHEMA_ANY } } };
 static const struct schema row = {
-	SCHEMA_FIELDS{ { .type = SHAPE_ARRAY, .of = &cell } },
+	SCHEMA_FIELDS{ { .type = SCHEMA_ARRAY, .of = &cell } },
 };
 
 static const struct schema report = {
@@ -54,9 +54,9 @@ static const struct schema report = {
 	    SCHEMA_MAY("file", STRING, "export: that was written"),
 	    WORDS("columns", "sql: their names"),
 	    { .name = "rows",
-		.type = SHAPE_ARRAY,
+		.type = SCHEMA_ARRAY,
 		.of = &row,
-		.flags = SHAPE_OPTIONAL,
+		.flags = SCHEMA_OPTIONAL,
 		.help = "sql: a list of values each" },
 	    SCHEMA_MAY("truncated", BOOL, "sql: there are more rows"),
 	    SCHEMA_END,
@@ -109,7 +109,7 @@ static const struct schema reasons = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("subject", STRING, NULL),
 	    { .name = "kind",
-		.type = SHAPE_STRING,
+		.type = SCHEMA_STRING,
 		.choices = (const char *const[]){ "assignment", "worker",
 		    "task", "node", NULL },
 		.help = "what it is" },

@@ -79,7 +79,7 @@ static const struct schema retried = {
 	SCHEMA_FIELDS{
 	    RESULT_TASK,
 	    { .name = "status",
-		.type = SHAPE_STRING,
+		.type = SCHEMA_STRING,
 		.choices = (const char *const[]){ "waiting", "todo", NULL } },
 	    SCHEMA_END,
 	},
@@ -91,7 +91,7 @@ static const struct schema dropped = {
 	SCHEMA_FIELDS{
 	    RESULT_TASK,
 	    { .name = "status",
-		.type = SHAPE_STRING,
+		.type = SCHEMA_STRING,
 		.choices = (const char *const[]){ "aborted", "dropped", NULL },
 		.help = "aborted: it was in progress or waited for a worker" },
 	    SCHEMA_END,
@@ -104,7 +104,7 @@ static const struct schema aborted = {
 	SCHEMA_FIELDS{
 	    RESULT_TASK,
 	    { .name = "status",
-		.type = SHAPE_STRING,
+		.type = SCHEMA_STRING,
 		.choices = (const char *const[]){ "aborted", NULL } },
 	    SCHEMA_END,
 	},

@@ -9,60 +9,60 @@
 
 /* An id of the tool call, by which a call that is made again after the daemon
  * was away is known. llmc mcp adds it; the agent does not see it. */
-#define CALL                                                           \
-	{                                                              \
-		.name = "call", .type = SHAPE_STRING, .max = 256,      \
-		.flags = SHAPE_OPTIONAL, .help = "id of the tool call" \
+#define CALL                                                            \
+	{                                                               \
+		.name = "call", .type = SCHEMA_STRING, .max = 256,      \
+		.flags = SCHEMA_OPTIONAL, .help = "id of the tool call" \
 	}
 /* The daemon adds it; what a caller sends is replaced. */
-#define SELF                                                        \
-	{                                                           \
-		.name = "worker", .type = SHAPE_STRING,             \
-		.flags = SHAPE_OPTIONAL, .help = "whose call it is" \
+#define SELF                                                         \
+	{                                                            \
+		.name = "worker", .type = SCHEMA_STRING,             \
+		.flags = SCHEMA_OPTIONAL, .help = "whose call it is" \
 	}
-#define TEXT(member, bytes, words)                                \
-	{                                                         \
-		.name = (member), .type = SHAPE_STRING, .min = 1, \
-		.max = (bytes), .help = (words)                   \
+#define TEXT(member, bytes, words)                                 \
+	{                                                          \
+		.name = (member), .type = SCHEMA_STRING, .min = 1, \
+		.max = (bytes), .help = (words)                    \
 	}
-#define MAY_TEXT(member, bytes, words)                                  \
-	{                                                               \
-		.name = (member), .type = SHAPE_STRING, .max = (bytes), \
-		.flags = SHAPE_OPTIONAL, .help = (words)                \
+#define MAY_TEXT(member, bytes, words)                                   \
+	{                                                                \
+		.name = (member), .type = SCHEMA_STRING, .max = (bytes), \
+		.flags = SCHEMA_OPTIONAL, .help = (words)                \
 	}
-#define MAY_WORD(member, list, words)                                      \
-	{                                                                  \
-		.name = (member), .type = SHAPE_STRING, .choices = (list), \
-		.flags = SHAPE_OPTIONAL, .help = (words)                   \
+#define MAY_WORD(member, list, words)                                       \
+	{                                                                   \
+		.name = (member), .type = SCHEMA_STRING, .choices = (list), \
+		.flags = SCHEMA_OPTIONAL, .help = (words)                   \
 	}
 /* A word that the handler may understand in other spellings too. */
-#define MAY_SAY(member, list, words)                               \
-	{                                                          \
-		.name = (member), .type = SHAPE_STRING, .max = 64, \
-		.choices = (list), .help = (words),                \
-		.flags = SHAPE_OPTIONAL | SHAPE_ADVICE             \
+#define MAY_SAY(member, list, words)                                \
+	{                                                           \
+		.name = (member), .type = SCHEMA_STRING, .max = 64, \
+		.choices = (list), .help = (words),                 \
+		.flags = SCHEMA_OPTIONAL | SCHEMA_ADVICE            \
 	}
-#define MAY_INT(member, low, high, words)                               \
-	{                                                               \
-		.name = (member), .type = SHAPE_INT, .min = (low),      \
-		.max = (high), .flags = SHAPE_OPTIONAL, .help = (words) \
-	}
-#define MAY_STRINGS(member, count, words)                                \
+#define MAY_INT(member, low, high, words)                                \
 	{                                                                \
-		.name = (member), .type = SCHEMA_LIST, .size = 4096,     \
-		.max = (count), .flags = SHAPE_OPTIONAL, .help = (words) \
+		.name = (member), .type = SCHEMA_INT, .min = (low),      \
+		.max = (high), .flags = SCHEMA_OPTIONAL, .help = (words) \
+	}
+#define MAY_STRINGS(member, count, words)                                 \
+	{                                                                 \
+		.name = (member), .type = SCHEMA_LIST, .size = 4096,      \
+		.max = (count), .flags = SCHEMA_OPTIONAL, .help = (words) \
 	}
 /* A list of strings, or one. */
 #define MAY_LINES(member, count, words)                              \
 	{                                                            \
 		.name = (member), .type = SCHEMA_LIST, .size = 4096, \
 		.max = (count), .help = (words),                     \
-		.flags = SHAPE_OPTIONAL | SHAPE_OR_STRING            \
+		.flags = SCHEMA_OPTIONAL | SCHEMA_OR_STRING          \
 	}
-#define MAY_LIST(member, shape, count, words)                            \
-	{                                                                \
-		.name = (member), .type = SCHEMA_ROWS, .of = &(shape),   \
-		.max = (count), .flags = SHAPE_OPTIONAL, .help = (words) \
+#define MAY_LIST(member, shape, count, words)                             \
+	{                                                                 \
+		.name = (member), .type = SCHEMA_ROWS, .of = &(shape),    \
+		.max = (count), .flags = SCHEMA_OPTIONAL, .help = (words) \
 	}
 
 #define BODY_MAX       65536
@@ -77,7 +77,7 @@ const struct schema api_team_no_params = { SCHEMA_FIELDS{
 /* --- reports ---------------------------------------------------------- */
 
 static const struct schema metric = { SCHEMA_FIELDS{
-    { .type = SHAPE_NUMBER, .flags = SHAPE_OR_STRING } } };
+    { .type = SCHEMA_NUMBER, .flags = SCHEMA_OR_STRING } } };
 static const char *const progress_levels[] = { "L0_operational",
 	"L1_plan_update", "L2_detail", NULL };
 static const char *const completion_words[] = { "complete", "partial", "failed",
@@ -116,9 +116,9 @@ const struct schema api_team_completion_params = {
 	    MAY_LIST("artifacts", artifact, 200, "files you have made"),
 	    MAY_LINES("blockers", 200, "what kept you from the rest"),
 	    { .name = "summary",
-		.type = SHAPE_STRING,
+		.type = SCHEMA_STRING,
 		.max = BODY_MAX,
-		.flags = SHAPE_OPTIONAL | SHAPE_WANTED,
+		.flags = SCHEMA_OPTIONAL | SCHEMA_WANTED,
 		.help = "what was accomplished" },
 	    MAY_LINES("warnings", 200, "what the reader should know"),
 	    SCHEMA_END,

@@ -13,16 +13,16 @@
 	    "id of its goal, or a part of it; needed if several " \
 	    "goals have a node of that id")
 #define NODE SCHEMA_IS("node", STRING, "its id, such as T1.2")
-#define REASON(words)                                                         \
-	{                                                                     \
-		.name = "reason", .type = SHAPE_STRING, .max = PLAN_TEXT_MAX, \
-		.flags = SHAPE_OPTIONAL, .help = (words)                      \
+#define REASON(words)                                                          \
+	{                                                                      \
+		.name = "reason", .type = SCHEMA_STRING, .max = PLAN_TEXT_MAX, \
+		.flags = SCHEMA_OPTIONAL, .help = (words)                      \
 	}
-#define PLACE                                                                \
-	{                                                                    \
-		.name = "place", .type = SHAPE_INT, .min = 1, .max = 100000, \
-		.flags = SHAPE_OPTIONAL,                                     \
-		.help = "among its siblings, from 1; if absent, the last"    \
+#define PLACE                                                                 \
+	{                                                                     \
+		.name = "place", .type = SCHEMA_INT, .min = 1, .max = 100000, \
+		.flags = SCHEMA_OPTIONAL,                                     \
+		.help = "among its siblings, from 1; if absent, the last"     \
 	}
 
 /* --- parameters ------------------------------------------------------ */
@@ -50,14 +50,14 @@ const struct schema api_work_update_params = {
 	    GOAL,
 	    NODE,
 	    { .name = "status",
-		.type = SHAPE_STRING,
-		.flags = SHAPE_OPTIONAL,
+		.type = SCHEMA_STRING,
+		.flags = SCHEMA_OPTIONAL,
 		.choices = (const char *const[]){ "done", "blocked", "queued",
 		    "cancelled", NULL },
 		.help = "queued: it is not blocked any more" },
 	    { .name = "priority",
-		.type = SHAPE_STRING,
-		.flags = SHAPE_OPTIONAL,
+		.type = SCHEMA_STRING,
+		.flags = SCHEMA_OPTIONAL,
 		.choices = (const char *const[]){ "urgent", "high", "normal",
 		    "low", "inherited", NULL },
 		.help = "inherited: that of the node above it" },
@@ -142,10 +142,10 @@ const struct schema api_work_assign_params = {
 
 #define RESULT_GOAL SCHEMA_IS("goal", STRING, "id of its goal")
 #define RESULT_NODE SCHEMA_IS("node", STRING, "its id")
-#define RESULT_STATUS                                   \
-	{                                               \
-		.name = "status", .type = SHAPE_STRING, \
-		.choices = node_status_words            \
+#define RESULT_STATUS                                    \
+	{                                                \
+		.name = "status", .type = SCHEMA_STRING, \
+		.choices = node_status_words             \
 	}
 const struct schema api_work_changed = {
 	SCHEMA_FIELDS{

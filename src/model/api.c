@@ -18,7 +18,7 @@
 #include "event.h"
 #include "mem.h"
 #include "rpc.h"
-#include "shape.h"
+#include "schema.h"
 
 #define WAIT_MAX_MS (7 * 24 * 3600 * (int64_t)1000)
 
@@ -146,8 +146,8 @@ static const struct schema nothing = {
 };
 
 static const struct schema_field nothing_result = {
-	.type = SHAPE_OBJECT,
-	.flags = SHAPE_NULLABLE,
+	.type = SCHEMA_OBJECT,
+	.flags = SCHEMA_NULLABLE,
 	.of = &nothing,
 	.help = "null: success is the whole answer",
 };
@@ -161,8 +161,8 @@ static const struct schema decision = {
 };
 
 static const struct schema_field hook_result = {
-	.type = SHAPE_OBJECT,
-	.flags = SHAPE_NULLABLE,
+	.type = SCHEMA_OBJECT,
+	.flags = SCHEMA_NULLABLE,
 	.of = &decision,
 	.help = "passed on to Claude Code unchanged; null: nothing to say",
 };
@@ -208,7 +208,7 @@ static const struct schema started = {
 	SCHEMA_FIELDS{
 	    RESULT_WORKER,
 	    { .name = "status",
-		.type = SHAPE_STRING,
+		.type = SCHEMA_STRING,
 		.choices = (const char *const[]){ "starting", NULL } },
 	    SCHEMA_IS("self_review_enabled", BOOL, NULL),
 	    SCHEMA_IS("worktree_path", STRING, NULL),
@@ -305,7 +305,7 @@ const struct schema api_info = {
 static const struct schema_field info_result = RESULT(api_info);
 
 static const struct schema_field stop_result = {
-	.type = SHAPE_INT,
+	.type = SCHEMA_INT,
 	.help = "process id of the daemon, which exits soon after",
 };
 

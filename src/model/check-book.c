@@ -11,36 +11,40 @@
 #include "id.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 
 #define DAY_MS    ((int64_t)24 * 60 * 60 * 1000)
 #define TREES_MAX 400 /* then the counters of a command are halved */
 
 #define RESULT(key, member, ...) \
-	RECORD_FIELD(struct check_result, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct check_result, key, member, ##__VA_ARGS__)
 #define COMMAND(key, member, ...) \
-	RECORD_FIELD(struct check_command, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct check_command, key, member, ##__VA_ARGS__)
 
 static const struct schema_field result_fields[] = {
-	RESULT("tree", tree, .flags = RECORD_REQUIRED),
-	RESULT("command", command, .flags = RECORD_REQUIRED),
-	RESULT("passes", passes, .flags = RECORD_CLAMP),
-	RESULT("fails", fails, .flags = RECORD_CLAMP),
-	RESULT("fails_row", fails_row, .flags = RECORD_CLAMP),
-	RESULT("unjudged", unjudged, .flags = RECORD_CLAMP),
-	RESULT("last_ms", last_ms, .flags = RECORD_CLAMP),
-	RESULT("passed_ms", passed_ms, .flags = RECORD_CLAMP),
-	RESULT("retry_ms", retry_ms, .flags = RECORD_CLAMP),
-	RESULT("took_ms", took_ms, .flags = RECORD_CLAMP),
+	RESULT("tree", tree, .flags = SCHEMA_REQUIRED),
+	RESULT("command", command, .flags = SCHEMA_REQUIRED),
+	RESULT("passes", passes, .flags = SCHEMA_CLAMP),
+	RESULT("fails", fails, .flags = SCHEMA_CLAMP),
+	RESULT("fails_row", fails_row, .flags = SCHEMA_CLAMP),
+	RESULT("unjudged", unjudged, .flags = SCHEMA_CLAMP),
+	RESULT("last_ms", last_ms, .flags = SCHEMA_CLAMP),
+	RESULT("passed_ms", passed_ms, .flags = SCHEMA_CLAMP),
+	RESULT("retry_ms", retry_ms, .flags = SCHEMA_CLAMP),
+	RESULT("took_ms", took_ms, .flags = SCHEMA_CLAMP),
 };
+static const struct schema result_schema = { .fields = result_fields,
+	.count = nitems(result_fields) };
 
 static const struct schema_field command_fields[] = {
-	COMMAND("command", command, .flags = RECORD_REQUIRED),
-	COMMAND("trees", trees, .flags = RECORD_CLAMP),
-	COMMAND("flaky", flaky, .flags = RECORD_CLAMP),
-	COMMAND("took_ms", took_ms, .flags = RECORD_CLAMP),
-	COMMAND("last_ms", last_ms, .flags = RECORD_CLAMP),
+	COMMAND("command", command, .flags = SCHEMA_REQUIRED),
+	COMMAND("trees", trees, .flags = SCHEMA_CLAMP),
+	COMMAND("flaky", flaky, .flags = SCHEMA_CLAMP),
+	COMMAND("took_ms", took_ms, .flags = SCHEMA_CLAMP),
+	COMMAND("last_ms", last_ms, .flags = SCHEMA_CLAMP),
 };
+static const struct schema command_schema = { .fields = command_fields,
+	.count = nitems(command_fields) };
 
 static int
 compare(
@@ -363,14 +367,12 @@ check_book_to_json(const struct check_book *book)
 
 	for (size_t i = 0; i < book->count; i++) {
 		item = json_object_new_object();
-		record_to_json(result_fields, nitems(result_fields),
-		    &book->results[i], item);
+		schema_add(&result_schema, &book->results[i], item);
 		json_object_array_add(results, item);
 	}
 	for (size_t i = 0; i < book->command_count; i++) {
 		item = json_object_new_object();
-		record_to_json(command_fields, nitems(command_fields),
-		    &book->commands[i], item);
+		schema_add(&command_schema, &book->commands[i], item);
 		json_object_array_add(commands, item);
 	}
 	json_set(json, "results", results);
@@ -396,8 +398,7 @@ parse_result(struct json_object *json, const char *at, struct check_book *book,
 	struct check_result read = { 0 }, *result;
 	int r;
 
-	r = record_from_json(
-	    result_fields, nitems(result_fields), json, at, &read, err);
+	r = schema_read(&result_schema, json, at, &read, err);
 	if (r < 0 || *read.tree == '\0' || *read.command == '\0' ||
 	    find(book, read.tree, read.command) != NULL) {
 		release_result(&read);
@@ -417,8 +418,7 @@ parse_command(struct json_object *json, const char *at, struct check_book *book,
 	struct check_command read = { 0 }, *command;
 	int r;
 
-	r = record_from_json(
-	    command_fields, nitems(command_fields), json, at, &read, err);
+	r = schema_read(&command_schema, json, at, &read, err);
 	if (r < 0 || *read.command == '\0' ||
 	    book->command_count == CHECK_BOOK_COMMANDS ||
 	    find_command(book, read.command) != NULL) {

@@ -9,7 +9,7 @@
 #include "daybook.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 
 void
 daybook_release(struct daybook *book)
@@ -128,15 +128,17 @@ daybook_task_cost(const struct daybook_day *day)
 }
 
 static const struct schema_field fields[] = {
-	RECORD_FIELD(struct daybook_day, "day", day, .flags = RECORD_REQUIRED),
-	RECORD_FIELD(struct daybook_day, "attempts", attempts),
-	RECORD_FIELD(struct daybook_day, "cost_hand", cost_of[DAYBOOK_HAND],
-	    .flags = RECORD_OMIT_UNSET),
-	RECORD_FIELD(struct daybook_day, "cost_planner",
-	    cost_of[DAYBOOK_PLANNER], .flags = RECORD_OMIT_UNSET),
-	RECORD_FIELD(struct daybook_day, "cost_repair", cost_of[DAYBOOK_REPAIR],
-	    .flags = RECORD_OMIT_UNSET),
+	SCHEMA_FIELD(struct daybook_day, "day", day, .flags = SCHEMA_REQUIRED),
+	SCHEMA_FIELD(struct daybook_day, "attempts", attempts),
+	SCHEMA_FIELD(struct daybook_day, "cost_hand", cost_of[DAYBOOK_HAND],
+	    .flags = SCHEMA_OMIT_UNSET),
+	SCHEMA_FIELD(struct daybook_day, "cost_planner",
+	    cost_of[DAYBOOK_PLANNER], .flags = SCHEMA_OMIT_UNSET),
+	SCHEMA_FIELD(struct daybook_day, "cost_repair", cost_of[DAYBOOK_REPAIR],
+	    .flags = SCHEMA_OMIT_UNSET),
 };
+static const struct schema schema = { .fields = fields,
+	.count = nitems(fields) };
 
 const struct schema daybook_table = { .fields = fields,
 	.count = nitems(fields) };
@@ -146,7 +148,7 @@ daybook_day_to_json(const struct daybook_day *day)
 {
 	struct json_object *json = json_object_new_object();
 
-	record_to_json(fields, nitems(fields), day, json);
+	schema_add(&schema, day, json);
 	spent_to_json(&day->spent, json);
 	return json;
 }
@@ -175,8 +177,7 @@ daybook_from_json(struct json_object *list, const char *at,
 		struct daybook_day day = { 0 };
 
 		json_path_index(&path, at, i);
-		r = record_from_json(
-		    fields, nitems(fields), json, path.data, &day, err);
+		r = schema_read(&schema, json, path.data, &day, err);
 		if (r == 0)
 			r = spent_from_json(json, path.data, &day.spent, err);
 		if (r == 0)

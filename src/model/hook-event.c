@@ -5,7 +5,7 @@
 #include "hook-event.h"
 #include "json.h"
 #include "mem.h"
-#include "shape.h"
+#include "schema.h"
 
 static const struct schema params_shape = {
 	SCHEMA_FIELDS{
@@ -57,9 +57,9 @@ int
 hook_event_read(
     struct json_object *params, struct hook_event *ret_event, struct err *err)
 {
-	const struct schema_field whole = { .type = SHAPE_OBJECT,
+	const struct schema_field whole = { .type = SCHEMA_OBJECT,
 		.of = &params_shape };
-	int r = shape_check(&whole, params, "params", err);
+	int r = schema_check(&whole, params, "params", err);
 
 	if (r < 0)
 		return r;

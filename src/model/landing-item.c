@@ -8,7 +8,7 @@
 #include "json.h"
 #include "landing-item.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "red-run.h"
 
 const char *const item_kind_words[ITEM_KIND_COUNT + 1] = {
@@ -24,10 +24,10 @@ const char *const item_step_words[ITEM_STEP_COUNT + 1] = {
 };
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct landing_item, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct landing_item, key, member, ##__VA_ARGS__)
 
 static const struct schema_field fields[] = {
-	FIELD("id", id, .flags = RECORD_REQUIRED),
+	FIELD("id", id, .flags = SCHEMA_REQUIRED),
 	FIELD("kind", kind, .words = item_kind_words),
 	FIELD("step", step, .words = item_step_words),
 	FIELD("priority", priority, .words = priority_words),
@@ -35,7 +35,7 @@ static const struct schema_field fields[] = {
 	FIELD("worker", worker),
 	FIELD("task", task),
 	FIELD("title", title),
-	FIELD("head", head, .flags = RECORD_REQUIRED),
+	FIELD("head", head, .flags = SCHEMA_REQUIRED),
 	FIELD("base", base),
 	FIELD("undoes", undoes, .max = RED_RUN_MAX),
 	FIELD("why", why),
@@ -57,7 +57,7 @@ static const struct schema_field fields[] = {
 	FIELD("words", words),
 	FIELD("picked_head", picked_head),
 	FIELD("uncommitted", uncommitted),
-	FIELD("queued_ms", queued_ms, .flags = RECORD_CLAMP),
+	FIELD("queued_ms", queued_ms, .flags = SCHEMA_CLAMP),
 };
 
 const struct schema landing_item_table = { .fields = fields,

@@ -9,10 +9,10 @@
 #include "landing-item.h"
 #include "landing-record.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct landing_record, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct landing_record, key, member, ##__VA_ARGS__)
 
 static struct json_object *
 checks_to_json(const void *member)
@@ -49,9 +49,9 @@ static const struct schema_field fields[] = {
 	FIELD("red_told", red_told),
 	FIELD("unpushed", push.unpushed),
 	FIELD("pushed", push.pushed),
-	FIELD("push_tries", push.tries, .flags = RECORD_CLAMP),
+	FIELD("push_tries", push.tries, .flags = SCHEMA_CLAMP),
 	FIELD("push_reason", push.reason),
-	FIELD("push_next_ms", push.next_ms, .flags = RECORD_CLAMP),
+	FIELD("push_next_ms", push.next_ms, .flags = SCHEMA_CLAMP),
 	SCHEMA_PARTS(struct landing_record, "items", POINTERS, items, count,
 	    landing_item_schema),
 	SCHEMA_PARTS(struct landing_record, "own", SLOTS, own.list, own.count,

@@ -11,7 +11,7 @@
 #include "mcp.h"
 #include "mem.h"
 #include "rpc.h"
-#include "shape.h"
+#include "schema.h"
 
 #define TOOL_USE_MAX 128 /* bytes of the client's id */
 
@@ -66,9 +66,9 @@ static struct json_object *
 input_schema(const struct api_method *method)
 {
 	static const char *const hidden[] = { "worker", "call" };
-	struct schema_field whole = { .type = SHAPE_OBJECT,
+	struct schema_field whole = { .type = SCHEMA_OBJECT,
 		.of = method->params };
-	struct json_object *schema = shape_schema(&whole), *members = NULL;
+	struct json_object *schema = schema_print(&whole), *members = NULL;
 
 	json_object_object_del(schema, "$schema");
 	json_object_object_get_ex(schema, "properties", &members);

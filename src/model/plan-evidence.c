@@ -9,7 +9,7 @@
 #include "json.h"
 #include "mem.h"
 #include "plan-evidence.h"
-#include "record.h"
+#include "schema.h"
 #include "strv.h"
 #include "text.h"
 

@@ -12,18 +12,18 @@
 #include "plan-load.h"
 #include "plan-markdown.h"
 #include "plan.h"
-#include "record.h"
+#include "schema.h"
 #include "strv.h"
 
 #define NODE(key, member, ...) \
-	RECORD_FIELD(struct plan_node, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct plan_node, key, member, ##__VA_ARGS__)
 #define GOAL(key, member, ...) \
-	RECORD_FIELD(struct plan_goal, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct plan_goal, key, member, ##__VA_ARGS__)
 #define LIST .max = PLAN_LIST_MAX, .size = PLAN_LINE_MAX
 
 static const struct schema_field node_fields[] = {
-	NODE("id", id, .flags = RECORD_REQUIRED, .size = PLAN_ID_MAX),
-	NODE("name", name, .flags = RECORD_REQUIRED, .size = PLAN_NAME_MAX),
+	NODE("id", id, .flags = SCHEMA_REQUIRED, .size = PLAN_ID_MAX),
+	NODE("name", name, .flags = SCHEMA_REQUIRED, .size = PLAN_NAME_MAX),
 	NODE("objective", objective, .size = PLAN_TEXT_MAX),
 	NODE("outcome", expected_outcome, .size = PLAN_TEXT_MAX),
 	NODE("acceptance", acceptance, LIST),
@@ -39,6 +39,8 @@ static const struct schema_field node_fields[] = {
 	NODE("scopePaths", scope_paths, LIST),
 	NODE("verification", verification),
 };
+static const struct schema node_schema = { .fields = node_fields,
+	.count = nitems(node_fields) };
 
 static const struct schema_field goal_fields[] = {
 	GOAL("title", title, .size = PLAN_NAME_MAX),
@@ -52,6 +54,8 @@ static const struct schema_field goal_fields[] = {
 	GOAL("recoveryPolicy", recovery_policy, .words = recovery_policy_words),
 	GOAL("owner", owner, .size = PLAN_NAME_MAX),
 };
+static const struct schema goal_schema = { .fields = goal_fields,
+	.count = nitems(goal_fields) };
 
 static const char *const goal_others[] = { "risks", NULL };
 static const char *const root_keys[] = { "planVersion", "goal", "phases",
@@ -123,11 +127,9 @@ load_node(struct loader *loader, struct json_object *json, const char *at,
 	struct err err = { 0 };
 	int r;
 
-	r = record_known(
-	    node_fields, nitems(node_fields), child_keys[kind], json, at, &err);
+	r = schema_known(&node_schema, child_keys[kind], json, at, &err);
 	if (r == 0)
-		r = record_from_json(
-		    node_fields, nitems(node_fields), json, at, node, &err);
+		r = schema_read(&node_schema, json, at, node, &err);
 	if (r == 0)
 		r = check_contract(node, at, &err);
 	if (r < 0) {
@@ -190,11 +192,10 @@ load_goal(struct loader *loader, struct json_object *json)
 	int r = json_get_object(json, "", "goal", &member, &err);
 
 	if (r == 0)
-		r = record_known(goal_fields, nitems(goal_fields), goal_others,
-		    member, "goal", &err);
+		r = schema_known(
+		    &goal_schema, goal_others, member, "goal", &err);
 	if (r == 0)
-		r = record_from_json(goal_fields, nitems(goal_fields), member,
-		    "goal", goal, &err);
+		r = schema_read(&goal_schema, member, "goal", goal, &err);
 	if (r == 0)
 		r = plan_goal_read_risks(member, "goal", goal, &err);
 	if (r < 0 && r != -ENOENT)
@@ -222,7 +223,8 @@ load_all(struct loader *loader, struct json_object *json)
 	struct plan_limits limits = loader->source->limits;
 	struct err err = { 0 };
 
-	if (record_known(NULL, 0, root_keys, json, "", &err) < 0)
+	if (schema_known(
+		&(const struct schema){ 0 }, root_keys, json, "", &err) < 0)
 		note(loader, err.msg);
 	if (!json_object_is_type(json, json_type_object))
 		return;

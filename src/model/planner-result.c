@@ -14,29 +14,29 @@
 #include "plan.h"
 #include "planner-prompt.h"
 #include "planner-result.h"
-#include "shape.h"
+#include "schema.h"
 #include "strv.h"
 
 #define MILLION  1000000
 #define COST_MAX 1000000.0 /* dollars; more is nonsense */
 
-#define TEXT(key)                                              \
+#define TEXT(key)                                               \
+	{                                                       \
+		.name = (key), .type = SCHEMA_STRING, .min = 1, \
+		.max = PLAN_NAME_MAX                            \
+	}
+#define WORDS(key)                                             \
 	{                                                      \
-		.name = (key), .type = SHAPE_STRING, .min = 1, \
-		.max = PLAN_NAME_MAX                           \
+		.name = (key), .type = SCHEMA_STRING,          \
+		.flags = SCHEMA_OPTIONAL, .max = PLAN_TEXT_MAX \
 	}
-#define WORDS(key)                                                            \
-	{                                                                     \
-		.name = (key), .type = SHAPE_STRING, .flags = SHAPE_OPTIONAL, \
-		.max = PLAN_TEXT_MAX                                          \
-	}
-#define LIST(key, more)                                              \
-	{                                                            \
-		.name = (key), .type = SHAPE_ARRAY, .flags = (more), \
-		.of = &strings                                       \
+#define LIST(key, more)                                               \
+	{                                                             \
+		.name = (key), .type = SCHEMA_ARRAY, .flags = (more), \
+		.of = &strings                                        \
 	}
 
-static const struct schema_field string_field = { .type = SHAPE_STRING,
+static const struct schema_field string_field = { .type = SCHEMA_STRING,
 	.min = 1 };
 static const struct schema strings = { .fields = &string_field };
 
@@ -45,11 +45,11 @@ static const struct schema_field subtask_fields[] = {
 	TEXT("name"),
 	WORDS("objective"),
 	LIST("acceptance", 0),
-	LIST("deps", SHAPE_OPTIONAL),
+	LIST("deps", SCHEMA_OPTIONAL),
 	{ 0 },
 };
 static const struct schema subtask_shape = { .fields = subtask_fields };
-static const struct schema_field subtask_field = { .type = SHAPE_OBJECT,
+static const struct schema_field subtask_field = { .type = SCHEMA_OBJECT,
 	.of = &subtask_shape };
 static const struct schema subtasks = { .fields = &subtask_field };
 
@@ -58,12 +58,12 @@ static const struct schema_field task_fields[] = {
 	TEXT("name"),
 	WORDS("outcome"),
 	LIST("acceptance", 0),
-	LIST("deps", SHAPE_OPTIONAL),
+	LIST("deps", SCHEMA_OPTIONAL),
 	SCHEMA_MAY("subtasks", ARRAY, NULL, .of = &subtasks),
 	{ 0 },
 };
 static const struct schema task_shape = { .fields = task_fields };
-static const struct schema_field task_field = { .type = SHAPE_OBJECT,
+static const struct schema_field task_field = { .type = SCHEMA_OBJECT,
 	.of = &task_shape };
 static const struct schema tasks = { .fields = &task_field };
 
@@ -72,19 +72,19 @@ static const struct schema_field phase_fields[] = {
 	TEXT("name"),
 	WORDS("objective"),
 	LIST("acceptance", 0),
-	LIST("deps", SHAPE_OPTIONAL),
+	LIST("deps", SCHEMA_OPTIONAL),
 	SCHEMA_IS("tasks", ARRAY, NULL, .of = &tasks),
 	{ 0 },
 };
 static const struct schema phase_shape = { .fields = phase_fields };
-static const struct schema_field phase_field = { .type = SHAPE_OBJECT,
+static const struct schema_field phase_field = { .type = SCHEMA_OBJECT,
 	.of = &phase_shape };
 static const struct schema phases = { .fields = &phase_field };
 
 static const struct schema_field goal_fields[] = {
 	TEXT("title"),
-	LIST("successCriteria", SHAPE_OPTIONAL),
-	LIST("constraints", SHAPE_OPTIONAL),
+	LIST("successCriteria", SCHEMA_OPTIONAL),
+	LIST("constraints", SCHEMA_OPTIONAL),
 	{ 0 },
 };
 static const struct schema goal_shape = { .fields = goal_fields };
@@ -96,13 +96,13 @@ static const struct schema_field plan_fields[] = {
 	{ 0 },
 };
 static const struct schema plan_shape = { .fields = plan_fields };
-static const struct schema_field plan_field = { .type = SHAPE_OBJECT,
+static const struct schema_field plan_field = { .type = SCHEMA_OBJECT,
 	.of = &plan_shape };
 
 struct json_object *
 planner_schema(void)
 {
-	return shape_schema(&plan_field);
+	return schema_print(&plan_field);
 }
 
 /* --- answers ----------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include "mem.h"
 #include "preflight.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 #include "text.h"
 
 #define MIB      ((int64_t)1024 * 1024)

@@ -6,18 +6,18 @@
 
 #include "check-book.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "red-run.h"
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct red_commit, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct red_commit, key, member, ##__VA_ARGS__)
 
 static const struct schema_field fields[] = {
-	FIELD("commit", commit, .flags = RECORD_REQUIRED),
-	FIELD("tree", tree, .flags = RECORD_REQUIRED),
-	FIELD("parent", parent, .flags = RECORD_REQUIRED),
-	FIELD("parent_tree", parent_tree, .flags = RECORD_REQUIRED),
-	FIELD("task", task, .flags = RECORD_REQUIRED),
+	FIELD("commit", commit, .flags = SCHEMA_REQUIRED),
+	FIELD("tree", tree, .flags = SCHEMA_REQUIRED),
+	FIELD("parent", parent, .flags = SCHEMA_REQUIRED),
+	FIELD("parent_tree", parent_tree, .flags = SCHEMA_REQUIRED),
+	FIELD("task", task, .flags = SCHEMA_REQUIRED),
 };
 
 const struct schema red_commit_schema = SCHEMA_OF(struct red_commit, fields);

@@ -8,7 +8,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "shape.h"
+#include "schema.h"
 #include "stall-diagnosis.h"
 #include "strv.h"
 #include "word.h"
@@ -17,7 +17,7 @@ static const char *const names[] = { "nudge", "resend", "replan", "reassign",
 	"escalate", NULL };
 
 static const struct schema_field option = {
-	.type = SHAPE_STRING,
+	.type = SCHEMA_STRING,
 	.min = 1,
 	.max = STALL_ADVICE_TEXT_MAX,
 };
@@ -37,7 +37,7 @@ static const struct schema_field action_fields[] = {
 };
 static const struct schema action_shape = { .fields = action_fields };
 static const struct schema_field action_item = {
-	.type = SHAPE_OBJECT,
+	.type = SCHEMA_OBJECT,
 	.of = &action_shape,
 };
 static const struct schema actions = { .fields = &action_item };
@@ -48,7 +48,7 @@ static const struct schema_field root_fields[] = {
 };
 static const struct schema root_shape = { .fields = root_fields };
 static const struct schema_field root_field = {
-	.type = SHAPE_OBJECT,
+	.type = SCHEMA_OBJECT,
 	.of = &root_shape,
 };
 
@@ -109,7 +109,7 @@ stall_diagnosis_from_json(
 {
 	struct stall_diagnosis found = { 0 };
 	struct json_object *list;
-	int r = shape_check(&root_field, json, "", err);
+	int r = schema_check(&root_field, json, "", err);
 
 	if (r < 0)
 		return r;
@@ -139,7 +139,7 @@ stall_diagnosis_parse(
 struct json_object *
 stall_diagnosis_schema(void)
 {
-	return shape_schema(&root_field);
+	return schema_print(&root_field);
 }
 
 void

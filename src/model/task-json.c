@@ -9,7 +9,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "task-json.h"
 #include "task-run.h"
 #include "task.h"
@@ -17,7 +17,7 @@
 #include "word.h"
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct task, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct task, key, member, ##__VA_ARGS__)
 
 /* In the order of struct task; every member but the id may be missing. The
  * priority, the history and what was spent are read and written by hand. */
@@ -27,8 +27,8 @@ static const struct schema_field fields[] = {
 	FIELD("key", key),
 	FIELD("title", title),
 	FIELD("text", text),
-	FIELD("maker", maker, .flags = RECORD_OMIT_UNSET),
-	FIELD("sandbox", sandbox, .flags = RECORD_OMIT_UNSET),
+	FIELD("maker", maker, .flags = SCHEMA_OMIT_UNSET),
+	FIELD("sandbox", sandbox, .flags = SCHEMA_OMIT_UNSET),
 	FIELD("label", label),
 	FIELD("step", step, .words = task_step_words),
 	FIELD("outcome", outcome, .words = task_outcome_words),
@@ -38,9 +38,9 @@ static const struct schema_field fields[] = {
 	FIELD("turns_before", turns_before),
 	FIELD("nudges", nudges),
 	FIELD("fixes", fixes),
-	FIELD("created_ms", created_ms, .flags = RECORD_CLAMP),
-	FIELD("assigned_ms", assigned_ms, .flags = RECORD_CLAMP),
-	FIELD("finished_ms", finished_ms, .flags = RECORD_CLAMP),
+	FIELD("created_ms", created_ms, .flags = SCHEMA_CLAMP),
+	FIELD("assigned_ms", assigned_ms, .flags = SCHEMA_CLAMP),
+	FIELD("finished_ms", finished_ms, .flags = SCHEMA_CLAMP),
 	FIELD("tokens", tokens),
 	FIELD("tokens_allowed", tokens_allowed),
 	FIELD("cost_allowed", cost_allowed),
@@ -60,7 +60,7 @@ static const struct schema_field fields[] = {
 	FIELD("run_id", run_id),
 	FIELD("abort_why", abort_why),
 	FIELD("abort_user", abort_user),
-	FIELD("dropped", dropped, .flags = RECORD_OMIT_UNSET),
+	FIELD("dropped", dropped, .flags = SCHEMA_OMIT_UNSET),
 	FIELD("advice", advice),
 	FIELD("reason", reason),
 	FIELD("last_words", last_words),

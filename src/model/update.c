@@ -7,33 +7,33 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "shape.h"
+#include "schema.h"
 #include "strv.h"
 #include "update-block.h"
 #include "update.h"
 #include "word.h"
 
-#define MAYBE  (SHAPE_OPTIONAL | SHAPE_NULLABLE)
+#define MAYBE  (SCHEMA_OPTIONAL | SCHEMA_NULLABLE)
 #define ID_MAX 128
 
 static const char *const statuses[] = { "in_progress", "blocked", "done",
 	NULL };
 
 static const struct schema_field item = {
-	.type = SHAPE_STRING,
+	.type = SCHEMA_STRING,
 	.max = UPDATE_TEXT_MAX,
 };
 static const struct schema items = { .fields = &item };
 
-#define TEXT_FIELD(key, most)                                        \
-	{                                                            \
-		.name = (key), .type = SHAPE_STRING, .flags = MAYBE, \
-		.max = (most)                                        \
+#define TEXT_FIELD(key, most)                                         \
+	{                                                             \
+		.name = (key), .type = SCHEMA_STRING, .flags = MAYBE, \
+		.max = (most)                                         \
 	}
-#define LIST_FIELD(key)                                             \
-	{                                                           \
-		.name = (key), .type = SHAPE_ARRAY, .flags = MAYBE, \
-		.of = &items, .max = UPDATE_ITEMS_MAX               \
+#define LIST_FIELD(key)                                              \
+	{                                                            \
+		.name = (key), .type = SCHEMA_ARRAY, .flags = MAYBE, \
+		.of = &items, .max = UPDATE_ITEMS_MAX                \
 	}
 
 static const struct schema_field evidence_fields[] = {
@@ -61,7 +61,7 @@ static const struct schema_field decision_forms[] = {
 };
 static const struct schema decision_form = { .fields = decision_forms };
 static const struct schema_field decision_item = {
-	.type = SHAPE_ONE,
+	.type = SCHEMA_ONE,
 	.of = &decision_form,
 };
 static const struct schema decisions = { .fields = &decision_item };
@@ -70,18 +70,18 @@ static const struct schema_field update_fields[] = {
 	TEXT_FIELD("goalId", ID_MAX),
 	TEXT_FIELD("workNodeId", ID_MAX),
 	{ .name = "status",
-	    .type = SHAPE_STRING,
+	    .type = SCHEMA_STRING,
 	    .flags = MAYBE,
 	    .choices = statuses },
 	TEXT_FIELD("summary", UPDATE_SUMMARY_MAX),
 	TEXT_FIELD("next", UPDATE_TEXT_MAX),
 	LIST_FIELD("blockers"),
 	{ .name = "evidence",
-	    .type = SHAPE_OBJECT,
+	    .type = SCHEMA_OBJECT,
 	    .flags = MAYBE,
 	    .of = &evidence },
 	{ .name = "decisions",
-	    .type = SHAPE_ARRAY,
+	    .type = SCHEMA_ARRAY,
 	    .flags = MAYBE,
 	    .of = &decisions,
 	    .max = UPDATE_ITEMS_MAX },
@@ -90,7 +90,7 @@ static const struct schema_field update_fields[] = {
 };
 static const struct schema update_shape = { .fields = update_fields };
 static const struct schema_field update_field = {
-	.type = SHAPE_OBJECT,
+	.type = SCHEMA_OBJECT,
 	.of = &update_shape,
 };
 
@@ -179,7 +179,7 @@ update_from_json(struct json_object *json, const char *at,
 	cleanup_update struct update *update = NULL;
 	struct json_object *inner;
 	unsigned status;
-	int r = shape_check(&update_field, json, at, err);
+	int r = schema_check(&update_field, json, at, err);
 
 	if (r < 0)
 		return r;
@@ -213,12 +213,12 @@ update_find(
     const char *text, size_t len, struct update **ret_update, struct err *err)
 {
 	static const struct schema_field root_fields[] = {
-		{ .name = UPDATE_KEY, .type = SHAPE_OBJECT },
+		{ .name = UPDATE_KEY, .type = SCHEMA_OBJECT },
 		{ 0 },
 	};
 	static const struct schema root_shape = { .fields = root_fields };
 	static const struct schema_field root_field = {
-		.type = SHAPE_OBJECT,
+		.type = SCHEMA_OBJECT,
 		.of = &root_shape,
 	};
 	cleanup_json struct json_object *root = NULL;
@@ -235,7 +235,7 @@ update_find(
 	r = json_parse(block, size, UPDATE_BLOCK_MAX, &root, err);
 	if (r < 0)
 		return r;
-	r = shape_check(&root_field, root, "", err);
+	r = schema_check(&root_field, root, "", err);
 	if (r < 0)
 		return r;
 	return update_from_json(json_object_object_get(root, UPDATE_KEY),

@@ -8,13 +8,13 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "text.h"
 #include "worker-json.h"
 #include "worker.h"
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct worker, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct worker, key, member, ##__VA_ARGS__)
 
 /* Every member but the name may be missing. */
 static const struct schema_field fields[] = {
@@ -24,9 +24,9 @@ static const struct schema_field fields[] = {
 	FIELD("detached", detached),
 	FIELD("clone", clone),
 	FIELD("status", status, .words = worker_status_words),
-	FIELD("since_ms", since_ms, .flags = RECORD_CLAMP),
-	FIELD("activity_ms", activity_ms, .flags = RECORD_CLAMP),
-	FIELD("created_ms", created_ms, .flags = RECORD_CLAMP),
+	FIELD("since_ms", since_ms, .flags = SCHEMA_CLAMP),
+	FIELD("activity_ms", activity_ms, .flags = SCHEMA_CLAMP),
+	FIELD("created_ms", created_ms, .flags = SCHEMA_CLAMP),
 	FIELD("prompt", prompt),
 	FIELD("prompt_command", prompt_command),
 	FIELD("task", task),
@@ -37,10 +37,10 @@ static const struct schema_field fields[] = {
 	FIELD("over_budget", over_budget),
 	FIELD("health", health),
 	FIELD("blocked", blocked),
-	FIELD("asks_id", asks_id, .flags = RECORD_OMIT_UNSET),
-	FIELD("asks", asks, .flags = RECORD_OMIT_UNSET),
-	FIELD("asks_person", asks_person, .flags = RECORD_OMIT_UNSET),
-	FIELD("asks_ms", asks_ms, .flags = RECORD_OMIT_UNSET | RECORD_CLAMP),
+	FIELD("asks_id", asks_id, .flags = SCHEMA_OMIT_UNSET),
+	FIELD("asks", asks, .flags = SCHEMA_OMIT_UNSET),
+	FIELD("asks_person", asks_person, .flags = SCHEMA_OMIT_UNSET),
+	FIELD("asks_ms", asks_ms, .flags = SCHEMA_OMIT_UNSET | SCHEMA_CLAMP),
 	FIELD("base", base),
 	FIELD("commit", commit),
 	FIELD("reviewed", reviewed),
@@ -51,7 +51,7 @@ static const struct schema_field fields[] = {
 	FIELD("receipt", session.receipt),
 	FIELD("pending_clear", session.pending_clear),
 	FIELD("pending_since_ms", session.pending_since_ms,
-	    .flags = RECORD_CLAMP),
+	    .flags = SCHEMA_CLAMP),
 	FIELD("pending_tries", session.pending_tries),
 	FIELD("pending_refused", session.pending_refused),
 	FIELD("after", after, .words = worker_status_words),
@@ -59,17 +59,17 @@ static const struct schema_field fields[] = {
 	FIELD("session", session.id),
 	FIELD("projects", session.projects),
 	FIELD("transcript", session.transcript),
-	FIELD("history_ms", session.history_ms, .flags = RECORD_CLAMP),
+	FIELD("history_ms", session.history_ms, .flags = SCHEMA_CLAMP),
 	FIELD("pane", session.pane),
 	FIELD("ready", session.ready),
 	FIELD("busy", session.busy),
 	FIELD("own_spool", session.own_spool),
 	FIELD("open_tools", session.open_tools),
 	FIELD("crashes", crashes),
-	FIELD("crashed_ms", crashed_ms, .flags = RECORD_CLAMP),
+	FIELD("crashed_ms", crashed_ms, .flags = SCHEMA_CLAMP),
 	FIELD("reason", reason),
 	FIELD("before", before, .words = worker_status_words),
-	FIELD("until_ms", until_ms, .flags = RECORD_CLAMP),
+	FIELD("until_ms", until_ms, .flags = SCHEMA_CLAMP),
 	FIELD("limit_tries", limit_tries),
 	FIELD("accepted", accepted),
 	FIELD("approved", approved),
@@ -80,6 +80,8 @@ static const struct schema_field fields[] = {
 	FIELD("checked_ms", checked_ms),
 	FIELD("conflicts", conflicts),
 };
+static const struct schema schema = { .fields = fields,
+	.count = nitems(fields) };
 
 const struct schema worker_table = { .fields = fields,
 	.count = nitems(fields) };
@@ -89,7 +91,7 @@ worker_to_json(const struct worker *worker)
 {
 	struct json_object *json = json_object_new_object();
 
-	record_to_json(fields, nitems(fields), worker, json);
+	schema_add(&schema, worker, json);
 	return json;
 }
 
@@ -158,7 +160,7 @@ worker_from_json(struct json_object *json, const char *at, int64_t now_ms,
 	if (r < 0)
 		return err_set(err, -EINVAL, "%s", words.msg);
 	worker = worker_new(name, now_ms);
-	r = record_from_json(fields, nitems(fields), json, at, worker, err);
+	r = schema_read(&schema, json, at, worker, err);
 	if (r < 0) {
 		worker_free(worker);
 		return r;

@@ -14,7 +14,7 @@
 #include "mem.h"
 #include "revert.h"
 #include "serve.h"
-#include "shape.h"
+#include "schema.h"
 #include "unit.h"
 
 #define TRIES 100 /* of FLOOR_CALLS_MAX */
@@ -33,7 +33,7 @@ list(struct landing_world *world)
 	ck_assert_ptr_null(floor_world_answer(&world->floor, call));
 	result = floor_call_result(call);
 	ck_assert_msg(
-	    shape_check(method->result, result, "", &err) == 0, "%s", err.msg);
+	    schema_check(method->result, result, "", &err) == 0, "%s", err.msg);
 	return result;
 }
 

@@ -17,7 +17,7 @@
 #include "plan-floor.h"
 #include "plan-world.h"
 #include "run-dir.h"
-#include "shape.h"
+#include "schema.h"
 #include "strv.h"
 #include "task-run.h"
 #include "task.h"
@@ -598,7 +598,7 @@ START_TEST(the_tree_has_each_agent_below_the_one_that_asked_for_it)
 	rows = plan_world_must(&w.plans, "team.tree", "{}");
 	ck_assert_uint_eq(json_object_array_length(rows), 2);
 	ck_assert_msg(
-	    shape_check(api_find("team.tree")->result, rows, "", &err) == 0,
+	    schema_check(api_find("team.tree")->result, rows, "", &err) == 0,
 	    "%s", err.msg);
 	row = json_object_array_get_idx(rows, 0);
 	ck_assert_str_eq(text(row, "actor_id"), "actor:task:t1");

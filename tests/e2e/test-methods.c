@@ -13,7 +13,7 @@
 #include "mem.h"
 #include "rpc.h"
 #include "run-dir.h"
-#include "shape.h"
+#include "schema.h"
 #include "workspace.h"
 
 #define ANSWER_MS 60000
@@ -66,22 +66,22 @@ sample(const struct schema_field *field, bool right)
 	enum schema_type type = field->type;
 
 	if (!right)
-		return type == SHAPE_STRING ? json_object_new_int(7) :
-					      json_object_new_string("seven");
+		return type == SCHEMA_STRING ? json_object_new_int(7) :
+					       json_object_new_string("seven");
 	switch (type) {
-	case SHAPE_INT:
-	case SHAPE_NUMBER:
+	case SCHEMA_INT:
+	case SCHEMA_NUMBER:
 		return json_object_new_int(1);
-	case SHAPE_BOOL:
+	case SCHEMA_BOOL:
 		return json_object_new_boolean(true);
-	case SHAPE_OBJECT:
+	case SCHEMA_OBJECT:
 		return json_object_new_object();
-	case SHAPE_ARRAY:
+	case SCHEMA_ARRAY:
 	case SCHEMA_LIST:
 	case SCHEMA_ROWS:
 		return sample_array(field);
 	default:
-		ck_assert_int_eq(type, SHAPE_STRING);
+		ck_assert_int_eq(type, SCHEMA_STRING);
 		return json_object_new_string(
 		    field->choices != NULL ? field->choices[0] : "nobody");
 	}
@@ -131,7 +131,7 @@ START_TEST(wrong_parameters_are_refused_by_name)
 				strcmp(f->name, "sender") == 0))
 				continue;
 			assert_invalid(m, sample_params(m, f->name), f->name);
-			if (f->flags & SHAPE_OPTIONAL)
+			if (f->flags & SCHEMA_OPTIONAL)
 				continue;
 			params = sample_params(m, NULL);
 			json_object_object_del(params, f->name);
@@ -243,7 +243,7 @@ must(const char *method, const char *params)
 	ck_assert_ptr_nonnull(request);
 	ck_assert_msg(
 	    call(m, request, &result, &err) == 0, "%s: %s", method, err.msg);
-	ck_assert_msg(shape_check(m->result, result, "", &err) == 0,
+	ck_assert_msg(schema_check(m->result, result, "", &err) == 0,
 	    "%s: %s: %s", method, err.msg, json_object_get_string(result));
 	json_object_put(request);
 	return result;
@@ -294,7 +294,7 @@ tool(const char *name, const char *params)
 	ck_assert_msg(code == 0 || has_error(m, (enum api_error)code),
 	    "%s: %d: %s", m->name, code, err.msg);
 	if (code == 0)
-		ck_assert_int_eq(shape_check(m->result, result, "", NULL), 0);
+		ck_assert_int_eq(schema_check(m->result, result, "", NULL), 0);
 }
 
 /* The id of the first mail to a person. */

@@ -8,7 +8,7 @@
 
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -38,7 +38,7 @@ struct thing {
 };
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct thing, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct thing, key, member, ##__VA_ARGS__)
 
 static const struct schema_field part_fields[] = {
 	SCHEMA_FIELD(struct part, "n", name, .flags = SCHEMA_REQUIRED),
@@ -53,16 +53,18 @@ static const struct schema_field fields[] = {
 	SCHEMA_PARTS(
 	    struct thing, "z", SLOTS, slots, slot_count, part, .max = 2),
 	FIELD("t", text),
-	FIELD("o", omitted, .flags = RECORD_OMIT_UNSET),
+	FIELD("o", omitted, .flags = SCHEMA_OMIT_UNSET),
 	FIELD("f", flag),
-	FIELD("c", count, .flags = RECORD_ZERO_IS_NULL),
-	FIELD("few", few, .flags = RECORD_CLAMP, .max = 4),
+	FIELD("c", count, .flags = SCHEMA_ZERO_IS_NULL),
+	FIELD("few", few, .flags = SCHEMA_CLAMP, .max = 4),
 	FIELD("s", sum, .max = 1000),
-	FIELD("time", time, .flags = RECORD_CLAMP),
+	FIELD("time", time, .flags = SCHEMA_CLAMP),
 	FIELD("n", number),
 	FIELD("l", letter, .words = letter_words),
 	FIELD("x", object),
 };
+static const struct schema schema = { .fields = fields,
+	.count = nitems(fields) };
 
 static void
 check(bool holds)
@@ -78,12 +80,11 @@ check_again(const struct thing *thing)
 	cleanup_json struct json_object *second = json_object_new_object();
 	struct thing again = { 0 };
 
-	record_to_json(fields, nitems(fields), thing, json);
-	check(record_from_json(
-		  fields, nitems(fields), json, "", &again, NULL) == 0);
-	record_to_json(fields, nitems(fields), &again, second);
+	schema_add(&schema, thing, json);
+	check(schema_read(&schema, json, "", &again, NULL) == 0);
+	schema_add(&schema, &again, second);
 	check(json_object_equal(json, second));
-	record_release(fields, nitems(fields), &again);
+	schema_release(&schema, &again);
 }
 
 int
@@ -94,14 +95,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (json_parse((const char *)data, size, 65536, &json, NULL) < 0)
 		return 0;
-	if (record_from_json(fields, nitems(fields), json, "", &thing, NULL) ==
-	    0) {
+	if (schema_read(&schema, json, "", &thing, NULL) == 0) {
 		check(thing.count >= 0 && thing.few >= 0 && thing.few <= 4);
 		check(thing.sum >= 0 && thing.sum <= 1000 && thing.time >= 0);
 		check(thing.row_count <= 3 && thing.slot_count <= 2);
 		check(thing.number <= INT64_MAX && thing.letter <= C);
 		check_again(&thing);
 	}
-	record_release(fields, nitems(fields), &thing);
+	schema_release(&schema, &thing);
 	return 0;
 }

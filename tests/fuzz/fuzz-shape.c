@@ -11,48 +11,49 @@
 #include "buf.h"
 #include "errtext.h"
 #include "json.h"
-#include "shape.h"
+#include "schema.h"
 #include "text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct schema deep = {
-	.fields =
-	    (const struct schema_field[]){
-		{ .name = "i", .type = SHAPE_INT, .min = -5, .max = 5 },
-		{ .name = "f", .type = SHAPE_NUMBER, .flags = SHAPE_OPTIONAL },
-		{ .name = "b",
-		    .type = SHAPE_BOOL,
-		    .flags = SHAPE_OPTIONAL | SHAPE_NULLABLE },
-		{ .name = NULL } },
+	.fields = (const struct schema_field[]){ { .name = "i",
+						     .type = SCHEMA_INT,
+						     .min = -5,
+						     .max = 5 },
+	    { .name = "f", .type = SCHEMA_NUMBER, .flags = SCHEMA_OPTIONAL },
+	    { .name = "b",
+		.type = SCHEMA_BOOL,
+		.flags = SCHEMA_OPTIONAL | SCHEMA_NULLABLE },
+	    { .name = NULL } },
 	.open = true,
 };
 static const struct schema element = {
 	.fields =
 	    (const struct schema_field[]){
-		{ .type = SHAPE_OBJECT, .of = &deep, .help = "deep" } },
+		{ .type = SCHEMA_OBJECT, .of = &deep, .help = "deep" } },
 };
 static const struct schema top = {
 	.fields = (const struct schema_field[]){ { .name = "s",
-						     .type = SHAPE_STRING,
-						     .flags = SHAPE_OPTIONAL,
+						     .type = SCHEMA_STRING,
+						     .flags = SCHEMA_OPTIONAL,
 						     .min = 1,
 						     .max = 9 },
 	    { .name = "c",
-		.type = SHAPE_STRING,
-		.flags = SHAPE_OPTIONAL | SHAPE_NULLABLE,
+		.type = SCHEMA_STRING,
+		.flags = SCHEMA_OPTIONAL | SCHEMA_NULLABLE,
 		.choices = (const char *const[]){ "x", "yy", NULL } },
 	    { .name = "a",
-		.type = SHAPE_ARRAY,
-		.flags = SHAPE_OPTIONAL,
+		.type = SCHEMA_ARRAY,
+		.flags = SCHEMA_OPTIONAL,
 		.of = &element,
 		.max = 4 },
 	    { .name = "m",
-		.type = SHAPE_MAP,
-		.flags = SHAPE_OPTIONAL,
+		.type = SCHEMA_MAP,
+		.flags = SCHEMA_OPTIONAL,
 		.of = &element,
 		.max = 4 },
-	    { .name = "y", .type = SHAPE_ANY, .flags = SHAPE_OPTIONAL },
+	    { .name = "y", .type = SCHEMA_ANY, .flags = SCHEMA_OPTIONAL },
 	    { .name = NULL } },
 };
 
@@ -62,7 +63,7 @@ check(const struct schema_field *field, struct json_object *value)
 	struct err err = { 0, "" };
 	int r;
 
-	r = shape_check(field, value, "", &err);
+	r = schema_check(field, value, "", &err);
 	if (r != 0 && r != -EINVAL)
 		abort();
 	if (err.code != r || (r == 0) != (err.msg[0] == '\0'))
@@ -70,14 +71,14 @@ check(const struct schema_field *field, struct json_object *value)
 	for (const char *s = err.msg; *s != '\0'; s++)
 		if ((unsigned char)*s < 0x20)
 			abort();
-	if (shape_check(field, value, "", NULL) != r)
+	if (schema_check(field, value, "", NULL) != r)
 		abort();
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct schema_field field = { .type = SHAPE_OBJECT,
+	static const struct schema_field field = { .type = SCHEMA_OBJECT,
 		.of = &top };
 	cleanup_json struct json_object *value = NULL, *schema = NULL;
 
@@ -85,7 +86,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	check(&field, value);
 	check(&element.fields[0], value);
-	schema = shape_schema(&field);
+	schema = schema_print(&field);
 	if (!json_object_is_type(schema, json_type_object))
 		abort();
 	check(&field, schema);

@@ -8,7 +8,7 @@
 #include "json.h"
 #include "mem.h"
 #include "rpc.h"
-#include "shape.h"
+#include "schema.h"
 #include "unit.h"
 
 /* --- the rows -------------------------------------------------------- */
@@ -47,11 +47,11 @@ END_TEST
 START_TEST(each_shape_prints_a_schema)
 {
 	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
-		const struct schema_field whole = { .type = SHAPE_OBJECT,
+		const struct schema_field whole = { .type = SCHEMA_OBJECT,
 			.of = m->params };
-		cleanup_json struct json_object *params = shape_schema(&whole);
+		cleanup_json struct json_object *params = schema_print(&whole);
 		cleanup_json struct json_object *result =
-		    shape_schema(m->result);
+		    schema_print(m->result);
 
 		ck_assert_str_eq(json_string_or(params, "type", ""), "object");
 		ck_assert_ptr_nonnull(
@@ -68,7 +68,7 @@ START_TEST(each_parameter_is_explained)
 	for (const struct api_method *m = api_methods; m->name != NULL; m++)
 		for (const struct schema_field *f = m->params->fields;
 		     f->name != NULL; f++)
-			ck_assert_msg(f->help != NULL || f->type == SHAPE_INT,
+			ck_assert_msg(f->help != NULL || f->type == SCHEMA_INT,
 			    "%s: %s", m->name, f->name);
 }
 END_TEST
@@ -297,7 +297,8 @@ check(const struct schema_field *field, const char *text, struct err *err)
 	cleanup_json struct json_object *value = NULL;
 
 	ck_assert_int_eq(json_parse(list, strlen(list), 4096, &value, err), 0);
-	return shape_check(field, json_object_array_get_idx(value, 0), "", err);
+	return schema_check(
+	    field, json_object_array_get_idx(value, 0), "", err);
 }
 
 struct example {
@@ -364,7 +365,7 @@ START_TEST(parameters_are_checked)
 
 	for (size_t i = 0; i < nitems(examples); i++) {
 		const struct api_method *m = api_find(examples[i].method);
-		const struct schema_field whole = { .type = SHAPE_OBJECT,
+		const struct schema_field whole = { .type = SCHEMA_OBJECT,
 			.of = m->params };
 
 		assert_example(&examples[i], &whole);

@@ -12,7 +12,7 @@
 #include "iteration.h"
 #include "json.h"
 #include "mem.h"
-#include "shape.h"
+#include "schema.h"
 #include "thresholds.h"
 #include "unit.h"
 
@@ -122,7 +122,7 @@ START_TEST(vectors_hold)
 			&got, &err) == 0,
 		    "%s: %s", id, err.msg);
 		ck_assert_msg(
-		    shape_check(&detections_shape, got, id, &err) == 0, "%s",
+		    schema_check(&detections_shape, got, id, &err) == 0, "%s",
 		    err.msg);
 		assert_expected(id, got, json_object_object_get(row, "expect"),
 		    detector_of(row));

@@ -10,7 +10,7 @@
 #include "json.h"
 #include "mem.h"
 #include "plan-status.h"
-#include "shape.h"
+#include "schema.h"
 #include "unit.h"
 
 /* All fields are set. */
@@ -178,7 +178,7 @@ START_TEST(words_name_members_of_their_record)
 		if (record == NULL)
 			continue;
 		ck_assert_msg(
-		    shape_check(&event_record_schema, record, "", &err) == 0,
+		    schema_check(&event_record_schema, record, "", &err) == 0,
 		    "%s", err.msg);
 		json = json_object_object_get(record, "event");
 		for (const char *at = row->words; *at != '\0'; at++) {

@@ -12,7 +12,7 @@
 #include "landing-record.h"
 #include "landing-scene.h"
 #include "mem.h"
-#include "shape.h"
+#include "schema.h"
 #include "unit.h"
 
 static struct landing_record record;
@@ -51,7 +51,7 @@ expect_list(struct json_object *list, const char *want)
 	struct err err = { 0 };
 
 	ck_assert_msg(
-	    shape_check(api_find("landing.list")->result, list, "", &err) == 0,
+	    schema_check(api_find("landing.list")->result, list, "", &err) == 0,
 	    "%s", err.msg);
 	for (size_t i = 0; i < json_object_array_length(items); i++) {
 		struct json_object *item = json_object_array_get_idx(items, i);

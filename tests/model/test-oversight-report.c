@@ -17,7 +17,7 @@
 #include "oversight-shape.h"
 #include "settings-world.h"
 #include "settings.h"
-#include "shape.h"
+#include "schema.h"
 #include "thresholds.h"
 #include "unit.h"
 
@@ -133,8 +133,8 @@ START_TEST(rates_are_those_of_all_detectors)
 				    json, "falsePositiveRate")),
 	    0.25, 1e-9);
 	ck_assert_int_eq(
-	    shape_check(&(const struct schema_field){ .type = SHAPE_OBJECT,
-			    .of = &oversight_report_shape },
+	    schema_check(&(const struct schema_field){ .type = SCHEMA_OBJECT,
+			     .of = &oversight_report_shape },
 		json, "report", NULL),
 	    0);
 	oversight_report_text(&t, &text);

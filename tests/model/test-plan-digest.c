@@ -9,7 +9,7 @@
 #include "mem.h"
 #include "plan-digest.h"
 #include "plan-set.h"
-#include "shape.h"
+#include "schema.h"
 #include "unit.h"
 
 static struct plan_set set;
@@ -37,12 +37,12 @@ add(const char *id, const char *title, enum node_status status)
 static struct json_object *
 digest(void)
 {
-	const struct schema_field shape = { .type = SHAPE_OBJECT,
+	const struct schema_field shape = { .type = SCHEMA_OBJECT,
 		.of = &plan_digest_shape };
 	struct json_object *json = plan_digest(&set, NULL);
 	struct err err = { 0 };
 
-	ck_assert_msg(shape_check(&shape, json, "", &err) == 0, "%s", err.msg);
+	ck_assert_msg(schema_check(&shape, json, "", &err) == 0, "%s", err.msg);
 	return json;
 }
 

@@ -13,7 +13,7 @@
 #include "report-make.h"
 #include "report-print.h"
 #include "report-shape.h"
-#include "shape.h"
+#include "schema.h"
 #include "errtext.h"
 #include "unit.h"
 #include "view-doc.h"
@@ -71,7 +71,7 @@ scene_report(const struct scene *s)
 	struct err err = { 0 };
 
 	ck_assert_msg(
-	    shape_check(&report_shape, report, "", &err) == 0, "%s", err.msg);
+	    schema_check(&report_shape, report, "", &err) == 0, "%s", err.msg);
 	return report;
 }
 

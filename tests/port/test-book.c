@@ -8,7 +8,7 @@
 #include "book-world.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "strv.h"
 #include "unit.h"
 
@@ -512,17 +512,19 @@ struct thing {
 };
 
 static const struct schema_field fields[] = {
-	RECORD_FIELD(struct thing, "id", id),
-	RECORD_FIELD(struct thing, "part", part),
-	RECORD_FIELD(struct thing, "colour", colour, .words = colours),
-	RECORD_FIELD(struct thing, "isNew", is_new),
-	RECORD_FIELD(struct thing, "startedAt", started_ms,
-	    .flags = RECORD_ZERO_IS_NULL),
-	RECORD_FIELD(struct thing, "bytes", bytes),
-	RECORD_FIELD(struct thing, "tags", tags),
-	RECORD_FIELD(struct thing, "more", more),
-	RECORD_FIELD(struct thing, "order", order),
+	SCHEMA_FIELD(struct thing, "id", id),
+	SCHEMA_FIELD(struct thing, "part", part),
+	SCHEMA_FIELD(struct thing, "colour", colour, .words = colours),
+	SCHEMA_FIELD(struct thing, "isNew", is_new),
+	SCHEMA_FIELD(struct thing, "startedAt", started_ms,
+	    .flags = SCHEMA_ZERO_IS_NULL),
+	SCHEMA_FIELD(struct thing, "bytes", bytes),
+	SCHEMA_FIELD(struct thing, "tags", tags),
+	SCHEMA_FIELD(struct thing, "more", more),
+	SCHEMA_FIELD(struct thing, "order", order),
 };
+static const struct schema schema = { .fields = fields,
+	.count = nitems(fields) };
 static const char *const keys[] = { "id", "part", NULL };
 static const struct book_table things = { "things", fields, nitems(fields),
 	keys,
@@ -538,11 +540,11 @@ read_thing(struct book_row *row, void *arg)
 	cleanup_json struct json_object *json = json_object_new_object();
 
 	if (book_read(world->book, &things, row, &thing, &world->err) == 0) {
-		record_to_json(fields, nitems(fields), &thing, json);
+		schema_add(&schema, &thing, json);
 		json_print(json, false, &world->text);
 		buf_addc(&world->text, '\n');
 	}
-	record_release(fields, nitems(fields), &thing);
+	schema_release(&schema, &thing);
 	return true;
 }
 
@@ -607,7 +609,7 @@ START_TEST(struct_is_a_row_with_a_column_for_each_field)
 	    0);
 	ck_assert_int_eq(n, 1);
 	book_world_close(&world);
-	record_release(fields, nitems(fields), &thing);
+	schema_release(&schema, &thing);
 }
 END_TEST
 

@@ -8,7 +8,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "unit.h"
 
 enum colour {
@@ -30,26 +30,28 @@ struct thing {
 };
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct thing, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct thing, key, member, ##__VA_ARGS__)
 
 static const struct schema_field fields[] = {
-	FIELD("name", name, .flags = RECORD_REQUIRED),
-	FIELD("note", note, .flags = RECORD_OMIT_UNSET),
+	FIELD("name", name, .flags = SCHEMA_REQUIRED),
+	FIELD("note", note, .flags = SCHEMA_OMIT_UNSET),
 	FIELD("on", on),
 	FIELD("count", count),
-	FIELD("grade", grade, .flags = RECORD_CLAMP, .max = 4),
-	FIELD("tries", tries, .flags = RECORD_ZERO_IS_NULL, .max = 9),
+	FIELD("grade", grade, .flags = SCHEMA_CLAMP, .max = 4),
+	FIELD("tries", tries, .flags = SCHEMA_ZERO_IS_NULL, .max = 9),
 	FIELD("sum", sum),
-	FIELD("at_ms", at_ms, .flags = RECORD_CLAMP),
+	FIELD("at_ms", at_ms, .flags = SCHEMA_CLAMP),
 	FIELD("number", number),
 	FIELD("colour", colour, .words = colour_words),
 	FIELD("extra", extra),
 };
+static const struct schema schema = { .fields = fields,
+	.count = nitems(fields) };
 
 static void
 thing_release(struct thing *thing)
 {
-	record_release(fields, nitems(fields), thing);
+	schema_release(&schema, thing);
 }
 #define cleanup_thing __attribute__((cleanup(thing_release)))
 
@@ -60,7 +62,7 @@ take(const char *text, const char *at, struct thing *thing, struct err *err)
 
 	ck_assert_int_eq(
 	    json_parse(text, strlen(text), strlen(text), &json, NULL), 0);
-	return record_from_json(fields, nitems(fields), json, at, thing, err);
+	return schema_read(&schema, json, at, thing, err);
 }
 
 static void
@@ -69,7 +71,7 @@ assert_text(const struct thing *thing, const char *wanted)
 	cleanup_json struct json_object *json = json_object_new_object();
 	cleanup_buf struct buf text = BUF_INIT;
 
-	record_to_json(fields, nitems(fields), thing, json);
+	schema_add(&schema, thing, json);
 	json_print(json, false, &text);
 	ck_assert_str_eq(text.data, wanted);
 }
@@ -211,11 +213,11 @@ START_TEST(released_record_is_empty)
 	struct thing thing = { 0 };
 
 	ck_assert_int_eq(take(full, "", &thing, NULL), 0);
-	record_release(fields, nitems(fields), &thing);
+	schema_release(&schema, &thing);
 	ck_assert_ptr_null(thing.name);
 	ck_assert_ptr_null(thing.note);
 	ck_assert_ptr_null(thing.extra);
-	record_release(fields, nitems(fields), &thing);
+	schema_release(&schema, &thing);
 }
 END_TEST
 
@@ -227,14 +229,16 @@ struct list {
 };
 
 static const struct schema_field list_fields[] = {
-	RECORD_FIELD(struct list, "names", names, .flags = RECORD_OMIT_UNSET,
+	SCHEMA_FIELD(struct list, "names", names, .flags = SCHEMA_OMIT_UNSET,
 	    .max = 2, .size = 3),
-	RECORD_FIELD(
-	    struct list, "text", text, .flags = RECORD_OMIT_UNSET, .size = 3),
-	RECORD_FIELD(struct list, "count", count, .flags = RECORD_OMIT_UNSET),
-	RECORD_FIELD(struct list, "colour", colour, .flags = RECORD_OMIT_UNSET,
+	SCHEMA_FIELD(
+	    struct list, "text", text, .flags = SCHEMA_OMIT_UNSET, .size = 3),
+	SCHEMA_FIELD(struct list, "count", count, .flags = SCHEMA_OMIT_UNSET),
+	SCHEMA_FIELD(struct list, "colour", colour, .flags = SCHEMA_OMIT_UNSET,
 	    .words = colour_words),
 };
+static const struct schema list_schema = { .fields = list_fields,
+	.count = nitems(list_fields) };
 
 /* Known keys only, as the records of plans are read. */
 static int
@@ -246,11 +250,9 @@ take_list(const char *text, struct list *list, struct err *err)
 
 	ck_assert_int_eq(
 	    json_parse(text, strlen(text), strlen(text), &json, NULL), 0);
-	r = record_known(
-	    list_fields, nitems(list_fields), others, json, "x", err);
+	r = schema_known(&list_schema, others, json, "x", err);
 	if (r == 0)
-		r = record_from_json(
-		    list_fields, nitems(list_fields), json, "x", list, err);
+		r = schema_read(&list_schema, json, "x", list, err);
 	return r;
 }
 
@@ -277,7 +279,7 @@ START_TEST(lists_and_texts_are_bounded)
 		ck_assert_int_eq(take_list(rows[i].text, &list, &err), -EINVAL);
 		ck_assert_str_eq(err.msg, rows[i].words);
 	}
-	record_release(list_fields, nitems(list_fields), &list);
+	schema_release(&list_schema, &list);
 }
 END_TEST
 
@@ -287,20 +289,20 @@ START_TEST(what_is_not_set_is_omitted_and_a_copy_is_whole)
 	cleanup_buf struct buf text = BUF_INIT;
 	struct list list = { .colour = BLUE + 1 }, copy = { .count = 1 };
 
-	record_to_json(list_fields, nitems(list_fields), &list, json);
+	schema_add(&list_schema, &list, json);
 	ck_assert_int_eq(json_object_object_length(json), 0);
 	ck_assert_int_eq(take_list("{\"names\":[\"a\",\"\"],\"text\":\"t\","
 				   "\"more\":1,\"colour\":\"green\"}",
 			     &list, NULL),
 	    0);
-	record_copy(list_fields, nitems(list_fields), &list, &copy);
-	record_release(list_fields, nitems(list_fields), &list);
+	schema_copy(&list_schema, &list, &copy);
+	schema_release(&list_schema, &list);
 	ck_assert_ptr_null(list.names);
-	record_to_json(list_fields, nitems(list_fields), &copy, json);
+	schema_add(&list_schema, &copy, json);
 	json_print(json, false, &text);
 	ck_assert_str_eq(text.data,
 	    "{\"names\":[\"a\",\"\"],\"text\":\"t\",\"colour\":\"green\"}");
-	record_copy(list_fields, nitems(list_fields), &list, &copy);
+	schema_copy(&list_schema, &list, &copy);
 	ck_assert_ptr_null(copy.names);
 	ck_assert_ptr_null(copy.text);
 }

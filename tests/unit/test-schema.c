@@ -92,8 +92,8 @@ static const struct schema_own twice = {
 	    ##__VA_ARGS__)
 
 static const struct schema_field fields[] = {
-	SCHEMA_FIELD(struct thing, "id", id,
-	    .flags = SCHEMA_REQUIRED | SCHEMA_KEY, .max = 4, .help = "its id"),
+	SCHEMA_FIELD(struct thing, "id", id, .flags = SCHEMA_REQUIRED, .max = 4,
+	    .help = "its id"),
 	SCHEMA_FIELD(struct thing, "secret", secret,
 	    .flags = SCHEMA_OMIT_UNSET | SCHEMA_PRIVATE),
 	SCHEMA_FIELD(struct thing, "line", line,

@@ -7,21 +7,21 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "shape.h"
+#include "schema.h"
 #include "unit.h"
 
 static const char *const states[] = { "idle", "busy", "done", NULL };
 
 static const struct schema_field worker_fields[] = {
 	{ .name = "status",
-	    .type = SHAPE_STRING,
+	    .type = SCHEMA_STRING,
 	    .choices = states,
 	    .help = "what it does" },
-	{ .name = "pid", .type = SHAPE_INT, .min = 1, .max = 4194304 },
-	{ .name = "load", .type = SHAPE_NUMBER, .flags = SHAPE_OPTIONAL },
+	{ .name = "pid", .type = SCHEMA_INT, .min = 1, .max = 4194304 },
+	{ .name = "load", .type = SCHEMA_NUMBER, .flags = SCHEMA_OPTIONAL },
 	{ .name = "note",
-	    .type = SHAPE_STRING,
-	    .flags = SHAPE_OPTIONAL | SHAPE_NULLABLE,
+	    .type = SCHEMA_STRING,
+	    .flags = SCHEMA_OPTIONAL | SCHEMA_NULLABLE,
 	    .min = 2,
 	    .max = 5 },
 	{ .name = NULL },
@@ -29,15 +29,15 @@ static const struct schema_field worker_fields[] = {
 static const struct schema worker_shape = { .fields = worker_fields,
 	.help = "one agent" };
 static const struct schema workers_shape = {
-	.fields = (const struct schema_field[]){ { .type = SHAPE_OBJECT,
+	.fields = (const struct schema_field[]){ { .type = SCHEMA_OBJECT,
 	    .of = &worker_shape } },
 };
 static const struct schema tags_shape = {
-	.fields = (const struct schema_field[]){ { .type = SHAPE_STRING } },
+	.fields = (const struct schema_field[]){ { .type = SCHEMA_STRING } },
 };
 static const struct schema nullables_shape = {
-	.fields = (const struct schema_field[]){ { .type = SHAPE_INT,
-	    .flags = SHAPE_NULLABLE } },
+	.fields = (const struct schema_field[]){ { .type = SCHEMA_INT,
+	    .flags = SCHEMA_NULLABLE } },
 };
 static const struct schema open_shape = {
 	.fields = (const struct schema_field[]){ { .name = NULL } },
@@ -46,21 +46,21 @@ static const struct schema open_shape = {
 };
 static const struct schema_field document_fields[] = {
 	{ .name = "workers",
-	    .type = SHAPE_MAP,
+	    .type = SCHEMA_MAP,
 	    .of = &workers_shape,
 	    .max = 2 },
 	{ .name = "tags",
-	    .type = SHAPE_ARRAY,
-	    .flags = SHAPE_OPTIONAL,
+	    .type = SCHEMA_ARRAY,
+	    .flags = SCHEMA_OPTIONAL,
 	    .of = &tags_shape,
 	    .min = 1,
 	    .max = 3 },
-	{ .name = "extra", .type = SHAPE_ANY, .flags = SHAPE_OPTIONAL },
-	{ .name = "on", .type = SHAPE_BOOL, .flags = SHAPE_OPTIONAL },
+	{ .name = "extra", .type = SCHEMA_ANY, .flags = SCHEMA_OPTIONAL },
+	{ .name = "on", .type = SCHEMA_BOOL, .flags = SCHEMA_OPTIONAL },
 	{ .name = NULL },
 };
 static const struct schema document_shape = { .fields = document_fields };
-static const struct schema_field document = { .type = SHAPE_OBJECT,
+static const struct schema_field document = { .type = SCHEMA_OBJECT,
 	.of = &document_shape };
 
 /* A field checked alone. words NULL: valid. */
@@ -75,11 +75,11 @@ assert_check(const struct schema_field *field, const char *text, const char *at,
 	if (strcmp(text, "null") != 0)
 		ck_assert_int_eq(
 		    json_parse(text, strlen(text), 4096, &value, NULL), 0);
-	r = shape_check(field, value, at, &err);
+	r = schema_check(field, value, at, &err);
 	ck_assert_str_eq(err.msg, words == NULL ? "" : words);
 	ck_assert_int_eq(r, words == NULL ? 0 : -EINVAL);
 	ck_assert_int_eq(err.code, r);
-	ck_assert_int_eq(shape_check(field, value, at, NULL), r);
+	ck_assert_int_eq(schema_check(field, value, at, NULL), r);
 }
 
 static void
@@ -136,7 +136,7 @@ START_TEST(missing_and_null_are_different)
 	/* Optional is not nullable. */
 	assert_document("{\"workers\":{},\"tags\":null}",
 	    "tags: expected an array, found null");
-	/* SHAPE_ANY includes null. */
+	/* SCHEMA_ANY includes null. */
 	assert_document("{\"workers\":{},\"extra\":null}", NULL);
 }
 END_TEST
@@ -145,7 +145,7 @@ START_TEST(unknown_members_are_refused_unless_open)
 {
 	static const struct schema open = { .fields = document_fields,
 		.open = true };
-	static const struct schema_field field = { .type = SHAPE_OBJECT,
+	static const struct schema_field field = { .type = SCHEMA_OBJECT,
 		.of = &open };
 
 	assert_document(
@@ -165,9 +165,9 @@ END_TEST
 START_TEST(integers_have_bounds)
 {
 	static const struct schema_field bounded = {
-		.type = SHAPE_INT, .min = -2, .max = 7
+		.type = SCHEMA_INT, .min = -2, .max = 7
 	};
-	static const struct schema_field free = { .type = SHAPE_INT };
+	static const struct schema_field free = { .type = SCHEMA_INT };
 
 	assert_check(&bounded, "-2", "n", NULL);
 	assert_check(&bounded, "7", "n", NULL);
@@ -187,7 +187,7 @@ END_TEST
 
 START_TEST(numbers_are_finite)
 {
-	static const struct schema_field number = { .type = SHAPE_NUMBER };
+	static const struct schema_field number = { .type = SCHEMA_NUMBER };
 
 	assert_check(&number, "3", "n", NULL);
 	assert_check(&number, "-0.5e10", "n", NULL);
@@ -199,9 +199,9 @@ END_TEST
 START_TEST(strings_have_lengths_in_bytes)
 {
 	static const struct schema_field text = {
-		.type = SHAPE_STRING, .min = 2, .max = 4
+		.type = SCHEMA_STRING, .min = 2, .max = 4
 	};
-	static const struct schema_field filled = { .type = SHAPE_STRING,
+	static const struct schema_field filled = { .type = SCHEMA_STRING,
 		.min = 1 };
 
 	assert_check(&text, "\"ab\"", "s", NULL);
@@ -218,7 +218,7 @@ END_TEST
 
 START_TEST(choices_are_listed)
 {
-	static const struct schema_field choice = { .type = SHAPE_STRING,
+	static const struct schema_field choice = { .type = SCHEMA_STRING,
 		.choices = states };
 
 	assert_check(&choice, "\"busy\"", "s", NULL);
@@ -247,10 +247,10 @@ END_TEST
 
 START_TEST(without_a_shape_of_its_own_nothing_is_looked_into)
 {
-	static const struct schema_field object = { .type = SHAPE_OBJECT };
-	static const struct schema_field array = { .type = SHAPE_ARRAY,
+	static const struct schema_field object = { .type = SCHEMA_OBJECT };
+	static const struct schema_field array = { .type = SCHEMA_ARRAY,
 		.max = 2 };
-	static const struct schema_field map = { .type = SHAPE_MAP, .min = 1 };
+	static const struct schema_field map = { .type = SCHEMA_MAP, .min = 1 };
 
 	assert_check(&object, "{\"a\":[1]}", "x", NULL);
 	assert_check(
@@ -265,9 +265,9 @@ END_TEST
 
 START_TEST(elements_may_be_nullable)
 {
-	static const struct schema_field array = { .type = SHAPE_ARRAY,
+	static const struct schema_field array = { .type = SCHEMA_ARRAY,
 		.of = &nullables_shape };
-	static const struct schema_field map = { .type = SHAPE_MAP,
+	static const struct schema_field map = { .type = SCHEMA_MAP,
 		.of = &nullables_shape };
 
 	assert_check(&array, "[1,null]", "x", NULL);
@@ -284,29 +284,29 @@ END_TEST
 static const struct schema single = {
 	.fields =
 	    (const struct schema_field[]){
-		{ .name = "a", .type = SHAPE_INT },
+		{ .name = "a", .type = SCHEMA_INT },
 		{ .name = NULL },
 	    },
 };
 static const struct schema one_or_text = {
 	.fields =
 	    (const struct schema_field[]){
-		{ .name = "one", .type = SHAPE_OBJECT, .of = &single },
-		{ .name = "text", .type = SHAPE_STRING },
+		{ .name = "one", .type = SCHEMA_OBJECT, .of = &single },
+		{ .name = "text", .type = SCHEMA_STRING },
 		{ .name = NULL },
 	    },
 };
 
 START_TEST(one_of_several)
 {
-	const struct schema_field field = { .type = SHAPE_ONE,
+	const struct schema_field field = { .type = SCHEMA_ONE,
 		.of = &one_or_text };
 	static const struct {
 		const char *text;
 		bool fits;
 	} rows[] = { { "{\"a\":1}", true }, { "\"x\"", true },
 		{ "{\"a\":1,\"b\":2}", false }, { "3", false } };
-	cleanup_json struct json_object *schema = shape_schema(&field);
+	cleanup_json struct json_object *schema = schema_print(&field);
 	cleanup_buf struct buf text = BUF_INIT;
 
 	for (size_t i = 0; i < nitems(rows); i++) {
@@ -317,7 +317,7 @@ START_TEST(one_of_several)
 				     100, &value, NULL),
 		    0);
 		ck_assert_int_eq(
-		    shape_check(&field, value, "x", &err) == 0, rows[i].fits);
+		    schema_check(&field, value, "x", &err) == 0, rows[i].fits);
 		if (!rows[i].fits)
 			ck_assert_str_eq(
 			    err.msg, "x: does not match any of: one, text");
@@ -333,9 +333,9 @@ END_TEST
 
 START_TEST(null_alone)
 {
-	static const struct schema_field nullable = { .type = SHAPE_BOOL,
-		.flags = SHAPE_NULLABLE };
-	static const struct schema_field any = { .type = SHAPE_ANY };
+	static const struct schema_field nullable = { .type = SCHEMA_BOOL,
+		.flags = SCHEMA_NULLABLE };
+	static const struct schema_field any = { .type = SCHEMA_ANY };
 
 	assert_check(&nullable, "null", "x", NULL);
 	assert_check(&any, "null", "x", NULL);
@@ -347,7 +347,7 @@ END_TEST
 static void
 assert_schema(const struct schema_field *field, const char *expected)
 {
-	cleanup_json struct json_object *schema = shape_schema(field);
+	cleanup_json struct json_object *schema = schema_print(field);
 	cleanup_buf struct buf text = BUF_INIT;
 
 	json_print(schema, false, &text);
@@ -379,10 +379,10 @@ END_TEST
 
 START_TEST(a_string_may_stand_for_another_type)
 {
-	static const struct schema_field number = { .type = SHAPE_NUMBER,
-		.flags = SHAPE_OR_STRING };
-	static const struct schema_field list = { .type = SHAPE_ARRAY,
-		.flags = SHAPE_OR_STRING | SHAPE_NULLABLE,
+	static const struct schema_field number = { .type = SCHEMA_NUMBER,
+		.flags = SCHEMA_OR_STRING };
+	static const struct schema_field list = { .type = SCHEMA_ARRAY,
+		.flags = SCHEMA_OR_STRING | SCHEMA_NULLABLE,
 		.max = 3 };
 
 	assert_check(&number, "1.5", "at", NULL);
@@ -403,8 +403,8 @@ END_TEST
 
 START_TEST(choices_that_are_advice_are_printed_and_not_checked)
 {
-	static const struct schema_field state = { .type = SHAPE_STRING,
-		.flags = SHAPE_ADVICE,
+	static const struct schema_field state = { .type = SCHEMA_STRING,
+		.flags = SCHEMA_ADVICE,
 		.max = 8,
 		.choices = states };
 
@@ -420,34 +420,34 @@ END_TEST
 START_TEST(schema_of_single_fields)
 {
 	assert_schema(
-	    &(struct schema_field){ .type = SHAPE_ANY }, "{" DIALECT "}");
-	assert_schema(&(struct schema_field){ .type = SHAPE_INT },
+	    &(struct schema_field){ .type = SCHEMA_ANY }, "{" DIALECT "}");
+	assert_schema(&(struct schema_field){ .type = SCHEMA_INT },
 	    "{" DIALECT ",\"type\":\"integer\"}");
-	assert_schema(&(struct schema_field){ .type = SHAPE_INT, .max = 9 },
+	assert_schema(&(struct schema_field){ .type = SCHEMA_INT, .max = 9 },
 	    "{" DIALECT ",\"type\":\"integer\",\"minimum\":0,\"maximum\":9}");
-	assert_schema(&(struct schema_field){ .type = SHAPE_INT, .min = -9 },
+	assert_schema(&(struct schema_field){ .type = SCHEMA_INT, .min = -9 },
 	    "{" DIALECT ",\"type\":\"integer\",\"minimum\":-9,\"maximum\":0}");
-	assert_schema(&(struct schema_field){ .type = SHAPE_STRING, .min = 1 },
+	assert_schema(&(struct schema_field){ .type = SCHEMA_STRING, .min = 1 },
 	    "{" DIALECT ",\"type\":\"string\",\"minLength\":1}");
-	assert_schema(&(struct schema_field){ .type = SHAPE_STRING,
-			  .flags = SHAPE_NULLABLE,
+	assert_schema(&(struct schema_field){ .type = SCHEMA_STRING,
+			  .flags = SCHEMA_NULLABLE,
 			  .choices = states },
 	    "{" DIALECT ",\"type\":[\"string\",\"null\"],"
 	    "\"enum\":[\"idle\",\"busy\",\"done\",null]}");
-	assert_schema(&(struct schema_field){ .type = SHAPE_OBJECT },
+	assert_schema(&(struct schema_field){ .type = SCHEMA_OBJECT },
 	    "{" DIALECT ",\"type\":\"object\"}");
 	assert_schema(
-	    &(struct schema_field){ .type = SHAPE_NUMBER, .max = 100 },
+	    &(struct schema_field){ .type = SCHEMA_NUMBER, .max = 100 },
 	    "{" DIALECT ",\"type\":\"number\",\"minimum\":0,\"maximum\":100}");
-	assert_schema(&(struct schema_field){ .type = SHAPE_MAP, .min = 1 },
+	assert_schema(&(struct schema_field){ .type = SCHEMA_MAP, .min = 1 },
 	    "{" DIALECT ",\"type\":\"object\",\"minProperties\":1}");
 	assert_schema(
-	    &(struct schema_field){ .type = SHAPE_OBJECT, .of = &open_shape },
+	    &(struct schema_field){ .type = SCHEMA_OBJECT, .of = &open_shape },
 	    "{" DIALECT ",\"description\":\"whatever\",\"type\":\"object\","
 	    "\"properties\":{},\"additionalProperties\":true}");
 	assert_schema(
 	    &(struct schema_field){
-		.type = SHAPE_OBJECT, .of = &open_shape, .help = "this one" },
+		.type = SCHEMA_OBJECT, .of = &open_shape, .help = "this one" },
 	    "{" DIALECT ",\"description\":\"this one\",\"type\":\"object\","
 	    "\"properties\":{},\"additionalProperties\":true}");
 }

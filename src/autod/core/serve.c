@@ -17,7 +17,7 @@
 #include "rpc.h"
 #include "serve.h"
 #include "server.h"
-#include "shape.h"
+#include "schema.h"
 #include "worker.h"
 
 #define METHODS_MAX 128
@@ -132,11 +132,11 @@ is_served(const struct core *core, const struct api_method *method,
     const char *worker, struct server_call *call, struct json_object *params)
 {
 	const struct serve *serve = core->serve;
-	struct schema_field whole = { .type = SHAPE_OBJECT,
+	struct schema_field whole = { .type = SCHEMA_OBJECT,
 		.of = method->params };
 	struct err err = { 0 };
 
-	if (shape_check(&whole, params, "params", &err) < 0)
+	if (schema_check(&whole, params, "params", &err) < 0)
 		serve_refuse(call, RPC_INVALID_PARAMS, "%s", err.msg);
 	else if (core->options->oneshot && !(method->flags & API_ONESHOT))
 		serve_refuse(call, API_FAILED,

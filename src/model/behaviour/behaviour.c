@@ -19,7 +19,7 @@
 #include "iteration.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "thresholds.h"
 
 struct behaviour {
@@ -222,7 +222,7 @@ take_parts(struct json_object *document, struct json_object **ret_history,
 		return err_set(err, -EINVAL,
 		    "expected an array of iterations, or an object with "
 		    "\"history\"");
-	r = record_known(NULL, 0, keys, document, "", err);
+	r = schema_known(&(const struct schema){ 0 }, keys, document, "", err);
 	if (r == 0)
 		r = json_get_array(document, "", "history", ret_history, err);
 	if (r == -ENOENT)

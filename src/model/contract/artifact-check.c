@@ -10,7 +10,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "shape.h"
+#include "schema.h"
 
 /* --- one artifact ------------------------------------------------------ */
 
@@ -220,7 +220,7 @@ check_result_broken(const char *reason, int64_t now_ms)
 static const struct schema check_shape = {
 	SCHEMA_FIELDS{
 	    { .name = "type",
-		.type = SHAPE_STRING,
+		.type = SCHEMA_STRING,
 		.choices = (const char *const[]){ "artifact",
 		    "completion_report", NULL } },
 	    SCHEMA_MAY("target", STRING, NULL),
@@ -233,7 +233,7 @@ static const struct schema check_shape = {
 static const struct schema result_shape = {
 	SCHEMA_FIELDS{
 	    { .name = "status",
-		.type = SHAPE_STRING,
+		.type = SCHEMA_STRING,
 		.choices = (const char *const[]){ "passed", "failed", "skipped",
 		    NULL } },
 	    SCHEMA_IS("checks", ROWS, NULL, .of = &check_shape, .max = 1000),
@@ -248,7 +248,7 @@ check_result_validate(struct json_object *result, struct err *err)
 {
 	static const struct schema_field whole = RESULT(result_shape);
 
-	return shape_check(&whole, result, "verification", err);
+	return schema_check(&whole, result, "verification", err);
 }
 
 bool

@@ -12,7 +12,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "shape.h"
+#include "schema.h"
 #include "strv.h"
 #include "text.h"
 #include "word.h"
@@ -87,7 +87,7 @@ contract_path_clean(const char *path)
 /* --- reading ----------------------------------------------------------- */
 
 static const struct schema_field whole = {
-	.type = SHAPE_OBJECT,
+	.type = SCHEMA_OBJECT,
 	.of = &api_contract,
 };
 
@@ -122,7 +122,7 @@ contract_read(struct json_object *json, const char *at,
 	struct contract c = { .on_failure = CONTRACT_FAIL };
 	struct json_object *list;
 	unsigned word;
-	int r = shape_check(&whole, json, at, err);
+	int r = schema_check(&whole, json, at, err);
 
 	if (r < 0)
 		return r;

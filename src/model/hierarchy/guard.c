@@ -10,7 +10,7 @@
 #include "json.h"
 #include "mem.h"
 #include "scope-path.h"
-#include "shape.h"
+#include "schema.h"
 #include "strv.h"
 #include "text.h"
 
@@ -87,13 +87,13 @@ guard_policy_to_json(const struct guard_policy *policy)
 }
 
 static const struct schema strings = {
-	SCHEMA_FIELDS{ { .type = SHAPE_STRING, .max = ENTRY_MAX } },
+	SCHEMA_FIELDS{ { .type = SCHEMA_STRING, .max = ENTRY_MAX } },
 };
 
-#define MAY_LIST(member)                                               \
-	{                                                              \
-		.name = (member), .type = SHAPE_ARRAY, .of = &strings, \
-		.max = COUNT_MAX, .flags = SHAPE_OPTIONAL              \
+#define MAY_LIST(member)                                                \
+	{                                                               \
+		.name = (member), .type = SCHEMA_ARRAY, .of = &strings, \
+		.max = COUNT_MAX, .flags = SCHEMA_OPTIONAL              \
 	}
 
 static const struct schema reserved_shape = {
@@ -107,7 +107,7 @@ static const struct schema reserved_shape = {
 };
 
 static const struct schema reserved_list = {
-	SCHEMA_FIELDS{ { .type = SHAPE_OBJECT, .of = &reserved_shape } },
+	SCHEMA_FIELDS{ { .type = SCHEMA_OBJECT, .of = &reserved_shape } },
 };
 
 static const struct schema policy_shape = {
@@ -140,11 +140,11 @@ int
 guard_policy_from_json(
     struct json_object *json, struct guard_policy *ret_policy, struct err *err)
 {
-	const struct schema_field whole = { .type = SHAPE_OBJECT,
+	const struct schema_field whole = { .type = SCHEMA_OBJECT,
 		.of = &policy_shape };
 	struct json_object *list = NULL;
 	struct guard_policy p = { 0 };
-	int r = shape_check(&whole, json, "policy", err);
+	int r = schema_check(&whole, json, "policy", err);
 
 	*ret_policy = p;
 	if (r == 0)

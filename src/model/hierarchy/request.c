@@ -8,7 +8,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "request.h"
 #include "strv.h"
 #include "text.h"
@@ -25,10 +25,10 @@ const char *const request_state_words[REQUEST_STATE_COUNT + 1] = {
 };
 
 #define FIELD(key, member, ...)                                               \
-	RECORD_FIELD(struct request, key, member, .flags = RECORD_OMIT_UNSET, \
+	SCHEMA_FIELD(struct request, key, member, .flags = SCHEMA_OMIT_UNSET, \
 	    ##__VA_ARGS__)
 #define MUST(key, member, ...)                                              \
-	RECORD_FIELD(struct request, key, member, .flags = RECORD_REQUIRED, \
+	SCHEMA_FIELD(struct request, key, member, .flags = SCHEMA_REQUIRED, \
 	    ##__VA_ARGS__)
 
 /* The actor of a record is whoever is asked. */
@@ -52,6 +52,8 @@ static const struct schema_field fields[] = {
 	FIELD("responder", responder),
 	FIELD("respondCall", respond_call),
 };
+static const struct schema schema = { .fields = fields,
+	.count = nitems(fields) };
 
 struct request *
 request_new(void)
@@ -64,7 +66,7 @@ request_free(struct request *request)
 {
 	if (request == NULL)
 		return;
-	record_release(fields, nitems(fields), request);
+	schema_release(&schema, request);
 	free(request);
 }
 
@@ -77,7 +79,7 @@ request_to_json(const struct request *request)
 	json_set_string(json, "status",
 	    request_is_open(request) ? "open" :
 				       request_state_words[request->state]);
-	record_to_json(fields, nitems(fields), request, json);
+	schema_add(&schema, request, json);
 	return json;
 }
 
@@ -94,7 +96,7 @@ request_from_json(struct json_object *json, const char *at,
 		return err_set(
 		    err, -EINVAL, "%s.version: expected %d", at, VERSION);
 	request = request_new();
-	r = record_from_json(fields, nitems(fields), json, at, request, err);
+	r = schema_read(&schema, json, at, request, err);
 	if (r < 0) {
 		request_free(request);
 		return r == -ENOENT ? -EINVAL : r;

@@ -8,7 +8,7 @@
 #include "id.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "reservation.h"
 #include "scope-path.h"
 #include "strv.h"
@@ -16,10 +16,10 @@
 #define HASH_LEN 16
 
 #define FIELD(key, member) \
-	RECORD_FIELD(      \
-	    struct reservation, key, member, .flags = RECORD_OMIT_UNSET)
+	SCHEMA_FIELD(      \
+	    struct reservation, key, member, .flags = SCHEMA_OMIT_UNSET)
 #define MUST(key, member) \
-	RECORD_FIELD(struct reservation, key, member, .flags = RECORD_REQUIRED)
+	SCHEMA_FIELD(struct reservation, key, member, .flags = SCHEMA_REQUIRED)
 
 static const struct schema_field fields[] = {
 	MUST("id", id),
@@ -32,6 +32,8 @@ static const struct schema_field fields[] = {
 	MUST("ts", created_ms),
 	MUST("until", until_ms),
 };
+static const struct schema schema = { .fields = fields,
+	.count = nitems(fields) };
 
 struct reservation *
 reservation_new(void)
@@ -44,7 +46,7 @@ reservation_free(struct reservation *reservation)
 {
 	if (reservation == NULL)
 		return;
-	record_release(fields, nitems(fields), reservation);
+	schema_release(&schema, reservation);
 	free(reservation);
 }
 
@@ -64,7 +66,7 @@ reservation_to_json(const struct reservation *reservation)
 	struct json_object *json = json_object_new_object();
 
 	json_set_string(json, "status", reservation->ended ? "ended" : "open");
-	record_to_json(fields, nitems(fields), reservation, json);
+	schema_add(&schema, reservation, json);
 	return json;
 }
 
@@ -78,8 +80,7 @@ reservation_from_json(struct json_object *json, const char *at,
 	if (!json_object_is_type(json, json_type_object))
 		return err_set(err, -EINVAL, "%s: expected an object", at);
 	reservation = reservation_new();
-	r = record_from_json(
-	    fields, nitems(fields), json, at, reservation, err);
+	r = schema_read(&schema, json, at, reservation, err);
 	if (r < 0) {
 		reservation_free(reservation);
 		return r;

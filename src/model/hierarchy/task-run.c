@@ -8,7 +8,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "task-run.h"
 #include "task.h"
 
@@ -21,7 +21,7 @@ const char *const verification_state_words[VERIFICATION_STATE_COUNT + 1] = {
 };
 
 #define FIELD(key, member, ...)                                                \
-	RECORD_FIELD(struct task_run, key, member, .flags = RECORD_OMIT_UNSET, \
+	SCHEMA_FIELD(struct task_run, key, member, .flags = SCHEMA_OMIT_UNSET, \
 	    ##__VA_ARGS__)
 
 static const struct schema_field fields[] = {

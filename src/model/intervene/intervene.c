@@ -4,7 +4,7 @@
 
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 
 const char *const intervention_words[] = {
 	[INTERVENTION_NONE] = "none",
@@ -202,15 +202,17 @@ intervene_worst(const struct intervene *state,
 /* --- as JSON --------------------------------------------------------- */
 
 static const struct schema_field fields[] = {
-	RECORD_FIELD(struct intervene_track, "level", level,
+	SCHEMA_FIELD(struct intervene_track, "level", level,
 	    .words = intervention_words),
-	RECORD_FIELD(struct intervene_track, "raised", raised,
+	SCHEMA_FIELD(struct intervene_track, "raised", raised,
 	    .max = INTERVENTION_PAUSE),
-	RECORD_FIELD(struct intervene_track, "delivered", delivered),
-	RECORD_FIELD(struct intervene_track, "waited", waited),
-	RECORD_FIELD(struct intervene_track, "clean", clean),
-	RECORD_FIELD(struct intervene_track, "silenced", silenced),
+	SCHEMA_FIELD(struct intervene_track, "delivered", delivered),
+	SCHEMA_FIELD(struct intervene_track, "waited", waited),
+	SCHEMA_FIELD(struct intervene_track, "clean", clean),
+	SCHEMA_FIELD(struct intervene_track, "silenced", silenced),
 };
+static const struct schema schema = { .fields = fields,
+	.count = nitems(fields) };
 
 struct json_object *
 intervene_to_json(const struct intervene *state)
@@ -220,8 +222,7 @@ intervene_to_json(const struct intervene *state)
 	for (int type = 0; type < DETECTION_TYPES; type++) {
 		struct json_object *track = json_object_new_object();
 
-		record_to_json(
-		    fields, nitems(fields), &state->tracks[type], track);
+		schema_add(&schema, &state->tracks[type], track);
 		json_set(json, detection_type_words[type], track);
 	}
 	return json;
@@ -240,8 +241,8 @@ intervene_from_json(struct intervene *state, struct json_object *json,
 		if (json_object_object_get_ex(
 			json, detection_type_words[type], &track) &&
 		    track != NULL)
-			r = record_from_json(fields, nitems(fields), track, at,
-			    &next.tracks[type], err);
+			r = schema_read(
+			    &schema, track, at, &next.tracks[type], err);
 		if (r < 0)
 			return r;
 	}

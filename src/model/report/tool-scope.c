@@ -8,7 +8,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "settings-form.h"
 #include "strv.h"
 #include "task-run.h"
@@ -21,10 +21,12 @@ static const char *const report_tools[] = { TOOL_REPORT_PROGRESS,
 	TOOL_REPORT_COMPLETION, NULL };
 
 static const struct schema_field fields[] = {
-	RECORD_FIELD(struct tool_scope, "all", all),
-	RECORD_FIELD(struct tool_scope, "allow", allow),
-	RECORD_FIELD(struct tool_scope, "deny", deny),
+	SCHEMA_FIELD(struct tool_scope, "all", all),
+	SCHEMA_FIELD(struct tool_scope, "allow", allow),
+	SCHEMA_FIELD(struct tool_scope, "deny", deny),
 };
+static const struct schema schema = { .fields = fields,
+	.count = nitems(fields) };
 
 void
 tool_scope_release(struct tool_scope *scope)
@@ -268,7 +270,7 @@ tool_scope_from_json(struct json_object *json, const char *at,
 	*ret_scope = (struct tool_scope){ 0 };
 	if (!json_object_is_type(json, json_type_object))
 		return err_set(err, -EINVAL, "%s: expected an object", at);
-	r = record_from_json(fields, nitems(fields), json, at, &scope, err);
+	r = schema_read(&schema, json, at, &scope, err);
 	if (r < 0)
 		return r;
 	*ret_scope = scope;

@@ -6,22 +6,22 @@
 #include "report-verdict.h"
 #include "view-needs.h"
 
-#define INT(member, words)                                           \
-	{                                                            \
-		.name = (member), .type = SHAPE_INT, .help = (words) \
-	}
-#define NULLABLE(member, kind, words)                                      \
-	{                                                                  \
-		.name = (member), .type = (kind), .flags = SHAPE_NULLABLE, \
-		.help = (words)                                            \
-	}
-#define BOOL(member, words)                                           \
+#define INT(member, words)                                            \
 	{                                                             \
-		.name = (member), .type = SHAPE_BOOL, .help = (words) \
+		.name = (member), .type = SCHEMA_INT, .help = (words) \
 	}
-#define OBJECT(member, shape)                                          \
+#define NULLABLE(member, kind, words)                                       \
+	{                                                                   \
+		.name = (member), .type = (kind), .flags = SCHEMA_NULLABLE, \
+		.help = (words)                                             \
+	}
+#define BOOL(member, words)                                            \
 	{                                                              \
-		.name = (member), .type = SHAPE_OBJECT, .of = &(shape) \
+		.name = (member), .type = SCHEMA_BOOL, .help = (words) \
+	}
+#define OBJECT(member, shape)                                           \
+	{                                                               \
+		.name = (member), .type = SCHEMA_OBJECT, .of = &(shape) \
 	}
 #define LIST(member, shape, words)                                     \
 	{                                                              \
@@ -40,35 +40,35 @@ static const struct schema verdict = {
 static const struct schema task = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("id", STRING, NULL),
-	    NULLABLE("title", SHAPE_STRING, NULL),
-	    NULLABLE("outcome", SHAPE_STRING, "null: it has not ended"),
-	    NULLABLE("step", SHAPE_STRING, NULL),
-	    NULLABLE("commit", SHAPE_STRING, "that it landed as"),
-	    NULLABLE("worker", SHAPE_STRING, "that had it last"),
-	    NULLABLE("run_id", SHAPE_STRING, NULL),
+	    NULLABLE("title", SCHEMA_STRING, NULL),
+	    NULLABLE("outcome", SCHEMA_STRING, "null: it has not ended"),
+	    NULLABLE("step", SCHEMA_STRING, NULL),
+	    NULLABLE("commit", SCHEMA_STRING, "that it landed as"),
+	    NULLABLE("worker", SCHEMA_STRING, "that had it last"),
+	    NULLABLE("run_id", SCHEMA_STRING, NULL),
 	    INT("attempts", NULL),
 	    INT("turns", NULL),
-	    NULLABLE("finished_unix", SHAPE_INT, NULL),
-	    NULLABLE("wall_ms", SHAPE_INT, "from its creation to its end"),
-	    NULLABLE("cost_micros", SHAPE_INT,
+	    NULLABLE("finished_unix", SCHEMA_INT, NULL),
+	    NULLABLE("wall_ms", SCHEMA_INT, "from its creation to its end"),
+	    NULLABLE("cost_micros", SCHEMA_INT,
 		"millionths of a dollar; null: not known"),
 	    NULLABLE(
-		"cost_source", SHAPE_STRING, "unknown, estimate or reported"),
-	    NULLABLE("lines_added", SHAPE_INT, "null: not known"),
-	    NULLABLE("lines_removed", SHAPE_INT, NULL),
-	    NULLABLE("reason", SHAPE_STRING, "why it failed"),
-	    NULLABLE("last_words", SHAPE_STRING, "of its agent"),
+		"cost_source", SCHEMA_STRING, "unknown, estimate or reported"),
+	    NULLABLE("lines_added", SCHEMA_INT, "null: not known"),
+	    NULLABLE("lines_removed", SCHEMA_INT, NULL),
+	    NULLABLE("reason", SCHEMA_STRING, "why it failed"),
+	    NULLABLE("last_words", SCHEMA_STRING, "of its agent"),
 	    INT("worked_ms", "what was worked on it in this period"),
 	    SCHEMA_MAY("finished_ms", INT, NULL),
 	    SCHEMA_END,
 	},
 };
 static const struct schema uses = {
-	.fields = &(const struct schema_field){ .type = SHAPE_INT,
+	.fields = &(const struct schema_field){ .type = SCHEMA_INT,
 	    .help = "milliseconds" },
 };
 static const struct schema titles = {
-	.fields = &(const struct schema_field){ .type = SHAPE_STRING },
+	.fields = &(const struct schema_field){ .type = SCHEMA_STRING },
 };
 static const struct schema worker = {
 	SCHEMA_FIELDS{
@@ -91,7 +91,7 @@ static const struct schema time_shape = {
 };
 
 static const struct schema bars = {
-	.fields = &(const struct schema_field){ .type = SHAPE_INT },
+	.fields = &(const struct schema_field){ .type = SCHEMA_INT },
 };
 static const struct schema series = {
 	SCHEMA_FIELDS{
@@ -129,11 +129,11 @@ static const struct schema repair = {
 	SCHEMA_FIELDS{
 	    INT("at_ms", NULL),
 	    SCHEMA_IS("kind", STRING, NULL),
-	    NULLABLE("class", SHAPE_STRING, NULL),
-	    NULLABLE("words", SHAPE_STRING, NULL),
-	    NULLABLE("outcome", SHAPE_STRING, "of a repair"),
+	    NULLABLE("class", SCHEMA_STRING, NULL),
+	    NULLABLE("words", SCHEMA_STRING, NULL),
+	    NULLABLE("outcome", SCHEMA_STRING, "of a repair"),
 	    INT("took_ms", NULL),
-	    NULLABLE("cost_micros", SHAPE_INT, "of a repair"),
+	    NULLABLE("cost_micros", SCHEMA_INT, "of a repair"),
 	    SCHEMA_END,
 	},
 };
@@ -141,12 +141,12 @@ static const struct schema intervention = {
 	SCHEMA_FIELDS{
 	    INT("at_ms", NULL),
 	    SCHEMA_IS("type", STRING, NULL),
-	    NULLABLE("worker", SHAPE_STRING, NULL),
-	    NULLABLE("task", SHAPE_STRING, NULL),
-	    NULLABLE("result", SHAPE_STRING, NULL),
-	    NULLABLE("class", SHAPE_STRING, "what was found"),
-	    NULLABLE("action", SHAPE_STRING, "what was done; log: nothing"),
-	    NULLABLE("words", SHAPE_STRING, NULL),
+	    NULLABLE("worker", SCHEMA_STRING, NULL),
+	    NULLABLE("task", SCHEMA_STRING, NULL),
+	    NULLABLE("result", SCHEMA_STRING, NULL),
+	    NULLABLE("class", SCHEMA_STRING, "what was found"),
+	    NULLABLE("action", SCHEMA_STRING, "what was done; log: nothing"),
+	    NULLABLE("words", SCHEMA_STRING, NULL),
 	    SCHEMA_END,
 	},
 };
@@ -170,10 +170,10 @@ static const struct schema left_off = {
 
 static const struct schema report = {
 	SCHEMA_FIELDS{
-	    NULLABLE("project", SHAPE_STRING, NULL),
-	    NULLABLE("root", SHAPE_STRING, NULL),
-	    NULLABLE("branch", SHAPE_STRING, NULL),
-	    NULLABLE("made_unix", SHAPE_INT, NULL),
+	    NULLABLE("project", SCHEMA_STRING, NULL),
+	    NULLABLE("root", SCHEMA_STRING, NULL),
+	    NULLABLE("branch", SCHEMA_STRING, NULL),
+	    NULLABLE("made_unix", SCHEMA_INT, NULL),
 	    OBJECT("period", report_period_schema),
 	    OBJECT("verdict", verdict),
 	    LIST("needs", view_need_schema, "what needs a person now"),
@@ -194,5 +194,5 @@ static const struct schema report = {
 	},
 };
 
-const struct schema_field report_shape = { .type = SHAPE_OBJECT,
+const struct schema_field report_shape = { .type = SCHEMA_OBJECT,
 	.of = &report };

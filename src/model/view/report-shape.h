@@ -4,7 +4,7 @@
 #ifndef REPORT_SHAPE_H
 #define REPORT_SHAPE_H
 
-#include "shape.h"
+#include "schema.h"
 
 extern const struct schema_field report_shape;
 

@@ -7,7 +7,7 @@
 #include "json.h"
 #include "mem.h"
 #include "natural.h"
-#include "shape.h"
+#include "schema.h"
 #include "view-doc.h"
 #include "view-needs.h"
 #include "view-row.h"

@@ -11,7 +11,7 @@
 #include "mem.h"
 #include "perf-record.h"
 #include "perf-stats.h"
-#include "record.h"
+#include "schema.h"
 
 #define MICROS 1e6
 
@@ -26,7 +26,7 @@ struct attempt {
 };
 
 #define FIELD(member, ...) \
-	RECORD_FIELD(struct attempt, #member, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct attempt, #member, member, ##__VA_ARGS__)
 
 static const struct schema_field fields[] = {
 	BORROWED(struct attempt, id),

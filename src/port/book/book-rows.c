@@ -12,7 +12,7 @@
 #include "json.h"
 #include "log.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "strv.h"
 
 #define KEYS_MAX 4
@@ -43,8 +43,8 @@ column_name(const char *key)
 static bool
 is_text(const struct schema_field *field)
 {
-	return field->type == RECORD_STRING || field->type == RECORD_WORD ||
-	    field->type == RECORD_OBJECT || field->type == RECORD_LIST;
+	return field->type == SCHEMA_STRING || field->type == SCHEMA_WORD ||
+	    field->type == SCHEMA_OBJECT || field->type == SCHEMA_LIST;
 }
 
 static bool
@@ -244,7 +244,7 @@ number(const struct schema_field *field, int64_t value)
 {
 	struct book_value number = BOOK_I(value);
 
-	if (value == 0 && (field->flags & RECORD_ZERO_IS_NULL) != 0)
+	if (value == 0 && (field->flags & SCHEMA_ZERO_IS_NULL) != 0)
 		number.type = BOOK_NULL;
 	return number;
 }
@@ -257,22 +257,22 @@ value_of(const struct schema_field *field, const void *at, char **ret_own)
 	cleanup_buf struct buf text = BUF_INIT;
 
 	switch (field->type) {
-	case RECORD_STRING:
+	case SCHEMA_STRING:
 		return BOOK_T(*(const char *const *)at);
-	case RECORD_WORD:
+	case SCHEMA_WORD:
 		return BOOK_T(word_of(field, at));
-	case RECORD_BOOL:
+	case SCHEMA_BOOL:
 		return BOOK_I(*(const bool *)at);
-	case RECORD_INT:
+	case SCHEMA_INT32:
 		return number(field, *(const int *)at);
-	case RECORD_INT64:
+	case SCHEMA_INT:
 		return number(field, *(const int64_t *)at);
-	case RECORD_UINT64:
+	case SCHEMA_UINT64:
 		return number(field, (int64_t) * (const uint64_t *)at);
-	case RECORD_OBJECT:
+	case SCHEMA_OBJECT:
 		json = json_object_get(*(struct json_object *const *)at);
 		break;
-	case RECORD_LIST:
+	case SCHEMA_LIST:
 		if (strv_count(*(char *const *const *)at) > 0)
 			json = strv_to_json(*(char *const *const *)at);
 		break;
@@ -351,7 +351,7 @@ static int
 read_json(const struct schema_field *field, const char *text, void *at)
 {
 	cleanup_json struct json_object *json = NULL;
-	bool is_list = field->type == RECORD_LIST;
+	bool is_list = field->type == SCHEMA_LIST;
 	char **list;
 
 	if (json_parse(text, strlen(text), JSON_MAX, &json, NULL) < 0 ||
@@ -373,20 +373,20 @@ static int
 read_number(const struct schema_field *field, int64_t value, void *at)
 {
 	if (value < 0 || (field->max > 0 && value > field->max)) {
-		if ((field->flags & RECORD_CLAMP) == 0)
+		if ((field->flags & SCHEMA_CLAMP) == 0)
 			return -EINVAL;
 		value = value < 0 ? 0 : field->max;
 	}
 	switch (field->type) {
-	case RECORD_BOOL:
+	case SCHEMA_BOOL:
 		*(bool *)at = value != 0;
 		return 0;
-	case RECORD_INT:
+	case SCHEMA_INT32:
 		if (value > INT_MAX)
 			return -EINVAL;
 		*(int *)at = (int)value;
 		return 0;
-	case RECORD_INT64:
+	case SCHEMA_INT:
 		*(int64_t *)at = value;
 		return 0;
 	default:
@@ -405,11 +405,11 @@ read_field(const struct schema_field *field, struct book_row *row, int column,
 	if (!is_text(field))
 		return read_number(field, book_int(row, column), at);
 	text = book_text(row, column);
-	if (field->type == RECORD_STRING) {
+	if (field->type == SCHEMA_STRING) {
 		xstrset(at, text);
 		return 0;
 	}
-	if (field->type != RECORD_WORD)
+	if (field->type != SCHEMA_WORD)
 		return read_json(field, text, at);
 	while (
 	    field->words[word] != NULL && strcmp(field->words[word], text) != 0)

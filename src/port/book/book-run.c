@@ -5,7 +5,7 @@
 #include "book.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "report-period.h"
 
 #define RUNS_MAX 100 /* that are looked at for the last one */
@@ -18,7 +18,7 @@ struct run {
 	bool complete; /* there was nothing left to do */
 };
 
-#define FIELD(member) RECORD_FIELD(struct run, #member, member)
+#define FIELD(member) SCHEMA_FIELD(struct run, #member, member)
 
 static const struct schema_field fields[] = {
 	BORROWED(struct run, run_id),

@@ -8,7 +8,7 @@
 #include "book.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "state.h"
 #include "word.h"
 #include "work-span.h"
@@ -18,7 +18,7 @@
 #define DOCUMENT_MAX ((size_t)256 * 1024)
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct work_span, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct work_span, key, member, ##__VA_ARGS__)
 
 static const struct schema_field fields[] = {
 	FIELD("worker", worker),
@@ -45,7 +45,7 @@ struct alive {
 
 static const struct schema_field alive_fields[] = {
 	BORROWED(struct alive, id),
-	RECORD_FIELD(struct alive, "at_ms", at_ms),
+	SCHEMA_FIELD(struct alive, "at_ms", at_ms),
 };
 
 const struct book_table book_alive = {

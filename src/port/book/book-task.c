@@ -12,7 +12,7 @@
 #include "json.h"
 #include "log.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "task-json.h"
 #include "view-row.h"
 
@@ -35,7 +35,7 @@ struct ended_task {
 };
 
 #define FIELD(member, ...) \
-	RECORD_FIELD(struct ended_task, #member, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct ended_task, #member, member, ##__VA_ARGS__)
 
 static const struct schema_field fields[] = {
 	FIELD(id),

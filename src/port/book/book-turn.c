@@ -9,7 +9,7 @@
 #include "buf.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 
 #define MICROS 1e6
 
@@ -26,7 +26,7 @@ struct turn {
 	const char *body; /* JSON */
 };
 
-#define FIELD(member) RECORD_FIELD(struct turn, #member, member)
+#define FIELD(member) SCHEMA_FIELD(struct turn, #member, member)
 
 static const struct schema_field fields[] = {
 	BORROWED(struct turn, task),

@@ -122,7 +122,7 @@ int book_get_text(struct book *book, const char *sql,
 /* --- C structs as rows -------------------------------------------------- */
 
 /*
- * A table with a column for each field of a C struct (base/record.h), named
+ * A table with a column for each field of a C struct (base/schema.h), named
  * like the field in snake_case ("startedAt" is started_at). Strings, words,
  * lists and objects are text (the last two JSON), numbers and flags integers.
  * What is unset is null.
@@ -150,7 +150,7 @@ void book_delete(struct book *book, const struct book_table *table,
 
 /* Read a row of a query into a record: columns are found by their names
  * ("SELECT t.* FROM ..."), others are ignored. Only members whose columns are
- * not null are changed, as record_from_json() does: set the defaults before.
+ * not null are changed, as schema_read() does: set the defaults before.
  * -EUCLEAN with words for what cannot be in this field. */
 int book_read(struct book *book, const struct book_table *table,
     struct book_row *row, void *ret_record, struct err *err);

@@ -4,14 +4,14 @@
 #ifndef HISTORY_PRIVATE_H
 #define HISTORY_PRIVATE_H
 
-#include "record.h"
+#include "schema.h"
 
 struct book_table;
 
 /* A column for a member that is a borrowed text. */
 #define BORROWED(owner, member)                         \
 	{                                               \
-		.name = #member, .type = RECORD_STRING, \
+		.name = #member, .type = SCHEMA_STRING, \
 		.offset = offsetof(owner, member)       \
 	}
 

@@ -14,7 +14,7 @@
 #include "landing-item.h"
 #include "log.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "state-book.h"
 #include "state.h"
 #include "strmap.h"
@@ -31,32 +31,32 @@
 	{                                        \
 		.name = (column), .type = (kind) \
 	}
-#define NR MORE("nr", RECORD_INT64)
+#define NR MORE("nr", SCHEMA_INT)
 
 static const struct schema_field task_more[] = {
-	MORE("priority", RECORD_STRING),
-	MORE("usage", RECORD_OBJECT),
-	MORE("history", RECORD_OBJECT),
-	MORE("run", RECORD_OBJECT),
+	MORE("priority", SCHEMA_STRING),
+	MORE("usage", SCHEMA_OBJECT),
+	MORE("history", SCHEMA_OBJECT),
+	MORE("run", SCHEMA_OBJECT),
 	NR,
 };
 
 static const struct schema_field account_more[] = {
-	MORE("usage", RECORD_OBJECT),
-	MORE("filed", RECORD_OBJECT),
-	MORE("reported_usage", RECORD_OBJECT),
+	MORE("usage", SCHEMA_OBJECT),
+	MORE("filed", SCHEMA_OBJECT),
+	MORE("reported_usage", SCHEMA_OBJECT),
 	NR,
 };
 
 static const struct schema_field day_more[] = {
-	MORE("usage", RECORD_OBJECT),
+	MORE("usage", SCHEMA_OBJECT),
 };
 
 static const struct schema_field nr_more[] = { NR };
 
 static const struct schema_field host_more[] = {
-	MORE("key", RECORD_STRING),
-	MORE("value", RECORD_OBJECT),
+	MORE("key", SCHEMA_STRING),
+	MORE("value", SCHEMA_OBJECT),
 };
 
 enum part {
@@ -195,15 +195,15 @@ read_column(struct book_row *row, int column, const struct schema_field *field,
 	int r;
 
 	switch (field->type) {
-	case RECORD_STRING:
-	case RECORD_WORD:
+	case SCHEMA_STRING:
+	case SCHEMA_WORD:
 		json_set_string(json, field->name, book_text(row, column));
 		return 0;
-	case RECORD_BOOL:
+	case SCHEMA_BOOL:
 		json_set_bool(json, field->name, book_int(row, column) != 0);
 		return 0;
-	case RECORD_OBJECT:
-	case RECORD_LIST:
+	case SCHEMA_OBJECT:
+	case SCHEMA_LIST:
 		text = book_text(row, column);
 		r = json_parse(text, strlen(text), STATE_SIZE_MAX, &value, err);
 		if (r < 0)
@@ -473,13 +473,13 @@ value_of(const struct schema_field *field, struct json_object *value,
 	if (value == NULL)
 		return (struct book_value){ .type = BOOK_NULL };
 	switch (field->type) {
-	case RECORD_STRING:
-	case RECORD_WORD:
+	case SCHEMA_STRING:
+	case SCHEMA_WORD:
 		return BOOK_T(json_object_get_string(value));
-	case RECORD_BOOL:
+	case SCHEMA_BOOL:
 		return BOOK_I(json_object_get_boolean(value));
-	case RECORD_OBJECT:
-	case RECORD_LIST:
+	case SCHEMA_OBJECT:
+	case SCHEMA_LIST:
 		json_print(value, false, text);
 		buf_addc(text, 0);
 		/* The buffer may still move. */
@@ -551,7 +551,7 @@ put_worker(struct state_book *rows, const struct worker *w)
 	cleanup_json struct json_object *json = NULL;
 
 	buf_clear(&rows->bytes);
-	record_image(worker_table.fields, worker_table.count, w, &rows->bytes);
+	schema_image(&worker_table, w, &rows->bytes);
 	if (is_written(rows, WORKER, w->name, 0))
 		return;
 	json = worker_to_json(w);
@@ -569,8 +569,7 @@ add_usage(struct state_book *rows, const struct usage *usage)
 static void
 add_spent(struct state_book *rows, const struct spent *spent)
 {
-	record_image(
-	    spent_table.fields, spent_table.count, spent, &rows->bytes);
+	schema_image(&spent_table, spent, &rows->bytes);
 	add_usage(rows, &spent->usage);
 }
 
@@ -580,7 +579,7 @@ put_task(struct state_book *rows, const struct task *task)
 	cleanup_json struct json_object *run = NULL, *json = NULL;
 
 	buf_clear(&rows->bytes);
-	record_image(task_table.fields, task_table.count, task, &rows->bytes);
+	schema_image(&task_table, task, &rows->bytes);
 	add_spent(rows, &task->spent);
 	buf_add(&rows->bytes, &task->priority, sizeof task->priority);
 	json_print(task->history, false, &rows->bytes);
@@ -600,8 +599,7 @@ put_landing(struct state_book *rows, const struct landing_item *item)
 	cleanup_json struct json_object *json = NULL;
 
 	buf_clear(&rows->bytes);
-	record_image(landing_item_table.fields, landing_item_table.count, item,
-	    &rows->bytes);
+	schema_image(&landing_item_table, item, &rows->bytes);
 	if (is_written(rows, LANDING, item->id, 0))
 		return;
 	json = landing_item_to_json(item);
@@ -614,8 +612,7 @@ put_account(struct state_book *rows, const struct account *account)
 	cleanup_json struct json_object *json = NULL;
 
 	buf_clear(&rows->bytes);
-	record_image(
-	    account_table.fields, account_table.count, account, &rows->bytes);
+	schema_image(&account_table, account, &rows->bytes);
 	add_spent(rows, &account->spent);
 	add_spent(rows, &account->filed);
 	buf_add(
@@ -632,8 +629,7 @@ put_day(struct state_book *rows, const struct daybook_day *day)
 	cleanup_json struct json_object *json = NULL;
 
 	buf_clear(&rows->bytes);
-	record_image(
-	    daybook_table.fields, daybook_table.count, day, &rows->bytes);
+	schema_image(&daybook_table, day, &rows->bytes);
 	add_spent(rows, &day->spent);
 	if (is_written(rows, DAY, NULL, day->day))
 		return;

@@ -10,7 +10,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "state-auto.h"
 #include "state.h"
 #include "strv.h"
@@ -19,7 +19,7 @@
 #include "worker.h"
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct state, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct state, key, member, ##__VA_ARGS__)
 
 /* Other programs read some of these too, so the names are fixed. */
 static const struct schema_field fields[] = {
@@ -32,22 +32,24 @@ static const struct schema_field fields[] = {
 	FIELD("repairs_ms", repairs_ms),
 	FIELD("source_waits", source_waits),
 	FIELD("last_task_completion_unix", last_task_completion_unix,
-	    .flags = RECORD_ZERO_IS_NULL),
+	    .flags = SCHEMA_ZERO_IS_NULL),
 	FIELD("last_task_assignment_unix", last_task_assignment_unix,
-	    .flags = RECORD_ZERO_IS_NULL),
+	    .flags = SCHEMA_ZERO_IS_NULL),
 	FIELD("source_repo_dirty_retry_after_unix",
-	    source_repo_dirty_retry_after_unix, .flags = RECORD_ZERO_IS_NULL),
+	    source_repo_dirty_retry_after_unix, .flags = SCHEMA_ZERO_IS_NULL),
 	FIELD("source_repo_dirty_backoff_secs", source_repo_dirty_backoff_secs,
-	    .flags = RECORD_ZERO_IS_NULL),
+	    .flags = SCHEMA_ZERO_IS_NULL),
 	FIELD("source_repo_dirty_retry_count", source_repo_dirty_retry_count,
-	    .flags = RECORD_ZERO_IS_NULL),
+	    .flags = SCHEMA_ZERO_IS_NULL),
 	FIELD("errors", errors),
 	FIELD("paused", paused),
 	FIELD("outage_since_unix", outage_since_unix,
-	    .flags = RECORD_ZERO_IS_NULL),
+	    .flags = SCHEMA_ZERO_IS_NULL),
 	FIELD("goals", goals),
 	FIELD("counters", counters),
 };
+static const struct schema schema = { .fields = fields,
+	.count = nitems(fields) };
 
 static const struct schema_field today_fields[] = {
 	FIELD("day", today.day),
@@ -56,6 +58,8 @@ static const struct schema_field today_fields[] = {
 	FIELD("tokens_allowed", today.tokens_allowed),
 	FIELD("cost_allowed", today.cost_allowed),
 };
+static const struct schema today_schema = { .fields = today_fields,
+	.count = nitems(today_fields) };
 
 /* --- accounts -------------------------------------------------------- */
 
@@ -133,8 +137,8 @@ state_auto_members_to_json(const struct state *state, struct json_object *json)
 {
 	struct json_object *today = json_object_new_object();
 
-	record_to_json(fields, nitems(fields), state, json);
-	record_to_json(today_fields, nitems(today_fields), state, today);
+	schema_add(&schema, state, json);
+	schema_add(&today_schema, state, today);
 	json_set(json, "today", today);
 	json_set(json, "outcomes", outcomes_to_json(state));
 	json_set(json, "auto_workers", strv_to_json(state->auto_workers));
@@ -166,8 +170,7 @@ parse_today(struct json_object *json, struct state *state, struct err *err)
 	r = json_get_object(json, "", "today", &today, err);
 	if (r < 0)
 		return optional(r);
-	return record_from_json(
-	    today_fields, nitems(today_fields), today, "today", state, err);
+	return schema_read(&today_schema, today, "today", state, err);
 }
 
 static int
@@ -330,7 +333,7 @@ state_auto_from_json(
 {
 	int r;
 
-	r = record_from_json(fields, nitems(fields), json, "", state, err);
+	r = schema_read(&schema, json, "", state, err);
 	if (r == 0)
 		r = parse_today(json, state, err);
 	if (r == 0)

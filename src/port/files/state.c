@@ -11,7 +11,7 @@
 #include "json.h"
 #include "log.h"
 #include "mem.h"
-#include "record.h"
+#include "schema.h"
 #include "state-auto.h"
 #include "state.h"
 #include "worker-json.h"
@@ -210,10 +210,12 @@ copy_members(struct json_object *from, struct json_object *to)
 }
 
 static const struct schema_field counters[] = {
-	RECORD_FIELD(struct state, "receipts", receipts),
-	RECORD_FIELD(struct state, "last_reviewed", last_reviewed),
-	RECORD_FIELD(struct state, "daemon_running", daemon_running),
+	SCHEMA_FIELD(struct state, "receipts", receipts),
+	SCHEMA_FIELD(struct state, "last_reviewed", last_reviewed),
+	SCHEMA_FIELD(struct state, "daemon_running", daemon_running),
 };
+static const struct schema counters_schema = { .fields = counters,
+	.count = nitems(counters) };
 
 struct json_object *
 state_members_to_json(const struct state *state)
@@ -225,7 +227,7 @@ state_members_to_json(const struct state *state)
 	landings = landing_record_to_json(&record);
 	json_object_object_del(landings, "items");
 	json_set_string(json, "root_id", state->root_id);
-	record_to_json(counters, nitems(counters), state, json);
+	schema_add(&counters_schema, state, json);
 	json_set(json, "landings", landings);
 	state_auto_members_to_json(state, json);
 	if (state->rest != NULL)
@@ -268,8 +270,7 @@ parse_counters(struct json_object *json, struct state *state, struct err *err)
 		return err_set(err, -EINVAL, "root_id: expected a UUID");
 	if (root_id != NULL)
 		strlcpy(state->root_id, root_id, sizeof state->root_id);
-	return record_from_json(
-	    counters, nitems(counters), json, "", state, err);
+	return schema_read(&counters_schema, json, "", state, err);
 }
 
 static int

@@ -10,7 +10,7 @@
 #include "json.h"
 #include "launcher.h"
 #include "mem.h"
-#include "shape.h"
+#include "schema.h"
 #include "sibling.h"
 #include "strv.h"
 
@@ -173,7 +173,7 @@ become_keeper(struct json_object *json, struct err *err)
 int
 launcher_exec(const char *file, struct err *err)
 {
-	const struct schema_field whole = { .type = SHAPE_OBJECT,
+	const struct schema_field whole = { .type = SCHEMA_OBJECT,
 		.of = &launcher_shape };
 	cleanup_json struct json_object *json = NULL;
 	const char *cwd;
@@ -183,7 +183,7 @@ launcher_exec(const char *file, struct err *err)
 	unlink(file);
 	if (r < 0)
 		return r;
-	r = shape_check(&whole, json, "", err);
+	r = schema_check(&whole, json, "", err);
 	if (r < 0) {
 		err_prefix(err, "%s", file);
 		return r;
