@@ -131,7 +131,7 @@ write_mark(
 	buf_adds(&text, title);
 	buf_add(&text, config->data, config->len);
 	/* Never through a link, nor into another's file. */
-	if (lstat(file, &st) == 0 && unlink(file) == -1)
+	if (lstat(file, &st) == 0 && unlink(file) == -1 && errno != ENOENT)
 		return err_errno(err, -errno, "cannot replace %s", file);
 	return file_replace(file, text.data, text.len, 0600, err);
 }
