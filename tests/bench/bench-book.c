@@ -56,6 +56,7 @@ struct bench {
 	struct book *book;
 	struct table *table;
 	size_t got; /* records and events */
+	int64_t from_ms; /* when events begin; nothing of them is old */
 };
 
 static void
@@ -63,7 +64,7 @@ add_event(struct bench *b, size_t n)
 {
 	char goal[24], assignment[24], node[24], worker[24], task[24];
 	struct book_event event = {
-		.ts_ms = INT64_C(1700000000000) + (int64_t)n * 100,
+		.ts_ms = b->from_ms + (int64_t)n * 100,
 		.type = "assignment.updated",
 		.goal_id = goal,
 		.assignment_id = assignment,
@@ -178,8 +179,8 @@ bench_all(struct bench *b, const char *path)
 	query(
 	    b, "events of a goal", (struct book_filter){ .goal_id = "goal_7" });
 	query(b, "events --since, of a worker",
-	    (struct book_filter){ .since_ms = INT64_C(1700000000000) +
-		    (EVENTS - 10000) * INT64_C(100),
+	    (struct book_filter){
+		.since_ms = b->from_ms + (EVENTS - 10000) * INT64_C(100),
 		.worker = "auto-7" });
 	began = clock_mono_us();
 	bench_must(book_load_open(b->book, on_record, b, &err), "load", &err);
@@ -477,7 +478,7 @@ main(int argc, char **argv)
 	cleanup_free char *path = xasprintf(
 	    "%s/bench-book-%d.db", dir != NULL ? dir : "/tmp", (int)getpid());
 	cleanup_buf struct buf out = BUF_INIT;
-	struct bench b = { 0 };
+	struct bench b = { .from_ms = clock_wall_ms() - HOUR_MS * 24 * 30 };
 	struct err err = { 0 };
 
 	bench_must(book_open(path, &b.book, &err), path, &err);

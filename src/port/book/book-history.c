@@ -118,7 +118,7 @@ book_history_prune(
 		    "LIMIT $3) n WHERE n.seq <= $1 OR (n.latest_ms < $2 AND "
 		    "n.seq < $4))",
 		    BOOK_I(last_event - keep_tasks * EVENTS), BOOK_I(keep_ms),
-		    BOOK_I(STEP * EVENTS), BOOK_I(last_event));
+		    BOOK_I(STEP), BOOK_I(last_event));
 		more = true;
 	}
 	spans = now_ms - BOOK_SPAN_DAYS * DAY_MS;
