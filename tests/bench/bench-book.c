@@ -397,7 +397,7 @@ bench_history(struct bench *b)
 	find(b, "ended task by commit", by_commit);
 	bench_report(b);
 	bench_prune(b, "nothing to prune", ENDED);
-	bench_prune(b, "prune of 100 tasks", ENDED / 2);
+	bench_prune(b, "prune of some tasks", ENDED / 2);
 }
 
 /* --- a week ----------------------------------------------------------------
