@@ -11,8 +11,8 @@
 #include "mem.h"
 #include "remote.h"
 #include "roster.h"
-#include "settings.h"
 #include "schema.h"
+#include "settings.h"
 #include "text.h"
 
 enum {

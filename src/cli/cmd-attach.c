@@ -4,9 +4,9 @@
 #include "commands.h"
 #include "json.h"
 #include "mem.h"
+#include "schema.h"
 #include "sessions.h"
 #include "settings.h"
-#include "schema.h"
 
 enum {
 	FLAG_NESTED

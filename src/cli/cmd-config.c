@@ -13,9 +13,9 @@
 #include "lock.h"
 #include "mem.h"
 #include "roster.h"
+#include "schema.h"
 #include "settings-agents.h"
 #include "settings.h"
-#include "schema.h"
 #include "table.h"
 #include "text.h"
 

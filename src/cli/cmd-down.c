@@ -13,9 +13,9 @@
 #include "procref.h"
 #include "remote.h"
 #include "root-mark.h"
+#include "schema.h"
 #include "sessions.h"
 #include "settings.h"
-#include "schema.h"
 
 #define DOWN_MS 30000
 #define INFO_MS 5000

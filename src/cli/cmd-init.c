@@ -20,8 +20,8 @@
 #include "json.h"
 #include "mem.h"
 #include "root-mark.h"
-#include "settings.h"
 #include "schema.h"
+#include "settings.h"
 #include "text.h"
 
 #define EXCLUDE_MAX (1024 * 1024)

@@ -13,9 +13,9 @@
 #include "overseer-files.h"
 #include "remote.h"
 #include "roster.h"
+#include "schema.h"
 #include "sessions.h"
 #include "settings.h"
-#include "schema.h"
 #include "worker.h"
 
 enum {

@@ -16,8 +16,8 @@
 #include "oversight-config.h"
 #include "oversight-shape.h"
 #include "remote.h"
-#include "settings.h"
 #include "schema.h"
+#include "settings.h"
 #include "thresholds.h"
 
 enum {

@@ -9,9 +9,9 @@
 #include "mem.h"
 #include "overseer-files.h"
 #include "roster.h"
+#include "schema.h"
 #include "sessions.h"
 #include "settings.h"
-#include "schema.h"
 #include "text.h"
 #include "worker.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api-landing.h"
+#include "client.h"
 #include "clock.h"
 #include "commands.h"
 #include "config.h"
@@ -19,10 +20,11 @@
 #include "plan-digest.h"
 #include "push-record.h"
 #include "remains.h"
+#include "remote.h"
 #include "roster.h"
+#include "schema.h"
 #include "sessions.h"
 #include "settings.h"
-#include "schema.h"
 #include "status-auto.h"
 #include "status-goals.h"
 #include "status-overseer.h"
@@ -40,6 +42,7 @@
 
 #define SHA_LEN   7
 #define NEEDS_MAX 20 /* lines */
+#define ANSWER_MS 300 /* what hangs is not waited for */
 
 void
 status_section(struct cli *cli, const char *title)
@@ -366,20 +369,34 @@ show_attach(struct status *s)
 
 /* --- what needs a person --------------------------------------------- */
 
+/* The daemon's view, or that of the files if none answers, soon, and us. */
+static struct json_object *
+look_around(struct status *s)
+{
+	cleanup_free char *socket = remote_socket(s->cli);
+	cleanup_json struct json_object *params = json_object_new_object();
+	struct json_object *view = NULL;
+
+	if (client_call(socket, "view.get", params, ANSWER_MS, true, &view,
+		NULL, NULL) == 0)
+		return view_complete(view);
+	view = view_new();
+	view_source_fill(s->cli, s->settings, &s->state, view);
+	view_needs(view);
+	return view;
+}
+
 static void
 show_needs(struct status *s)
 {
 	static const struct table_column columns[] = { { .title = NULL },
 		{ .title = NULL, .flexible = true }, { .title = NULL } };
 	struct cli *cli = s->cli;
-	cleanup_json struct json_object *view = view_new();
-	struct json_object *list;
+	cleanup_json struct json_object *view = look_around(s);
+	struct json_object *list = view_needs_list(view);
 	struct table *table;
 	size_t count;
 
-	view_source_fill(cli, s->settings, &s->state, view);
-	view_needs(view);
-	list = view_needs_list(view);
 	count = json_object_array_length(list);
 	json_set(cli->result, "needs", list);
 	if (count == 0) {

@@ -9,8 +9,8 @@
 #include "json.h"
 #include "mem.h"
 #include "remote.h"
-#include "settings.h"
 #include "schema.h"
+#include "settings.h"
 #include "text.h"
 #include "web-files.h"
 

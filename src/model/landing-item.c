@@ -8,8 +8,8 @@
 #include "json.h"
 #include "landing-item.h"
 #include "mem.h"
-#include "schema.h"
 #include "red-run.h"
+#include "schema.h"
 
 const char *const item_kind_words[ITEM_KIND_COUNT + 1] = {
 	[ITEM_WORK] = "work",

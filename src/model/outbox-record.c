@@ -12,8 +12,8 @@
 #include "json.h"
 #include "mem.h"
 #include "outbox-record.h"
-#include "schema.h"
 #include "remedy-mask.h"
+#include "schema.h"
 #include "strv.h"
 #include "text.h"
 

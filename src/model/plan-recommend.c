@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "buf.h"
-#include "schema.h"
 #include "mem.h"
 #include "plan-effort.h"
 #include "plan-insights.h"
 #include "plan-recommend.h"
 #include "plan.h"
+#include "schema.h"
 #include "strv.h"
 
 const char *const recommend_kind_words[] = { "start", "unblock", "split",

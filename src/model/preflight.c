@@ -8,8 +8,8 @@
 #include "json.h"
 #include "mem.h"
 #include "preflight.h"
-#include "settings.h"
 #include "schema.h"
+#include "settings.h"
 #include "text.h"
 
 #define MIB      ((int64_t)1024 * 1024)

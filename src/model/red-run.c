@@ -6,8 +6,8 @@
 
 #include "check-book.h"
 #include "mem.h"
-#include "schema.h"
 #include "red-run.h"
+#include "schema.h"
 
 #define FIELD(key, member, ...) \
 	SCHEMA_FIELD(struct red_commit, key, member, ##__VA_ARGS__)

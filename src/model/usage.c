@@ -7,8 +7,8 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "text.h"
 #include "schema.h"
+#include "text.h"
 #include "usage.h"
 
 const char *const usage_kind_words[] = {

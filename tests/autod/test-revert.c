@@ -13,8 +13,8 @@
 #include "life.h"
 #include "mem.h"
 #include "revert.h"
-#include "serve.h"
 #include "schema.h"
+#include "serve.h"
 #include "unit.h"
 
 #define TRIES 100 /* of FLOOR_CALLS_MAX */

@@ -15,9 +15,9 @@
 #include "oversight-config.h"
 #include "oversight-report.h"
 #include "oversight-shape.h"
+#include "schema.h"
 #include "settings-world.h"
 #include "settings.h"
-#include "schema.h"
 #include "thresholds.h"
 #include "unit.h"
 

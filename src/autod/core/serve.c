@@ -15,9 +15,9 @@
 #include "mem.h"
 #include "persist.h"
 #include "rpc.h"
+#include "schema.h"
 #include "serve.h"
 #include "server.h"
-#include "schema.h"
 #include "worker.h"
 
 #define METHODS_MAX 128

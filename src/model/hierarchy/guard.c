@@ -9,8 +9,8 @@
 #include "guard.h"
 #include "json.h"
 #include "mem.h"
-#include "scope-path.h"
 #include "schema.h"
+#include "scope-path.h"
 #include "strv.h"
 #include "text.h"
 

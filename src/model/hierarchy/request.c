@@ -8,8 +8,8 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "schema.h"
 #include "request.h"
+#include "schema.h"
 #include "strv.h"
 #include "text.h"
 

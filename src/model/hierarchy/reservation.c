@@ -8,8 +8,8 @@
 #include "id.h"
 #include "json.h"
 #include "mem.h"
-#include "schema.h"
 #include "reservation.h"
+#include "schema.h"
 #include "scope-path.h"
 #include "strv.h"
 
