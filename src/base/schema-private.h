@@ -13,9 +13,9 @@ schema_has(const struct schema *schema, const struct schema_field *field)
 				   field != NULL && field->name != NULL;
 }
 
-#define SCHEMA_FOREACH(f, schema)                             \
-	for (const struct schema_field *f = (schema)->fields; \
-	     schema_has((schema), f); f++)
+#define SCHEMA_FOREACH(f, schema)                               \
+	for (const struct schema_field *(f) = (schema)->fields; \
+	     schema_has((schema), (f)); (f)++)
 
 static inline bool
 schema_is_flat(const struct schema_field *field)

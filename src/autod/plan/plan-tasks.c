@@ -376,7 +376,7 @@ on_take(void *arg, const struct task *t, struct err *err)
 
 	if (r == -ENOENT || r == -EINVAL)
 		return err_set(err, -ESTALE, "its goal is gone");
-	if (r < 0)
+	if (plan == NULL)
 		return r;
 	a = plan_bind_of(floor, t);
 	if (a != NULL && assignment_status_open(a->status) &&

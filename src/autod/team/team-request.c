@@ -290,17 +290,19 @@ is_child_gone(const struct team_requests *requests, const struct request *r)
 static void
 sweep(struct team_requests *requests, const struct event *event)
 {
-	bool exited = event != NULL && event->worker != NULL &&
-	    (event->kind == EVENT_AGENT_EXITED ||
-		event->kind == EVENT_SESSION_GONE);
+	const char *gone = event != NULL &&
+		(event->kind == EVENT_AGENT_EXITED ||
+		    event->kind == EVENT_SESSION_GONE) ?
+	    event->worker :
+	    NULL;
 
 	for (size_t i = 0; i < requests->registry.count;) {
 		struct request *r = requests->registry.list[i];
 
 		if (is_child_gone(requests, r) ||
 		    team_floor_ends(event, r->task, r->worker) ||
-		    (exited && r->worker != NULL &&
-			strcmp(r->worker, event->worker) == 0))
+		    (gone != NULL && r->worker != NULL &&
+			strcmp(r->worker, gone) == 0))
 			end(requests, r, REQUEST_CANCELLED);
 		else if (r->parent_task != NULL &&
 		    (is_over(requests, r->parent_task, NULL) ||

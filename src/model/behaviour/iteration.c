@@ -428,7 +428,7 @@ iteration_from_json(struct json_object *json, const char *at, int64_t number,
 	{                                                           \
 		.name = (key), .type = SCHEMA_##kind, ##__VA_ARGS__ \
 	}
-#define PERHAPS .flags = SCHEMA_OPTIONAL | SCHEMA_NULLABLE
+#define PERHAPS .flags = (SCHEMA_OPTIONAL | SCHEMA_NULLABLE)
 
 static const struct schema_field analysis_fields[] = {
 	MADE("failureClass", STRING, PERHAPS,

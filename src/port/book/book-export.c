@@ -286,9 +286,9 @@ value_at(sqlite3_stmt *statement, int column, size_t *bytes)
 		    sqlite3_column_double(statement, column));
 	case SQLITE_TEXT:
 		text = (const char *)sqlite3_column_text(statement, column);
-		if (text_utf8_valid(text, (size_t)len))
-			return json_object_new_string_len(text, len);
-		/* fall through */
+		return text_utf8_valid(text, (size_t)len) ?
+		    json_object_new_string_len(text, len) :
+		    json_object_new_string("(bytes)");
 	case SQLITE_BLOB:
 		return json_object_new_string("(bytes)");
 	default:

@@ -142,7 +142,8 @@ book_file_task(struct book *book, const struct task *task)
 	json_object_object_del(record, "text");
 	json_object_object_del(record, "last_words");
 	json_object_object_del(record, "history");
-	row.body = body = print(record);
+	body = print(record);
+	row.body = body;
 	book_get_int(book, "SELECT max(e.filed) FROM ended_task e", NULL, 0,
 	    &row.filed, NULL);
 	row.filed++;

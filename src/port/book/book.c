@@ -534,13 +534,13 @@ shorten(struct book *book)
 	struct book_write *write, *next;
 	struct strmap puts = { 0 };
 
-	TAILQ_FOREACH_SAFE(write, &book->writes, entry, next)
-	{
+	for (write = TAILQ_FIRST(&book->writes); write != NULL; write = next) {
 		struct book_write *first = write->row != NULL ?
 		    strmap_remove(&puts, write->row) :
 		    NULL;
 		bool is_put = strncmp(write->sql, "DELETE", 6) != 0;
 
+		next = TAILQ_NEXT(write, entry);
 		if (first != NULL && is_put) {
 			TAILQ_REMOVE(&book->writes, write, entry);
 			TAILQ_INSERT_BEFORE(first, write, entry);
