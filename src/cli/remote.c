@@ -168,11 +168,11 @@ int
 remote_look(struct cli *cli, const char *name, struct json_object *params,
     struct json_object **ret_result, struct err *err)
 {
-	cleanup_json struct json_object *owned = params;
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (params != NULL)
 		json_print(params, false, &text);
+	json_object_put(params);
 	return run_autod(cli, "--look", name, &text, ret_result, err);
 }
 

@@ -208,7 +208,8 @@ plan_bind(
 	int r;
 
 	if (plan_bind_find(plan_floor_set(floor), t->key, &plan, &node, err) <
-	    0)
+		0 ||
+	    node == NULL)
 		return err_set(err, -ESTALE, "its node is gone");
 	if (node->assignment != NULL &&
 	    plan_bind_wants_worker(plan_floor_set(floor), node->assignment)) {

@@ -324,7 +324,7 @@ refuse_several(struct server_call *call, const char *node, char *const *goals)
 	size_t count = strv_count(goals);
 	cleanup_buf struct buf text = BUF_INIT;
 
-	for (size_t i = 0; i < count && i < GOALS_SHOWN; i++)
+	for (size_t i = 0; goals != NULL && i < count && i < GOALS_SHOWN; i++)
 		buf_addf(&text, "%sllmc why %s/%s", i > 0 ? ", or " : "",
 		    goals[count - 1 - i], node);
 	serve_refuse(call, API_E_UNKNOWN,
