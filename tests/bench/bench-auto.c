@@ -3,7 +3,8 @@
 /*
  * What auto mode costs, compared with its targets: bench-auto BUILD. Runs
  * `llmc up --auto --until-empty` in scratch repositories, with a fake agent
- * that does not think: a task is one commit of one small file.
+ * that does not think: a task is one commit that rewrites one of FILES small
+ * files, so that the repository is as large at the end as at the beginning.
  *
  * Dead time is from the last message of one task until the agent has the prompt
  * of the next, both according to the transcripts of the sessions. It includes
@@ -41,6 +42,7 @@
 #define SAMPLE_MS 20
 #define RUN_MS    (60 * 60 * 1000)
 #define FILE_MAX  (256 * 1024 * 1024)
+#define FILES     200
 #define TENTH     10
 #define DEAD_MS   500
 #define GITS      25 /* a task */
@@ -211,10 +213,25 @@ make_tasks(const struct run *r)
 		cleanup_free char *text = xasprintf("Task %d\n"
 						    "fake: commit %02d/%d.txt "
 						    "%d\n",
-		    i, i % 50, i, i);
+		    i, i % FILES % 50, i % FILES, i);
 
 		write_file(path, text, 0644);
 	}
+}
+
+static void
+make_files(const struct run *r)
+{
+	struct err err = { 0 };
+
+	for (int i = 0; i < FILES; i++) {
+		cleanup_free char *dir = xasprintf("%s/%02d", r->repo, i % 50);
+		cleanup_free char *path = xasprintf("%s/%d.txt", dir, i);
+
+		bench_must(file_mkdirs(dir, 0755, &err), dir, &err);
+		write_file(path, "0\n", 0644);
+	}
+	bench_run(r->repo, (const char *[]){ "git", "add", "-A", NULL });
 }
 
 /* Put a git in front of the real one in PATH that records its callers: the
@@ -253,6 +270,7 @@ run_begin(const struct bench *b, struct run *r)
 	bench_run(r->repo,
 	    (const char *[]){
 		"git", "config", "user.email", "bench@example.invalid", NULL });
+	make_files(r);
 	bench_run(r->repo,
 	    (const char *[]){
 		"git", "commit", "-q", "--allow-empty", "-m", "Start", NULL });
