@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "book-history.h"
+#include "book.h"
 #include "buf.h"
 #include "config.h"
 #include "errtext.h"
@@ -16,6 +17,7 @@
 #include "metrics-state.h"
 #include "metrics-text.h"
 #include "oversight-report.h"
+#include "plan-view.h"
 #include "report-period.h"
 #include "settings.h"
 #include "state.h"
@@ -23,6 +25,8 @@
 #include "work-span.h"
 #include "word.h"
 #include "workspace.h"
+
+#define ASKS_MAX 500 /* that are listed */
 
 static struct json_object *
 member(struct json_object *object, const char *key)
@@ -65,6 +69,60 @@ look_tasks(struct book *book, const struct workspace *workspace,
 	if (book_read_tasks(book, &which, on_task, list, err) == 0)
 		return list;
 	json_object_put(list);
+	return NULL;
+}
+
+struct goals {
+	struct book *book;
+	struct json_object *list;
+	struct err *err;
+	int r;
+};
+
+static bool
+on_node(const struct book_record *record, void *arg)
+{
+	struct json_object *node = NULL;
+
+	if (json_parse(record->body, strlen(record->body), BOOK_BODY_MAX, &node,
+		NULL) == 0)
+		json_object_array_add(arg, node);
+	return true;
+}
+
+/* One goal after the other: their nodes are not all in memory. */
+static bool
+on_goal(const struct book_record *record, void *arg)
+{
+	struct goals *goals = arg;
+	cleanup_json struct json_object *goal = NULL;
+	cleanup_json struct json_object *nodes = json_object_new_array();
+	struct json_object *entry;
+
+	if (json_parse(record->body, strlen(record->body), BOOK_GOAL_MAX, &goal,
+		NULL) < 0)
+		return true;
+	goals->r = book_read_bodies(goals->book, BOOK_NODE, record->goal_id,
+	    NULL, on_node, nodes, goals->err);
+	entry = goals->r == 0 ? plan_view_ended(goal, nodes) : NULL;
+	if (entry != NULL)
+		json_object_array_add(goals->list, entry);
+	return goals->r == 0;
+}
+
+struct json_object *
+look_goals(struct book *book, const struct workspace *workspace,
+    struct json_object *params, struct err *err)
+{
+	struct goals goals = { book, json_object_new_array(), err, 0 };
+	int r =
+	    book_read_bodies(book, BOOK_GOAL, NULL, NULL, on_goal, &goals, err);
+
+	(void)workspace;
+	(void)params;
+	if (r == 0 && goals.r == 0)
+		return goals.list;
+	json_object_put(goals.list);
 	return NULL;
 }
 
@@ -187,17 +245,18 @@ on_counted(const char *task, int64_t seq, struct json_object *record, void *arg)
 	if (member(record, "iteration") != NULL)
 		count_check(c, member(record, "check"));
 	if (act != NULL &&
-	    word_get(act, "", "level", intervention_words, &level, NULL) == 0) {
+	    word_get(act, "", "level", progress_step_words, &level, NULL) ==
+		0) {
 		c->tally->interventions[level]++;
-		c->stopped = c->stopped || level >= INTERVENTION_PAUSE;
+		c->stopped = c->stopped || level >= STEP_PAUSE;
 	}
 	if (outcome != NULL &&
 	    word_get(outcome, "", "type", detection_type_words, &type, NULL) ==
 		0 &&
-	    word_get(outcome, "", "outcome", intervene_outcome_words, &how,
+	    word_get(outcome, "", "outcome", progress_outcome_words, &how,
 		NULL) == 0)
 		oversight_tally_outcome(c->tally, (enum detection_type)type,
-		    (enum intervene_outcome)how);
+		    (enum progress_outcome)how);
 	return true;
 }
 
@@ -240,24 +299,29 @@ look_view(struct book *book, const struct workspace *workspace,
 {
 	struct json_object *json = json_object_new_object();
 	struct json_object *rows = json_object_new_object();
-	struct report_run run = { 0 };
 
 	(void)workspace;
+	(void)params;
 	json_set(json, "ended", rows);
 	if (book_each_task(book,
-		&(struct book_tasks){ .limit = EYES_ENDED_MAX,
-		    .oldest_first = true,
-		    .failed = json_bool_or(params, "failed", false) },
-		on_ended, rows, err) < 0 ||
-	    book_find_run(book, &run, err) < 0) {
-		report_run_release(&run);
+		&(struct book_tasks){
+		    .limit = EYES_ENDED_MAX, .oldest_first = true },
+		on_ended, rows, err) < 0) {
 		json_object_put(json);
 		return NULL;
 	}
-	if (run.id != NULL)
-		json_set_int(json, "night_unix", run.from_ms / 1000);
-	report_run_release(&run);
 	return json;
+}
+
+/* --- asks --------------------------------------------------------------- */
+
+struct json_object *
+look_asks(struct book *book, const struct workspace *workspace,
+    struct json_object *params, struct err *err)
+{
+	(void)workspace;
+	(void)params;
+	return book_list_asks(book, ASKS_MAX, err);
 }
 
 /* --- metrics ----------------------------------------------------------------

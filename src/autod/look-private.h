@@ -18,8 +18,12 @@ typedef struct json_object *
 look_fn(struct book *book, const struct workspace *workspace,
     struct json_object *params, struct err *err);
 
+/* The last asks (ask-record.h), open and ended, oldest first. */
+look_fn look_asks;
 /* {"name" | "limit", "brief"}: records of ended tasks, the newest first. */
 look_fn look_tasks;
+/* {}: the goals that have ended, as overseer.goal.list has the others. */
+look_fn look_goals;
 /* {"task"}: what oversight recorded of it, oldest first. */
 look_fn look_turns;
 /* What all of that adds up to: {"report", "text"}. */
@@ -30,8 +34,7 @@ look_fn look_attempts;
  * (report-make.h). live: the view is a daemon's; active: the last run goes on.
  * {"unknown_run": the last one or null} if there is no such run. */
 look_fn look_report;
-/* {"failed"}: what the view has from the book, {"ended": rows by id,
- * "night_unix"}; failed: only the tasks that brought nothing. */
+/* What the view has from the book: {"ended": rows by id}. */
 look_fn look_view;
 /* {"now_ms"}: what is measured while no daemon answers: {"text"}. */
 look_fn look_metrics;

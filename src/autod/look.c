@@ -11,6 +11,7 @@
 #include "book.h"
 #include "buf.h"
 #include "clock.h"
+#include "config.h"
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
@@ -20,6 +21,7 @@
 #include "mem.h"
 #include "remove-tree.h"
 #include "root-id.h"
+#include "settings.h"
 #include "state-book.h"
 #include "state-upgrade.h"
 #include "state.h"
@@ -43,6 +45,24 @@ fail(const struct err *err)
 	return 1;
 }
 
+/* There is no state: was there one? Settings that are wrong must not hide
+ * it. */
+static bool
+is_lost(const struct workspace *workspace, struct err *err)
+{
+	cleanup_free char *worktrees = NULL;
+	struct settings *settings = NULL;
+	struct settings_problems problems = { 0 };
+
+	if (config_load_with(workspace, NULL, &settings, &problems, NULL) == 0)
+		settings_problems_release(&problems);
+	worktrees = workspace_resolve(workspace,
+	    settings != NULL ? settings_string(settings, "repo.worktree_dir") :
+			       ".worktrees");
+	settings_free(settings);
+	return root_id_is_lost(workspace, worktrees, err);
+}
+
 int
 look_read_state(
     const struct workspace *workspace, struct state *state, struct err *err)
@@ -57,6 +77,8 @@ look_read_state(
 	if (r == -ENOENT)
 		r = state_upgrade_read(
 		    workspace, clock_wall_ms(), state, &recovered, err);
+	if (r == -ENOENT && is_lost(workspace, err))
+		r = -ENODATA;
 	book_close(book);
 	return r;
 }
@@ -107,6 +129,9 @@ open_history(const struct workspace *workspace, struct book **ret_book,
 		    find_tables(*ret_book, err);
 	if (r != -ENOENT)
 		return r;
+	if (!state_upgrade_has_files(workspace) &&
+	    !book_history_has_files(workspace) && is_lost(workspace, err))
+		return -ENODATA;
 	book_close(take_ptr(ret_book));
 	if (mkdtemp(dir) == NULL)
 		return err_errno(err, -errno, "%s", dir);
@@ -152,7 +177,9 @@ look_run(const struct workspace *workspace, const char *name)
 		const char *name;
 		look_fn *fn;
 	} looks[] = {
+		{ "asks", look_asks },
 		{ "attempts", look_attempts },
+		{ "goals", look_goals },
 		{ "metrics", look_metrics },
 		{ "report", look_report },
 		{ "tally", look_tally },
@@ -177,12 +204,19 @@ static int
 keep_unreadable(struct book *book, char **ret_kept, struct err *err)
 {
 	struct state old;
+	int64_t rows = 0;
 	int r;
 
 	state_init(&old);
 	r = state_book_load(book, clock_wall_ms(), &old, NULL);
 	state_release(&old);
-	return r == 0 || r == -ENOENT ?
+	/* Without an id there is no state, but there may be its workers. */
+	if (r == -ENOENT)
+		r = book_get_int(book,
+		    "SELECT (SELECT count(*) FROM worker) + "
+		    "(SELECT count(*) FROM task)",
+		    NULL, 0, &rows, NULL);
+	return r == 0 && rows == 0 ?
 	    0 :
 	    book_keep(book, clock_wall_ms(), ret_kept, err);
 }

@@ -5,6 +5,7 @@
  * asked to stop, or for one request (--oneshot) while no daemon runs.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@
 
 #define LOG_SIZE (50 * 1024 * 1024)
 #define LOG_KEEP 3
+#define LARGE    (128 * 1024)
 
 static const char usage[] =
     "usage: autod [--root DIR] [--oneshot]\n"
@@ -133,6 +135,10 @@ run_daemon(struct core *core)
 	char words[16];
 	int status;
 
+	/* Transcripts and answers are large and short-lived: their memory goes
+	 * back to the kernel, instead of staying as holes in the heap. */
+	mallopt(M_MMAP_THRESHOLD, LARGE);
+	mallopt(M_TRIM_THRESHOLD, LARGE);
 	if (life_begin(core, &err) < 0)
 		return fail(&err);
 	emit(core,

@@ -342,9 +342,8 @@ log_pairs(enum log_level level, const char *message, const char *const *pairs)
 	errno = saved;
 }
 
-/* words: append strerror(errno) to the message. */
-__attribute__((format(printf, 3, 0))) static void
-log_format(enum log_level level, bool words, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void
+log_format(enum log_level level, const char *fmt, va_list ap)
 {
 	static const char *const none[] = { NULL };
 	cleanup_buf struct buf message = BUF_INIT;
@@ -353,8 +352,6 @@ log_format(enum log_level level, bool words, const char *fmt, va_list ap)
 	if (!log_enabled(level))
 		return;
 	buf_vaddf(&message, fmt, ap);
-	if (words)
-		buf_addf(&message, ": %s", strerror(saved));
 	log_pairs(level, message.data, none);
 	errno = saved;
 }
@@ -365,7 +362,7 @@ log_debug(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	log_format(LOG_LEVEL_DEBUG, false, fmt, ap);
+	log_format(LOG_LEVEL_DEBUG, fmt, ap);
 	va_end(ap);
 }
 
@@ -375,17 +372,7 @@ log_info(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	log_format(LOG_LEVEL_INFO, false, fmt, ap);
-	va_end(ap);
-}
-
-void
-log_warn(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	log_format(LOG_LEVEL_WARN, true, fmt, ap);
+	log_format(LOG_LEVEL_INFO, fmt, ap);
 	va_end(ap);
 }
 
@@ -395,17 +382,7 @@ log_warnx(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	log_format(LOG_LEVEL_WARN, false, fmt, ap);
-	va_end(ap);
-}
-
-void
-log_error(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	log_format(LOG_LEVEL_ERROR, true, fmt, ap);
+	log_format(LOG_LEVEL_WARN, fmt, ap);
 	va_end(ap);
 }
 
@@ -415,7 +392,7 @@ log_errorx(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	log_format(LOG_LEVEL_ERROR, false, fmt, ap);
+	log_format(LOG_LEVEL_ERROR, fmt, ap);
 	va_end(ap);
 }
 

@@ -323,16 +323,6 @@ schema_read(const struct schema *schema, struct json_object *json,
 	return read_fields(schema, json, at, false, record, err);
 }
 
-int
-schema_set(const struct schema_field *field, struct json_object *value,
-    const char *at, void *record, struct err *err)
-{
-	cleanup_json struct json_object *json = json_object_new_object();
-
-	json_set(json, field->name, json_object_get(value));
-	return read_field(json, at, field, false, record, err);
-}
-
 void *
 schema_make(const struct schema *schema, struct json_object *json,
     const char *at, struct err *err)

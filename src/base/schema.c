@@ -238,15 +238,6 @@ write_fields(const struct schema *schema, const void *record, bool private,
 }
 
 struct json_object *
-schema_value(const struct schema_field *field, const void *record)
-{
-	cleanup_json struct json_object *json = json_object_new_object();
-
-	write_field(json, field, record, true);
-	return json_object_get(json_object_object_get(json, field->name));
-}
-
-struct json_object *
 schema_json(const struct schema *schema, const void *record)
 {
 	return object_of(schema, record, true);

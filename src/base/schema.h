@@ -252,13 +252,6 @@ int schema_read(const struct schema *schema, struct json_object *json,
 void *schema_make(const struct schema *schema, struct json_object *json,
     const char *at, struct err *err);
 
-/* One member alone, as a column has it: its JSON, owned by the caller, NULL =
- * unset; and back, as schema_read() does. */
-struct json_object *
-schema_value(const struct schema_field *field, const void *record);
-int schema_set(const struct schema_field *field, struct json_object *value,
-    const char *at, void *record, struct err *err);
-
 /* Refuse a member of json that is not in the schema, nor in `others` (NULL
  * terminated, may be NULL), which the caller reads by hand. -EINVAL; the
  * message has its path and suggests the nearest name. */

@@ -6,7 +6,9 @@
 
 #include "api-goal.h"
 #include "commands.h"
+#include "errtext.h"
 #include "flag-params.h"
+#include "goal-add.h"
 #include "goal-edit.h"
 #include "goal-view.h"
 #include "json.h"
@@ -19,7 +21,11 @@
 
 enum {
 	FLAG_TITLE,
+	FLAG_PLAN,
 	FLAG_PLAN_FILE,
+	FLAG_EDIT,
+	FLAG_DRY_RUN,
+	FLAG_YES,
 	FLAG_PROBLEM,
 	FLAG_CRITERION,
 	FLAG_CONSTRAINT,
@@ -35,26 +41,37 @@ enum {
 	(BIT(FLAG_TITLE) | BIT(FLAG_PROBLEM) | BIT(FLAG_CRITERION) | \
 	    BIT(FLAG_CONSTRAINT) | BIT(FLAG_TAG) | BIT(FLAG_PRIORITY))
 
+#define PLANNED (BIT(FLAG_PLAN) | BIT(FLAG_PLAN_FILE))
+#define ADDING                                                       \
+	(DEFINITION | PLANNED | BIT(FLAG_EDIT) | BIT(FLAG_DRY_RUN) | \
+	    BIT(FLAG_YES) | BIT(FLAG_FROM_SESSION))
+
 static const struct cli_flag goal_flags[] = {
 	[FLAG_TITLE] = { "title", "TITLE",
-	    "for create and edit: what is to be reached, in one line" },
-	[FLAG_PLAN_FILE] = { "plan-file", "FILE",
-	    "for create and plan: its phases, tasks and subtasks, as Markdown "
-	    "or JSON (- is stdin); for edit: instead of the editor" },
+	    "for add and edit: what is to be reached, in one line" },
+	[FLAG_PLAN] = { "plan", "FILE",
+	    "for add and plan: its phases, tasks and subtasks, as Markdown or "
+	    "JSON (- is stdin); for edit: instead of the editor" },
+	[FLAG_PLAN_FILE] = { "plan-file", "FILE", "the same as --plan" },
+	[FLAG_EDIT] = { "edit", NULL,
+	    "for add: show the plan in an editor before work on it begins" },
+	[FLAG_DRY_RUN] = { "dry-run", NULL,
+	    "for add: show the plan, and begin nothing" },
+	[FLAG_YES] = { "yes", NULL, "for add --edit: begin without asking" },
 	[FLAG_PROBLEM] = { "problem", "TEXT",
-	    "for create and edit: what is to be solved" },
+	    "for add and edit: what is to be solved" },
 	[FLAG_CRITERION] = { "criterion", "TEXT",
-	    "for create and edit: what can be verified at the end; may be "
+	    "for add and edit: what can be verified at the end; may be "
 	    "given several times" },
 	[FLAG_CONSTRAINT] = { "constraint", "TEXT",
-	    "for create and edit: what must hold; may be given several "
+	    "for add and edit: what must hold; may be given several "
 	    "times" },
 	[FLAG_TAG] = { "tag", "TAG",
-	    "for create and edit: may be given several times" },
+	    "for add and edit: may be given several times" },
 	[FLAG_PRIORITY] = { "priority", "PRIORITY",
-	    "for create and edit: urgent, high, normal or low" },
+	    "for add and edit: urgent, high, normal or low" },
 	[FLAG_FROM_SESSION] = { "from-session", "WORKER",
-	    "for create: the worker in whose session it came up" },
+	    "for add: the worker in whose session it came up" },
 	[FLAG_REASON] = { "reason", "TEXT", "for changes: why; it is kept" },
 	[FLAG_ALL] = { "all", NULL,
 	    "for list: goals that have ended, and those of single "
@@ -85,43 +102,43 @@ set_definition(struct json_object *params, const struct cli_args *args)
 	flag_list(params, "tags", args, FLAG_TAG);
 }
 
+/* The two names of one option. */
+static const char *
+plan_file(const struct cli_args *args)
+{
+	return args->flags[FLAG_PLAN] != NULL ? args->flags[FLAG_PLAN] :
+						args->flags[FLAG_PLAN_FILE];
+}
+
 /* --- changes --------------------------------------------------------- */
 
 static int
 goal_create(struct cli *cli, const struct cli_args *args)
 {
+	const char *text =
+	    args->count > 1 ? args->list[1] : args->flags[FLAG_TITLE];
+	const struct goal_add add = {
+		.text = text,
+		.file = plan_file(args),
+		.edit = args->flags[FLAG_EDIT] != NULL,
+		.dry_run = args->flags[FLAG_DRY_RUN] != NULL,
+		.yes = args->flags[FLAG_YES] != NULL,
+	};
 	struct json_object *params;
-	int64_t nodes;
 	int status = flag_priority(cli, &cmd_goal, args->flags[FLAG_PRIORITY]);
 
 	if (status != CLI_OK)
 		return status;
-	if (args->flags[FLAG_TITLE] == NULL &&
-	    args->flags[FLAG_PLAN_FILE] == NULL)
+	if (text == NULL && add.file == NULL)
 		return cli_misuse(cli, &cmd_goal,
-		    "goal create needs --title TITLE, or --plan-file FILE with "
-		    "a title in it");
+		    "say what is to be reached: llmc goal add TEXT");
+	if (args->count > 1 && args->flags[FLAG_TITLE] != NULL)
+		return cli_misuse(
+		    cli, &cmd_goal, "give TEXT or --title, not both");
 	params = json_object_new_object();
 	set_definition(params, args);
 	flag_text(params, "from_session", args, FLAG_FROM_SESSION);
-	status = plan_send(
-	    cli, "overseer.goal.create", params, args->flags[FLAG_PLAN_FILE]);
-	if (status != CLI_OK)
-		return status;
-	nodes = json_int_or(cli->result, "nodes", 0);
-	buf_addf(
-	    &cli->text, "Created %s", json_string_or(cli->result, "goal", ""));
-	if (nodes > 0)
-		buf_addf(
-		    &cli->text, " with a plan of %" PRId64 " nodes", nodes);
-	buf_adds(&cli->text, ".\n");
-	plan_tell_next(cli, nodes > 0 ? PLAN_NEXT_WORK : PLAN_NEXT_PLAN);
-	if (nodes == 0)
-		buf_addf(&cli->text,
-		    "To give it a plan yourself: llmc goal plan %s --plan-file "
-		    "FILE\n",
-		    json_string_or(cli->result, "goal", ""));
-	return CLI_OK;
+	return goal_add(cli, &add, params);
 }
 
 static void
@@ -141,15 +158,13 @@ goal_plan(struct cli *cli, const struct cli_args *args)
 	int status;
 
 	flag_text(params, "reason", args, FLAG_REASON);
-	status = plan_send(
-	    cli, "overseer.goal.plan", params, args->flags[FLAG_PLAN_FILE]);
+	status = plan_send(cli, "overseer.goal.plan", params, plan_file(args));
 	if (status != CLI_OK)
 		return status;
-	if (args->flags[FLAG_PLAN_FILE] != NULL)
+	if (plan_file(args) != NULL)
 		tell_plan(cli);
-	plan_tell_next(cli,
-	    args->flags[FLAG_PLAN_FILE] != NULL ? PLAN_NEXT_WORK :
-						  PLAN_NEXT_PLAN);
+	plan_tell_next(
+	    cli, plan_file(args) != NULL ? PLAN_NEXT_WORK : PLAN_NEXT_PLAN);
 	return CLI_OK;
 }
 
@@ -164,13 +179,13 @@ goal_edit(struct cli *cli, const struct cli_args *args)
 		return status;
 	for (int i = 0; goal_flags[i].name != NULL; i++)
 		any |= args->flags[i] != NULL && (DEFINITION & BIT(i)) != 0;
-	if (any && args->flags[FLAG_PLAN_FILE] != NULL)
+	if (any && plan_file(args) != NULL)
 		return cli_misuse(cli, &cmd_goal,
-		    "give --plan-file, or options for what is to be changed, "
+		    "give --plan, or options for what is to be changed, "
 		    "not both");
 	if (!any)
-		return goal_edit_text(cli, args->list[1],
-		    args->flags[FLAG_PLAN_FILE], args->flags[FLAG_REASON]);
+		return goal_edit_text(cli, args->list[1], plan_file(args),
+		    args->flags[FLAG_REASON]);
 	params = goal_params(args->list[1]);
 	set_definition(params, args);
 	flag_text(params, "reason", args, FLAG_REASON);
@@ -203,15 +218,32 @@ goal_move(struct cli *cli, const struct cli_args *args)
 
 /* --- looking --------------------------------------------------------- */
 
+/* There may be very many of them: they are not the daemon's business. */
+static int
+add_ended(struct cli *cli)
+{
+	cleanup_json struct json_object *ended = NULL;
+	struct json_object *list = NULL;
+	struct err err = { 0 };
+
+	if (remote_look(cli, "goals", json_object_new_object(), &ended, &err) <
+	    0)
+		return cli_fail_err(cli, "io", &err);
+	json_object_object_get_ex(cli->result, "goals", &list);
+	for (size_t i = 0; i < json_object_array_length(ended); i++)
+		json_object_array_add(
+		    list, json_object_get(json_object_array_get_idx(ended, i)));
+	return CLI_OK;
+}
+
 static int
 goal_list(struct cli *cli, const struct cli_args *args)
 {
-	struct json_object *params = json_object_new_object();
-	int status;
+	int status = remote_call(cli, "overseer.goal.list",
+	    json_object_new_object(), 0, &cli->result);
 
-	json_set_bool(params, "all", args->flags[FLAG_ALL] != NULL);
-	status =
-	    remote_call(cli, "overseer.goal.list", params, 0, &cli->result);
+	if (status == CLI_OK && args->flags[FLAG_ALL] != NULL)
+		status = add_ended(cli);
 	if (status == CLI_OK)
 		goal_view_list(cli, cli->result);
 	return status;
@@ -229,15 +261,14 @@ goal_show(struct cli *cli, const struct cli_args *args)
 /* --- the command ----------------------------------------------------- */
 
 static const struct verb goal_verbs[] = {
-	{ "create", 0, 0,
-	    DEFINITION | BIT(FLAG_PLAN_FILE) | BIT(FLAG_FROM_SESSION),
-	    "create --title TITLE [--plan-file FILE]", goal_create },
+	{ "add", 0, 1, ADDING, "add TEXT [--plan FILE]", goal_create },
+	{ "create", 0, 1, ADDING, "add TEXT [--plan FILE]", goal_create },
 	{ "list", 0, 0, BIT(FLAG_ALL), "list [--all]", goal_list },
 	{ "show", 1, 1, 0, "show GOAL", goal_show },
-	{ "plan", 1, 1, BIT(FLAG_PLAN_FILE) | BIT(FLAG_REASON),
-	    "plan GOAL [--plan-file FILE]", goal_plan },
-	{ "edit", 1, 1, DEFINITION | BIT(FLAG_PLAN_FILE) | BIT(FLAG_REASON),
-	    "edit GOAL", goal_edit },
+	{ "plan", 1, 1, PLANNED | BIT(FLAG_REASON), "plan GOAL [--plan FILE]",
+	    goal_plan },
+	{ "edit", 1, 1, DEFINITION | PLANNED | BIT(FLAG_REASON), "edit GOAL",
+	    goal_edit },
 	{ "pause", 1, 1, BIT(FLAG_REASON), "pause GOAL", goal_move },
 	{ "resume", 1, 1, BIT(FLAG_REASON), "resume GOAL", goal_move },
 	{ "cancel", 1, 1, BIT(FLAG_REASON), "cancel GOAL", goal_move },
@@ -262,18 +293,18 @@ static const struct schema goal_forms = {
 
 const struct cli_command cmd_goal = {
 	.name = "goal",
-	.usage = "create --title TITLE | list | show GOAL | plan GOAL | edit "
+	.usage = "add TEXT | list | show GOAL | plan GOAL | edit "
 		 "GOAL | pause GOAL | resume GOAL | cancel GOAL | archive GOAL",
 	.summary = "show and change goals and their plans",
 	.help =
-	    "create   add a goal; --plan-file gives it a plan, otherwise the "
-	    "planner does\n"
+	    "add      add a goal; --plan gives it a plan, otherwise the "
+	    "planner does, and auto\n         workers begin it\n"
 	    "list     the goals that are active or paused; with --all, every "
 	    "goal\n"
 	    "show     a goal with its plan: progress, blockers, and who works "
 	    "on what\n"
 	    "plan     give it a plan, or another one for what has not begun; "
-	    "without\n         --plan-file, the planner makes it; llmc plan "
+	    "without\n         --plan, the planner makes it; llmc plan "
 	    "draft and apply do\n         that in two steps\n"
 	    "edit     change it and its plan as text, in an editor ($VISUAL, "
 	    "$EDITOR or vi);\n         or only what --title, --problem, "
@@ -287,9 +318,8 @@ const struct cli_command cmd_goal = {
 	    "has, such as its last ones. A plan file in Markdown has a phase for each\n"
 	    "\"## Name\", a task for each \"### Name\", a subtask for each \"- name\" below a task,\n"
 	    "and lists after \"Acceptance:\" and \"Depends:\". \"Recovery:\" says what to do about\n"
-	    "work that has stalled: resend_last, nudge, replan, reassign or escalate. llmc work\n"
-	    "changes single nodes.\n"
-	    "Goals are off until you type: llmc config set plan.enabled true\n",
+	    "a task whose attempts have all failed: retry, replan, reassign or escalate. llmc\n"
+	    "work changes single nodes.\n",
 	.flags = goal_flags,
 	.min_args = 0,
 	.max_args = 2,

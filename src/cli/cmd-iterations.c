@@ -180,7 +180,7 @@ show(struct cli *cli, const char *name)
 	if (rows == 0)
 		buf_addf(&cli->text,
 		    "No turn of %s is recorded. Turns on tasks are, while "
-		    "oversight.enabled is true; to see the tasks of auto mode, "
+		    "oversight.mode is not off; to see the tasks of auto mode, "
 		    "type: llmc task list\n",
 		    name);
 	else
@@ -251,7 +251,7 @@ const struct cli_command cmd_iterations = {
 	    "how many files it\nchanged, errors of tools, whether the "
 	    "tests passed, the cost, and what the\ndetectors found. Then "
 	    "all that is known of each, and what was done about it. Turns\n"
-	    "are recorded unless oversight.enabled is false.\n",
+	    "are recorded unless oversight.mode is off.\n",
 	.min_args = 1,
 	.max_args = 1,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

@@ -79,7 +79,7 @@ short_name(struct json_object *mail, const char *actor, const char *worker)
 	const char *name = json_string_or(mail, worker, NULL);
 
 	return name != NULL                 ? name :
-	    strcmp(id, ACTOR_PERSON) == 0   ? "person" :
+	    strcmp(id, ACTOR_PERSON) == 0   ? "you" :
 	    strcmp(id, ACTOR_OVERSEER) == 0 ? "overseer" :
 					      id;
 }
@@ -342,15 +342,15 @@ const struct cli_command cmd_mail = {
 	.usage = "inbox | send WHO [TEXT] | show MAIL | ack MAIL",
 	.summary = "read and send mail between agents and people",
 	.help =
-	    "inbox  the mail for you, the newest first, and what agents sent "
-	    "to the overseer;\n       listing marks nothing as read\n"
+	    "inbox  the mail for you, the newest first; listing marks nothing "
+	    "as read\n"
 	    "send   mail to an agent, delivered after its next tool call or at "
 	    "the end of its turn;\n       if it is idle, as a prompt. TEXT - "
 	    "reads standard input; without TEXT, an\n       editor opens\n"
 	    "show   a piece of mail with its whole text; yours counts as read\n"
 	    "ack    confirm mail that was sent to you\n\n"
-	    "WHO is a worker, an actor id (llmc tree shows them), overseer or "
-	    "person; MAIL is an\nid such as inbox shows. llmc message types "
+	    "WHO is a worker, or an actor id (llmc tree shows them); MAIL is an "
+	    "id such as inbox\nshows. llmc message types "
 	    "into a session now, and nothing keeps it;\nmail is recorded, waits "
 	    "until it is read, and with --ack comes again until it is\n"
 	    "confirmed. Mail needs goals (plan.enabled). Agents have tools of "

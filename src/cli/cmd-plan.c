@@ -307,8 +307,7 @@ const struct cli_command cmd_plan = {
 	    "scores and reasons\n\n"
 	    "GOAL is as for llmc goal, whose plan is draft and apply in one "
 	    "step. With --reason,\ndraft has another one made. Agents may not "
-	    "apply plans, unless their role is ci and\nteam.ci_may_apply is "
-	    "true.\n",
+	    "apply plans.\n",
 	.flags = plan_flags,
 	.min_args = 1,
 	.max_args = 2,

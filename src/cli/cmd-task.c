@@ -11,9 +11,11 @@
 #include "flag-params.h"
 #include "json.h"
 #include "mem.h"
+#include "moment.h"
 #include "remote.h"
 #include "schema.h"
 #include "source.h"
+#include "table.h"
 #include "task-view.h"
 #include "taskbook.h"
 #include "text.h"
@@ -24,7 +26,8 @@
 enum {
 	FLAG_FILE,
 	FLAG_PRIORITY,
-	FLAG_ALL
+	FLAG_ALL,
+	FLAG_RELEASE
 };
 
 static const struct cli_flag task_flags[] = {
@@ -34,6 +37,8 @@ static const struct cli_flag task_flags[] = {
 	    "for add: urgent, high, normal or low" },
 	[FLAG_ALL] = { "all", NULL,
 	    "for list: every task that has ended, not only the last 20" },
+	[FLAG_RELEASE] = { "release", "ID",
+	    "for reservations: let others change what ID reserves" },
 	{ NULL, NULL, NULL },
 };
 
@@ -119,8 +124,8 @@ unknown_task(struct cli *cli, const char *word)
 	return status;
 }
 
-/* The daemon knows a task by its id only while it is in progress; one that has
- * ended and is kept by its source is known by its key. */
+/* The daemon knows a task by its id; one that has ended and is kept by its
+ * source, or that only the source knows, by its key. */
 static const char *
 owners_name(struct json_object *entry, const char *word)
 {
@@ -129,7 +134,8 @@ owners_name(struct json_object *entry, const char *word)
 	if (json_string_or(entry, "outcome", NULL) == NULL ||
 	    !source_type_parse(json_string_or(entry, "source", ""), &type) ||
 	    (source_type_flags(type) & SOURCE_RETRIES) == 0)
-		return word;
+		return json_string_or(
+		    entry, "id", json_string_or(entry, "key", word));
 	return json_string_or(entry, "key", word);
 }
 
@@ -187,6 +193,64 @@ static int
 task_drop(struct cli *cli, const struct cli_args *args)
 {
 	return change(cli, "task.drop", args->list[1], NULL, "status");
+}
+
+/* --- what agents have reserved --------------------------------------- */
+
+static int
+release_reservation(struct cli *cli, const char *id)
+{
+	cleanup_json struct json_object *row = NULL;
+	int status = remote_call(
+	    cli, "reservation.release", task_params("id", id), 0, &row);
+
+	if (status != CLI_OK)
+		return status;
+	buf_addf(&cli->text, "%s is released.\n",
+	    json_string_or(row, "path", ""));
+	cli->result = json_object_new_object();
+	json_set(cli->result, "released", take_ptr(&row));
+	return CLI_OK;
+}
+
+static int
+task_reservations(struct cli *cli, const struct cli_args *args)
+{
+	static const struct table_column columns[] = { { .title = "ID" },
+		{ .title = "PATH" }, { .title = "WORKER" }, { .title = "TASK" },
+		{ .title = "UNTIL" }, { .title = "WHY", .flexible = true } };
+	struct json_object *rows = NULL;
+	struct table *table;
+	int status;
+
+	if (args->flags[FLAG_RELEASE] != NULL)
+		return release_reservation(cli, args->flags[FLAG_RELEASE]);
+	status = remote_call(
+	    cli, "reservation.list", json_object_new_object(), 0, &rows);
+	if (status != CLI_OK)
+		return status;
+	cli->result = json_object_new_object();
+	json_set(cli->result, "reservations", rows);
+	if (json_object_array_length(rows) == 0) {
+		buf_adds(&cli->text, "Nothing is reserved.\n");
+		return CLI_OK;
+	}
+	table = table_new(columns, nitems(columns));
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+		cleanup_buf struct buf until = BUF_INIT;
+
+		moment_add(&until, json_int_or(row, "until_ms", 0));
+		table_row(table,
+		    (const char *const[]){ json_string_or(row, "id", ""),
+			json_string_or(row, "path", ""),
+			json_string_or(row, "worker", ""),
+			json_string_or(row, "task", ""), until.data,
+			json_string_or(row, "reason", "") });
+	}
+	table_print(table, cli->width, cli->colour, &cli->text);
+	table_free(table);
+	return CLI_OK;
 }
 
 /* --- edit ------------------------------------------------------------ */
@@ -284,6 +348,11 @@ task_edit(struct cli *cli, const struct cli_args *args)
 	else if (json_string_or(entry, "id", NULL) != NULL &&
 	    json_string_or(entry, "outcome", NULL) == NULL)
 		status = refuse_edit(cli, entry);
+	else if (strcmp(json_string_or(entry, "source", ""), "plan") == 0)
+		status = cli_fail(cli, "failed",
+		    "%s is a task of a goal; change it with: llmc goal edit "
+		    "%.*s",
+		    word, (int)strcspn(key, "/"), key);
 	else if ((source_type_flags(book.type) & SOURCE_EDITABLE) == 0)
 		status = cli_fail(cli, "failed",
 		    "tasks come from %s%s; edit them there",
@@ -347,6 +416,8 @@ static const struct verb task_verbs[] = {
 	{ "priority", 2, 2, 0, "priority ID PRIORITY", task_priority },
 	{ "retry", 1, 1, 0, "retry ID", task_retry },
 	{ "drop", 1, 1, 0, "drop ID", task_drop },
+	{ "reservations", 0, 0, 1u << FLAG_RELEASE,
+	    "reservations [--release ID]", task_reservations },
 	{ NULL, 0, 0, 0, NULL, NULL },
 };
 
@@ -359,7 +430,7 @@ task_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_task = {
 	.name = "task",
 	.usage = "add TEXT ... | list | show ID | edit ID | priority ID "
-		 "PRIORITY | retry ID | drop ID",
+		 "PRIORITY | retry ID | drop ID | reservations",
 	.summary = "show and change the tasks of auto mode",
 	.help =
 	    "add       add a task to the folder of tasks; without TEXT, it is "
@@ -372,9 +443,13 @@ const struct cli_command cmd_task = {
 	    "that failed,\n          in an editor ($VISUAL, $EDITOR or vi)\n"
 	    "priority  make a task urgent, high, normal or low\n"
 	    "retry     do a task again that failed or has landed\n"
-	    "drop      remove a task; its file goes to the folder's trash\n\n"
+	    "drop      remove a task; its file goes to the folder's trash\n"
+	    "reservations  files that agents keep others from changing; "
+	    "--release ID ends one\n\n"
 	    "Without one of these words: list. ID is what list shows: a number "
-	    "such as t17, or\nthe name of the file. You can add tasks only to "
+	    "such as t17, the\nname of the file, or the node of a goal "
+	    "(GOAL/T3.1 or GOAL/3.1, the beginning of\nthe goal's id is "
+	    "enough). You can add tasks only to "
 	    "the folder of tasks\n(auto.tasks_dir).\n",
 	.flags = task_flags,
 	.min_args = 0,

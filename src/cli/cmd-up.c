@@ -14,6 +14,7 @@
 #include "api.h"
 #include "child.h"
 #include "commands.h"
+#include "config.h"
 #include "daemon-wait.h"
 #include "detach.h"
 #include "errtext.h"
@@ -23,11 +24,13 @@
 #include "lock.h"
 #include "mem.h"
 #include "overseer-files.h"
+#include "people.h"
 #include "preflight.h"
 #include "procref.h"
 #include "remote.h"
 #include "schema.h"
 #include "sessions.h"
+#include "settings.h"
 #include "sibling.h"
 #include "start-facts.h"
 #include "strv.h"
@@ -226,6 +229,23 @@ refuse_beside(struct cli *cli)
 	    "status. To stop that: llmc down --force");
 }
 
+/* Nobody who is away would know. */
+static void
+warn_unheard(struct cli *cli)
+{
+	struct settings *settings = NULL;
+	struct settings_problems problems;
+
+	if (config_load_with(
+		&cli->workspace, NULL, &settings, &problems, NULL) < 0)
+		return; /* the daemon says why */
+	if (!people_reaches(settings))
+		cli_warn(cli,
+		    "no channel is set: you will find asks in llmc status");
+	settings_problems_release(&problems);
+	settings_free(settings);
+}
+
 static int
 up_run(struct cli *cli, const struct cli_args *args)
 {
@@ -253,6 +273,8 @@ up_run(struct cli *cli, const struct cli_args *args)
 		status = refuse_beside(cli);
 	if (status != CLI_OK)
 		return status;
+	if (args->flags[FLAG_AUTO] != NULL)
+		warn_unheard(cli);
 	argv = make_argv(cli, args, autod);
 	if (args->flags[FLAG_DETACH] != NULL) {
 		status = up_detached(cli, argv, args->flags[FLAG_AUTO] != NULL);

@@ -145,7 +145,8 @@ tell_change(struct cli *cli)
 	    json_int_or(cli->result, "version", 0));
 	goal_status = json_string_or(cli->result, "goal_status", "");
 	if (strcmp(goal_status, "completed") == 0)
-		buf_addf(&cli->text, "%s is completed.\n",
+		buf_addf(&cli->text, "%s has ended: llmc goal show %s\n",
+		    json_string_or(cli->result, "goal", ""),
 		    json_string_or(cli->result, "goal", ""));
 }
 

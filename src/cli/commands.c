@@ -12,6 +12,8 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_down,
 	&cmd_overseer,
 	&cmd_failures,
+	&cmd_asks,
+	&cmd_answer,
 	&cmd_escalations,
 	&cmd_task,
 	&cmd_goal,

@@ -10,6 +10,8 @@ extern const struct cli_command cmd_abort;
 extern const struct cli_command cmd_accept;
 extern const struct cli_command cmd_add;
 extern const struct cli_command cmd_agents;
+extern const struct cli_command cmd_answer;
+extern const struct cli_command cmd_asks;
 extern const struct cli_command cmd_attach;
 extern const struct cli_command cmd_completion;
 extern const struct cli_command cmd_config;

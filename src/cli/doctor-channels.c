@@ -12,6 +12,7 @@
 #include "errtext.h"
 #include "http-call.h"
 #include "mem.h"
+#include "people.h"
 #include "settings.h"
 
 static bool
@@ -109,4 +110,8 @@ doctor_channels_check(struct doctor *d)
 	have_curl = have_curl && can_run("curl");
 	for (size_t i = 0; i < list->count; i++)
 		check_one(d, &list->rows[i], have_curl);
+	if (!people_reaches(d->settings))
+		doctor_note(d, VERDICT_WARN, "channels",
+		    "no channel is set: you will find asks in llmc status",
+		    "describe one: llmc config doc people.notify_command");
 }

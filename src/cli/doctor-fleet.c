@@ -353,7 +353,9 @@ check_needs(struct doctor *d)
 		    "type: %s", json_string_or(need, "command", "llmc status"));
 
 		doctor_note(d,
-		    strcmp(what, "error") == 0 || strcmp(what, "failure") == 0 ?
+		    strcmp(what, "failure") == 0 &&
+			    strcmp(json_string_or(need, "level", ""),
+				"critical") == 0 ?
 			VERDICT_FAIL :
 			VERDICT_WARN,
 		    "needs you", detail, fix);

@@ -12,6 +12,7 @@
 #include "mem.h"
 #include "moment.h"
 #include "plan-set.h"
+#include "plan-summary.h"
 #include "plan-tree.h"
 #include "table.h"
 #include "text.h"
@@ -25,6 +26,7 @@ goal_view_colour(const char *status)
 		{ "active", "1" },
 		{ "paused", "33" },
 		{ "completed", "32" },
+		{ "incomplete", "33" },
 		{ "done", "32" },
 		{ "in_progress", "1" },
 		{ "blocked", "1;33" },
@@ -80,6 +82,11 @@ list_row(struct table *table, struct json_object *entry)
 	const char *status = json_string_or(entry, "status", "");
 	const char *priority = json_string_or(entry, "priority", "");
 
+	if (strcmp(status, goal_status_words[GOAL_COMPLETED]) == 0)
+		status = plan_summary_word(GOAL_COMPLETED,
+		    (size_t)json_int_or(
+			json_object_object_get(entry, "summary"), "dropped",
+			0));
 	add_done(entry, &done);
 	table_row(table,
 	    (const char *const[]){ json_string_or(entry, "goal", ""), status,
@@ -108,8 +115,8 @@ goal_view_list(struct cli *cli, struct json_object *answer)
 		table_print(table, cli->width, cli->colour, &cli->text);
 	else
 		buf_adds(&cli->text,
-		    "There are no goals; create one with: llmc goal create "
-		    "--title TITLE --plan-file FILE\n");
+		    "There are no goals; create one with: llmc goal add "
+		    "TEXT\n");
 	table_free(table);
 }
 
@@ -158,8 +165,11 @@ show_plan(struct cli *cli, const struct plan *plan)
 	show_text(cli, "the planner failed", goal->plan_fault);
 	if (plan->count == 0) {
 		buf_addf(&cli->text,
-		    "\nIt has no plan yet; give it one with: llmc goal plan %s "
-		    "--plan-file FILE\n",
+		    "\nIt has no plan yet%s; give it one with: llmc goal plan "
+		    "%s --plan FILE\n",
+		    goal->plan_fault == NULL ?
+			"; the planner makes one while llmc up --auto runs" :
+			"",
 		    goal->id);
 		if (goal->plan_fault != NULL)
 			buf_addf(&cli->text,

@@ -69,22 +69,36 @@ fail(const char **ret_code, const char *code)
 	return false;
 }
 
+/* The line in which autod says what is wrong, as an error. */
+static int
+take_words(const struct child_result *result, struct err *err)
+{
+	static const char name[] = "autod: ";
+	cleanup_buf struct buf words = BUF_INIT;
+	const char *said;
+
+	child_output_text(&result->err, &words);
+	buf_truncate(&words, strcspn(words.data, "\n"));
+	said = words.data;
+	if (strncmp(said, name, strlen(name)) == 0)
+		said += strlen(name);
+	return err_set(
+	    err, -EIO, "%s", said[0] != '\0' ? said : "autod did not answer");
+}
+
 /* The answer of --oneshot: one line of JSON-RPC. */
 static bool
 read_answer(const struct api_method *method, const struct child_result *result,
     struct json_object **ret_result, const char **ret_code, struct err *err)
 {
-	cleanup_buf struct buf line = BUF_INIT, words = BUF_INIT;
+	cleanup_buf struct buf line = BUF_INIT;
 	struct rpc_message message;
 
 	child_output_text(&result->out, &line);
 	buf_truncate(&line, strcspn(line.data, "\n"));
 	if (line.len == 0 ||
 	    rpc_decode(line.data, line.len, &message, NULL, NULL, NULL) < 0) {
-		child_output_text(&result->err, &words);
-		buf_truncate(&words, strcspn(words.data, "\n"));
-		err_set(err, -EIO, "%s",
-		    words.len > 0 ? words.data : "autod did not answer");
+		take_words(result, err);
 		return fail(ret_code, "failed");
 	}
 	*ret_code = NULL;
@@ -156,12 +170,7 @@ run_autod(struct cli *cli, const char *option, const char *name,
 	if (text.len > 0)
 		return json_parse(
 		    text.data, text.len, DOCUMENT_MAX, ret_result, err);
-	child_output_text(&result.err, &text);
-	buf_truncate(&text, strcspn(text.data, "\n"));
-	return err_set(err, -EIO, "%s",
-	    strncmp(text.data, "autod: ", 7) == 0 ? text.data + 7 :
-		text.len > 0                      ? text.data :
-						    "autod did not answer");
+	return take_words(&result, err);
 }
 
 int
@@ -184,6 +193,18 @@ remote_rebuild(struct cli *cli, struct json_object *state,
 
 	json_print(state, false, &text);
 	return run_autod(cli, "--rebuild", NULL, &text, ret_result, err);
+}
+
+/* Did the last daemon, which was killed, run auto mode? */
+static bool
+was_auto(const struct cli *cli)
+{
+	cleanup_free char *file =
+	    workspace_path(&cli->workspace, "daemon.json");
+	cleanup_json struct json_object *json = NULL;
+
+	return json_load(file, (size_t)64 * 1024, &json, NULL) == 0 &&
+	    json_bool_or(json, "auto", false);
 }
 
 bool
@@ -211,8 +232,8 @@ remote_try(struct cli *cli, const char *method, struct json_object *params,
 		return call_oneshot(
 		    cli, m, owned, deadline_ms, ret_result, ret_code, err);
 	err_set(err, r,
-	    "no daemon is running for %s; start it with: llmc up --detach",
-	    cli->workspace.root);
+	    "no daemon is running for %s; start it with: llmc up %s",
+	    cli->workspace.root, was_auto(cli) ? "--auto" : "--detach");
 	return fail(ret_code, "no_daemon");
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "account.h"
+#include "api-team.h"
 #include "artifact-check.h"
 #include "cli.h"
 #include "contract.h"
@@ -72,6 +73,7 @@ has_priority(struct json_object *entry)
 
 enum column {
 	COLUMN_ID,
+	COLUMN_ORIGIN,
 	COLUMN_STATUS,
 	COLUMN_PRIORITY, /* shown only if it says something */
 	COLUMN_WORKER,
@@ -86,6 +88,7 @@ list_table(bool priorities)
 {
 	static const struct table_column all[] = {
 		[COLUMN_ID] = { .title = "ID", .flexible = true },
+		[COLUMN_ORIGIN] = { .title = "ORIGIN", .flexible = true },
 		[COLUMN_STATUS] = { .title = "STATUS" },
 		[COLUMN_PRIORITY] = { .title = "PRIORITY" },
 		[COLUMN_WORKER] = { .title = "WORKER", .flexible = true },
@@ -117,6 +120,7 @@ list_row(struct table *table, struct json_object *entry, bool priorities)
 	if (age >= 0)
 		moment_add_age(&since, age * 1000);
 	cells[COLUMN_ID] = taskbook_name(entry);
+	cells[COLUMN_ORIGIN] = json_string_or(entry, "origin", NULL);
 	cells[COLUMN_STATUS] = status;
 	cells[COLUMN_PRIORITY] = priority_of(entry);
 	cells[COLUMN_WORKER] = json_string_or(entry, "worker", NULL);
@@ -327,7 +331,7 @@ show_head(struct cli *cli, struct json_object *entry)
 	buf_addc(&cli->text, '\n');
 	show_line(cli, "problem", json_string_or(entry, "problem", NULL));
 	show_line(cli, "reason", json_string_or(entry, "reason", NULL));
-	show_line(cli, "source", json_string_or(entry, "source", NULL));
+	show_line(cli, "origin", json_string_or(entry, "origin", NULL));
 	show_line(cli, "name", json_string_or(entry, "key", NULL));
 	if (has_priority(entry))
 		show_line(cli, "priority", priority_of(entry));
@@ -410,6 +414,10 @@ const struct schema task_view_shape = {
 		.choices = priority_words),
 	    SCHEMA_MAY("path", STRING, "add: its file"),
 	    SCHEMA_MAY("status", STRING, "retry and drop: its new status"),
+	    SCHEMA_MAY("reservations", ROWS, "reservations",
+		.of = &api_reservation),
+	    SCHEMA_MAY("released", OBJECT, "reservations --release",
+		.of = &api_reservation),
 	    SCHEMA_END,
 	},
 };

@@ -88,6 +88,9 @@ static const struct schema_field fields[] = {
 	FIELD("id", id, .help = "null: it exists only at its source so far"),
 	FIELD("key", key, .help = "its name at its source"),
 	FIELD("source", source, .flags = SCHEMA_REQUIRED),
+	MADE("origin", STRING, 0,
+	    .help = "its source; of a node of a goal: which one; of a task "
+		    "that an agent asked for: that of the agent"),
 	MADE("status", STRING, 0,
 	    .help = "offered, waiting, assigned, queued, landed, parked or "
 		    "settling; its outcome when it has ended; todo, doing, "
@@ -143,7 +146,16 @@ static struct json_object *
 entry_of_task(const struct task *task, bool ended, int64_t now)
 {
 	struct json_object *json = schema_json(&taskbook_entry_schema, task);
+	bool planned = task->source != NULL && task->key != NULL &&
+	    strcmp(task->source, "plan") == 0;
+	cleanup_free char *origin = task_run_is_spawned(task) &&
+		task->run->parent != NULL ?
+	    xasprintf("agent of %s", task->run->parent) :
+	    xstrdup(planned              ? task->key :
+		    task->source != NULL ? task->source :
+					   "");
 
+	json_set_string(json, "origin", origin);
 	json_set_string(json, "status",
 	    ended ? task_outcome_name(task->outcome) :
 		    task_step_name(task->step));
@@ -177,6 +189,7 @@ entry_of_item(const struct taskbook *book, struct json_object *item)
 	json_set_string(json, "id", NULL);
 	json_set_string(json, "key", json_string_or(item, "key", ""));
 	json_set_string(json, "source", source_type_name(book->type));
+	json_set_string(json, "origin", source_type_name(book->type));
 	json_set_string(json, "status", json_string_or(item, "status", "?"));
 	json_set_string(json, "outcome", NULL);
 	json_set_string(json, "title", json_string_or(item, "title", ""));
@@ -358,10 +371,25 @@ taskbook_load(struct cli *cli, size_t limit, struct taskbook *ret_book)
 	return load(cli, limit, NULL, ret_book);
 }
 
+/* An ended task is asked for by its id, unless that is its name. */
 int
 taskbook_load_for(struct cli *cli, const char *name, struct taskbook *ret_book)
 {
-	return load(cli, 0, name, ret_book);
+	cleanup_free char *id = NULL;
+	int status = load(cli, 0, name, ret_book);
+
+	if (status != CLI_OK || taskbook_find(ret_book, name) != NULL)
+		return status;
+	taskbook_release(ret_book);
+	status = load(cli, 0, NULL, ret_book);
+	if (status != CLI_OK)
+		return status;
+	xstrset(&id,
+	    json_string_or(taskbook_find(ret_book, name), "id", NULL));
+	if (id == NULL)
+		return status;
+	taskbook_release(ret_book);
+	return load(cli, 0, id, ret_book);
 }
 
 void
@@ -382,23 +410,31 @@ taskbook_name(struct json_object *entry)
 	return id != NULL ? id : json_string_or(entry, "key", "");
 }
 
+/* Of the tasks of one node or file the first, which goes on or is the newest. */
 struct json_object *
 taskbook_find(const struct taskbook *book, const char *word)
 {
-	static const char *const members[] = { "id", "key" };
 	size_t count = json_object_array_length(book->entries);
+	struct json_object *found = NULL;
+	int best = 0;
 
-	for (size_t m = 0; m < nitems(members); m++)
-		for (size_t i = 0; i < count; i++) {
-			struct json_object *entry =
-			    json_object_array_get_idx(book->entries, i);
-			const char *value =
-			    json_string_or(entry, members[m], NULL);
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *entry =
+		    json_object_array_get_idx(book->entries, i);
+		int fits = task_named(json_string_or(entry, "id", NULL),
+		    json_string_or(entry, "source", NULL),
+		    json_string_or(entry, "key", NULL), word);
 
-			if (value != NULL && strcmp(value, word) == 0)
-				return entry;
+		if (fits > best) {
+			best = fits;
+			found = entry;
+		} else if (fits == best && found != NULL &&
+		    strcmp(json_string_or(entry, "key", ""),
+			json_string_or(found, "key", "")) != 0) {
+			return NULL; /* several nodes have this name */
 		}
-	return NULL;
+	}
+	return found;
 }
 
 const char *

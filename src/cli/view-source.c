@@ -42,24 +42,20 @@ add_rows(struct json_object *rows, struct json_object *more)
 
 /* What the book has that nothing in memory has. */
 static void
-fill_history(struct cli *cli, bool failed, struct json_object *view)
+fill_history(struct cli *cli, struct json_object *view)
 {
-	struct json_object *params = json_object_new_object(), *part = NULL;
+	struct json_object *part = NULL;
 	cleanup_json struct json_object *known = NULL;
 
-	json_set_bool(params, "failed", failed);
-	if (remote_look(cli, "view", params, &known, NULL) < 0)
-		return;
-	if (json_get_object(known, "", "ended", &part, NULL) == 0)
+	if (remote_look(cli, "view", json_object_new_object(), &known, NULL) ==
+		0 &&
+	    json_get_object(known, "", "ended", &part, NULL) == 0)
 		add_rows(view_of(view, "ended"), part);
-	if (json_object_object_get_ex(known, "night_unix", &part))
-		json_set(
-		    view_of(view, "head"), "night_unix", json_object_get(part));
 }
 
-static void
-fill(struct cli *cli, const struct settings *settings,
-    const struct state *state, bool failed, struct json_object *view)
+void
+view_source_fill(struct cli *cli, const struct settings *settings,
+    const struct state *state, struct json_object *view)
 {
 	cleanup_json struct json_object *daemon = roster_daemon(cli);
 	cleanup_free char *lock =
@@ -71,18 +67,10 @@ fill(struct cli *cli, const struct settings *settings,
 	view_state_alone(state, settings, view);
 	view_files_fill(files, view);
 	view_files_free(files);
-	fill_history(cli, failed, view);
 	json_set_string(
 	    head, "branch", settings_string(settings, "repo.default_branch"));
 	json_set_bool(head, "daemon_gone",
 	    daemon == NULL && state->daemon_running && lock_is_held(lock) != 1);
-}
-
-void
-view_source_fill(struct cli *cli, const struct settings *settings,
-    const struct state *state, struct json_object *view)
-{
-	fill(cli, settings, state, true, view);
 }
 
 static int
@@ -107,7 +95,8 @@ from_files(struct cli *cli, struct json_object **ret_view)
 		return status;
 	}
 	view = view_new();
-	fill(cli, settings, &state, false, view);
+	view_source_fill(cli, settings, &state, view);
+	fill_history(cli, view);
 	todo = source_todo_new();
 	source_todo_fill(todo, settings, &cli->workspace, view);
 	source_todo_free(todo);

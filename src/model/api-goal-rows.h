@@ -31,8 +31,9 @@
 		    "add a goal, with a plan or to be planned", API_ONESHOT,     \
 		    API_PERSON, &api_goal_create_params, &api_goal_result,       \
 		    GOAL_ERRORS },                                               \
-	    { "overseer.goal.list", "list the goals", API_ONESHOT, API_PERSON,   \
-		    &api_goal_list_params, &api_goal_list_result,                \
+	    { "overseer.goal.list",                                              \
+		    "list the goals that are active or paused", API_ONESHOT,     \
+		    API_PERSON, &no_params, &api_goal_list_result,               \
 		    ERRORS{ API_FAILED, 0 } },                                   \
 	    { "overseer.goal.show", "show a goal with its plan", API_ONESHOT,    \
 		    API_PERSON, &api_goal_params, &api_goal_show_result,         \
@@ -51,7 +52,7 @@
 	    { "overseer.plan.apply",                                             \
 		    "make a draft, or a plan that is given, the plan of its "    \
 		    "goal, as far as it has not begun",                          \
-		    API_ONESHOT | API_NAMED, API_PERSON | API_WORKER,            \
+		    API_ONESHOT | API_NAMED, API_PERSON,                         \
 		    &api_plan_apply_params, &api_goal_result,                    \
 		    ERRORS{ API_E_UNAUTHORIZED, API_E_NOT_FOUND,                 \
 			API_E_INVALID_PLAN, API_E_CONFLICT, API_E_CLOSED,        \

@@ -48,6 +48,8 @@ const struct schema api_goal_create_params = {
 	    PLAN,
 	    SCHEMA_MAY("from_session", STRING,
 		"name of the worker whose session it came up in"),
+	    SCHEMA_MAY(
+		"draft", BOOL, "without a plan: the planner only drafts one"),
 	    SCHEMA_END,
 	},
 };
@@ -119,14 +121,6 @@ const struct schema api_goal_move_params = {
 	SCHEMA_FIELDS{
 	    GOAL,
 	    TEXT("reason", PLAN_TEXT_MAX, "why"),
-	    SCHEMA_END,
-	},
-};
-
-const struct schema api_goal_list_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_MAY(
-		"all", BOOL, "goals that have ended and archived ones, too"),
 	    SCHEMA_END,
 	},
 };

@@ -9,7 +9,6 @@ struct schema_field;
 
 extern const struct schema api_goal_params; /* of show */
 extern const struct schema api_goal_create_params;
-extern const struct schema api_goal_list_params;
 extern const struct schema api_goal_move_params; /* pause, resume, ... */
 extern const struct schema api_goal_plan_params;
 extern const struct schema api_goal_tick_params;

@@ -49,10 +49,10 @@
 		"come by themselves.",                                         \
 		api_team_status_params, API_E_NOT_FOUND, API_FAILED, 0),       \
 	    TEAM_TOOL("mail_send",                                             \
-		"Send mail to your parent, to an agent that works for you or " \
-		"for the same goal, to the overseer or to a person. It is "    \
-		"recorded, and reaches the other session by itself; do not "   \
-		"wait for it. Use kind instruction with ack_required for "     \
+		"Send mail to your parent, to an agent that works for you, or " \
+		"to a person. It is recorded, and reaches the other session "  \
+		"by itself; do not wait for it. Your result needs no mail: "   \
+		"end with report_completion. Use kind instruction with ack_required for "     \
 		"what must be done, info for what is good to know, alert for " \
 		"what cannot wait. To ask a question and wait for its "        \
 		"answer, use request_orchestrator. At most 20 pieces in a "    \
@@ -97,8 +97,8 @@
 	    TEAM_TOOL("plan_review_needed",                                    \
 		"Say that your task cannot be done as it is planned, and "     \
 		"why: its scope is too small, it depends on something that "   \
-		"is missing, or it should be split. The overseer and a "       \
-		"person are told; you go on with what can be done.",           \
+		"is missing, or it should be split. A person is told; you "    \
+		"go on with what can be done.",                                \
 		api_team_review_params, API_E_NOT_FOUND, API_FAILED, 0),       \
 	    { "request.answer", "answer a question of an agent", API_ONESHOT,  \
 		    API_PERSON, &api_request_answer_params,                    \
@@ -117,6 +117,13 @@
 	    { "mail.ack", "confirm mail that was sent to a person",            \
 		    API_ONESHOT, API_PERSON, &api_mail_params,                 \
 		    &api_mail_result,                                          \
+		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                \
+	    { "reservation.list", "list what agents have reserved",            \
+		    API_ONESHOT, API_PERSON, &no_params,                       \
+		    &api_reservation_list_result, ERRORS{ API_FAILED, 0 } },   \
+	    { "reservation.release", "release what an agent has reserved",     \
+		    API_ONESHOT, API_PERSON, &api_reservation_params,          \
+		    &api_reservation_result,                                   \
 		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                \
 	    { "team.tree", "show who spawned whom, and how they are doing",    \
 		    API_ONESHOT, ALL, &no_params, &api_team_tree_result,       \

@@ -2,8 +2,11 @@
 
 #include "api-shape.h"
 #include "api-team.h"
+#include "completion-report.h"
+#include "launch-choice.h"
 #include "mail.h"
 #include "plan-text.h"
+#include "progress-report.h"
 #include "request.h"
 #include "run-status.h"
 
@@ -52,12 +55,13 @@
 		.name = (member), .type = SCHEMA_LIST, .size = 4096,      \
 		.max = (count), .flags = SCHEMA_OPTIONAL, .help = (words) \
 	}
-/* A list of strings, or one. */
-#define MAY_LINES(member, count, words)                              \
-	{                                                            \
-		.name = (member), .type = SCHEMA_LIST, .size = 4096, \
-		.max = (count), .help = (words),                     \
-		.flags = SCHEMA_OPTIONAL | SCHEMA_OR_STRING          \
+/* A list of strings of a report, or one. */
+#define MAY_LINES(member, words)                                       \
+	{                                                              \
+		.name = (member), .type = SCHEMA_LIST,                 \
+		.size = COMPLETION_ENTRY_MAX,                          \
+		.max = COMPLETION_ENTRIES_MAX, .help = (words),        \
+		.flags = SCHEMA_OPTIONAL | SCHEMA_OR_STRING            \
 	}
 #define MAY_LIST(member, shape, count, words)                             \
 	{                                                                 \
@@ -88,7 +92,7 @@ const struct schema api_team_progress_params = {
 	SCHEMA_FIELDS{
 	    SELF,
 	    CALL,
-	    TEXT("phase", LINE_MAX_BYTES, "the phase or step you are in"),
+	    TEXT("phase", PROGRESS_PHASE_MAX, "the phase or step you are in"),
 	    SCHEMA_MAY("percentComplete", NUMBER, "from 0 to 100", .min = 0,
 		.max = 100),
 	    MAY_SAY("level", progress_levels,
@@ -101,8 +105,9 @@ const struct schema api_team_progress_params = {
 
 static const struct schema artifact = {
 	SCHEMA_FIELDS{
-	    TEXT("path", 4096, "relative to the top of the worktree"),
-	    MAY_TEXT("description", 4096, "what it is"),
+	    TEXT("path", COMPLETION_ENTRY_MAX,
+		"relative to the top of the worktree"),
+	    MAY_TEXT("description", COMPLETION_ENTRY_MAX, "what it is"),
 	    SCHEMA_END,
 	},
 };
@@ -113,14 +118,15 @@ const struct schema api_team_completion_params = {
 	    CALL,
 	    MAY_SAY("status", completion_words, "how it ended"),
 	    MAY_SAY("confidence", confidence_words, "in the result"),
-	    MAY_LIST("artifacts", artifact, 200, "files you have made"),
-	    MAY_LINES("blockers", 200, "what kept you from the rest"),
+	    MAY_LIST("artifacts", artifact, COMPLETION_ENTRIES_MAX,
+		"files you have made"),
+	    MAY_LINES("blockers", "what kept you from the rest"),
 	    { .name = "summary",
 		.type = SCHEMA_STRING,
-		.max = BODY_MAX,
+		.max = COMPLETION_SUMMARY_MAX,
 		.flags = SCHEMA_OPTIONAL | SCHEMA_WANTED,
 		.help = "what was accomplished" },
-	    MAY_LINES("warnings", 200, "what the reader should know"),
+	    MAY_LINES("warnings", "what the reader should know"),
 	    SCHEMA_END,
 	},
 };
@@ -168,7 +174,7 @@ static const struct schema subagent = {
 	    MAY_TEXT("agent", 64, "name of an agent of the fleet table"),
 	    MAY_TEXT("label", 100, "a short name for people"),
 	    MAY_TEXT("model", 128, "the model it runs on"),
-	    MAY_TEXT("thinking", 32, "how hard it thinks"),
+	    MAY_WORD("thinking", thinking_words, "how hard it thinks"),
 	    MAY_INT("runTimeoutSeconds", 1, 604800,
 		"the attempt ends after this time"),
 	    MAY_STRINGS("toolsAllow", 200, "only these tools"),
@@ -178,7 +184,7 @@ static const struct schema subagent = {
 	    SCHEMA_MAY("verification", OBJECT,
 		"what must be there when it ends", .of = &api_contract),
 	    SCHEMA_MAY("completionReport", BOOL,
-		"it is told to end with report_completion"),
+		"every agent ends with report_completion, with this or without"),
 	    SCHEMA_MAY(
 		"progressReporting", BOOL, "it is told to report its progress"),
 	    SCHEMA_END,
@@ -227,8 +233,7 @@ const struct schema api_team_send_params = {
 	    SELF,
 	    CALL,
 	    TEXT("to", 128,
-		"an actor id, a worker's name, \"parent\", \"overseer\" or "
-		"\"person\""),
+		"an actor id, a worker's name, \"parent\" or \"person\""),
 	    MAIL_FIELDS,
 	    SCHEMA_END,
 	},
@@ -322,6 +327,33 @@ const struct schema api_team_release_params = {
 	    MAY_STRINGS("paths", 200, "if absent, all of yours"),
 	    SCHEMA_END,
 	},
+};
+
+const struct schema api_reservation_params = {
+	SCHEMA_FIELDS{
+	    TEXT("id", 128, "of the reservation"),
+	    SCHEMA_END,
+	},
+};
+
+const struct schema api_reservation = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("id", STRING, NULL),
+	    SCHEMA_IS("path", STRING, "a file, or a folder with all in it"),
+	    SCHEMA_IS("actor_id", STRING, "whose it is"),
+	    SCHEMA_MAY("worker", STRING, "that it is now"),
+	    SCHEMA_MAY("task", STRING, "that it ends with"),
+	    SCHEMA_IS("until_ms", INT, "when it ends by itself"),
+	    SCHEMA_MAY("reason", STRING, "what for"),
+	    SCHEMA_END,
+	},
+	.help = "what an agent has reserved",
+};
+
+const struct schema_field api_reservation_result = RESULT(api_reservation);
+const struct schema_field api_reservation_list_result = {
+	.type = SCHEMA_ROWS,
+	.of = &api_reservation,
 };
 
 /* --- questions --------------------------------------------------------- */

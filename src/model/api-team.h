@@ -29,6 +29,10 @@ extern const struct schema_field api_team_answer;
 extern const struct schema api_mail_send_params;
 extern const struct schema api_mail_inbox_params;
 extern const struct schema api_mail_params;
+extern const struct schema api_reservation_params;
+extern const struct schema api_reservation;
+extern const struct schema_field api_reservation_result;
+extern const struct schema_field api_reservation_list_result;
 extern const struct schema api_request_answer_params;
 extern const struct schema api_request; /* how it has ended */
 extern const struct schema_field api_request_result;

@@ -7,7 +7,6 @@
 #include "api-goal.h"
 #include "api-landing.h"
 #include "api-shape.h"
-#include "api-people.h"
 #include "api-store-rows.h"
 #include "api-store.h"
 #include "api-task.h"
@@ -15,6 +14,7 @@
 #include "api-team.h"
 #include "api-work.h"
 #include "api.h"
+#include "ask-record.h"
 #include "event.h"
 #include "mem.h"
 #include "rpc.h"
@@ -93,6 +93,27 @@ static const struct schema resume_params = {
 	    SCHEMA_END,
 	},
 };
+
+static const struct schema ask_end_params = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("ask", STRING, "its id"),
+	    SCHEMA_MAY(
+		"answer", STRING, "that was given; if absent, it is dismissed"),
+	    SCHEMA_MAY("user", STRING, "who answers, for the record"),
+	    SCHEMA_END,
+	},
+};
+
+const struct schema api_ask_ended = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("ask", STRING, NULL),
+	    SCHEMA_IS("status", STRING, "open: what it is about is still so",
+		.choices = ask_end_words),
+	    SCHEMA_END,
+	},
+};
+
+static const struct schema_field ask_end_result = RESULT(api_ask_ended);
 
 static const struct schema pause_params = {
 	SCHEMA_FIELDS{
@@ -488,12 +509,10 @@ const struct api_method api_methods[] = {
 	    "report a host that a worker's sandbox did not let it reach",
 	    API_OWN, API_WORKER, &refused_params, &nothing_result,
 	    ERRORS{ 0 } },
-	{ "people.list", "show what people were told through channels", 0,
-	    API_PERSON, &no_params, &api_people_list_result, ERRORS{ 0 } },
-	{ "people.ack",
-	    "mark a message to people as seen; what was not sent is not sent",
-	    0, API_PERSON, &api_people_ack_params, &api_people_ack_result,
-	    ERRORS{ API_BUSY, API_FAILED, 0 } },
+	{ "ask.end",
+	    "note the answer to an ask, or that nothing is to be done about it",
+	    API_ONESHOT, API_PERSON, &ask_end_params, &ask_end_result,
+	    ERRORS{ 0 } },
 	API_GOAL_ROWS API_STORE_ROWS API_TEAM_ROWS{
 	    NULL, NULL, 0, 0, NULL, NULL, NULL },
 };

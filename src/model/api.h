@@ -91,4 +91,7 @@ const char *api_error_word(const struct api_method *method, int code);
 /* The callers as words, for llmc schema: bit i is word i; NULL terminated. */
 extern const char *const api_caller_words[];
 
+/* The result of ask.end. */
+extern const struct schema api_ask_ended;
+
 #endif

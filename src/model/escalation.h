@@ -30,6 +30,7 @@ extern const char *const escalation_level_words[ESCALATION_LEVEL_COUNT + 1];
 struct escalation {
 	enum escalation_level level;
 	const char *event; /* told once; NULL = each time it is given */
+	bool asked; /* there is an ask of its own for it */
 	bool by_command; /* also by people.notify_command */
 	const char *class; /* of the notice; NULL = none */
 	const char *title; /* a few words */

@@ -187,11 +187,9 @@
 		"goal node assignment dispatch worker task action reason" },
     [EVENT_ASSIGNMENT_ESCALATED] = { .name = "assignment.escalated",
 	    .level = INFO,
-	    .text = "{assignment} needs a person: {reason}; answer, and let it "
-		    "go on, with: llmc work unblock {goal}/{node} --reason "
-		    "TEXT",
-	    .words = "{assignment} ({node} of {goal}) needs a person[: "
-		     "{reason}]",
+	    .text = "a goal needs a person: {reason}; answer, and let it go "
+		    "on, with: llmc work unblock {goal}/{node} --reason TEXT",
+	    .words = "{node} of {goal} needs a person[: {reason}]",
 	    .colour = "1;33",
 	    .fields = "goal node assignment dispatch worker task action reason",
 	    .notice = NOTICE_GOAL },
@@ -208,7 +206,8 @@
 	    .words = "dispatch {dispatch} of {assignment}: {result}[: "
 		     "{reason}]",
 	    .colour = "90",
-	    .fields = "goal node assignment dispatch result reason" },
+	    .fields = "goal node assignment dispatch action result "
+		      "reason" },
     [EVENT_TICK] = { .name = "overseer.tick",
 	    .level = DEBUG,
 	    .text = "tick ({reason}): {count} decisions in {duration_ms} ms",

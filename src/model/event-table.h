@@ -114,6 +114,9 @@ enum event_kind {
 	EVENT_PROGRESS, /* worker, task, text: how far it is, as it says */
 	EVENT_REPORTED, /* worker, task, status, text: how its work ended, as it
 			 * says */
+	EVENT_TASK_PARKED, /* task, worker, reason: it waits for a person */
+	EVENT_TASK_RESUMED, /* task, text: what a person said who let it go on
+			     */
 	EVENT_TASK_FINISHED, /* task, outcome, worker, title, commit, reason */
 	EVENT_TASK_ORPHANED, /* task: no worker has it */
 	EVENT_TASK_TAKEN_ELSEWHERE, /* task, key */
@@ -159,7 +162,7 @@ enum event_kind {
 	EVENT_ASSIGNMENT_DISPATCH, /* dispatch, action too: it is intended */
 	EVENT_ASSIGNMENT_ESCALATED, /* the same */
 	EVENT_ASSIGNMENT_REPLAN,
-	EVENT_DISPATCH_ENDED, /* dispatch, result, reason */
+	EVENT_DISPATCH_ENDED, /* dispatch, action, result, reason */
 	/* Agents that work together. */
 	EVENT_REQUEST, /* worker, task, ref: the question, to: an actor; what it
 			* says is for them alone */

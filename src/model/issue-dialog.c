@@ -11,7 +11,7 @@
 #include "issue-dialog.h"
 #include "json.h"
 #include "mem.h"
-#include "outbox-record.h"
+#include "message.h"
 
 #define GITHUB_API "https://api.github.com"
 #define GITEA_API  "/api/v1"
@@ -25,7 +25,7 @@ is_github(const struct issue_dialog *d)
 
 void
 issue_dialog_begin(struct issue_dialog *dialog, const struct channel *channel,
-    const struct outbox_record *record)
+    const struct message *record)
 {
 	*dialog = (struct issue_dialog){
 		.channel = channel, .record = record, .page = 1

@@ -20,7 +20,7 @@ struct buf;
 struct channel;
 struct err;
 struct json_object;
-struct outbox_record;
+struct message;
 
 #define ISSUE_PAGES_MAX 20 /* of labels, and of issues */
 
@@ -38,7 +38,7 @@ enum issue_step {
 /* Members are the dialog's own; channel and record are borrowed. */
 struct issue_dialog {
 	const struct channel *channel;
-	const struct outbox_record *record;
+	const struct message *record;
 	enum issue_step step;
 	int page;
 	int64_t labels[MESSAGE_LABELS]; /* ids; 0 = not known */
@@ -49,7 +49,7 @@ struct issue_dialog {
 };
 
 void issue_dialog_begin(struct issue_dialog *dialog,
-    const struct channel *channel, const struct outbox_record *record);
+    const struct channel *channel, const struct message *record);
 
 /* The next request: its method, and what is appended to url and body (empty =
  * none). Not after ISSUE_DONE. */

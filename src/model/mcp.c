@@ -185,6 +185,38 @@ mcp_too_long(struct buf *out)
 
 /* --- requests --------------------------------------------------------- */
 
+/* What the client tells the model about this server. */
+static void
+add_instructions(const struct mcp_server *server, struct buf *out)
+{
+	static const struct {
+		const char *tool, *text;
+	} parts[] = {
+		{ "report_completion",
+		    " If your prompt asks for it, end your work with "
+		    "report_completion." },
+		{ "request_orchestrator",
+		    " What you cannot decide yourself, ask with "
+		    "request_orchestrator, which waits for the answer." },
+		{ "mail_send",
+		    " Mail reaches you by itself, in your prompts and after "
+		    "your tools: do not poll mail_inbox." },
+		{ "agent_spawn",
+		    " agent_spawn starts whole agents, each in a worktree of "
+		    "its own, for parts of your task that can be done at the "
+		    "same time; for reading and searching your own subagents "
+		    "are cheaper. How an agent ended comes to you as one "
+		    "message: end your turn to wait for it." },
+	};
+
+	buf_adds(out,
+	    "llmc runs this session without a person beside it, and these are "
+	    "its tools.");
+	for (size_t i = 0; i < nitems(parts); i++)
+		if (is_offered(server, parts[i].tool))
+			buf_adds(out, parts[i].text);
+}
+
 static void
 on_initialize(const struct mcp_server *server, struct json_object *id,
     struct json_object *params, struct mcp_ask *ask)
@@ -195,6 +227,7 @@ on_initialize(const struct mcp_server *server, struct json_object *id,
 	struct json_object *can = made(json_object_new_object());
 	struct json_object *tools = made(json_object_new_object());
 	struct json_object *info = made(json_object_new_object());
+	cleanup_buf struct buf text = BUF_INIT;
 
 	for (size_t i = 0; i < nitems(versions); i++)
 		if (strcmp(versions[i], asked) == 0)
@@ -206,6 +239,8 @@ on_initialize(const struct mcp_server *server, struct json_object *id,
 	json_set_string(result, "protocolVersion", version);
 	json_set(result, "capabilities", can);
 	json_set(result, "serverInfo", info);
+	add_instructions(server, &text);
+	json_set_string(result, "instructions", text.data);
 	answer_result(ask, id, result);
 }
 

@@ -8,7 +8,7 @@
 #include "json.h"
 #include "mem.h"
 #include "message-body.h"
-#include "outbox-record.h"
+#include "message.h"
 #include "schema.h"
 #include "text.h"
 
@@ -23,14 +23,14 @@
 /* --- parts ------------------------------------------------------------ */
 
 static const char *
-reason_of(const struct outbox_record *r)
+reason_of(const struct message *r)
 {
 	return r->text != NULL && r->text[0] != '\0' ? r->text : r->title;
 }
 
 /* "CRITICAL" */
 static void
-add_level(const struct outbox_record *r, struct buf *out)
+add_level(const struct message *r, struct buf *out)
 {
 	const char *word = escalation_level_words[r->level];
 
@@ -40,7 +40,7 @@ add_level(const struct outbox_record *r, struct buf *out)
 
 /* "adam, task t-1, T1.2 of goal_x, iteration 7"; nothing if none is known. */
 static void
-add_place(const struct outbox_record *r, struct buf *out)
+add_place(const struct message *r, struct buf *out)
 {
 	size_t before = out->len;
 
@@ -62,7 +62,7 @@ add_place(const struct outbox_record *r, struct buf *out)
 
 /* Several lines of plain text, for places that show no Markdown. */
 static void
-add_plain(const struct outbox_record *r, struct buf *out)
+add_plain(const struct message *r, struct buf *out)
 {
 	cleanup_buf struct buf place = BUF_INIT;
 
@@ -81,7 +81,7 @@ add_plain(const struct outbox_record *r, struct buf *out)
 /* --- webhooks --------------------------------------------------------- */
 
 #define FIELD(key, member, ...) \
-	SCHEMA_FIELD(struct outbox_record, key, member, ##__VA_ARGS__)
+	SCHEMA_FIELD(struct message, key, member, ##__VA_ARGS__)
 #define MADE(key, kind)                              \
 	{                                            \
 		.name = (key), .type = SCHEMA_##kind \
@@ -104,7 +104,7 @@ static const struct schema_field context_fields[] = {
 	FIELD("count", count),
 };
 static const struct schema context_schema =
-    SCHEMA_OF(struct outbox_record, context_fields);
+    SCHEMA_OF(struct message, context_fields);
 
 static const struct schema_field body_fields[] = {
 	FIELD("id", id),
@@ -114,11 +114,10 @@ static const struct schema_field body_fields[] = {
 	FIELD("program", program),
 	FIELD("root", root),
 };
-static const struct schema body_schema =
-    SCHEMA_OF(struct outbox_record, body_fields);
+static const struct schema body_schema = SCHEMA_OF(struct message, body_fields);
 
 static void
-add_json(const struct outbox_record *r, struct buf *out)
+add_json(const struct message *r, struct buf *out)
 {
 	cleanup_json struct json_object *json = schema_json(&body_schema, r);
 	struct json_object *context = json_object_object_get(json, "context");
@@ -156,7 +155,7 @@ add_escaped(const char *text, size_t len, struct buf *out)
 }
 
 static void
-add_slack(const struct outbox_record *r, struct buf *out)
+add_slack(const struct message *r, struct buf *out)
 {
 	cleanup_json struct json_object *json = json_object_new_object();
 	cleanup_buf struct buf plain = BUF_INIT, text = BUF_INIT;
@@ -169,7 +168,7 @@ add_slack(const struct outbox_record *r, struct buf *out)
 }
 
 static void
-add_discord(const struct outbox_record *r, struct buf *out)
+add_discord(const struct message *r, struct buf *out)
 {
 	cleanup_json struct json_object *json = json_object_new_object();
 	cleanup_buf struct buf plain = BUF_INIT;
@@ -184,8 +183,8 @@ add_discord(const struct outbox_record *r, struct buf *out)
 }
 
 void
-message_webhook(const struct outbox_record *record, enum channel_format format,
-    struct buf *out)
+message_webhook(
+    const struct message *record, enum channel_format format, struct buf *out)
 {
 	if (format == CHANNEL_SLACK)
 		add_slack(record, out);
@@ -198,7 +197,7 @@ message_webhook(const struct outbox_record *record, enum channel_format format,
 /* --- issues ----------------------------------------------------------- */
 
 void
-message_issue_title(const struct outbox_record *r, struct buf *out)
+message_issue_title(const struct message *r, struct buf *out)
 {
 	buf_adds(out, "llmc ");
 	add_level(r, out);
@@ -245,7 +244,7 @@ add_row(struct buf *out, const char *name, const char *value)
 }
 
 static void
-add_facts(const struct outbox_record *r, struct buf *out)
+add_facts(const struct message *r, struct buf *out)
 {
 	cleanup_free char *iteration =
 	    r->iteration > 0 ? xasprintf("%" PRId64, r->iteration) : NULL;
@@ -306,10 +305,12 @@ add_detection(struct json_object *detection, struct buf *out)
 }
 
 static void
-add_actions(const struct outbox_record *r, struct buf *out)
+add_actions(const struct message *r, struct buf *out)
 {
+	const char *subject = r->task != NULL ? r->task : r->worker;
+
 	if (r->class != NULL && strcmp(r->class, "test") == 0)
-		return; /* llmc escalations test: it is not in the outbox */
+		return; /* llmc escalations test: it is kept nowhere */
 	buf_adds(out,
 	    "\n### Actions required\n\n- [ ] Look at what happened: `llmc status`, "
 	    "`llmc events`\n");
@@ -317,15 +318,16 @@ add_actions(const struct outbox_record *r, struct buf *out)
 		buf_adds(out, "- [ ] Decide whether the work goes on\n");
 	if (r->options != NULL)
 		buf_adds(out, "- [ ] Choose an option\n");
-	buf_addf(out,
-	    "- [ ] Answer with `llmc escalations answer %s TEXT`, or only mark "
-	    "it as seen with `llmc escalations ack %s`\n",
-	    r->id, r->id);
+	if (subject != NULL)
+		buf_addf(
+		    out, "- [ ] Answer with `llmc answer %s TEXT`\n", subject);
+	else
+		buf_adds(out, "- [ ] See `llmc asks`, and `llmc answer` it\n");
 }
 
 /* The last line; a text of others never is. */
 static void
-add_mark(const struct outbox_record *r, struct buf *out)
+add_mark(const struct message *r, struct buf *out)
 {
 	char hash[HASH_LEN + 1];
 
@@ -335,7 +337,7 @@ add_mark(const struct outbox_record *r, struct buf *out)
 }
 
 static void
-add_report(const struct outbox_record *r, struct buf *out)
+add_report(const struct message *r, struct buf *out)
 {
 	cleanup_buf struct buf options = BUF_INIT, earlier = BUF_INIT;
 
@@ -365,7 +367,7 @@ add_report(const struct outbox_record *r, struct buf *out)
 }
 
 void
-message_issue_body(const struct outbox_record *record, struct buf *out)
+message_issue_body(const struct message *record, struct buf *out)
 {
 	buf_adds(out, "## llmc needs a person\n\n");
 	add_report(record, out);
@@ -374,7 +376,7 @@ message_issue_body(const struct outbox_record *record, struct buf *out)
 }
 
 void
-message_comment(const struct outbox_record *record, struct buf *out)
+message_comment(const struct message *record, struct buf *out)
 {
 	buf_adds(out, "## Again\n\n");
 	add_report(record, out);
@@ -382,7 +384,7 @@ message_comment(const struct outbox_record *record, struct buf *out)
 }
 
 const char *
-message_label(const struct outbox_record *record, int i)
+message_label(const struct message *record, int i)
 {
 	return i == 0 ? "llmc" :
 	    i == 1    ? escalation_level_words[record->level] :
@@ -425,7 +427,7 @@ message_has_marker(const char *body, const char *signature)
 }
 
 bool
-message_has_event(const char *body, const struct outbox_record *record)
+message_has_event(const char *body, const struct message *record)
 {
 	cleanup_buf struct buf mark = BUF_INIT;
 	char hash[HASH_LEN + 1];
@@ -439,7 +441,7 @@ message_has_event(const char *body, const struct outbox_record *record)
 
 void
 message_desktop(
-    const struct outbox_record *record, struct buf *title, struct buf *text)
+    const struct message *record, struct buf *title, struct buf *text)
 {
 	cleanup_buf struct buf place = BUF_INIT;
 	const char *reason = reason_of(record);
@@ -457,7 +459,7 @@ message_desktop(
 }
 
 const char *
-message_urgency(const struct outbox_record *record)
+message_urgency(const struct message *record)
 {
 	return record->level == ESCALATION_INFO ? "low" :
 	    record->level == ESCALATION_WARNING ? "normal" :

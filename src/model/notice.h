@@ -8,6 +8,8 @@
 #ifndef NOTICE_H
 #define NOTICE_H
 
+#include <stdbool.h>
+
 struct json_object;
 
 enum notice_class {
@@ -41,6 +43,7 @@ const char *notice_name(enum notice_class class);
 struct notice {
 	enum notice_class class;
 	const char *id; /* of one that is told once */
+	bool told; /* nothing is wanted, whatever the class is */
 	const char *what; /* a few words; NULL = those of the class */
 	const char *why; /* the details, and what to type */
 	const char *worker, *task;

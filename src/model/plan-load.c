@@ -42,6 +42,38 @@ static const struct schema_field node_fields[] = {
 static const struct schema node_schema = { .fields = node_fields,
 	.count = nitems(node_fields) };
 
+struct json_object *
+plan_load_words(const struct plan_node *node)
+{
+	struct json_object *all = schema_json(&node_schema, node);
+	struct json_object *json = json_object_new_object();
+
+	json_object_object_foreach(all, key, value)
+	{
+		if (value != NULL &&
+		    (!json_object_is_type(value, json_type_array) ||
+			json_object_array_length(value) > 0))
+			json_set(json, key, json_object_get(value));
+	}
+	json_object_put(all);
+	return json;
+}
+
+void
+plan_load_changed(
+    struct json_object *before, const struct plan_node *node, struct buf *out)
+{
+	cleanup_json struct json_object *after = plan_load_words(node);
+
+	for (size_t i = 0; i < nitems(node_fields); i++) {
+		const char *key = node_fields[i].name;
+
+		if (!json_object_equal(json_object_object_get(before, key),
+			json_object_object_get(after, key)))
+			buf_addf(out, "%s%s", out->len > 0 ? ", " : "", key);
+	}
+}
+
 static const struct schema_field goal_fields[] = {
 	GOAL("title", title, .size = PLAN_NAME_MAX),
 	GOAL("problemStatement", problem_statement, .size = PLAN_TEXT_MAX),

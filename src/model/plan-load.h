@@ -20,9 +20,11 @@
 
 #include "plan-check.h"
 
+struct buf;
 struct err;
 struct json_object;
 struct plan;
+struct plan_node;
 
 #define PLAN_FILE_MAX (2 * 1024 * 1024) /* bytes */
 
@@ -41,6 +43,14 @@ struct plan_source {
  * repair prompt; the caller frees it (strv.h). */
 int plan_load(struct json_object *json, const struct plan_source *source,
     struct plan **ret_plan, char ***ret_problems, struct err *err);
+
+/* What a plan says about the node: the members that are set, as plan_load()
+ * reads them, without the nodes below it. Owned by the caller. */
+struct json_object *plan_load_words(const struct plan_node *node);
+/* Append the names of the members that are not as they were, with ", " between
+ * them and what is there. */
+void plan_load_changed(
+    struct json_object *before, const struct plan_node *node, struct buf *out);
 
 /* A file: JSON if the first character is '{', else Markdown. */
 int plan_load_text(const char *text, size_t len,

@@ -252,8 +252,8 @@ read_value(struct reader *r, enum label label, const char *rest)
 	case LABEL_RECOVERY:
 		if (!word_find(recovery_policy_words, rest, &policy))
 			return fail(r,
-			    "the recovery is one of resend_last, nudge, "
-			    "replan, reassign and escalate");
+			    "the recovery is one of retry, replan, reassign, "
+			    "escalate, nudge and resend_last");
 		if (node == NULL)
 			r->plan->goal->recovery_policy =
 			    (enum recovery_policy)policy;

@@ -84,6 +84,8 @@ struct plan_node {
 					* or instead of the rollup */
 	struct plan_evidence evidence; /* that it is done */
 	int attempts; /* that were started */
+	int replans; /* how often the planner was asked to plan it anew */
+	char *replan_why; /* it is being asked: why; NULL = it is not */
 	int64_t created_ms, updated_ms;
 	int64_t started_ms; /* the first time somebody worked on it */
 	int64_t ended_ms; /* done or cancelled */

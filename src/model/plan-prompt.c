@@ -14,6 +14,7 @@
 
 /* How useful a part is; the last ones go first. */
 enum rank {
+	RANK_LAST, /* stays, and comes last */
 	RANK_MUST, /* stays */
 	RANK_OWN, /* what is known about the node itself */
 	RANK_CONSTRAINTS,
@@ -195,9 +196,12 @@ add_contract(
 		node->id, node->name };
 	cleanup_buf struct buf text = BUF_INIT;
 
+	/* One that another agent spawned is told to report with a tool. */
+	if (node->spawn != NULL)
+		return;
 	buf_addc(&text, '\n');
 	nudge_text_contract(&facts, &text);
-	take(p, RANK_MUST, &text);
+	take(p, RANK_LAST, &text);
 }
 
 /* --- the whole --------------------------------------------------------- */
@@ -235,7 +239,7 @@ leave_out(struct prompt *p)
 		if (p->parts[i].text != NULL &&
 		    p->parts[i].rank >= p->parts[worst].rank)
 			worst = i;
-	if (p->parts[worst].rank == RANK_MUST)
+	if (p->parts[worst].rank <= RANK_MUST)
 		return false;
 	free(p->parts[worst].text);
 	p->parts[worst] = (struct part){ RANK_MUST, NULL };
@@ -264,7 +268,7 @@ plan_prompt(
     const struct plan *plan, const struct plan_node *node, struct buf *out)
 {
 	struct prompt p = { .count = 0 };
-	size_t contract = 0;
+	const char *contract = NULL;
 
 	build(&p, plan, node, true);
 	if (!fit(&p)) {
@@ -272,13 +276,12 @@ plan_prompt(
 		build(&p, plan, node, false);
 		fit(&p);
 	}
-	/* The contract is the last part that must stay; it comes last. */
 	for (size_t i = 0; i < p.count; i++)
-		if (p.parts[i].rank == RANK_MUST && p.parts[i].text != NULL)
-			contract = i;
-	for (size_t i = 0; i < p.count; i++)
-		if (i != contract && p.parts[i].text != NULL)
+		if (p.parts[i].rank == RANK_LAST)
+			contract = p.parts[i].text;
+		else if (p.parts[i].text != NULL)
 			buf_adds(out, p.parts[i].text);
-	buf_adds(out, p.parts[contract].text);
+	if (contract != NULL)
+		buf_adds(out, contract);
 	release(&p);
 }

@@ -5,14 +5,17 @@
 #include <string.h>
 
 #include "api.h"
+#include "buf.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
 #include "plan-deps.h"
+#include "plan-load.h"
 #include "plan-replan.h"
 #include "plan.h"
 #include "strmap.h"
 #include "strv.h"
+#include "text.h"
 
 /* What the replan of one plan is about. */
 struct replan {
@@ -22,7 +25,7 @@ struct replan {
 	struct strmap parents; /* ids of those that had children */
 	struct plan_changes *changes; /* NULL: only to see */
 	int64_t now_ms;
-	size_t added, changed, removed;
+	struct buf added, changed, removed; /* words for the revision */
 };
 
 /* The copy that is tried first has no assignments: what is kept is found in the
@@ -108,9 +111,9 @@ remove_node(struct replan *r, struct plan_node *node)
 	if (r->changes != NULL)
 		plan_changes_removed(r->changes, node);
 	strmap_remove(&r->parents, node->id);
+	buf_addf(&r->removed, "%s%s", r->removed.len > 0 ? ", " : "", node->id);
 	plan_detach(r->plan, node);
 	plan_node_free(node);
-	r->removed++;
 }
 
 /* From the last one on: a removal moves only those behind it. */
@@ -130,6 +133,21 @@ remove_below(struct replan *r, struct plan_node *parent)
 		    (in_next == NULL || in_next->kind != node->kind))
 			remove_node(r, node);
 	}
+}
+
+/* "T1.1 (name, acceptance)": which members are not as they were. */
+static void
+note_changes(struct replan *r, struct json_object *before,
+    const struct plan_node *node, bool moved)
+{
+	cleanup_buf struct buf keys = BUF_INIT;
+
+	if (moved)
+		buf_adds(&keys, "place");
+	plan_load_changed(before, node, &keys);
+	if (keys.len > 0)
+		buf_addf(&r->changed, "%s%s (%s)",
+		    r->changed.len > 0 ? ", " : "", node->id, keys.data);
 }
 
 static void
@@ -174,7 +192,7 @@ add_new(struct replan *r, const struct plan_node *from,
 		plan_node_free(node);
 		return e;
 	}
-	r->added++;
+	buf_addf(&r->added, "%s%s", r->added.len > 0 ? ", " : "", node->id);
 	*ret_node = node;
 	return 0;
 }
@@ -197,13 +215,17 @@ put_nodes(struct replan *r, struct err *err)
 		if (node == NULL) {
 			e = add_new(r, n, &node, err);
 		} else {
+			cleanup_json struct json_object *before =
+			    plan_load_words(node);
+			bool moved = node->parent != parent;
+
 			change_node(node, n, r->now_ms);
-			r->changed++;
-			if (node->parent != parent) {
+			if (moved) {
 				plan_relocate(
 				    r->plan, node, parent, r->plan->count);
 				xstrset(&node->parent_id, n->parent_id);
 			}
+			note_changes(r, before, node, moved);
 		}
 		if (e < 0)
 			return e;
@@ -268,19 +290,70 @@ note_origin(struct plan_goal *goal, const struct plan_goal *from)
 	goal->planner_output = json_object_get(from->planner_output);
 }
 
+/* "planned: 4 nodes", "replanned: added T1.3; changed T1.1 (name); removed
+ * T1.2" */
+static void
+add_words(const struct replan *r, bool first, struct buf *out)
+{
+	const struct {
+		const char *word;
+		const struct buf *ids;
+	} parts[] = {
+		{ "added", &r->added },
+		{ "changed", &r->changed },
+		{ "removed", &r->removed },
+	};
+	size_t start;
+
+	if (first) {
+		buf_addf(out, "planned: %zu nodes", r->plan->count);
+		return;
+	}
+	buf_adds(out, "replanned: ");
+	start = out->len;
+	for (size_t i = 0; i < nitems(parts); i++)
+		if (parts[i].ids->len > 0)
+			buf_addf(out, "%s%s %s", out->len > start ? "; " : "",
+			    parts[i].word, parts[i].ids->data);
+	if (out->len == start)
+		buf_adds(out, "nothing is different");
+	buf_truncate(out, text_cut(out->data, out->len, PLAN_LINE_MAX));
+}
+
+static void
+clear_words(struct replan *r)
+{
+	buf_clear(&r->added);
+	buf_clear(&r->changed);
+	buf_clear(&r->removed);
+}
+
 int
 plan_replan(
     const struct plan_edit *edit, const struct plan *next, struct err *err)
 {
-	cleanup_free char *what = NULL;
-	struct replan r = {
-		.plan = edit->plan, .next = next, .now_ms = edit->now_ms
-	};
+	return plan_replan_node(edit, next, NULL, err);
+}
+
+int
+plan_replan_node(const struct plan_edit *edit, const struct plan *next,
+    const char *node_id, struct err *err)
+{
+	cleanup_buf struct buf what = BUF_INIT;
+	struct replan r = { .plan = edit->plan,
+		.next = next,
+		.now_ms = edit->now_ms,
+		.added = BUF_INIT,
+		.changed = BUF_INIT,
+		.removed = BUF_INIT };
+	bool first = edit->plan->count == 0;
 	int e = plan_edit_begin(edit, err);
 
 	if (e < 0)
 		return e;
 	plan_replan_kept(edit->plan, &r.kept);
+	if (node_id != NULL && plan_find(next, node_id) != NULL)
+		strmap_remove(&r.kept, node_id);
 	e = check_next(&r, err);
 	if (e == 0) {
 		r.plan = plan_copy(edit->plan);
@@ -290,14 +363,15 @@ plan_replan(
 	if (e == 0) {
 		r.plan = edit->plan;
 		r.changes = edit->changes;
-		r.added = r.changed = r.removed = 0;
+		clear_words(&r);
 		apply(&r, NULL);
 		note_origin(edit->plan->goal, next->goal);
-		what = xasprintf("replanned: %zu added, %zu changed, %zu "
-				 "removed",
-		    r.added, r.changed, r.removed);
-		plan_edit_end(edit, what);
+		add_words(&r, first, &what);
+		plan_edit_end(edit, what.data);
 	}
 	strmap_release(&r.kept);
+	buf_release(&r.added);
+	buf_release(&r.changed);
+	buf_release(&r.removed);
 	return e;
 }

@@ -24,6 +24,11 @@ struct strmap;
 int plan_replan(
     const struct plan_edit *edit, const struct plan *next, struct err *err);
 
+/* The same, and this node (NULL = none) is changed as well, or divided,
+ * although it has been worked on: it is planned anew. */
+int plan_replan_node(const struct plan_edit *edit, const struct plan *next,
+    const char *node_id, struct err *err);
+
 /* Add the ids of the nodes that would stay as they are. */
 void plan_replan_kept(const struct plan *plan, struct strmap *kept);
 

@@ -128,6 +128,7 @@ const char *const recovery_policy_words[] = {
 	[RECOVERY_REPLAN] = "replan",
 	[RECOVERY_REASSIGN] = "reassign",
 	[RECOVERY_ESCALATE] = "escalate",
+	[RECOVERY_RETRY] = "retry",
 	[RECOVERY_UNSET] = NULL,
 };
 

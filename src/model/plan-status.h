@@ -42,14 +42,17 @@ enum assignment_status {
 	ASSIGNMENT_STATUS_COUNT
 };
 
-/* What is done about work that has stalled. */
+/* What is done about work whose attempts have all failed, or, of a worker that
+ * a person drives, that has stalled and does not answer. */
 enum recovery_policy {
-	RECOVERY_RESEND_LAST, /* messages are the instruction again */
-	RECOVERY_NUDGE, /* messages ask how far it is */
-	RECOVERY_REPLAN, /* then plan it anew, then another worker */
-	RECOVERY_REASSIGN, /* then another worker */
-	RECOVERY_ESCALATE, /* messages, then a person */
-	RECOVERY_UNSET, /* the same, and the planner is asked for advice */
+	RECOVERY_RESEND_LAST, /* a person is asked; messages to a worker are
+			       * the instruction again */
+	RECOVERY_NUDGE, /* the same; messages ask how far it is */
+	RECOVERY_REPLAN, /* the planner plans it anew */
+	RECOVERY_REASSIGN, /* another worker tries it */
+	RECOVERY_ESCALATE, /* a person is asked */
+	RECOVERY_RETRY, /* the same */
+	RECOVERY_UNSET, /* the same */
 };
 
 /* For reading records (word.h), NULL terminated. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "buf.h"
 #include "plan-ready.h"
 #include "plan-summary.h"
 #include "plan.h"
@@ -49,6 +50,37 @@ plan_summary(const struct plan *plan, const struct plan_node *node)
 	if (s.total > 0)
 		s.percent = (int)(s.leaves[NODE_DONE] * 100 / s.total);
 	return s;
+}
+
+const char *
+plan_summary_word(enum goal_status status, size_t dropped)
+{
+	return status == GOAL_COMPLETED && dropped > 0 ?
+	    "incomplete" :
+	    goal_status_name(status);
+}
+
+#define UNDONE_MAX 10 /* nodes that are named */
+
+void
+plan_summary_undone(const struct plan *plan, struct buf *out)
+{
+	struct plan_summary s = plan_summary(plan, NULL);
+	size_t named = 0;
+
+	if (plan->goal->status != GOAL_COMPLETED || s.dropped == 0)
+		return;
+	buf_addf(
+	    out, "%zu of %zu done; not done: ", s.leaves[NODE_DONE], s.total);
+	for (const struct plan_node *n = plan_next(plan, NULL);
+	     n != NULL && named < UNDONE_MAX; n = plan_next(plan, n))
+		if (plan_node_leaf(n) && n->status == NODE_CANCELLED &&
+		    strv_count(n->replaced_by) == 0)
+			buf_addf(out, "%s%s", named++ > 0 ? ", " : "", n->id);
+	if (named == 0)
+		buf_addf(out, "%zu", s.dropped);
+	else if (s.dropped > named)
+		buf_addf(out, " and %zu more", s.dropped - named);
 }
 
 #define COUNT(key, member, words) \

@@ -10,6 +10,7 @@
 #include "plan-status.h"
 #include "schema.h"
 
+struct buf;
 struct json_object;
 struct plan;
 struct plan_node;
@@ -27,6 +28,13 @@ struct plan_summary {
 /* node NULL: the whole plan. */
 struct plan_summary
 plan_summary(const struct plan *plan, const struct plan_node *node);
+
+/* The status in a word for people: a goal that is completed although leaves of
+ * it were dropped is "incomplete". */
+const char *plan_summary_word(enum goal_status status, size_t dropped);
+/* Of a goal that is completed although leaves of it were cancelled, and nothing
+ * replaced them: append "2 of 3 done; not done: T1.3"; else nothing. */
+void plan_summary_undone(const struct plan *plan, struct buf *out);
 
 /* {"total", "percent", "ready", "assigned", "todo", "queued", ...}; owned by
  * the caller. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <string.h>
+
 #include "buf.h"
 #include "mem.h"
 #include "plan-assignment.h"
@@ -19,7 +21,7 @@ plan_tree_head(const struct plan *plan, struct buf *out)
 	struct plan_summary s = plan_summary(plan, NULL);
 
 	buf_addf(out, "%s (%s): %s, %zu of %zu done (%d%%)", plan->goal->title,
-	    plan->goal->id, goal_status_name(plan->goal->status),
+	    plan->goal->id, plan_summary_word(plan->goal->status, s.dropped),
 	    s.leaves[NODE_DONE], s.total, s.percent);
 	if (s.ready > 0)
 		buf_addf(out, ", %zu ready", s.ready);
@@ -82,6 +84,22 @@ add_progress(const struct plan *plan, const struct plan_node *node,
 	add_part(out, start, words);
 }
 
+/* Why, if somebody said it. */
+static void
+add_cancelled(const struct plan *plan, const struct plan_node *node,
+    struct buf *out, size_t start)
+{
+	cleanup_free char *what = xasprintf("cancelled %s", node->id);
+	const struct plan_goal *goal = plan->goal;
+
+	for (size_t i = goal->revision_count; i-- > 0;)
+		if (strcmp(goal->revisions[i].what, what) == 0) {
+			if (goal->revisions[i].why != NULL)
+				add_part(out, start, goal->revisions[i].why);
+			return;
+		}
+}
+
 void
 plan_tree_note(
     const struct plan *plan, const struct plan_node *node, struct buf *out)
@@ -92,8 +110,16 @@ plan_tree_note(
 		add_progress(plan, node, out, start);
 	if (node->assignment != NULL)
 		add_worker(node->assignment, out, start);
-	if (node->blocked_reason != NULL)
+	if (node->blocked_reason != NULL &&
+	    (node->assignment == NULL ||
+		node->assignment->blocked_reason == NULL ||
+		strcmp(node->assignment->blocked_reason,
+		    node->blocked_reason) != 0))
 		add_part(out, start, node->blocked_reason);
+	if (node->status == NODE_CANCELLED && plan_node_leaf(node))
+		add_cancelled(plan, node, out, start);
+	if (node->replan_why != NULL)
+		add_part(out, start, "the planner is asked to plan it anew");
 	if (node->override.actor != NULL) {
 		add_part(out, start, "overridden by ");
 		buf_addf(

@@ -323,13 +323,27 @@ plan_recovery(const struct plan *plan, const struct plan_node *node)
 	return plan->goal->recovery_policy;
 }
 
-bool
-plan_above(const struct plan_node *upper, const struct plan_node *lower)
+enum recovery_policy
+plan_recovery_next(
+    const struct plan *plan, const struct plan_node *node, bool reassigned)
 {
-	for (lower = lower->parent; lower != NULL; lower = lower->parent)
-		if (lower == upper)
-			return true;
-	return false;
+	enum recovery_policy policy = plan_recovery(plan, node);
+
+	if ((policy == RECOVERY_REPLAN && node->replans == 0) ||
+	    (policy == RECOVERY_REASSIGN && !reassigned))
+		return policy;
+	return RECOVERY_ESCALATE;
+}
+
+const char *
+plan_unblocked_why(const struct plan *plan, const char *node_id)
+{
+	cleanup_free char *what = xasprintf("unblocked %s", node_id);
+
+	for (size_t i = plan != NULL ? plan->goal->revision_count : 0; i-- > 0;)
+		if (strcmp(plan->goal->revisions[i].what, what) == 0)
+			return plan->goal->revisions[i].why;
+	return NULL;
 }
 
 /* --- changes --------------------------------------------------------- */

@@ -85,12 +85,17 @@ struct plan_node *const *plan_children(
 enum priority
 plan_priority(const struct plan *plan, const struct plan_node *node);
 
-/* The same for what is done about it when it has stalled. */
+/* The same for what is done about it when it has failed. */
 enum recovery_policy
 plan_recovery(const struct plan *plan, const struct plan_node *node);
+/* All attempts at it have failed: RECOVERY_REPLAN or RECOVERY_REASSIGN, each
+ * once for a node, or RECOVERY_ESCALATE. */
+enum recovery_policy plan_recovery_next(
+    const struct plan *plan, const struct plan_node *node, bool reassigned);
 
-/* Is the one above the other? */
-bool plan_above(const struct plan_node *upper, const struct plan_node *lower);
+/* What the person said who unblocked the node last; NULL = nothing. plan may be
+ * NULL. */
+const char *plan_unblocked_why(const struct plan *plan, const char *node_id);
 
 /* --- what was changed ------------------------------------------------ */
 

@@ -8,22 +8,29 @@
 #include "json.h"
 #include "mem.h"
 #include "plan-check.h"
+#include "plan-load.h"
+#include "plan-replan.h"
 #include "plan.h"
 #include "planner-prompt.h"
-#include "stall-sample.h"
+#include "strmap.h"
 #include "strv.h"
 #include "text.h"
 
-#define SHAPE_WORDS                                                         \
-	"{\"planVersion\": 1,\n"                                            \
-	" \"goal\": {\"title\": \"...\", \"successCriteria\": [\"...\"], "  \
-	"\"constraints\": [\"...\"]},\n"                                    \
-	" \"phases\": [{\"id\": \"P1\", \"name\": \"...\", \"objective\": " \
-	"\"...\", \"acceptance\": [\"...\"], \"deps\": [],\n"               \
-	"  \"tasks\": [{\"id\": \"T1.1\", \"name\": \"...\", \"outcome\": " \
-	"\"...\", \"acceptance\": [\"...\"], \"deps\": [],\n"               \
-	"   \"subtasks\": [{\"id\": \"S1.1.1\", \"name\": \"...\", "        \
-	"\"acceptance\": [\"...\"], \"deps\": []}]}]}]}\n"
+#define SHAPE_WORDS                                                          \
+	"{\"planVersion\": 1,\n"                                             \
+	" \"goal\": {\"title\": \"...\", \"successCriteria\": [\"...\"], "   \
+	"\"constraints\": [\"...\"]},\n"                                     \
+	" \"phases\": [{\"id\": \"P1\", \"name\": \"...\", \"objective\": "  \
+	"\"...\", \"acceptance\": [\"...\"], \"deps\": [],\n"                \
+	"  \"tasks\": [{\"id\": \"T1.1\", \"name\": \"...\", \"outcome\": "  \
+	"\"...\", \"acceptance\": [\"...\"], \"deps\": [],\n"                \
+	"   \"subtasks\": [{\"id\": \"S1.1.1\", \"name\": \"...\", "         \
+	"\"acceptance\": [\"...\"], \"deps\": []}]}]}]}\n"                   \
+	"Every node may also have \"objective\", \"outcome\", "              \
+	"\"definitionOfDone\", \"priority\" (urgent, high, normal, low), "   \
+	"\"estimatedEffort\" (small, medium, large, or a number of turns), " \
+	"\"scopePaths\" (files that it may change), \"requiredTools\" and "  \
+	"\"recoveryPolicy\" (retry, replan, reassign, escalate).\n"
 
 #define RULES_WORDS                                                            \
 	"Rules:\n"                                                             \
@@ -61,32 +68,18 @@ templates[] = {
 	     "nothing else, and answer with the whole JSON object and nothing "
 	     "else.\n\nFaults, each after its path:\n{problems}\n"
 	     "\nYour last answer:\n{previous}\n") },
-	[PLANNER_REPLAN] = { "replan.v1",
+	[PLANNER_REPLAN] = { "replan.v2",
 	    ("A plan for work on a software repository needs a change: {node} "
-	     "makes no progress ({reason}). Answer with the whole plan in "
-	     "which that node is divided into smaller nodes, or is described "
-	     "more clearly.\n\n" RULES_WORDS
-	     "- Keep the id, the place and the name of every node whose status "
-	     "is not todo or queued. New nodes get new ids.\n"
+	     "could not be done. Answer with the whole plan in which that node "
+	     "is divided into smaller nodes, or is described so that it can be "
+	     "done.\n\nWhat is known:\n{reason}\n\n" RULES_WORDS
+	     "- Keep that node, with its id. New nodes get new ids.\n"
+	     "- Nodes without JSON below have begun: keep their id, their "
+	     "place and their name; nothing of them can be changed.\n"
+	     "- The others are shown with everything that your answer "
+	     "replaces: repeat what shall stay.\n"
 	     "\nForm:\n" SHAPE_WORDS "\nGoal: {title}\n"
 	     "\nThe plan now:\n{plan}\n") },
-	[PLANNER_STALL] = { "stall.v1",
-	    ("A worker on a software repository makes no progress. Choose what "
-	     "to do about it.\n\nGoal: {title}\nNode: {node}\nObserved: "
-	     "{reason}\n\nThe last messages of its session:\n{messages}\n\n"
-	     "Answer with one JSON object and nothing else: {\"actions\": "
-	     "[...]}, one to five actions in the order to try them. An action "
-	     "is one of:\n"
-	     "- {\"type\": \"nudge\", \"message\": \"...\"}: tell the worker "
-	     "something that lets it go on\n"
-	     "- {\"type\": \"resend\"}: send the last instruction again\n"
-	     "- {\"type\": \"replan\", \"reason\": \"...\"}: divide the node\n"
-	     "- {\"type\": \"reassign\", \"reason\": \"...\"}: begin again "
-	     "with a fresh worker\n"
-	     "- {\"type\": \"escalate\", \"question\": \"...\", \"options\": "
-	     "[\"...\"]}: ask a person\n"
-	     "Ask a person if a decision, an access or a credential is "
-	     "missing.\n") },
 };
 
 _Static_assert(sizeof templates / sizeof templates[0] == PLANNER_TEMPLATE_COUNT,
@@ -120,10 +113,10 @@ find_place(const char *name, size_t len, const struct place *places)
 }
 
 static void
-add_value(const char *value, struct buf *out)
+add_value(const char *value, size_t max, struct buf *out)
 {
 	size_t len = strlen(value);
-	size_t part = text_cut(value, len, PLANNER_VALUE_MAX);
+	size_t part = text_cut(value, len, max);
 
 	text_add_utf8(out, value, part);
 	if (part < len)
@@ -148,7 +141,10 @@ fill(
 			continue;
 		}
 		buf_add(out, text, (size_t)(open - text));
-		add_value(place->value, out);
+		add_value(place->value,
+		    strcmp(place->name, "plan") == 0 ? PLANNER_PLAN_MAX :
+						       PLANNER_VALUE_MAX,
+		    out);
 		text = close + 1;
 	}
 	buf_adds(out, text);
@@ -189,15 +185,18 @@ numbers_of(const struct plan_limits *limits)
 
 void
 planner_prompt_plan(const struct plan_goal *goal,
-    const struct plan_limits *limits, struct buf *out)
+    const struct plan_limits *limits, const char *survey, struct buf *out)
 {
 	cleanup_buf struct buf criteria = BUF_INIT, non_goals = BUF_INIT;
-	cleanup_buf struct buf constraints = BUF_INIT;
+	cleanup_buf struct buf constraints = BUF_INIT, repository = BUF_INIT;
 	struct numbers n = numbers_of(limits);
 
 	add_list(goal->success_criteria, &criteria);
 	add_list(goal->non_goals, &non_goals);
 	add_list(goal->constraints, &constraints);
+	if (goal->repo_context != NULL)
+		buf_addf(&repository, "%s\n", goal->repo_context);
+	buf_adds(&repository, survey);
 	fill(PLANNER_PLAN,
 	    (const struct place[]){ { "maxPhases", n.phases },
 		{ "maxTasks", n.tasks }, { "maxSubtasks", n.subtasks },
@@ -205,8 +204,7 @@ planner_prompt_plan(const struct plan_goal *goal,
 		{ "problem", or_nothing(goal->problem_statement) },
 		{ "criteria", criteria.data }, { "nonGoals", non_goals.data },
 		{ "constraints", constraints.data },
-		{ "repository", or_nothing(goal->repo_context) },
-		{ NULL, NULL } },
+		{ "repository", or_nothing(repository.data) }, { NULL, NULL } },
 	    out);
 }
 
@@ -224,16 +222,29 @@ planner_prompt_repair(
 	    out);
 }
 
+/* What the answer may replace is there as it would be in one. */
 static void
-add_plan(const struct plan *plan, struct buf *out)
+add_plan(const struct plan *plan, const struct plan_node *anew, struct buf *out)
 {
+	struct strmap kept = { 0 };
+
+	plan_replan_kept(plan, &kept);
 	for (const struct plan_node *node = plan_next(plan, NULL); node != NULL;
 	     node = plan_next(plan, node)) {
 		buf_addf(out, "%*s%s (%s): %s\n", 2 * (int)node->kind, "",
 		    node->id, node_status_name(node->status), node->name);
-		if (out->len > PLANNER_VALUE_MAX)
-			return;
+		if (node == anew || strmap_get(&kept, node->id) == NULL) {
+			cleanup_json struct json_object *words =
+			    plan_load_words(node);
+
+			buf_addf(out, "%*s", 2 * (int)node->kind + 2, "");
+			json_print(words, false, out);
+			buf_addc(out, '\n');
+		}
+		if (out->len > PLANNER_PLAN_MAX)
+			break;
 	}
+	strmap_release(&kept);
 }
 
 static char *
@@ -251,55 +262,12 @@ planner_prompt_replan(const struct plan *plan, const struct plan_node *node,
 	cleanup_free char *words = node_words(node);
 	struct numbers n = numbers_of(limits);
 
-	add_plan(plan, &tree);
+	add_plan(plan, node, &tree);
 	fill(PLANNER_REPLAN,
 	    (const struct place[]){ { "maxPhases", n.phases },
 		{ "maxTasks", n.tasks }, { "maxSubtasks", n.subtasks },
 		{ "title", or_nothing(plan->goal->title) }, { "node", words },
 		{ "reason", or_nothing(reason) }, { "plan", tree.data },
 		{ NULL, NULL } },
-	    out);
-}
-
-static void
-add_message(const struct stall_message *message, struct buf *out)
-{
-	static const char *const roles[] = {
-		[STALL_USER] = "told",
-		[STALL_ASSISTANT] = "worker",
-		[STALL_TOOL_CALL] = "tool call",
-		[STALL_TOOL_RESULT] = "tool result",
-	};
-	const char *text =
-	    message->role == STALL_TOOL_CALL ? message->tool : message->text;
-	size_t len = text != NULL ? strlen(text) : 0;
-
-	buf_addf(out, "[%s%s] ", roles[message->role],
-	    message->is_error ? ", failed" : "");
-	if (len > 0)
-		text_add_utf8(
-		    out, text, text_cut(text, len, PLANNER_MESSAGE_MAX));
-	buf_addc(out, '\n');
-}
-
-void
-planner_prompt_stall(const struct plan *plan, const struct plan_node *node,
-    const char *reason, const struct stall_message *messages, size_t count,
-    struct buf *out)
-{
-	cleanup_buf struct buf sample = BUF_INIT;
-	cleanup_free char *words = node_words(node);
-	size_t first =
-	    count > STALL_SAMPLE_MESSAGES ? count - STALL_SAMPLE_MESSAGES : 0;
-
-	for (size_t i = first; i < count; i++)
-		add_message(&messages[i], &sample);
-	fill(PLANNER_STALL,
-	    (const struct place[]){
-		{ "title",
-		    plan != NULL ? or_nothing(plan->goal->title) :
-				   "(not known)" },
-		{ "node", words }, { "reason", or_nothing(reason) },
-		{ "messages", or_nothing(sample.data) }, { NULL, NULL } },
 	    out);
 }

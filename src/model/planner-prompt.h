@@ -16,26 +16,25 @@ struct plan;
 struct plan_goal;
 struct plan_limits;
 struct plan_node;
-struct stall_message;
 
 enum planner_template {
 	PLANNER_PLAN, /* a goal into phases, tasks and subtasks */
 	PLANNER_REPAIR, /* an answer that is not valid */
 	PLANNER_REPLAN, /* a node that makes no progress */
-	PLANNER_STALL, /* what to do about a stalled assignment */
 	PLANNER_TEMPLATE_COUNT
 };
 
-#define PLANNER_HASH_SIZE   17
-#define PLANNER_VALUE_MAX   16384 /* bytes of one value */
-#define PLANNER_MESSAGE_MAX 1000 /* bytes of one message of a session */
+#define PLANNER_HASH_SIZE 17
+#define PLANNER_VALUE_MAX 16384 /* bytes of one value */
+#define PLANNER_PLAN_MAX  131072 /* bytes of a plan that is changed */
 
 const char *planner_template_id(enum planner_template template); /* "plan.v1" */
 void planner_template_hash(
     enum planner_template template, char out[PLANNER_HASH_SIZE]);
 
+/* survey: what is known about the repository. */
 void planner_prompt_plan(const struct plan_goal *goal,
-    const struct plan_limits *limits, struct buf *out);
+    const struct plan_limits *limits, const char *survey, struct buf *out);
 
 /* problems: NULL terminated, with their paths; previous: the answer. */
 void planner_prompt_repair(
@@ -45,11 +44,5 @@ void planner_prompt_repair(
 void
 planner_prompt_replan(const struct plan *plan, const struct plan_node *node,
     const char *reason, const struct plan_limits *limits, struct buf *out);
-
-/* plan and node may be NULL. The newest STALL_SAMPLE_MESSAGES messages are
- * shown. */
-void planner_prompt_stall(const struct plan *plan, const struct plan_node *node,
-    const char *reason, const struct stall_message *messages, size_t count,
-    struct buf *out);
 
 #endif

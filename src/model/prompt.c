@@ -146,10 +146,9 @@ prompt_task(const struct prompt_facts *facts, struct buf *out)
 	    "or change other checkouts of the repository.\n");
 	buf_adds(out,
 	    facts->report_only ?
-		"- You have no tools that change files: change nothing and "
-		"commit nothing. Your work is a report: finish with what you "
-		"looked at, what you found, in which file and line, and what "
-		"should be done about it.\n" :
+		"- Change no files and commit nothing. Your work is a report: "
+		"finish with what you looked at, what you found, in which file "
+		"and line, and what should be done about it.\n" :
 		"- Follow the repository's own instructions (AGENTS.md, "
 		"CLAUDE.md) and run its checks before you commit.\n"
 		"- Finish with exactly one commit on this branch and a clean "
@@ -157,6 +156,13 @@ prompt_task(const struct prompt_facts *facts, struct buf *out)
 		"nothing needs to change, commit nothing and say why.\n");
 	buf_adds(out,
 	    "- Do not push, and do not switch or change other branches.\n");
+	if (!facts->by_hand)
+		buf_adds(out,
+		    "- If you cannot go on without something that only a "
+		    "person can give you, such as access or a credential, end "
+		    "your turn with this block, and a person is asked:\n"
+		    "```json\n{\"overseerUpdate\": {\"status\": \"blocked\", "
+		    "\"blockers\": [\"what is missing\"]}}\n```\n");
 	add_questions(facts, out);
 	if (facts->role != NULL && *facts->role != '\0')
 		buf_addf(out, "%s\n\n", facts->role);

@@ -45,7 +45,7 @@ struct prompt_facts {
 	const char *answers; /* who answers its tool request_orchestrator, in
 			      * words; NULL = it cannot ask */
 	bool by_hand; /* a person drives it, and reads its questions */
-	bool report_only; /* it cannot change files: it ends with a report */
+	bool report_only; /* its result is a report, and no commit */
 };
 void prompt_task(const struct prompt_facts *facts, struct buf *out);
 

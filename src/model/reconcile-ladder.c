@@ -10,11 +10,8 @@
 #include "reconcile-ladder.h"
 #include "reconcile-send.h"
 #include "reconcile-work.h"
-#include "stall-diagnosis.h"
 #include "strv.h"
 #include "text.h"
-
-#define ADVICE "advice" /* the code of what the planner advised */
 
 /* --- liveness --------------------------------------------------------- */
 
@@ -66,14 +63,6 @@ policy_of(const struct plan_set *set, const struct plan_assignment *a)
 	if (a->recovery_policy != RECOVERY_UNSET || plan == NULL)
 		return a->recovery_policy;
 	return plan_recovery(plan, plan_set_node_of(set, a));
-}
-
-bool
-reconcile_wants_advice(const struct plan_set *set,
-    const struct plan_assignment *a, const struct reconcile_config *config)
-{
-	return policy_of(set, a) == RECOVERY_UNSET &&
-	    a->retry_count >= config->max_retries;
 }
 
 bool
@@ -200,8 +189,7 @@ static void
 retry(struct reconcile_case *c, const char *code, const char *reason)
 {
 	bool again =
-	    (policy_of(c->run->set, c->assignment) == RECOVERY_RESEND_LAST ||
-		strcmp(code, ADVICE) == 0) &&
+	    policy_of(c->run->set, c->assignment) == RECOVERY_RESEND_LAST &&
 	    c->assignment->instruction != NULL;
 	struct nudge_facts facts = reconcile_text_facts(c);
 	cleanup_buf struct buf text = BUF_INIT;
@@ -308,76 +296,6 @@ climb(struct reconcile_case *c, const char *code, const char *reason)
 	reconcile_escalate(c, code, reason);
 }
 
-/* A message of the planner to the worker. */
-static void
-nudge_with(struct reconcile_case *c, const char *message, const char *reason)
-{
-	struct nudge_facts facts = reconcile_text_facts(c);
-	cleanup_buf struct buf text = BUF_INIT;
-
-	buf_addf(&text, "%s\n\n", message);
-	nudge_text_contract(&facts, &text);
-	reconcile_count_retry(c);
-	reconcile_send(c,
-	    &(struct reconcile_message){ .kind = RECONCILE_NUDGE,
-		.mode = DISPATCH_SEND,
-		.code = ADVICE,
-		.reason = reason,
-		.text = text.data });
-}
-
-/* Take an action of the planner; false if the limits forbid it. */
-static bool
-take_advice(struct reconcile_case *c, const struct stall_action_item *item,
-    const char *reason)
-{
-	struct plan_assignment *a = c->assignment;
-	bool messages = a->retry_count < c->run->config->max_retries &&
-	    count_messages(c) < reconcile_messages_max(c->run->config);
-	cleanup_buf struct buf question = BUF_INIT;
-
-	switch (item->type) {
-	case STALL_ADVICE_NUDGE:
-		if (messages)
-			nudge_with(c, item->text, reason);
-		return messages;
-	case STALL_ADVICE_RESEND:
-		if (messages)
-			retry(c, ADVICE, reason);
-		return messages;
-	case STALL_ADVICE_REPLAN:
-	case STALL_ADVICE_REASSIGN:
-		/* Each once, and none after a higher step. */
-		if (a->recovery_policy == RECOVERY_ESCALATE ||
-		    (item->type == STALL_ADVICE_REPLAN &&
-			a->recovery_policy == RECOVERY_REASSIGN))
-			return false;
-		a->recovery_policy = item->type == STALL_ADVICE_REPLAN ?
-		    RECOVERY_REPLAN :
-		    RECOVERY_REASSIGN;
-		climb(c, ADVICE, item->text != NULL ? item->text : reason);
-		return true;
-	default:
-		buf_adds(&question, item->text);
-		for (size_t i = 0; i < strv_count(item->options); i++)
-			buf_addf(&question, "%s%s",
-			    i == 0 ? " Options: " : "; ", item->options[i]);
-		reconcile_escalate(c, ADVICE, question.data);
-		return true;
-	}
-}
-
-static bool
-follow_advice(struct reconcile_case *c, const char *reason)
-{
-	const struct stall_diagnosis *advice = c->facts->advice;
-
-	for (size_t i = 0; advice != NULL && i < advice->count; i++)
-		if (take_advice(c, &advice->actions[i], reason))
-			return true;
-	return false;
-}
-
 static void
 act(struct reconcile_case *c, const char *code, const char *reason)
 {
@@ -390,8 +308,6 @@ act(struct reconcile_case *c, const char *code, const char *reason)
 		reconcile_escalate(c, "waiting",
 		    facts->sample_why != NULL ? facts->sample_why :
 						"it waits for a person");
-	} else if (follow_advice(c, reason)) {
-		return;
 	} else if (facts->sample == STALL_FAILED) {
 		climb(c, "failed",
 		    facts->sample_why != NULL ? facts->sample_why :

@@ -139,19 +139,6 @@ reconcile_mode(const struct reconcile_case *c)
 	    DISPATCH_SPAWN;
 }
 
-/* What the person said who unblocked the node last; NULL = nothing. */
-static const char *
-unblocked_why(const struct plan_set *set, const struct plan_assignment *a)
-{
-	const struct plan *plan = plan_set_plan(set, a->goal_id);
-	cleanup_free char *what = xasprintf("unblocked %s", a->node_id);
-
-	for (size_t i = plan != NULL ? plan->goal->revision_count : 0; i-- > 0;)
-		if (strcmp(plan->goal->revisions[i].what, what) == 0)
-			return plan->goal->revisions[i].why;
-	return NULL;
-}
-
 /* last: the dispatch before this one, NULL = none. */
 static void
 add_instruction(const struct plan_set *set, const struct plan_assignment *a,
@@ -160,7 +147,10 @@ add_instruction(const struct plan_set *set, const struct plan_assignment *a,
 	struct nudge_facts facts = text_facts(set, a);
 
 	if (last != NULL && last->mode == DISPATCH_ESCALATE)
-		nudge_text_unblocked(unblocked_why(set, a), out);
+		nudge_text_unblocked(
+		    plan_unblocked_why(
+			plan_set_plan(set, a->goal_id), a->node_id),
+		    out);
 	if (a->instruction != NULL)
 		buf_adds(out, a->instruction);
 	else

@@ -10,6 +10,8 @@
 #include "plan-crystal.h"
 #include "plan-ready.h"
 #include "plan-rollup.h"
+#include "plan-summary.h"
+#include "plan-text.h"
 #include "reconcile-ladder.h"
 #include "reconcile-send.h"
 #include "reconcile-work.h"
@@ -301,7 +303,6 @@ reconcile_failed(struct reconcile_case *c)
 	const char *code = facts->failed ? "failed" : "lost";
 	cleanup_free char *reason = NULL;
 	int attempts = c->node != NULL ? c->node->attempts : 1;
-	bool again = attempts <= c->run->config->max_retries;
 
 	if (!facts->failed && !facts->lost)
 		return false;
@@ -312,12 +313,24 @@ reconcile_failed(struct reconcile_case *c)
 		return false;
 	if (!c->may_dispatch)
 		return true;
-	reason = xasprintf("%s (attempt %d)",
-	    !facts->failed                ? "nobody works on it any more" :
-		facts->failed_why != NULL ? facts->failed_why :
-					    "the attempt failed",
-	    attempts);
-	if (!again) {
+	reason = facts->failed ?
+	    xstrdup(facts->failed_why != NULL ? facts->failed_why :
+						"every attempt failed") :
+	    xasprintf("nobody works on it any more (attempt %d)", attempts);
+	if (facts->failed && !facts->dropped && c->node != NULL &&
+	    plan_recovery_next(c->plan, c->node, true) == RECOVERY_REPLAN) {
+		reconcile_move(c, ASSIGNMENT_CANCELLED, code, reason);
+		c->node->replans++;
+		plan_cut(&c->node->replan_why, reason, PLAN_TEXT_MAX);
+		plan_changed(reconcile_changes(c), c->node);
+		reconcile_tell(c, "assignment.replan",
+		    reconcile_data("code", code, "reason", reason, NULL));
+		reconcile_decide(c, RECONCILE_REPLAN,
+		    &(struct reconcile_words){
+			.code = code, .reason = reason });
+		return true;
+	}
+	if (facts->failed || attempts > c->run->config->max_retries) {
 		reconcile_escalate(c, code, reason);
 		reconcile_move(c, ASSIGNMENT_CANCELLED, code, reason);
 		return true;
@@ -432,8 +445,8 @@ crystallize_rollup(struct reconcile_run *run, const struct plan *plan,
 			    &crystal->evidence, &known->evidence);
 	}
 	plan_crystal_summarize(crystal,
-	    node != NULL ? "everything below it is done" :
-			   "every phase is done");
+	    node != NULL ? "everything below it is done, or was cancelled" :
+			   "every phase is done, or was cancelled");
 	reconcile_add_crystal(run, crystal);
 }
 
@@ -442,6 +455,7 @@ finish_plan(struct reconcile_run *run, struct reconcile_plan *changed)
 {
 	struct plan_changes *changes = &changed->changes;
 	const struct plan_goal *goal = changed->plan->goal;
+	cleanup_buf struct buf undone = BUF_INIT;
 
 	if (goal->status == GOAL_ACTIVE)
 		plan_ready_queue(changed->plan, run->now_ms, changes);
@@ -460,8 +474,11 @@ finish_plan(struct reconcile_run *run, struct reconcile_plan *changed)
 	}
 	if (!changes->goal)
 		return;
+	plan_summary_undone(changed->plan, &undone);
 	reconcile_tell_node(run->result, goal_event(goal->status), goal->id,
-	    NULL, reconcile_data("to", goal_status_name(goal->status), NULL));
+	    NULL,
+	    reconcile_data("to", goal_status_name(goal->status), "reason",
+		undone.len > 0 ? undone.data : NULL, NULL));
 	if (goal->status == GOAL_COMPLETED && goal->ended_ms == run->now_ms)
 		crystallize_rollup(run, changed->plan, NULL);
 }

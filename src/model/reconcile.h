@@ -28,7 +28,6 @@
 
 struct buf;
 struct json_object;
-struct stall_diagnosis;
 struct update;
 
 #define RECONCILE_DECISIONS_MAX 256 /* of one tick; the others come next */
@@ -53,7 +52,6 @@ struct reconcile_facts {
 		       * for a worker, or for its landing */
 	enum stall_class sample; /* of a stale one (reconcile_is_stale()) */
 	const char *sample_why;
-	const struct stall_diagnosis *advice; /* the planner's; NULL = none */
 
 	/* The last reply */
 	int64_t reply_ms;
@@ -66,8 +64,9 @@ struct reconcile_facts {
 	/* The result: landed, or accepted by a person */
 	bool accepted;
 	const struct plan_evidence *evidence; /* NULL = that of the update */
-	const char *accepted_by; /* "landing", "person" */
-	bool failed; /* the attempt was given up */
+	const char *accepted_by; /* "landing", "person", "report" */
+	bool failed; /* its task has ended without a result */
+	bool dropped; /* because somebody wanted it: nothing else is tried */
 	const char *failed_why;
 };
 
@@ -167,10 +166,4 @@ void reconcile_dispatch_text(const struct plan_set *set,
  * The messages of those are worth reading (stall-sample.h). */
 bool reconcile_is_stale(const struct plan_assignment *assignment,
     const struct reconcile_config *config, int64_t now_ms);
-/* Of a stale one: nothing helped, and no policy says what is next, so that a
- * person would be told. */
-bool reconcile_wants_advice(const struct plan_set *set,
-    const struct plan_assignment *assignment,
-    const struct reconcile_config *config);
-
 #endif

@@ -17,19 +17,30 @@
 		name, path, NULL, NULL, .same = true \
 	}
 
+#define GONE(name, instead)                               \
+	{                                                 \
+		name, NULL, NULL, NULL, .gone = (instead) \
+	}
+
 static const struct settings_alias aliases[] = {
 	{ "auto.patrol_interval_secs", "daemon.patrol_interval", NULL, NULL,
-	    false },
+	    false, NULL },
 	{ "daemon.patrol_interval_secs", "daemon.patrol_interval", NULL, NULL,
-	    false },
+	    false, NULL },
 	{ DEFAULTS "skip_permissions", DEFAULTS "permission_mode",
-	    "bypassPermissions", "default", false },
+	    "bypassPermissions", "default", false, NULL },
 	{ "overseer.heartbeat_timeout_secs", "overseer.heartbeat_timeout", NULL,
-	    NULL, false },
+	    NULL, false, NULL },
 	{ "overseer.restart_cooldown_secs", "overseer.restart_cooldown", NULL,
-	    NULL, false },
+	    NULL, false, NULL },
 	{ "overseer.stall_timeout_secs", "overseer.stall_timeout", NULL, NULL,
-	    false },
+	    false, NULL },
+	{ "oversight.enabled", "oversight.mode", "act", "off", false, NULL },
+	GONE("oversight.auto_escalate",
+	    "to be told of nothing, set oversight.mode to \"observe\""),
+	GONE("oversight.abort_on_regression",
+	    "a task that keeps breaking its tests waits for a person; end it "
+	    "with: llmc abort"),
 
 	SAME("overseer.enabled", "plan.enabled"),
 	SAME("overseer.tickEvery", "plan.tick_every"),
@@ -90,9 +101,11 @@ settings_alias_find(const char *path, char **ret_path)
 
 		if (strcmp(aliases[i].name, general) != 0)
 			continue;
-		*ret_path = part == 0 ? xstrdup(setting) :
-					xasprintf("%.*s%s", (int)part, path,
-					    setting + strlen(prefix));
+		if (setting != NULL)
+			*ret_path = part == 0 ?
+			    xstrdup(setting) :
+			    xasprintf("%.*s%s", (int)part, path,
+				setting + strlen(prefix));
 		return &aliases[i];
 	}
 	return NULL;

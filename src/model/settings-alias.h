@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Other names of settings, that a config file may use: times in plain seconds,
- * a switch for the permission mode, and other spellings. */
+ * switches that have become words, other spellings; and names that are gone. */
 #ifndef SETTINGS_ALIAS_H
 #define SETTINGS_ALIAS_H
 
@@ -15,11 +15,12 @@ struct settings_alias {
 	const char *yes, *no; /* what true and false mean; NULL: its value is a
 			       * whole number, of seconds */
 	bool same; /* the same value under another spelling */
+	const char *gone; /* nothing reads it any more: what to do instead */
 };
 
 /* NULL if path is no other name. *ret_path, owned by the caller: the setting
  * that it means, of the same worker for "workers.adam.skip_permissions", of the
- * same agent for "agents.coder.costTier". */
+ * same agent for "agents.coder.costTier"; NULL for one that is gone. */
 const struct settings_alias *
 settings_alias_find(const char *path, char **ret_path);
 

@@ -5,6 +5,7 @@
 
 #include "agent-card.h"
 #include "coverage-pattern.h"
+#include "launch-choice.h"
 #include "provider-limit.h"
 #include "settings-form.h"
 #include "thresholds.h"
@@ -171,11 +172,9 @@ is_cost(const char *text)
 static bool
 is_effort(const char *text)
 {
-	static const char *const words[] = { "", "low", "medium", "high",
-		"xhigh", "max", NULL };
 	unsigned ignored;
 
-	return word_find(words, text, &ignored);
+	return *text == '\0' || word_find(thinking_words, text, &ignored);
 }
 
 /* Rules such as Bash(git *) are none: what runs inside a tool cannot be told
@@ -221,8 +220,8 @@ static const struct {
 	    ("one of free, cheap, medium and expensive, or \"\" if it is not "
 	     "known") },
 	[FORM_EFFORT] = { is_effort,
-	    ("one of low, medium, high, xhigh and max, or \"\" for the "
-	     "agent's own default") },
+	    ("one of off, minimal, low, medium, high, xhigh and max, or \"\" "
+	     "for the agent's own default") },
 	[FORM_DAYTIME] = { is_daytime,
 	    "a time of day such as \"07:00\", or \"\" for none" },
 	[FORM_TOOL] = { is_tool,

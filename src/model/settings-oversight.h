@@ -5,18 +5,20 @@
 #define SETTINGS_OVERSIGHT_H
 
 #define SETTINGS_OVERSIGHT_ROWS                                                \
-	{ .path = "oversight.enabled",                                         \
-		.type = SETTING_BOOL,                                          \
-		.fallback = "true",                                            \
-		.help = "Look for pathological work of auto workers, "         \
-			"and step in." },                                      \
+	{ .path = "oversight.mode",                                            \
+		.type = SETTING_CHOICE,                                        \
+		.fallback = "\"act\"",                                         \
+		.choices = oversight_mode_words,                               \
+		.help = "What is done where the work of auto workers goes "    \
+			"in circles: act steps in, observe only records "      \
+			"what it would do, off does not look." },              \
 	    { .path = "oversight.profile",                                     \
 		    .type = SETTING_CHOICE,                                    \
 		    .fallback = "\"default\"",                                 \
 		    .choices = thresholds_profile_words,                       \
 		    .help = "How soon: default, strict (earlier), "            \
-			    "exploratory (later), or ci (any loss of "         \
-			    "quality ends the task)." },                       \
+			    "exploratory (later), or ci (as soon as any "      \
+			    "coverage is lost)." },                            \
 	    { .path = "oversight.thresholds",                                  \
 		    .type = SETTING_LIST,                                      \
 		    .fallback = "[]",                                          \
@@ -57,26 +59,13 @@
 			    "is the coverage in percent, in the output of "    \
 			    "the tests; empty means that coverage is not "     \
 			    "known." },                                        \
-	    { .path = "oversight.expected_iterations",                         \
-		    .type = SETTING_INT,                                       \
-		    .fallback = "0",                                           \
-		    .min = 0,                                                  \
-		    .max = 1000000,                                            \
-		    .help = "How many turns, or parts of long ones, a task "   \
-			    "should need; 0 means that the effort of a "       \
-			    "plan's node says so: a number, or xs (3), "       \
-			    "s (6), m (12), l (24), xl (48)." },               \
-	    { .path = "oversight.auto_escalate",                               \
-		    .type = SETTING_BOOL,                                      \
-		    .fallback = "true",                                        \
-		    .help = "Tell people what oversight does to a task; an"    \
-			    " aborted task is always told. The profile "       \
-			    "exploratory tells only of those." },              \
 	{                                                                      \
-		.path = "oversight.abort_on_regression", .type = SETTING_BOOL, \
-		.fallback = "false",                                           \
-		.help = "End a task at any regression, as the profile "        \
-			"ci does."                                             \
+		.path = "oversight.expected_iterations", .type = SETTING_INT,  \
+		.fallback = "0", .min = 0, .max = 1000000,                     \
+		.help = "How many turns, or parts of long ones, a task "       \
+			"should need; 0 means that the effort of a "           \
+			"plan's node says so: a number, or xs (3), "           \
+			"s (6), m (12), l (24), xl (48)."                      \
 	}
 
 #endif

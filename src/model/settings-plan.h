@@ -8,7 +8,7 @@
 #define SETTINGS_PLAN_ROWS                                                     \
 	{ .path = "plan.enabled",                                              \
 		.type = SETTING_BOOL,                                          \
-		.fallback = "false",                                           \
+		.fallback = "true",                                            \
 		.flags = SETTING_RESTART,                                      \
 		.help =                                                        \
 		    "Work on goals: hand their ready nodes to auto workers, "  \

@@ -11,7 +11,7 @@
 #include "settings-table.h"
 #include "settings-team.h"
 #include "settings-web.h"
-#include "thresholds.h"
+#include "oversight-config.h"
 
 #define SECOND 1000
 #define MINUTE (60 * SECOND)
@@ -576,15 +576,19 @@ const struct setting settings_table[] = {
 	    .fallback = "365",
 	    .min = 1,
 	    .max = 36500,
-	    .help = "How long ended tasks, runs and events are kept." },
+	    .help = "How long ended tasks, runs, events, goals that have "
+		    "ended, and mail and questions that are not open are "
+		    "kept. If .llmc/llmc.db has more than 4 GB, the oldest "
+		    "go first, whatever this says." },
 	{ .path = "history.tasks",
 	    .type = SETTING_INT,
 	    .fallback = "100000",
 	    .min = 100,
 	    .max = 10000000,
 	    .help = "How many ended tasks are kept at most, and 20 times as "
-		    "many events; a task takes some kilobytes of "
-		    ".llmc/llmc.db." },
+		    "many events; goals, mail and questions that are older "
+		    "than all of these tasks go with them. A task takes some "
+		    "kilobytes of .llmc/llmc.db." },
 
 	{ .path = "people.notify_command",
 	    .type = SETTING_STRING,
@@ -601,6 +605,14 @@ const struct setting settings_table[] = {
 			"\"checkout\", \"push\", \"settings\", \"state\", "
 			"\"goal\"]",
 	    .help = "What to run notify_command for." },
+	{ .path = "people.answer_wait",
+	    .type = SETTING_DURATION,
+	    .fallback = "\"10m\"",
+	    .max = 24 * HOUR,
+	    .help = "How long a worker waits for your answer to its agent's "
+		    "question before it gets another task; your answer is then "
+		    "in the next prompt of the task. 0s means as long as the "
+		    "agent waits." },
 	{ .path = "people.report_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",

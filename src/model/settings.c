@@ -20,7 +20,7 @@
 #include "settings-problem.h"
 #include "settings-value.h"
 #include "settings.h"
-#include "stall.h"
+#include "silence.h"
 #include "strv.h"
 #include "text.h"
 #include "toml-edit.h"
@@ -184,6 +184,12 @@ take_alias(struct settings *settings, const char *name,
 	const struct settings_alias *alias = settings_alias_find(name, &path);
 	cleanup_json struct json_object *value = NULL;
 
+	if (alias != NULL && alias->gone != NULL) {
+		text = xasprintf(
+		    "%s does nothing any more: %s", name, alias->gone);
+		settings_problem_add(problems, false, line, text);
+		return true;
+	}
 	if (alias == NULL || settings_find(path, NULL) == NULL)
 		return false;
 	value = settings_alias_value(alias, json);
@@ -273,8 +279,8 @@ set_default(struct settings *settings, const struct setting *row,
 	}
 }
 
-/* A time that does not fit is made shorter (stall_limits()); a person who chose
- * it is told. */
+/* A time that does not fit is made shorter (silence_limits()); a person who
+ * chose it is told. */
 static void
 check_stall(const struct settings *settings, struct settings_problems *problems)
 {
@@ -282,7 +288,7 @@ check_stall(const struct settings *settings, struct settings_problems *problems)
 	    value_find(settings, "auto.worker_stall_timeout");
 	const struct value *overseer =
 	    value_find(settings, "overseer.stall_timeout");
-	int64_t longest = stall_longest_ms(overseer->number);
+	int64_t longest = silence_longest_ms(overseer->number);
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (worker->line == 0 || worker->number <= longest)

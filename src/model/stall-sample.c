@@ -5,10 +5,9 @@
 #include "buf.h"
 #include "limit.h"
 #include "mem.h"
+#include "said.h"
 #include "stall-sample.h"
 #include "text.h"
-#include "turn-ending.h"
-#include "update.h"
 
 #define QUOTE_MAX 160
 
@@ -87,23 +86,20 @@ classify_notice(const struct stall_message *last, struct buf *why)
 static enum stall_class
 classify_words(const struct stall_message *last, struct buf *why)
 {
-	cleanup_update struct update *update = NULL;
+	cleanup_said struct said said = { 0 };
 	enum stall_class class = classify_notice(last, why);
 
 	if (class != STALL_UNKNOWN)
 		return class;
-	if (last->text != NULL &&
-	    update_find(last->text, strlen(last->text), &update, NULL) == 0 &&
-	    update->status == UPDATE_BLOCKED)
+	said_read(&(struct said_sources){ .text = last->text }, &said);
+	switch (said.what) {
+	case SAID_BLOCKED:
 		return say(STALL_WAITING, why, "it reports that it is blocked",
-		    update->blockers != NULL && update->blockers[0] != NULL ?
-			update->blockers[0] :
-			update->summary);
-	switch (turn_ending_read(last->text)) {
-	case ENDING_QUESTION:
+		    said.words);
+	case SAID_QUESTION:
 		return say(STALL_WAITING, why,
 		    "its last message asks a question", NULL);
-	case ENDING_REFUSAL:
+	case SAID_FAILED:
 		return say(STALL_FAILED, why,
 		    "its last message says that it cannot go on", NULL);
 	default:

@@ -20,6 +20,7 @@
 #define LANDED     "Landed before:"
 #define CONTRACT   "Verification:"
 #define MAKER      "Added by:"
+#define RESULT     "Result:"
 
 /* The value of the line at text, if it begins with that key. */
 static char *
@@ -90,6 +91,17 @@ read_maker(const char *text, struct task_head *head)
 	return true;
 }
 
+static bool
+read_result(const char *text, bool *ret_report)
+{
+	cleanup_free char *value = value_of(text, RESULT);
+
+	if (value == NULL || strcasecmp(value, "report") != 0)
+		return false;
+	*ret_report = true;
+	return true;
+}
+
 const char *
 task_head_read(const char *text, struct task_head *ret_head)
 {
@@ -109,12 +121,14 @@ task_head_read(const char *text, struct task_head *ret_head)
 			contract = true;
 		else if (!maker && read_maker(at, ret_head))
 			maker = true;
+		else if (!ret_head->report && read_result(at, &ret_head->report))
+			;
 		else
 			break;
 		at += strcspn(at, "\n");
 		at += *at == '\n' ? 1 : 0;
 	}
-	return priority || commit || contract || maker ?
+	return priority || commit || contract || maker || ret_head->report ?
 	    at + strspn(at, BLANKS) :
 	    text;
 }
@@ -134,6 +148,8 @@ task_head_write(
 		buf_addf(out, LANDED " %s\n", head->commit);
 	if (head->contract[0] != '\0')
 		buf_addf(out, CONTRACT " %s\n", head->contract);
+	if (head->report)
+		buf_adds(out, RESULT " report\n");
 	if (head->maker[0] != '\0')
 		buf_addf(out, MAKER " %s (%s)\n", head->maker,
 		    box_mode_name(head->sandbox));

@@ -8,15 +8,19 @@
  *   Landed before: 3f2a91c
  *   Added by: auto-1 (strict)
  *   Verification: {"artifacts": [{"path": "out.json", "json": true}]}
+ *   Result: report
  *
  *   Make the parser faster.
  *
  * Case does not matter. A line with another word, or of another form, is part
- * of the prompt. The contract (contract.h) is on one line. Who added it is said
+ * of the prompt. A task whose result is a report changes no file: it is done
+ * with what its agent says at the end. The contract (contract.h) is on one line. Who added it is said
  * of agents only, with the sandbox of that one. Pure.
  */
 #ifndef TASK_HEAD_H
 #define TASK_HEAD_H
+
+#include <stdbool.h>
 
 #include "box-plan.h"
 #include "priority.h"
@@ -37,6 +41,7 @@ struct task_head {
 	char maker[TASK_HEAD_MAKER_SIZE]; /* the worker whose agent added it;
 					   * "" = a person did */
 	enum box_mode sandbox; /* of that worker then */
+	bool report; /* its result is a report, and no commit */
 };
 
 /* The head, and where the prompt begins; without a head that is text itself.

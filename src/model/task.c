@@ -222,6 +222,32 @@ task_again(const char *id, const struct task *old, int64_t now_ms)
 	return task;
 }
 
+int
+task_named(
+    const char *id, const char *source, const char *key, const char *word)
+{
+	const char *node = key != NULL ? strchr(key, '/') : NULL;
+	const char *part = strchr(word, '/');
+	size_t len = part != NULL ? (size_t)(part - word) : 0;
+
+	if (id != NULL && strcmp(id, word) == 0)
+		return 4;
+	if (key != NULL && strcmp(key, word) == 0)
+		return 3;
+	if (source == NULL || strcmp(source, "plan") != 0 || node == NULL ||
+	    (part != NULL &&
+		(len == 0 || len > (size_t)(node - key) ||
+		    strncmp(key, word, len) != 0)))
+		return 0;
+	node++;
+	part = part != NULL ? part + 1 : word;
+	if (strcmp(node, part) != 0 &&
+	    (part[0] < '0' || part[0] > '9' || *node == '\0' ||
+		strcmp(node + 1, part) != 0))
+		return 0;
+	return len > 0 ? 2 : 1;
+}
+
 void
 task_set_maker(struct task *task, const char *maker, const char *sandbox)
 {
@@ -251,6 +277,7 @@ task_move(struct task *task, enum task_step to, int64_t now_ms, struct err *err)
 		return err_set(err, -EINVAL, "%s: %s cannot become %s",
 		    task->id, task_step_name(task->step), task_step_name(to));
 	task->step = to;
+	task->ask = ASK_NONE;
 	if (to == TASK_ASSIGNED)
 		task->assigned_ms = now_ms;
 	if (to == TASK_SETTLING)
@@ -335,7 +362,8 @@ task_give_back(struct task *task, const char *why, int64_t now_ms)
 }
 
 int
-task_park(struct task *task, const char *from, const char *why, int64_t now_ms)
+task_park(struct task *task, enum ask_kind kind, const char *from,
+    const char *why, int64_t now_ms)
 {
 	bool begun = task->step != TASK_WAITING;
 	int r = task_move(task, TASK_PARKED, now_ms, NULL);
@@ -346,6 +374,7 @@ task_park(struct task *task, const char *from, const char *why, int64_t now_ms)
 		xstrset(&task->from, from);
 	if (begun)
 		uncount(task);
+	task->ask = kind;
 	xstrset(&task->reason, why);
 	task_note(task, "parked", why, now_ms);
 	return 0;
@@ -354,13 +383,17 @@ task_park(struct task *task, const char *from, const char *why, int64_t now_ms)
 int
 task_unpark(struct task *task, const char *advice, int64_t now_ms)
 {
+	bool failed = task->ask == ASK_FAILURE;
 	int r = wait_after(task, TASK_PARKED, now_ms);
 
 	if (r < 0)
 		return r;
+	if (failed)
+		task->attempts_allowed = task->attempts;
 	task->tokens_allowed = task->tokens;
 	task->cost_allowed = task->spent.cost;
 	task->turns_allowed = task->turns_before + task->turns;
+	task->nudges = 0;
 	task->time_allowed_ms = 0; /* counted from the next assignment */
 	if (task->from == NULL)
 		xstrset(&task->reason, NULL); /* it did not fail */

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "account.h"
+#include "ask-record.h"
 #include "box-plan.h"
 #include "priority.h"
 #include "task-step.h"
@@ -54,8 +55,13 @@ struct task {
 	enum priority priority;
 	enum task_step step;
 	enum task_outcome outcome;
+	enum ask_kind ask; /* what it is parked for */
 	char *worker; /* has it, or had it last */
 	int attempts; /* started */
+	int attempts_allowed; /* of those, the ones before a person let it go
+			       * on: they do not count any more */
+	char *avoid; /* the worker that tried it before it was given to another
+		      * one; NULL = it was not */
 	int turns; /* finished in this attempt */
 	int turns_before; /* finished in earlier attempts */
 	int nudges; /* how often it was told to continue without asking, in this
@@ -86,7 +92,8 @@ struct task {
 	char *abort_why; /* a person wants it ended as soon as its worker is
 			  * free: why, "" = not said; NULL = nobody does */
 	char *abort_user; /* who; NULL = not known */
-	bool dropped; /* somebody wanted that it ends: nobody need look */
+	bool dropped; /* somebody wanted that it ends, or the planner replaces
+		       * it: nobody need look */
 	char *run_id; /* the run of auto mode that last worked on it */
 	char *advice; /* what a person said when it was let go on */
 	char *reason; /* why the last attempt, or all of it, failed */
@@ -108,6 +115,13 @@ struct task *task_again(const char *id, const struct task *old, int64_t now_ms);
 void task_set_maker(struct task *task, const char *maker, const char *sandbox);
 /* May a worker with this sandbox have it? */
 bool task_fits(const struct task *task, enum box_mode mode);
+
+/* How well does a word name this task? 0 = not at all. Its id is best, then its
+ * name at its source, then its place in a goal: the goal's id or the beginning
+ * of it, "/", and the node or its number ("g2/3.1" is T3.1); last, the node
+ * alone. */
+int task_named(
+    const char *id, const char *source, const char *key, const char *word);
 
 /* The commit that whoever does the task again should know; NULL = none. */
 const char *task_earlier_commit(const struct task *old);
@@ -142,15 +156,15 @@ bool task_attempt_failed(
  * count. */
 int task_give_back(struct task *task, const char *why, int64_t now_ms);
 
-/* It has used up its budget, goes wrong, or no worker may have it: it waits for
- * a person. from: its work, where its next worker starts and the attempt goes
+/* It waits for a person, and why says what for: a parked task is an open ask of
+ * this kind. from: its work, where its next worker starts and the attempt goes
  * on; NULL = none but what it started from, and without that the attempt does
- * not count.
- */
-int
-task_park(struct task *task, const char *from, const char *why, int64_t now_ms);
-/* A person lets it continue, and grants the same budget again. advice: what
- * whoever does it next is told; NULL = nothing new. */
+ * not count. */
+int task_park(struct task *task, enum ask_kind kind, const char *from,
+    const char *why, int64_t now_ms);
+/* A person lets it continue, and grants the same budget again; one that was
+ * parked because it failed has all its attempts again. advice: what whoever
+ * does it next is told; NULL = nothing new. */
 int task_unpark(struct task *task, const char *advice, int64_t now_ms);
 
 /* Its work is in the landing queue, and its worker gets another task. */

@@ -5,74 +5,83 @@
 #include "buf.h"
 #include "excerpt.h"
 #include "mem.h"
-#include "text.h"
 #include "turn.h"
-
-#define WORDS_MAX 600 /* bytes of the agent's message in a reason */
 
 enum trouble {
 	TROUBLE_NONE,
+	TROUBLE_BLOCKED,
 	TROUBLE_REBASE,
 	TROUBLE_DIRT,
 	TROUBLE_QUESTION,
 	TROUBLE_REFUSAL,
 	TROUBLE_NO_COMMIT,
-	TROUBLE_NO_REASON,
+	TROUBLE_NO_RESULT,
 	TROUBLE_COUNT
 };
 
-/* Sent back to do something (TURN_BACK), or told to continue (TURN_NUDGE). */
 static const struct {
-	enum turn_action action;
 	const char *message; /* to the worker */
-	const char *reason; /* the reason of its failure */
+	const char *reason; /* for a person, or of a failed attempt */
+	enum ask_kind ask; /* NONE: the attempt fails with its last turn */
+	int nudges; /* how often it is told to continue before that */
 	enum turn_action at_last; /* driven by hand, after it was sent back
 				   * often enough */
 	const char *to_person; /* the reason for that */
 } troubles[] = {
-	[TROUBLE_REBASE] = { .action = TURN_BACK,
+	[TROUBLE_BLOCKED] = { .ask = ASK_BLOCKED,
+	    .nudges = 1, /* only of plain words */
 	    .message =
-		"The rebase is not finished. Resolve the conflicts, git add "
-		"the files and run git rebase --continue, until git status "
-		"says that no rebase is in progress.",
+		"You said that you are blocked. Look for another way to do the "
+		"task. If there is none, end your turn with what is missing, "
+		"in this form:\n\n"
+		"```json\n{\"overseerUpdate\": {\"status\": \"blocked\", "
+		"\"blockers\": [\"what is missing\"]}}\n```\n",
+	    .reason = TURN_BLOCKED },
+	[TROUBLE_REBASE] = { .message =
+				 "The rebase is not finished. Resolve the conflicts, git add "
+				 "the files and run git rebase --continue, until git status "
+				 "says that no rebase is in progress.",
 	    .reason = "it left a rebase unfinished",
 	    .at_last = TURN_PAUSE,
 	    .to_person = "the agent could not finish its rebase; resolve it "
 			 "in the worktree, or run: llmc reset" },
-	[TROUBLE_DIRT] = { .action = TURN_BACK,
-	    .message =
-		"Commit what belongs to the task (amend your commit if "
-		"there is one) and remove or restore the rest, until git "
-		"status shows a clean worktree.",
+	[TROUBLE_DIRT] = { .message =
+			       "Commit what belongs to the task (amend your commit if "
+			       "there is one) and remove or restore the rest, until git "
+			       "status shows a clean worktree.",
 	    .reason = "it left changes that are not committed",
 	    .at_last = TURN_COMMIT,
 	    .to_person = "" },
-	[TROUBLE_QUESTION] = { .action = TURN_NUDGE,
+	[TROUBLE_QUESTION] = { .ask = ASK_QUESTION,
+	    .nudges = TURN_NUDGES_MAX,
 	    .message =
 		"Nobody can answer you. Decide yourself what serves the task "
 		"best, continue without asking, finish the task and commit. If "
 		"it is finished, say so in a plain sentence, without a "
 		"question or an offer.",
-	    .reason = "it ended with a question" },
-	[TROUBLE_REFUSAL] = { .action = TURN_NUDGE,
+	    .reason = "it asks" },
+	[TROUBLE_REFUSAL] = { .ask = ASK_FAILURE,
+	    .nudges = TURN_NUDGES_MAX,
 	    .message =
 		"You said that you cannot or will not continue. Look for "
 		"another way to do the task, or do the part of it that is "
 		"possible, and commit. If it is finished, say so in a plain "
 		"sentence.",
-	    .reason = "it refused" },
-	[TROUBLE_NO_COMMIT] = { .action = TURN_BACK,
+	    .reason = "it says that it cannot go on" },
+	[TROUBLE_NO_COMMIT] = { .ask = ASK_FAILURE,
+	    .nudges = 1,
 	    .message =
 		"There is no commit on your branch, and the task is not done "
 		"without one. Do what the task asks for and commit it.",
 	    .reason = "it made no commit" },
-	[TROUBLE_NO_REASON] = { .action = TURN_NUDGE,
+	[TROUBLE_NO_RESULT] = { .ask = ASK_FAILURE,
+	    .nudges = 1,
 	    .message =
 		"There is no commit on your branch. If the task is not done, "
 		"do what it asks for and commit it. If it needs no change, say "
 		"so in one sentence that begins with \"No change is needed "
 		"because\".",
-	    .reason = "it made no commit and did not say why" },
+	    .reason = "it ended without a change" },
 };
 
 _Static_assert(
@@ -87,32 +96,24 @@ out_of_turns(const struct turn_facts *facts)
 static enum trouble
 find_trouble(const struct turn_facts *facts)
 {
-	static const enum trouble by_ending[ENDING_COUNT] = {
-		[ENDING_QUESTION] = TROUBLE_QUESTION,
-		[ENDING_REFUSAL] = TROUBLE_REFUSAL,
-	};
+	bool alone = facts->ahead <= 0 && !facts->resolving;
 
+	/* What it leaves over is kept with its task. */
+	if (facts->driven && !facts->waits && facts->said->what == SAID_BLOCKED)
+		return TROUBLE_BLOCKED;
 	if (facts->rebasing)
 		return TROUBLE_REBASE;
 	if (facts->dirt > 0)
 		return TROUBLE_DIRT;
-	if (!facts->driven)
+	if (!facts->driven || facts->waits)
 		return TROUBLE_NONE;
-	if (by_ending[facts->ending] != TROUBLE_NONE)
-		return by_ending[facts->ending];
-	if (facts->ahead <= 0 && facts->commit_wanted && !facts->resolving)
+	if (facts->said->what == SAID_QUESTION)
+		return TROUBLE_QUESTION;
+	if (facts->said->what == SAID_FAILED)
+		return TROUBLE_REFUSAL;
+	if (alone && facts->commit_wanted)
 		return TROUBLE_NO_COMMIT;
-	if (facts->ahead <= 0 && facts->reason_wanted && !facts->resolving &&
-	    facts->nudges == 0 && !out_of_turns(facts))
-		return TROUBLE_NO_REASON;
-	return TROUBLE_NONE;
-}
-
-/* Must it be put right before anybody else's work comes into the worktree? */
-static bool
-in_the_way(enum trouble trouble)
-{
-	return trouble == TROUBLE_REBASE || trouble == TROUBLE_DIRT;
+	return alone && facts->result_wanted ? TROUBLE_NO_RESULT : TROUBLE_NONE;
 }
 
 /* How many files are affected. */
@@ -151,49 +152,11 @@ add_message(
 	add_count(facts, trouble, words);
 	add_words(facts, trouble, words);
 	/* An unanswered question would only be asked again. */
-	if (facts->driven && troubles[trouble].action == TURN_BACK &&
-	    facts->ending == ENDING_QUESTION && !facts->asks_person) {
+	if (facts->driven && troubles[trouble].ask == ASK_NONE &&
+	    facts->said->what == SAID_QUESTION && !facts->asks_person) {
 		buf_addc(words, ' ');
 		add_words(facts, TROUBLE_QUESTION, words);
 	}
-}
-
-/* Append the end of the agent's message, starting at a whole character. */
-static void
-add_last_words(const char *said, struct buf *out)
-{
-	size_t len = strlen(said);
-
-	while (len > 0 && strchr(" \t\n", said[len - 1]) != NULL)
-		len--;
-	if (len == 0)
-		return;
-	buf_adds(out, ": ");
-	if (len > WORDS_MAX) {
-		said += len - WORDS_MAX;
-		len = WORDS_MAX;
-		while (len > 0 && ((unsigned char)*said & 0xc0) == 0x80) {
-			said++;
-			len--;
-		}
-		buf_adds(out, "... ");
-	}
-	text_add_utf8(out, said, len);
-}
-
-static void
-add_reason(
-    const struct turn_facts *facts, enum trouble trouble, struct buf *words)
-{
-	buf_adds(words, troubles[trouble].reason);
-	if (out_of_turns(facts))
-		buf_addf(words, " after %d turn%s", facts->turns,
-		    facts->turns == 1 ? "" : "s");
-	else
-		buf_addf(words, " after it was told %d times to continue",
-		    facts->nudges);
-	if (troubles[trouble].action == TURN_NUDGE && facts->words != NULL)
-		add_last_words(facts->words, words);
 }
 
 static enum turn_action
@@ -220,31 +183,48 @@ judge_by_hand(
 	return troubles[trouble].at_last;
 }
 
+/* What it said comes first: that is what a person can answer. */
+static enum turn_action
+judge_words(const struct turn_facts *facts, enum trouble trouble,
+    struct buf *words, enum ask_kind *ret_ask)
+{
+	bool at_once = trouble == TROUBLE_QUESTION ?
+	    facts->asks_person :
+	    trouble == TROUBLE_BLOCKED && facts->said->by != SAID_BY_WORDS;
+
+	if (!at_once && !out_of_turns(facts) &&
+	    facts->nudges < troubles[trouble].nudges) {
+		add_message(facts, trouble, words);
+		return TURN_NUDGE;
+	}
+	buf_adds(words, troubles[trouble].reason);
+	if (facts->said->words != NULL)
+		buf_addf(words, ": %s", facts->said->words);
+	*ret_ask = troubles[trouble].ask;
+	return *ret_ask == ASK_FAILURE && facts->has_parent ? TURN_FAIL :
+							      TURN_ASK;
+}
+
 enum turn_action
-turn_judge(const struct turn_facts *facts, struct buf *words)
+turn_judge(
+    const struct turn_facts *facts, struct buf *words, enum ask_kind *ret_ask)
 {
 	enum trouble trouble = find_trouble(facts);
 
-	if (facts->driven && facts->waits && !in_the_way(trouble))
-		return TURN_WAIT;
 	if (trouble == TROUBLE_NONE)
-		return judge_untroubled(facts);
+		return facts->driven && facts->waits ? TURN_WAIT :
+						       judge_untroubled(facts);
 	if (!facts->driven)
 		return judge_by_hand(facts, trouble, words);
-	if (trouble == TROUBLE_QUESTION && facts->asks_person) {
-		buf_adds(words, "it asks");
-		if (facts->words != NULL)
-			add_last_words(facts->words, words);
-		return TURN_PAUSE;
-	}
-	if (out_of_turns(facts) ||
-	    (troubles[trouble].action == TURN_NUDGE &&
-		facts->nudges >= TURN_NUDGES_MAX)) {
-		add_reason(facts, trouble, words);
+	if (troubles[trouble].ask != ASK_NONE)
+		return judge_words(facts, trouble, words, ret_ask);
+	if (out_of_turns(facts)) {
+		buf_addf(words, "%s after %d turn%s", troubles[trouble].reason,
+		    facts->turns, facts->turns == 1 ? "" : "s");
 		return TURN_FAIL;
 	}
 	add_message(facts, trouble, words);
-	return troubles[trouble].action;
+	return TURN_BACK;
 }
 
 void

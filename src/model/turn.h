@@ -3,18 +3,20 @@
 /*
  * The end of a turn: is the work finished, or is the worker sent back, and with
  * which message? One rule for workers driven by hand and by auto mode. In auto
- * mode nobody looks at the result, so a turn that ends with a question or a
- * refusal is not a success, and a commit or a check may be required.
+ * mode nobody looks at the result, so what the agent says (said.h) counts: one
+ * that is blocked, asks, refuses or has changed nothing has not finished.
  */
 #ifndef TURN_H
 #define TURN_H
 
 #include <stdbool.h>
 
-#include "turn-ending.h"
+#include "ask-record.h"
+#include "said.h"
 
 struct buf;
 
+#define TURN_BLOCKED       "it is blocked" /* and what is missing follows */
 #define TURN_NUDGES_MAX    3 /* times told to continue without asking */
 #define TURN_SENT_BACK_MAX 2 /* times in one turn, driven by hand */
 
@@ -30,15 +32,16 @@ struct turn_facts {
 
 	/* Only used if driven. */
 	bool commit_wanted; /* a task without a commit is not done */
-	bool reason_wanted; /* without a commit it is done only if it says why
-			     * none is needed, and it has not */
+	bool result_wanted; /* without a commit it is not believed to be
+			     * done */
 	bool check_wanted; /* a check_command is set */
-	enum turn_ending ending;
-	const char *words; /* the last message, for the reason */
+	struct said *said; /* never NULL; whoever asks for the facts owns it */
 	int turns, turns_max; /* turns so far, with this one; turns_max 0 = no
 			       * limit */
 	int nudges;
 	bool waits; /* for agents that it has asked for */
+	bool has_parent; /* another agent spawned it, and hears of its failure
+			  * instead of a person */
 	const char *answers; /* who answers its tool request_orchestrator, in
 			      * words; NULL = it cannot ask */
 	bool asks_person; /* a question is not answered by "nobody can": it is
@@ -56,25 +59,29 @@ enum turn_action {
 	TURN_NUDGE, /* the same, and it counts as a nudge */
 	TURN_COMMIT, /* commit what it left over, then it is finished */
 	TURN_PAUSE, /* a person must look, for the reason in `words` */
+	TURN_ASK, /* the same of a task: it waits for a person, without its
+		   * worker */
 	TURN_WAIT, /* it goes on when those that it waits for have ended */
 	TURN_FAIL, /* the attempt failed, for the reason in `words` */
 	TURN_ACTION_COUNT
 };
 
 /*
- * Checked in this order: an unfinished rebase, uncommitted changes and, if
- * driven, agents that it waits for, the ending (a question or a refusal), a
- * missing commit, or a missing reason for it (asked for once), the check.
+ * Checked in this order: if driven, agents that it waits for and whether it is
+ * blocked; an unfinished rebase, uncommitted changes and, if driven, a question
+ * or a refusal, a missing commit, the check.
  *
- * Driven: where a worker would be sent back, it is TURN_FAIL if turns_max is
- * reached or the nudges are used up; a question that a person answers is
- * TURN_PAUSE. By hand: a worker that was sent back often
- * enough is paused if a rebase is unfinished, and its changes are committed for
- * it.
+ * Driven: TURN_ASK at once if it is blocked, or asks and a person answers; else
+ * after it was told to continue as often as helps (TURN_NUDGES_MAX at most).
+ * Where it would be sent back for its worktree, it is TURN_FAIL if turns_max is
+ * reached. By hand: a worker that was sent back often enough is paused if a
+ * rebase is unfinished, and its changes are committed for it.
  *
- * words is appended to for BACK, NUDGE, PAUSE and FAIL.
+ * words is appended to for BACK, NUDGE, PAUSE, ASK and FAIL; *ret_ask: what is
+ * asked for with TURN_ASK.
  */
-enum turn_action turn_judge(const struct turn_facts *facts, struct buf *words);
+enum turn_action turn_judge(
+    const struct turn_facts *facts, struct buf *words, enum ask_kind *ret_ask);
 
 /* The message to the worker after check_command failed: how, and the end of its
  * output (at most 8 KiB, complete lines). */

@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
 #include "schema.h"
 #include "strv.h"
-#include "update-block.h"
 #include "update.h"
 #include "word.h"
 
@@ -208,6 +208,105 @@ update_from_json(struct json_object *json, const char *at,
 	return 0;
 }
 
+/* --- the block in a reply ------------------------------------------------- */
+
+#define FENCE_LEAST 3
+#define INDENT_MOST 3
+
+/* A line that is a fence: how long it is, and what follows. */
+struct fence {
+	char mark;
+	size_t count;
+	const char *info;
+	size_t info_len;
+};
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static bool
+fence_read(const char *line, size_t len, struct fence *ret)
+{
+	size_t i = 0, start;
+
+	while (i < len && i < INDENT_MOST && line[i] == ' ')
+		i++;
+	start = i;
+	if (i == len || (line[i] != '`' && line[i] != '~'))
+		return false;
+	ret->mark = line[i];
+	while (i < len && line[i] == ret->mark)
+		i++;
+	ret->count = i - start;
+	while (i < len && is_blank(line[i]))
+		i++;
+	while (len > i && is_blank(line[len - 1]))
+		len--;
+	ret->info = line + i;
+	ret->info_len = len - i;
+	/* "```x```" is code inside a line. */
+	return ret->count >= FENCE_LEAST &&
+	    (ret->mark != '`' || memchr(ret->info, '`', ret->info_len) == NULL);
+}
+
+static bool
+is_marked(const struct fence *fence, const char *language)
+{
+	size_t len = strlen(language);
+
+	return fence->info_len >= len &&
+	    strncasecmp(fence->info, language, len) == 0 &&
+	    (fence->info_len == len || is_blank(fence->info[len]));
+}
+
+/* The last block marked `language` (in any case) whose content contains `word`:
+ * *ret_start and *ret_len are its content. A block begins with a line of at
+ * least three backquotes (or tildes) and ends with a line of at least as many,
+ * or with the text. */
+static bool
+last_block(const char *text, size_t len, const char *language, const char *word,
+    const char **ret_start, size_t *ret_len)
+{
+	const char *end = text + len, *line = text, *content = NULL, *next;
+	struct fence open = { 0 }, fence;
+	bool found = false;
+
+	while (line < end || content != NULL) {
+		const char *stop = line < end ?
+		    memchr(line, '\n', (size_t)(end - line)) :
+		    NULL;
+		size_t line_len;
+		bool is_fence;
+
+		next = stop != NULL ? stop + 1 : end;
+		line_len = (size_t)((stop != NULL ? stop : end) - line);
+		is_fence = fence_read(line, line_len, &fence);
+		if (content == NULL && is_fence) {
+			open = fence;
+			content = next;
+		} else if (content != NULL &&
+		    (line == end ||
+			(is_fence && fence.info_len == 0 &&
+			    fence.mark == open.mark &&
+			    fence.count >= open.count))) {
+			size_t size = (size_t)(line - content);
+
+			if (is_marked(&open, language) &&
+			    memmem(content, size, word, strlen(word)) != NULL) {
+				*ret_start = content;
+				*ret_len = size;
+				found = true;
+			}
+			content = NULL;
+		}
+		line = next;
+	}
+	return found;
+}
+
 int
 update_find(
     const char *text, size_t len, struct update **ret_update, struct err *err)
@@ -227,7 +326,7 @@ update_find(
 	int r;
 
 	if (text == NULL ||
-	    !update_block_last(
+	    !last_block(
 		text, len, "json", "\"" UPDATE_KEY "\"", &block, &size))
 		return err_set(err, -ENOENT,
 		    "the reply has no block marked json with the key "
@@ -342,38 +441,6 @@ decisions_clear(struct update *update)
 	free(update->decisions);
 	update->decisions = NULL;
 	update->decision_count = 0;
-}
-
-void
-update_merge(struct update *update, const struct update *newer)
-{
-	if (newer->status != UPDATE_NONE)
-		update->status = newer->status;
-	if (newer->summary != NULL)
-		xstrset(&update->summary, newer->summary);
-	if (newer->next != NULL)
-		xstrset(&update->next, newer->next);
-	for (size_t i = 0; i < nitems(lists); i++) {
-		char **from = list_get(newer, &lists[i]);
-		char ***into = list_of(update, &lists[i]);
-
-		if (strv_count(from) == 0)
-			continue;
-		strv_clear(into);
-		strv_add_all(into, strv_const(from));
-	}
-	if (newer->decision_count == 0)
-		return;
-	decisions_clear(update);
-	update->decisions =
-	    xcalloc(newer->decision_count, sizeof *update->decisions);
-	update->decision_count = newer->decision_count;
-	for (size_t i = 0; i < newer->decision_count; i++) {
-		xstrset(&update->decisions[i].decision,
-		    newer->decisions[i].decision);
-		xstrset(&update->decisions[i].rationale,
-		    newer->decisions[i].rationale);
-	}
 }
 
 void

@@ -72,10 +72,6 @@ struct json_object *update_to_json(const struct update *update);
 int update_bind(struct update *update, const char *goal_id, const char *node_id,
     struct err *err);
 
-/* Lay what `newer` says over what `update` says: a member that newer does not
- * give stays. */
-void update_merge(struct update *update, const struct update *newer);
-
 void update_free(struct update *update);
 void update_cleanup(struct update **update);
 #define cleanup_update __attribute__((cleanup(update_cleanup)))

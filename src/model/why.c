@@ -10,6 +10,7 @@
 #include "plan-crystal.h"
 #include "plan-node.h"
 #include "plan.h"
+#include "ladder.h"
 #include "strv.h"
 #include "text.h"
 #include "why.h"
@@ -20,6 +21,7 @@
 #define WAITS_MAX     5 /* nodes that are named */
 #define WHY_LANDED    "accept_success"
 #define TASK_FINISHED "task_finished"
+#define STALL         "stall"
 
 /* What an event says; its reason follows after a colon. */
 static const struct {
@@ -52,7 +54,7 @@ static const struct {
 	{ WHY_LANDED, "it landed" },
 	{ "accept_failure", "it did not land" },
 	{ "sent_back", "its worker was sent back to it" },
-	{ "stall", "its worker shows no sign of life" },
+	{ STALL, "its worker shows no sign of life" },
 };
 
 /* What was sent. */
@@ -65,6 +67,22 @@ static const struct {
 	{ "resend", "the last message was sent again" },
 	{ "reassign", "a fresh worker got the work" },
 	{ "escalate", "a person is needed" },
+};
+
+/* The steps of the ladder (ladder.h), for what was found in the work, and for
+ * silence. */
+static const struct {
+	const char *found, *silent;
+} steps[STEP_COUNT] = {
+	[STEP_NONE] = { "its work was looked at", "nothing was done" },
+	[STEP_LOG] = { "it was noted about its work", "it was noted" },
+	[STEP_WARN] = { "its worker was warned", "it was warned" },
+	[STEP_REDIRECT] = { "its worker was told to change its approach",
+	    "it was interrupted and told to continue" },
+	[STEP_RESTART] = { "a fresh session goes on with it",
+	    "its session was restarted" },
+	[STEP_RETRY] = { "a new attempt begins", "a new attempt begins" },
+	[STEP_PAUSE] = { "it waits for a person", "it waits for a person" },
 };
 
 /* Where the reason of an event may be. */
@@ -147,6 +165,8 @@ add_detail(const struct why_event *event, struct buf *out)
 {
 	const char *outcome = data_string(event, "outcome");
 	const char *commit = data_string(event, "commit_sha");
+	const char *action = data_string(event, "action");
+	unsigned step = STEP_NONE;
 
 	if (strcmp(event->type, TASK_FINISHED) == 0 && outcome != NULL) {
 		buf_adds(out, ", ");
@@ -154,6 +174,9 @@ add_detail(const struct why_event *event, struct buf *out)
 	} else if (strcmp(event->type, WHY_LANDED) == 0 && commit != NULL) {
 		buf_adds(out, " as ");
 		text_add_visible(out, commit, strnlen(commit, SHA_LEN), false);
+	} else if (strcmp(event->type, STALL) == 0 && action != NULL &&
+	    word_find(progress_step_words, action, &step)) {
+		buf_addf(out, ", and %s", steps[step].silent);
 	}
 }
 
@@ -161,8 +184,14 @@ static void
 add_dispatch_end(const struct why_event *event, struct buf *out)
 {
 	const char *name = data_string(event, "result");
+	const char *action = data_string(event, "action");
 	unsigned result = DISPATCH_PENDING;
 
+	/* Whether a person has got it stands with the ask. */
+	if (action != NULL && strcmp(action, "escalate") == 0) {
+		buf_adds(out, "it is in llmc asks");
+		return;
+	}
 	if (name != NULL)
 		word_find(dispatch_result_words, name, &result);
 	buf_adds(out, result_words((enum dispatch_result)result));
@@ -193,7 +222,8 @@ void
 why_sentence(const struct why_event *event, struct buf *out)
 {
 	const char *words = known_words(event->type);
-	const char *status, *id;
+	const char *status, *id, *action;
+	unsigned step = STEP_NONE;
 
 	if (strcmp(event->type, "assignment.dispatched") == 0) {
 		buf_adds(out, action_words(data_string(event, "action")));
@@ -218,6 +248,11 @@ why_sentence(const struct why_event *event, struct buf *out)
 		add_node_status(event, out);
 	} else if (strcmp(event->type, "dispatch.ended") == 0) {
 		add_dispatch_end(event, out);
+	} else if (strcmp(event->type, "oversight") == 0) {
+		action = data_string(event, "action");
+		if (action != NULL)
+			word_find(progress_step_words, action, &step);
+		buf_adds(out, steps[step].found);
 	} else if (words != NULL) {
 		buf_adds(out, words);
 		add_detail(event, out);
@@ -560,16 +595,4 @@ why_answers_release(struct why_answers *answers)
 	free(answers->backoff);
 	free(answers->progress);
 	*answers = (struct why_answers){ 0 };
-}
-
-struct json_object *
-why_answers_json(const struct why_answers *answers)
-{
-	struct json_object *json = json_object_new_object();
-
-	json_set_string(json, "stalled", answers->stalled);
-	json_set_string(json, "dispatch", answers->dispatch);
-	json_set_string(json, "backoff", answers->backoff);
-	json_set_string(json, "progress", answers->progress);
-	return json;
 }

@@ -59,8 +59,4 @@ void why_answer(const struct plan_assignment *assignment,
     size_t count, int64_t now_ms, struct why_answers *ret_answers);
 void why_answers_release(struct why_answers *answers);
 
-/* As an object with the keys stalled, dispatch, backoff and progress; owned by
- * the caller. */
-struct json_object *why_answers_json(const struct why_answers *answers);
-
 #endif

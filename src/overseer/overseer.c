@@ -538,7 +538,8 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 		o->exit_status = r < 0 ? OVERSEER_ERROR : OVERSEER_STOPPED;
 	} else if (r == 0) {
 		o->loop = loop_new();
-		o->people = people_new(o->loop, o->workspace.root, "overseer");
+		o->people =
+		    people_new(o->loop, o->workspace.root, "overseer", NULL);
 		o->write = loop_call_new(o->loop, overseer_on_write_due, o);
 		r = open_all(o, &err);
 	}

@@ -211,19 +211,35 @@ note_failure(struct overseer *o, enum health_verdict verdict, const char *words)
 	    -1;
 }
 
+/* One of the daemon that has ended, not of the one before it. */
+static bool
+is_own_beat(const struct overseer *o, struct json_object *beat)
+{
+	return o->daemon.instance != NULL &&
+	    strcmp(json_string_or(beat, "instance_id", ""),
+		o->daemon.instance) == 0;
+}
+
 /* What the next daemon would replace; respond_read_evidence() does the rest. */
 static void
 begin_evidence(struct overseer *o)
 {
+	cleanup_json struct json_object *beat = NULL;
+	char **text = &o->evidence.heartbeat;
+
 	evidence_release(&o->evidence);
 	evidence_read_first(&o->workspace,
 	    o->daemon.alive ? o->daemon.ref.pid : 0, &o->evidence);
+	if (*text != NULL &&
+	    json_parse(*text, strlen(*text), strlen(*text), &beat, NULL) == 0 &&
+	    !is_own_beat(o, beat))
+		free(take_ptr(text));
 	/* One that ends in order takes its heartbeat away. */
-	if (o->evidence.heartbeat == NULL && o->beat != NULL) {
-		cleanup_buf struct buf text = BUF_INIT;
+	if (*text == NULL && is_own_beat(o, o->beat)) {
+		cleanup_buf struct buf last = BUF_INIT;
 
-		json_print(o->beat, false, &text);
-		o->evidence.heartbeat = buf_take(&text);
+		json_print(o->beat, false, &last);
+		*text = buf_take(&last);
 	}
 	o->evidence_from = o->daemon.said_from;
 	o->evidence_to = INT64_MAX;

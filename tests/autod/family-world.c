@@ -15,7 +15,7 @@
 #include "plan-floor.h"
 #include "task-json.h"
 #include "task-run.h"
-#include "team-floor.h"
+#include "team-private.h"
 #include "family-world.h"
 
 static void

@@ -206,7 +206,8 @@ void
 floor_world_close(struct floor_world *world)
 {
 	fleet_free(take_ptr(&world->fleet));
-	core_free(take_ptr(&world->core));
+	core_free(world->core);
+	world->core = NULL;
 }
 
 struct agent *

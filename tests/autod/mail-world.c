@@ -20,9 +20,7 @@
 #include "run-dir.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-deliver.h"
-#include "team-floor.h"
-#include "team-mail.h"
+#include "team-private.h"
 #include "mail-world.h"
 
 struct floor_world *

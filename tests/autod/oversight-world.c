@@ -125,11 +125,8 @@ oversight_world_get_parked(struct oversight_world *w)
 	struct agent *agent = auto_world_turn(&w->world, 1);
 
 	oversight_world_sh(w, "echo 1 >one.txt");
-	for (int n = 1; n <= 4; n++) {
-		oversight_world_tool_fails(w, agent, n);
+	for (int n = 1; n <= 4; n++)
 		oversight_world_sent_back(w, n);
-	}
-	oversight_world_tool_fails(w, agent, 99);
 	fake_session_turn_ends(agent->session, "Again.");
 	oversight_world_parked(w);
 }

@@ -10,9 +10,11 @@
 
 struct oversight_floor;
 
-#define OVERSIGHT_ON "max_turns = 50\n[oversight]\nenabled = true\n"
-#define REDIRECT     "OVERSIGHT: CHANGE THE APPROACH"
-#define WARNING      "OVERSIGHT WARNING"
+#define OVERSIGHT_ON "max_turns = 50\n[oversight]\nmode = \"act\"\n"
+/* Its fifth turn is one too many. */
+#define OVERSIGHT_PAUSES OVERSIGHT_ON "expected_iterations = 2\n"
+#define REDIRECT         "OVERSIGHT: CHANGE THE APPROACH"
+#define WARNING          "OVERSIGHT WARNING"
 
 struct oversight_world {
 	struct auto_world world;
@@ -41,7 +43,7 @@ const char *oversight_world_sent_back(struct oversight_world *world, int n);
  * free. */
 void oversight_world_paused(struct oversight_world *world);
 void oversight_world_parked(struct oversight_world *world);
-/* From the first turn on, until t1 is stuck and parked. */
+/* From the first turn on, until t1 is parked, with OVERSIGHT_PAUSES. */
 void oversight_world_get_parked(struct oversight_world *world);
 
 /* Call a method; the answer: the error's message, or NULL. */

@@ -50,6 +50,8 @@ on_gate(bool after, struct err *err, void *arg)
 	}
 	if (world->failing)
 		return err_set(err, -ENOSPC, "no space left");
+	if (world->busy)
+		return err_set(err, -EAGAIN, "another program writes");
 	return world->held ? -EINPROGRESS : 0;
 }
 
@@ -69,7 +71,8 @@ on_event(const struct event *event, void *arg)
 	struct persist_world *world = arg;
 
 	if (event->kind == EVENT_STATE_UNWRITTEN) {
-		ck_assert_str_eq(event->reason, "no space left");
+		ck_assert_str_eq(event->reason,
+		    world->busy ? "another program writes" : "no space left");
 		world->unwritten++;
 	}
 }

@@ -20,6 +20,7 @@ struct persist_world {
 	struct workspace workspace;
 	bool held; /* commits wait for persist_world_answer() */
 	bool failing;
+	bool busy; /* another program writes */
 	bool other; /* an owner of effects */
 	uint64_t written; /* the number that was saved, 0 = none */
 	int commits, unwritten;

@@ -8,7 +8,7 @@
 #include "mem.h"
 #include "plan-floor.h"
 #include "run-dir.h"
-#include "team-floor.h"
+#include "team-private.h"
 #include "team-world.h"
 
 static void
@@ -28,8 +28,14 @@ close_floors(struct team_world *w)
 void
 team_world_begin(struct team_world *w, const char *settings)
 {
+	cleanup_free char *off =
+	    settings != NULL && strstr(settings, "[plan]") ?
+	    NULL :
+	    xasprintf("%s[plan]\nenabled = false\n",
+		settings != NULL ? settings : "");
+
 	memset(w, 0, sizeof *w);
-	auto_world_begin(&w->world, settings);
+	auto_world_begin(&w->world, off != NULL ? off : settings);
 	open_floors(w);
 }
 

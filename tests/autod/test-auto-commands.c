@@ -84,9 +84,10 @@ START_TEST(a_task_that_failed_is_tried_again)
 
 	begin_idle(&world,
 	    "max_attempts = 1\nmax_turns = 1\n"
-	    "require_commit = true\n");
+	    "check_command = \"test ! -e bad.txt\"\n");
 	auto_world_task(&world, "a.md", "Do it\n");
 	agent = auto_world_turn(&world, 1);
+	auto_world_work(&world, "bad.txt");
 	fake_session_turn_ends(agent->session, "Done.");
 	auto_world_wait_done(&world);
 	auto_world_folder(&world, "failed: a.md; failed: a.md.why; ");
@@ -264,11 +265,13 @@ START_TEST(a_task_of_a_command_is_tried_again_from_its_record)
 	struct agent *agent;
 
 	auto_world_begin(&world,
-	    "max_attempts = 1\nmax_turns = 1\nrequire_commit = true\n"
+	    "max_attempts = 1\nmax_turns = 1\n"
+	    "check_command = \"test ! -e bad.txt\"\n"
 	    "task_pool_command = \"test -e .llmc/given && exit 4; "
 	    "touch .llmc/given; echo do it\"\n");
 	auto_world_live(&world);
 	agent = auto_world_turn(&world, 1);
+	auto_world_work(&world, "bad.txt");
 	fake_session_turn_ends(agent->session, "Done.");
 	auto_world_wait_done(&world);
 	ck_assert_int_eq(call(&world, "task.add", "text", "More"), API_FAILED);

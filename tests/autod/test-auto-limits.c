@@ -63,7 +63,8 @@ START_TEST(a_task_is_parked_at_its_budget)
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
 	fake_session_uses(agent->session, 1000);
 	auto_world_turn(&world, 2);
-	auto_world_told(&world, "budget t1 task; task_assigned t2; ");
+	auto_world_told(
+	    &world, "budget t1 task; task_parked t1; task_assigned t2; ");
 	ck_assert_int_eq(t->step, TASK_PARKED);
 	ck_assert_ptr_nonnull(strstr(t->reason, "llmc task retry t1"));
 	ck_assert_ptr_nonnull(t->from);
@@ -127,7 +128,7 @@ START_TEST(a_turn_too_many_is_not_begun)
 	fake_session_turn_ends(agent->session, "Done.");
 	floor_world_wait_status(&world.floor, agent, WORKER_IDLE);
 	floor_world_settle(&world.floor);
-	auto_world_told(&world, "budget t1 task; exhausted; ");
+	auto_world_told(&world, "budget t1 task; task_parked t1; exhausted; ");
 	ck_assert_int_eq(fake_session_prompts(agent->session), 1);
 	ck_assert_int_eq(world.core->state.tasks[0]->step, TASK_PARKED);
 	call = floor_world_ask(&world.floor, "task.retry", "{\"task\":\"t1\"}");
@@ -288,7 +289,7 @@ START_TEST(a_silent_worker_is_interrupted_restarted_given_up)
 	ck_assert(is_silent(&world, agent));
 	auto_world_turn(&world, 2);
 	ck_assert_int_eq(fake_session_interrupts(agent->session), 1);
-	auto_world_told(&world, "stall t1 interrupt; ");
+	auto_world_told(&world, "stall t1 redirect; ");
 	ck_assert(is_silent(&world, agent));
 	auto_world_turn(&world, 3);
 	ck_assert_int_eq(fake_session_launches(agent->session), 2);
@@ -296,7 +297,34 @@ START_TEST(a_silent_worker_is_interrupted_restarted_given_up)
 	ck_assert(is_silent(&world, agent));
 	auto_world_turn(&world, 4);
 	auto_world_told(&world,
-	    "stall t1 fail; given_up t1; task_retry t1; task_assigned t1; ");
+	    "stall t1 retry; given_up t1; task_retry t1; task_assigned t1; ");
+	auto_world_end(&world);
+}
+END_TEST
+
+static bool
+is_parked(void *arg)
+{
+	const struct auto_world *world = arg;
+	const struct task *t = state_task(&world->core->state, "t1");
+
+	return t != NULL && t->step == TASK_PARKED;
+}
+
+START_TEST(silence_in_the_last_attempt_is_for_a_person)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(
+	    &world, "max_attempts = 1\nworker_stall_timeout = \"1m\"\n");
+
+	is_silent(&world, agent);
+	auto_world_turn(&world, 2);
+	is_silent(&world, agent);
+	auto_world_turn(&world, 3);
+	is_silent(&world, agent);
+	floor_world_wait(&world.floor, is_parked, &world);
+	ck_assert_str_eq(
+	    state_task(&world.core->state, "t1")->reason, "no sign of life");
 	auto_world_end(&world);
 }
 END_TEST
@@ -317,7 +345,7 @@ START_TEST(a_tool_between_two_silences_does_not_end_the_stages)
 	is_silent(&world, agent);
 	auto_world_turn(&world, 4);
 	auto_world_told(&world,
-	    "stall t1 interrupt; stall t1 restart; stall t1 fail; "
+	    "stall t1 redirect; stall t1 restart; stall t1 retry; "
 	    "given_up t1; task_retry t1; task_assigned t1; ");
 	ck_assert_int_eq(agent->worker->stalls, 0);
 	auto_world_end(&world);
@@ -339,7 +367,7 @@ START_TEST(the_end_of_a_turn_ends_the_suspicion)
 	is_silent(&world, agent);
 	auto_world_turn(&world, 4);
 	auto_world_told(
-	    &world, "stall t1 interrupt; sent_back t1; stall t1 interrupt; ");
+	    &world, "stall t1 redirect; sent_back t1; stall t1 redirect; ");
 	/* Without a task the fleet judges it. */
 	xstrset(&agent->worker->task, NULL);
 	ck_assert(!is_silent(&world, agent));
@@ -567,6 +595,7 @@ unit_suite(void)
 	unit_case(suite, "silence",
 	    (const TTest *const[]){
 		a_silent_worker_is_interrupted_restarted_given_up,
+		silence_in_the_last_attempt_is_for_a_person,
 		a_tool_between_two_silences_does_not_end_the_stages,
 		the_end_of_a_turn_ends_the_suspicion,
 		signs_of_life_are_published,

@@ -105,9 +105,11 @@ is_over(void *arg)
 	struct scene *scene = arg;
 	struct auto_world *world = &scene->world;
 	struct agent *agent = auto_world_agent(world);
+	const struct state *state = &world->core->state;
 
-	if (world->core->state.task_count == 0 && agent != NULL &&
-	    agent->op == NULL)
+	/* Done, or without a change in the end, and a person is asked. */
+	if (agent != NULL && agent->op == NULL &&
+	    (state->task_count == 0 || state->tasks[0]->step == TASK_PARKED))
 		return true;
 	if (agent == NULL || agent->op != NULL)
 		return false;

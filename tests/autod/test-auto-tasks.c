@@ -118,20 +118,24 @@ START_TEST(a_task_without_a_change_is_done)
 END_TEST
 
 /* The attempts of a task are counted; the last one ends it. */
+static const char leave_over[] = "echo 1 >.worktrees/auto-1/left.txt";
+
 START_TEST(a_task_that_keeps_failing_ends)
 {
 	struct auto_world world;
 	struct agent *agent;
 
 	auto_world_begin(
-	    &world, "max_attempts = 2\nmax_turns = 1\nrequire_commit = true\n");
+	    &world, "max_attempts = 2\nmax_turns = 1\n");
 	auto_world_task(&world, "a.md", "Do it\n");
 	auto_world_live(&world);
 	agent = auto_world_turn(&world, 1);
+	floor_world_sh(&world.floor, leave_over);
 	fake_session_turn_ends(agent->session, "Done.");
 	agent = auto_world_turn(&world, 2);
 	ck_assert_ptr_nonnull(
 	    strstr(fake_session_prompt(agent->session), "earlier attempt"));
+	floor_world_sh(&world.floor, leave_over);
 	auto_world_told(
 	    &world, "task_assigned t1; task_retry t1; task_assigned t1; ");
 	fake_session_turn_ends(agent->session, "Done.");
@@ -169,12 +173,12 @@ START_TEST(a_run_until_empty_ends_by_itself)
 	struct agent *agent;
 
 	auto_world_begin(&world,
-	    "max_attempts = 1\nmax_turns = 1\n"
-	    "require_commit = true\n");
+	    "max_attempts = 1\nmax_turns = 1\n");
 	world.mode->until_empty = true;
 	auto_world_task(&world, "a.md", "Do it\n");
 	auto_world_live(&world);
 	agent = auto_world_turn(&world, 1);
+	floor_world_sh(&world.floor, leave_over);
 	fake_session_turn_ends(agent->session, "Done.");
 	floor_world_wait_stopped(&world.floor);
 	ck_assert_int_eq(world.core->exit_status, 1); /* one has failed */

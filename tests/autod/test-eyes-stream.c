@@ -11,7 +11,6 @@
 #include "eyes-history.h"
 #include "book-history.h"
 #include "agent.h"
-#include "channel.h"
 #include "clock.h"
 #include "emit.h"
 #include "eyes-floor.h"
@@ -22,8 +21,6 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
-#include "outbox-record.h"
-#include "outbox.h"
 #include "persist.h"
 #include "rpc.h"
 #include "source-todo.h"
@@ -530,51 +527,12 @@ END_TEST
 
 /* --- what only files tell -------------------------------------------- */
 
-/* A record in the outbox that a command sends on; its id is valid until the
- * next one. */
-static const char *
-put_told(const char *dir)
-{
-	static char id[ID_ULID_SIZE];
-	const struct channel_list none = { 0 };
-	const struct escalation what = { .level = ESCALATION_CRITICAL,
-		.title = "Look",
-		.by_command = true,
-		.signature = "x" };
-	struct outbox_record *record;
-
-	id_ulid(clock_wall_ms(), id);
-	record = outbox_record_new(
-	    &what, &none, id, "2026", "/r", "autod", clock_wall_ms());
-	ck_assert_int_eq(outbox_add(dir, record, NULL), 0);
-	outbox_record_free(record);
-	return id;
-}
-
-static void
-ack(const char *dir, const char *id)
-{
-	struct outbox_entry *entry = NULL;
-
-	ck_assert_int_eq(outbox_claim(dir, id, &entry, NULL), 0);
-	outbox_record_ack(entry->record, clock_wall_ms());
-	ck_assert_int_eq(outbox_save(entry, NULL), 0);
-	outbox_release(entry);
-}
-
-struct told {
-	const struct reader *reader;
-	const char *id;
-	bool acked;
-};
-
 static bool
-is_told(void *arg)
+is_asked(void *arg)
 {
-	const struct told *t = arg;
-	struct json_object *row = view_row(t->reader->view, "people", t->id);
+	const struct reader *r = arg;
 
-	return row != NULL && json_bool_or(row, "acked", false) == t->acked;
+	return view_row(r->view, "asks", "a1") != NULL;
 }
 
 static bool
@@ -587,23 +545,34 @@ is_overseen(void *arg)
 	return strcmp(json_string_or(overseer, "state", ""), "watching") == 0;
 }
 
+START_TEST(what_is_asked_of_a_person_is_shown)
+{
+	struct reader r;
+
+	begin(NULL);
+	follow(&r);
+	catch_up(&r);
+	xstrset(&below->core->state.paused, "no money");
+	persist_changed(below->core);
+	floor_world_wait(below, is_asked, &r);
+	ck_assert_str_eq(
+	    json_string_or(view_row(r.view, "asks", "a1"), "words", ""),
+	    "no money");
+	leave(&r);
+	end();
+}
+END_TEST
+
 START_TEST(what_another_program_writes_is_shown)
 {
 	static const char overseer[] = "{\"state\": \"watching\"}\n";
-	cleanup_free char *dir = NULL, *file = NULL;
+	cleanup_free char *file = NULL;
 	struct reader r;
-	struct told told = { .reader = &r };
 
 	begin(NULL);
-	dir = workspace_path(&below->workspace, "outbox");
 	file = workspace_path(&below->workspace, "overseer.json");
 	follow(&r);
 	catch_up(&r);
-	told.id = put_told(dir);
-	floor_world_wait(below, is_told, &told);
-	ack(dir, told.id);
-	told.acked = true;
-	floor_world_wait(below, is_told, &told);
 	ck_assert_int_eq(
 	    file_replace(file, overseer, strlen(overseer), 0600, NULL), 0);
 	floor_world_wait(below, is_overseen, &r);
@@ -767,7 +736,8 @@ unit_suite(void)
 	    (const TTest *const[]){ a_slow_reader_is_cut_off_and_begins_again,
 		however_many_tasks_there_are_the_view_fits, NULL });
 	unit_case(suite, "files",
-	    (const TTest *const[]){ what_another_program_writes_is_shown,
+	    (const TTest *const[]){ what_is_asked_of_a_person_is_shown,
+		what_another_program_writes_is_shown,
 		tasks_that_nobody_has_taken_are_shown,
 		of_many_tasks_those_that_come_next_are_shown,
 		events_from_before_somebody_looked_are_shown, NULL });

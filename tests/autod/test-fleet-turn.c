@@ -12,7 +12,7 @@
 #include "json.h"
 #include "mem.h"
 #include "turn-end.h"
-#include "turn-ending.h"
+#include "said.h"
 #include "unit.h"
 #include "worker-op.h"
 
@@ -204,8 +204,7 @@ policy_facts(void *arg, struct agent *agent, const char *last_words,
 	facts->check_wanted = policy->facts.check_wanted;
 	facts->turns = policy->facts.turns;
 	facts->turns_max = policy->facts.turns_max;
-	facts->ending = turn_ending_read(last_words);
-	facts->words = last_words;
+	said_read(&(struct said_sources){ .text = last_words }, facts->said);
 	return true;
 }
 
@@ -241,7 +240,18 @@ policy_judged(void *arg, struct agent *agent, enum turn_action action,
 	policy->busy = agent->worker->session.busy;
 }
 
+static void
+policy_asks(
+    void *arg, struct agent *agent, enum ask_kind ask, const char *reason)
+{
+	struct policy *policy = arg;
+
+	buf_addf(&policy->told, "%s: %s", ask_kind_words[ask], reason);
+	policy->status = agent->worker->status;
+}
+
 static const struct fleet_policy fleet_policy = {
+	.turn_asks = policy_asks,
 	.turn_facts = policy_facts,
 	.turn_held = policy_held,
 	.turn_judged = policy_judged,
@@ -290,10 +300,16 @@ static const struct policy_row {
 	{ "echo two >b.txt", "Done.", { 0 }, "back: 1 file is", true,
 	    WORKER_WORKING },
 	{ "true", "Done.", { .commit_wanted = true },
-	    "back: There is no commit", true, WORKER_WORKING },
+	    "nudge: There is no commit", true, WORKER_WORKING },
 	{ "true", "Done.",
 	    { .commit_wanted = true, .turns = 9, .turns_max = 9 },
-	    "fail: it made no commit after 9 turns", false, WORKER_WORKING },
+	    "failure: it made no commit: Done.", false, WORKER_WORKING },
+	{ "echo two >b.txt",
+	    "```json\\n{\\\"overseerUpdate\\\":{\\\"status\\\":"
+	    "\\\"blocked\\\",\\\"blockers\\\":[\\\"needs KEY\\\"]}}"
+	    "\\n```",
+	    { 0 }, "blocked: it is blocked: needs KEY", false,
+	    WORKER_WORKING },
 	{ commit_text, "Done.", { .check_wanted = true }, "check: ", false,
 	    WORKER_WORKING },
 	{ "true", "Done.", { 0 }, "no-changes: ", false, WORKER_NO_CHANGES },

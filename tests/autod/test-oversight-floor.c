@@ -66,7 +66,7 @@ START_TEST(nothing_is_recorded_where_nobody_wants_it)
 	struct oversight_world w;
 
 	oversight_world_begin(
-	    &w, "max_turns = 50\n[oversight]\nenabled = false\n");
+	    &w, "max_turns = 50\n[oversight]\nmode = \"off\"\n");
 	auto_world_turn(&w.world, 1);
 	oversight_world_sh(&w, "echo 1 >one.txt");
 	oversight_world_sent_back(&w, 1);
@@ -92,46 +92,119 @@ get_stuck(struct oversight_world *w, int first, int last)
 	return prompt;
 }
 
-static void
-get_parked(struct oversight_world *w)
-{
-	struct agent *agent = auto_world_turn(&w->world, 1);
-
-	oversight_world_sh(w, "echo 1 >one.txt");
-	oversight_world_lacks(get_stuck(w, 1, 2), "OVERSIGHT");
-	ck_assert_str_eq(agent->worker->health, "healthy");
-	oversight_world_has(get_stuck(w, 3, 3), REDIRECT);
-	ck_assert_str_eq(agent->worker->health, "warning");
-	oversight_world_lacks(
-	    get_stuck(w, 4, 4), "OVERSIGHT"); /* once is enough */
-	oversight_world_tool_fails(w, agent, 99);
-	fake_session_turn_ends(agent->session, "Again.");
-	oversight_world_parked(w);
-}
-
 static const struct task *
 task(struct oversight_world *w)
 {
 	return state_task(&w->world.core->state, "t1");
 }
 
-START_TEST(a_stuck_task_is_redirected_then_parked)
+/* The end of a turn was judged: the next one has begun, or the task is parked.
+ */
+struct next {
+	struct oversight_world *w;
+	int iterations;
+};
+
+static bool
+is_next(void *arg)
+{
+	const struct next *next = arg;
+	const struct task *t = task(next->w);
+	const struct agent *agent = auto_world_agent(&next->w->world);
+	int count;
+
+	oversight_world_recorded(next->w, "iteration", &count);
+	if (count < next->iterations || t == NULL || agent->op != NULL)
+		return false;
+	return t->step == TASK_PARKED ||
+	    (t->step == TASK_ASSIGNED && agent->worker->session.busy &&
+		agent->worker->session.step == PROMPT_NONE);
+}
+
+/* The twelve turns of a task that meets the same failure in each: a step every
+ * three, and the daemon may die before any of them. */
+START_TEST(the_same_failure_climbs_the_ladder)
+{
+	static const struct {
+		const char *told; /* by the prompt of the next turn */
+		const char *level;
+	} steps[] = {
+		[3] = { REDIRECT, "redirect" },
+		[6] = { "Another session has worked on this task", "restart" },
+		[9] = { "An earlier attempt at this task failed", "retry" },
+		[12] = { NULL, "pause" },
+	};
+	struct oversight_world w;
+	struct agent *agent;
+
+	oversight_world_begin(&w, OVERSIGHT_ON);
+	for (int n = 1; n <= 12; n++) {
+		struct next next = { &w, n };
+		cleanup_free char *level = NULL;
+
+		auto_world_turn_on(&w.world, "t1");
+		oversight_world_sh(&w, "echo 1 >one.txt");
+		if (n == _i)
+			oversight_world_die(&w);
+		agent = auto_world_turn_on(&w.world, "t1");
+		oversight_world_tool_fails(&w, agent, 10 + n);
+		fake_session_turn_ends(agent->session, "I tried again.");
+		floor_world_wait(&w.world.floor, is_next, &next);
+		if (steps[n].level == NULL)
+			continue;
+		level = xasprintf("\"level\":\"%s\"", steps[n].level);
+		floor_world_settle(&w.world.floor);
+		oversight_world_has(
+		    oversight_world_recorded(&w, "intervention", NULL), level);
+		if (steps[n].told != NULL)
+			oversight_world_has(
+			    fake_session_prompt(
+				auto_world_agent(&w.world)->session),
+			    steps[n].told);
+	}
+	ck_assert_int_eq(task(&w)->step, TASK_PARKED);
+	ck_assert_int_eq(task(&w)->attempts, 2);
+	oversight_world_has(task(&w)->reason, "stopped by oversight: Stuck");
+	oversight_world_has(task(&w)->reason, "llmc resume t1 --note TEXT");
+	oversight_world_end(&w);
+}
+END_TEST
+
+START_TEST(what_is_only_observed_is_recorded_and_not_done)
+{
+	struct oversight_world w;
+	int count = 0;
+
+	oversight_world_begin(
+	    &w, "max_turns = 50\n[oversight]\nmode = \"observe\"\n");
+	auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_lacks(get_stuck(&w, 1, 13), "OVERSIGHT");
+	ck_assert_int_eq(task(&w)->step, TASK_ASSIGNED);
+	ck_assert_int_eq(task(&w)->attempts, 1);
+	oversight_world_has(
+	    oversight_world_recorded(&w, "intervention", &count),
+	    "\"level\":\"pause\"");
+	ck_assert_int_eq(count, 4);
+	oversight_world_has(oversight_world_recorded(&w, "intervention", NULL),
+	    "\"by\":\"observe\"");
+	oversight_world_end(&w);
+}
+END_TEST
+
+START_TEST(a_parked_task_frees_its_worker)
 {
 	struct oversight_world w;
 
-	oversight_world_begin(&w, OVERSIGHT_ON);
-	get_parked(&w);
-	oversight_world_has(task(&w)->reason, "stopped by oversight: Stuck");
+	oversight_world_begin(&w, OVERSIGHT_PAUSES);
+	oversight_world_get_parked(&w);
+	oversight_world_has(task(&w)->reason, "stopped by oversight: Resource");
 	oversight_world_has(task(&w)->reason, "llmc iterations t1");
-	oversight_world_has(task(&w)->reason, "llmc resume t1 --note TEXT");
 	/* Its work is kept, and the attempt goes on from it. */
 	ck_assert_ptr_nonnull(task(&w)->from);
 	ck_assert_int_eq(task(&w)->attempts, 1);
 	oversight_world_has(oversight_world_recorded(&w, "check", NULL),
 	    "\"status\":\"paused\"");
-	oversight_world_has(oversight_world_recorded(&w, "intervention", NULL),
-	    "\"level\":\"pause\"");
-	/* The worker is free: it does the next one. */
 	ck_assert_uint_eq(worker_holds(auto_world_agent(&w.world)->worker), 0);
 	auto_world_task(&w.world, "b.md", "Another one\n");
 	auto_world_turn_on(&w.world, "t2");
@@ -144,8 +217,8 @@ START_TEST(a_person_lets_a_parked_task_go_on_with_a_word)
 	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, OVERSIGHT_ON);
-	get_parked(&w);
+	oversight_world_begin(&w, OVERSIGHT_PAUSES);
+	oversight_world_get_parked(&w);
 	ck_assert_int_eq(task(&w)->step, TASK_PARKED);
 	oversight_world_has(
 	    oversight_world_resume(&w, "t1", ", \"note\": \"use libsum\""),
@@ -174,8 +247,8 @@ START_TEST(a_person_who_lets_it_go_on_has_silenced_that_kind)
 	struct agent *agent;
 	int count = 0, first;
 
-	oversight_world_begin(&w, OVERSIGHT_ON);
-	get_parked(&w);
+	oversight_world_begin(&w, OVERSIGHT_PAUSES);
+	oversight_world_get_parked(&w);
 	if (_i == 1)
 		oversight_world_die(&w);
 	ck_assert_int_eq(task(&w)->step, TASK_PARKED);
@@ -189,7 +262,6 @@ START_TEST(a_person_who_lets_it_go_on_has_silenced_that_kind)
 			first = 1 - n;
 		}
 		agent = auto_world_turn(&w.world, first + n);
-		oversight_world_tool_fails(&w, agent, 100 + n);
 		fake_session_turn_ends(agent->session, "Again.");
 		agent = auto_world_turn(&w.world, first + n + 1);
 		oversight_world_lacks(
@@ -308,20 +380,6 @@ regress(struct oversight_world *w)
 	return agent;
 }
 
-START_TEST(a_regression_is_warned_of_then_aborted)
-{
-	struct oversight_world w;
-	struct agent *agent;
-
-	oversight_world_begin(&w, TESTS);
-	agent = regress(&w);
-	fake_session_turn_ends(agent->session, "Still not done.");
-	auto_world_wait_done(&w.world);
-	auto_world_filed(&w.world, "t1 aborted; ");
-	oversight_world_end(&w);
-}
-END_TEST
-
 /* It is put right before the next look. */
 START_TEST(a_regression_that_is_repaired_lands)
 {
@@ -351,14 +409,16 @@ unit_suite(void)
 	    (const TTest *const[]){ every_turn_is_recorded_with_its_facts,
 		nothing_is_recorded_where_nobody_wants_it, NULL });
 	unit_case(suite, "interventions",
-	    (const TTest *const[]){ a_stuck_task_is_redirected_then_parked,
+	    (const TTest *const[]){
+		what_is_only_observed_is_recorded_and_not_done,
+		a_parked_task_frees_its_worker,
 		a_person_lets_a_parked_task_go_on_with_a_word,
 		iterations_are_replayed_after_a_death,
 		a_task_that_burns_is_warned_then_parked,
-		a_regression_is_warned_of_then_aborted,
 		a_regression_that_is_repaired_lands, NULL });
 	tcase_set_timeout(aborts, 60);
 	tcase_add_loop_test(aborts, a_person_aborts_a_task, 0, 2);
+	tcase_add_loop_test(aborts, the_same_failure_climbs_the_ladder, 0, 13);
 	tcase_add_loop_test(
 	    aborts, a_person_who_lets_it_go_on_has_silenced_that_kind, 0, 2);
 	suite_add_tcase(suite, aborts);

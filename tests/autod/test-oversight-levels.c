@@ -46,8 +46,12 @@ START_TEST(words_alone_are_only_logged)
 	oversight_world_begin(&w, OVERSIGHT_ON);
 	auto_world_turn(&w.world, 1);
 	oversight_world_sh(&w, "echo 1 >one.txt");
-	for (int n = 1; n <= 15; n++)
+	for (int n = 1; n <= 15; n++) {
+		cleanup_free char *work = xasprintf("echo %d >one.txt", n);
+
+		oversight_world_sh(&w, work);
 		oversight_world_lacks(drifts(&w, n), "OVERSIGHT");
+	}
 	has(oversight_world_recorded(&w, "intervention", NULL),
 	    "\"level\":\"log\"");
 	has(oversight_world_recorded(&w, "intervention", NULL), "deviation");
@@ -67,7 +71,7 @@ START_TEST(each_check_has_the_five_metrics)
 		"resourceUsage", "timeElapsedMs", "qualityTrajectory" };
 	struct oversight_world w;
 
-	oversight_world_begin(&w, OVERSIGHT_ON);
+	oversight_world_begin(&w, OVERSIGHT_PAUSES);
 	oversight_world_get_parked(&w);
 	for (size_t i = 0; i < nitems(metrics); i++)
 		has(oversight_world_recorded(&w, "check", NULL), metrics[i]);

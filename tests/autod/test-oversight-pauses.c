@@ -96,7 +96,7 @@ START_TEST(a_run_until_empty_ends_beside_a_parked_task)
 	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, OVERSIGHT_ON);
+	oversight_world_begin(&w, OVERSIGHT_PAUSES);
 	oversight_world_get_parked(&w);
 	if (_i == 1)
 		auto_world_task(&w.world, "b.md", "Another one\n");

@@ -15,7 +15,7 @@
 #include "plan-world.h"
 #include "unit.h"
 
-#define ON "max_turns = 50\n[oversight]\nenabled = true\n"
+#define ON "max_turns = 50\n[oversight]\nmode = \"act\"\n"
 
 struct world {
 	struct plan_world plan;

@@ -241,7 +241,7 @@ START_TEST(a_turn_is_ended_for_a_pause)
 	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, OVERSIGHT_ON "slice_tools = 1\n");
+	oversight_world_begin(&w, OVERSIGHT_PAUSES "slice_tools = 1\n");
 	agent = auto_world_turn(&w.world, 1);
 	oversight_world_sh(&w, "echo 1 >one.txt");
 	for (int n = 1; n <= 5; n++) {
@@ -254,7 +254,7 @@ START_TEST(a_turn_is_ended_for_a_pause)
 	}
 	oversight_world_parked(&w);
 	oversight_world_has(state_task(&w.world.core->state, "t1")->reason,
-	    "stopped by oversight: Stuck");
+	    "stopped by oversight: Resource");
 	oversight_world_end(&w);
 }
 END_TEST
@@ -274,7 +274,7 @@ count_turn(const char *task, int64_t seq, struct json_object *record, void *arg)
 /* What is old is forgotten, and the rest is enough. */
 START_TEST(a_long_history_is_bounded_and_goes_on_after_a_death)
 {
-	const struct intervene_policy policy = { 0 };
+	const struct progress_policy policy = { 0 };
 	struct thresholds thresholds;
 	struct book *book = NULL;
 	struct watched *w;

@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "auto-world.h"
+#include "book-history.h"
+#include "book.h"
 #include "buf.h"
 #include "detection.h"
 #include "json.h"
 #include "mem.h"
-#include "outbox-record.h"
-#include "outbox.h"
+#include "message.h"
 #include "oversight-floor.h"
 #include "oversight-tell.h"
 #include "strv.h"
@@ -49,7 +50,7 @@ end(struct world *w)
 /* Iteration 5 of a task. */
 static void
 tell(struct world *w, const char *task, enum detection_type type,
-    enum severity severity, enum intervention level, const char *error)
+    enum severity severity, enum progress_step level, const char *error)
 {
 	cleanup_free char *name = xstrdup(task);
 	struct watched watched = { .task = name, .count = 5 };
@@ -62,56 +63,52 @@ tell(struct world *w, const char *task, enum detection_type type,
 	detection_release(&d);
 }
 
+static bool
+on_id(struct book_row *row, void *arg)
+{
+	struct world *w = arg;
+
+	strv_add(&w->ids, book_text(row, 0));
+	return true;
+}
+
 /* How many messages there are. */
 static size_t
 messages(struct world *w)
 {
-	cleanup_free char *dir =
-	    workspace_path(&w->world.floor.workspace, "outbox");
-	cleanup_strv char **waiting = outbox_list(dir, false);
-
-	strv_free(w->ids);
-	w->ids = outbox_list(dir, true);
-	for (size_t i = 0; waiting[i] != NULL; i++)
-		strv_add(&w->ids, waiting[i]);
+	strv_clear(&w->ids);
+	ck_assert_int_eq(book_query(w->world.floor.core->book,
+			     "SELECT m.id FROM message AS m ORDER BY m.rowid",
+			     NULL, 0, on_id, w, NULL),
+	    0);
 	return strv_count(w->ids);
 }
 
 /* After messages(); the caller frees it. */
-static struct outbox_record *
+static struct message *
 message(const struct world *w, size_t i)
 {
-	cleanup_free char *dir =
-	    workspace_path(&w->world.floor.workspace, "outbox");
-	struct outbox_record *record = NULL;
-
-	ck_assert_int_eq(outbox_load(dir, w->ids[i], &record, NULL), 0);
-	return record;
+	return book_find_message(w->world.floor.core->book, w->ids[i]);
 }
 
 static const struct {
-	enum intervention level;
+	enum progress_step level;
 	enum severity severity;
 	enum escalation_level want;
 	bool quiet; /* only to who asks for the level */
 	const char *class; /* of notify_command; NULL = not told */
 } rows[] = {
-	{ INTERVENTION_LOG, SEVERITY_LOW, ESCALATION_INFO, true, NULL },
-	{ INTERVENTION_WARN, SEVERITY_MEDIUM, ESCALATION_WARNING, true, NULL },
-	{ INTERVENTION_REDIRECT, SEVERITY_HIGH, ESCALATION_WARNING, false,
-	    NULL },
-	{ INTERVENTION_REDIRECT, SEVERITY_CRITICAL, ESCALATION_CRITICAL, false,
-	    NULL },
-	{ INTERVENTION_PAUSE, SEVERITY_HIGH, ESCALATION_CRITICAL, false,
-	    "task" },
-	{ INTERVENTION_ABORT, SEVERITY_CRITICAL, ESCALATION_EMERGENCY, false,
-	    "task" },
+	{ STEP_LOG, SEVERITY_LOW, ESCALATION_INFO, true, NULL },
+	{ STEP_WARN, SEVERITY_MEDIUM, ESCALATION_WARNING, true, NULL },
+	{ STEP_REDIRECT, SEVERITY_HIGH, ESCALATION_WARNING, false, NULL },
+	{ STEP_REDIRECT, SEVERITY_CRITICAL, ESCALATION_CRITICAL, false, NULL },
+	{ STEP_PAUSE, SEVERITY_HIGH, ESCALATION_CRITICAL, false, "task" },
 };
 
 START_TEST(an_intervention_is_told_with_its_level_and_its_evidence)
 {
 	struct world w;
-	struct outbox_record *record;
+	struct message *record;
 	struct json_object *evidence = NULL;
 
 	begin(&w, ALL DESK COMMAND);
@@ -120,10 +117,10 @@ START_TEST(an_intervention_is_told_with_its_level_and_its_evidence)
 	ck_assert_uint_eq(messages(&w), 1);
 	record = message(&w, 0);
 	ck_assert_int_eq(record->level, rows[_i].want);
-	ck_assert_ptr_nonnull(outbox_record_delivery(record, "all"));
+	ck_assert_ptr_nonnull(message_delivery(record, "all"));
 	ck_assert_int_eq(
-	    outbox_record_delivery(record, "desk") == NULL, rows[_i].quiet);
-	ck_assert_int_eq(outbox_record_delivery(record, OUTBOX_COMMAND) != NULL,
+	    message_delivery(record, "desk") == NULL, rows[_i].quiet);
+	ck_assert_int_eq(message_delivery(record, MESSAGE_COMMAND) != NULL,
 	    rows[_i].class != NULL);
 	ck_assert_pstr_eq(record->class, rows[_i].class);
 	ck_assert_str_eq(record->text, "what to type");
@@ -131,7 +128,7 @@ START_TEST(an_intervention_is_told_with_its_level_and_its_evidence)
 	ck_assert_str_eq(record->task, "t1");
 	ck_assert_int_eq(record->iteration, 5);
 	ck_assert_str_eq(
-	    record->intervention, intervention_words[rows[_i].level]);
+	    record->intervention, progress_step_words[rows[_i].level]);
 	ck_assert_str_eq(
 	    json_string_or(record->detection, "type", ""), "stuck");
 	ck_assert_str_eq(json_string_or(record->detection, "message", ""),
@@ -139,9 +136,9 @@ START_TEST(an_intervention_is_told_with_its_level_and_its_evidence)
 	json_object_object_get_ex(record->detection, "evidence", &evidence);
 	ck_assert_str_eq(
 	    json_string_or(evidence, "repeatedError", ""), "no rule");
-	ck_assert_uint_eq(strv_count(record->options),
-	    rows[_i].level == INTERVENTION_PAUSE ? 2 : 0);
-	outbox_record_free(record);
+	ck_assert_uint_eq(
+	    strv_count(record->options), rows[_i].level == STEP_PAUSE ? 2 : 0);
+	message_free(record);
 	end(&w);
 }
 END_TEST
@@ -151,15 +148,14 @@ START_TEST(an_intervention_is_told_once_whenever_the_daemon_dies)
 	struct world w;
 
 	begin(&w, DESK);
-	tell(&w, "t1", DETECTION_STUCK, SEVERITY_HIGH, INTERVENTION_PAUSE, "x");
+	tell(&w, "t1", DETECTION_STUCK, SEVERITY_HIGH, STEP_PAUSE, "x");
 	oversight_floor_free(w.floor);
 	auto_world_reopen(&w.world);
 	w.floor = oversight_floor_new(w.world.mode);
 	auto_world_live(&w.world);
-	tell(&w, "t1", DETECTION_STUCK, SEVERITY_HIGH, INTERVENTION_PAUSE, "x");
+	tell(&w, "t1", DETECTION_STUCK, SEVERITY_HIGH, STEP_PAUSE, "x");
 	ck_assert_uint_eq(messages(&w), 1);
-	tell(&w, "t1", DETECTION_DEVIATION, SEVERITY_HIGH, INTERVENTION_PAUSE,
-	    "x");
+	tell(&w, "t1", DETECTION_DEVIATION, SEVERITY_HIGH, STEP_PAUSE, "x");
 	ck_assert_uint_eq(messages(&w), 2);
 	end(&w);
 }
@@ -170,17 +166,17 @@ END_TEST
 START_TEST(equal_failures_have_one_signature)
 {
 	struct world w;
-	struct outbox_record *record[4];
+	struct message *record[4];
 
 	begin(&w, DESK);
-	tell(&w, "t1", DETECTION_STUCK, SEVERITY_HIGH, INTERVENTION_PAUSE,
+	tell(&w, "t1", DETECTION_STUCK, SEVERITY_HIGH, STEP_PAUSE,
 	    "sum.c:12: undefined reference to add");
-	tell(&w, "t2", DETECTION_STUCK, SEVERITY_HIGH, INTERVENTION_PAUSE,
+	tell(&w, "t2", DETECTION_STUCK, SEVERITY_HIGH, STEP_PAUSE,
 	    "sum.c:99: undefined reference to add");
-	tell(&w, "t1", DETECTION_RESOURCE_BURN, SEVERITY_HIGH,
-	    INTERVENTION_PAUSE, NULL);
-	tell(&w, "t2", DETECTION_RESOURCE_BURN, SEVERITY_HIGH,
-	    INTERVENTION_PAUSE, NULL);
+	tell(
+	    &w, "t1", DETECTION_RESOURCE_BURN, SEVERITY_HIGH, STEP_PAUSE, NULL);
+	tell(
+	    &w, "t2", DETECTION_RESOURCE_BURN, SEVERITY_HIGH, STEP_PAUSE, NULL);
 	ck_assert_uint_eq(messages(&w), 4);
 	for (size_t i = 0; i < 4; i++)
 		record[i] = message(&w, i);
@@ -188,24 +184,7 @@ START_TEST(equal_failures_have_one_signature)
 	ck_assert_str_ne(record[2]->signature, record[3]->signature);
 	ck_assert_str_ne(record[0]->signature, record[2]->signature);
 	for (size_t i = 0; i < 4; i++)
-		outbox_record_free(record[i]);
-	end(&w);
-}
-END_TEST
-
-START_TEST(who_wants_to_be_left_alone_is_told_of_aborts_only)
-{
-	struct world w;
-	struct outbox_record *record;
-
-	begin(&w, "[oversight]\nauto_escalate = false\n" ALL COMMAND);
-	for (size_t i = 0; i < nitems(rows); i++)
-		tell(&w, "t1", DETECTION_STUCK, rows[i].severity, rows[i].level,
-		    "x");
-	ck_assert_uint_eq(messages(&w), 1);
-	record = message(&w, 0);
-	ck_assert_str_eq(record->intervention, "abort");
-	outbox_record_free(record);
+		message_free(record[i]);
 	end(&w);
 }
 END_TEST
@@ -221,7 +200,6 @@ unit_suite(void)
 	unit_case(suite, "tell",
 	    (const TTest *const[]){
 		an_intervention_is_told_once_whenever_the_daemon_dies,
-		equal_failures_have_one_signature,
-		who_wants_to_be_left_alone_is_told_of_aborts_only, NULL });
+		equal_failures_have_one_signature, NULL });
 	return suite;
 }

@@ -181,6 +181,36 @@ START_TEST(nothing_is_acted_on_that_is_not_written)
 }
 END_TEST
 
+/* A program of ours that writes for a while, an import, is no outage. */
+START_TEST(another_writer_is_waited_for)
+{
+	struct persist_world world;
+
+	persist_world_begin(&world);
+	world.busy = true;
+	persist_world_change(&world, 1);
+	persist_world_after(&world, NULL, 'a');
+	persist_world_run(&world, 5000);
+	ck_assert_int_eq(world.unwritten, 0);
+	ck_assert_int_eq(persist_ready(&world.core, NULL), 0);
+	persist_world_expect(&world, "");
+	world.busy = false;
+	persist_world_run(&world, 200);
+	ck_assert_uint_eq(world.written, 1);
+	persist_world_expect(&world, "a");
+	/* For ever, it is. */
+	world.busy = true;
+	persist_world_change(&world, 2);
+	persist_world_run(&world, 40000);
+	ck_assert_int_gt(world.unwritten, 0);
+	ck_assert_int_lt(persist_ready(&world.core, NULL), 0);
+	world.busy = false;
+	persist_world_run(&world, 2000);
+	ck_assert_uint_eq(world.written, 2);
+	persist_world_end(&world);
+}
+END_TEST
+
 /* --- owners ----------------------------------------------------------- */
 
 static void
@@ -300,8 +330,8 @@ unit_suite(void)
 		a_note_goes_along_with_the_next_change, NULL });
 	unit_case(suite, "pending",
 	    (const TTest *const[]){ nothing_is_acted_on_that_is_not_written,
-		what_was_forgotten_does_not_come, the_end_with_things_pending,
-		the_end_between_two_tries, NULL });
+		another_writer_is_waited_for, what_was_forgotten_does_not_come,
+		the_end_with_things_pending, the_end_between_two_tries, NULL });
 	unit_case(
 	    suite, "flush", (const TTest *const[]){ a_flush_writes_now, NULL });
 	return suite;

@@ -455,8 +455,7 @@ START_TEST(a_goal_of_a_pool_task_is_left_alone)
 	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
 	ck_assert_ptr_null(plan_world_plan(&world, "goal_a"));
 	list = json_object_object_get(
-	    plan_world_must(&world, "overseer.goal.list", "{\"all\":true}"),
-	    "goals");
+	    plan_world_must(&world, "overseer.goal.list", "{}"), "goals");
 	ck_assert_uint_eq(json_object_array_length(list), 0);
 	plan_world_end(&world);
 }

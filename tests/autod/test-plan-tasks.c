@@ -15,6 +15,7 @@
 #include "plan-floor.h"
 #include "plan-world.h"
 #include "strv.h"
+#include "task-run.h"
 #include "task.h"
 #include "unit.h"
 
@@ -51,6 +52,27 @@ START_TEST(a_goal_is_completed_node_by_node)
 }
 END_TEST
 
+START_TEST(a_task_runs_with_the_card_that_its_plan_names)
+{
+	struct plan_world world;
+	const struct task *t;
+
+	plan_world_begin(&world,
+	    "[agents.smith]\nmodel = \"m\"\ndescription = \"d\"\n", NULL);
+	plan_world_goal(&world, "goal_a", 1);
+	xstrset(&plan_world_node(&world, "goal_a", "T1.1")->suggested_agent_id,
+	    "smith");
+	plan_world_live(&world);
+	auto_world_turn(&world.world, 1);
+	t = world.world.core->state.tasks[0];
+	ck_assert_ptr_nonnull(t->run);
+	ck_assert_str_eq(t->run->agent, "smith");
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
+	plan_world_end(&world);
+}
+END_TEST
+
 START_TEST(auto_workers_that_are_not_allowed_get_no_node)
 {
 	struct plan_world world;
@@ -67,58 +89,112 @@ END_TEST
 
 /* --- failures ---------------------------------------------------------- */
 
-static bool
-has_told(void *arg)
-{
-	struct plan_world *world = arg;
-
-	return strstr(world->world.told.data, "assignment.escalated") != NULL;
-}
-
-/* The agent refuses in every turn. */
+/* Every turn of the agent ends with an error. */
 static void
 refuse(struct plan_world *world)
 {
 	struct agent *agent = auto_world_agent(&world->world);
 
-	if (agent->op == NULL && agent->worker->session.busy &&
+	if (agent != NULL && agent->op == NULL && agent->worker->session.busy &&
 	    agent->worker->status != WORKER_STARTING)
-		fake_session_turn_ends(
-		    agent->session, "I cannot do that. I refuse.");
+		fake_session_turn_fails(agent->session, "It is refused.");
+}
+
+static bool
+is_parked(const struct plan_world *world)
+{
+	const struct state *state = &world->world.core->state;
+
+	return state->task_count == 1 && state->tasks[0]->step == TASK_PARKED;
 }
 
 static bool
 is_refused(void *arg)
 {
-	if (has_told(arg))
+	if (is_parked(arg))
 		return true;
 	refuse(arg);
 	return false;
 }
 
-START_TEST(a_node_whose_task_fails_is_tried_again_and_then_a_person_is_told)
+/* One task, and its attempts are those of the node. */
+static const struct task *
+use_up(struct plan_world *world, int attempts)
+{
+	const struct task *t;
+
+	floor_world_wait(&world->world.floor, is_refused, world);
+	plan_world_settle(world);
+	plan_world_is(world, "goal_a", "active; T1.1 blocked; ");
+	t = world->world.core->state.tasks[0];
+	ck_assert_str_eq(t->id, "t1");
+	ck_assert_int_eq(t->attempts, attempts);
+	ck_assert_int_eq(t->ask, ASK_FAILURE);
+	ck_assert_int_eq(
+	    plan_world_node(world, "goal_a", "T1.1")->attempts, attempts);
+	auto_world_filed(&world->world, "");
+	return t;
+}
+
+START_TEST(a_task_whose_attempts_are_used_up_waits_for_a_person)
 {
 	struct plan_world world;
 	const struct plan_node *node;
 
-	plan_world_begin(&world, "max_retries = 1\n", "max_attempts = 1\n");
+	plan_world_begin(&world, NULL, "max_attempts = 2\n");
 	plan_world_live(&world);
 	plan_world_goal(&world, "goal_a", 1);
-	auto_world_turn(&world.world, 1);
-	floor_world_wait(&world.world.floor, is_refused, &world);
-	plan_world_is(&world, "goal_a", "active; T1.1 blocked; ");
+	use_up(&world, 2);
 	node = plan_world_node(&world, "goal_a", "T1.1");
-	ck_assert_int_eq(node->attempts, 2);
 	ck_assert_ptr_nonnull(strstr(node->blocked_reason, "refused"));
-	ck_assert_ptr_null(node->assignment);
-	plan_world_work_all(&world);
-	auto_world_filed(&world.world, "t1 failed; t2 failed; ");
-	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 1);
-	/* It is not told again by the next daemon. */
+	ck_assert_int_eq(node->assignment->status, ASSIGNMENT_BLOCKED);
+	/* The next daemon knows it. */
 	plan_world_reopen(&world);
 	plan_world_live(&world);
+	floor_world_settle(&world.world.floor);
+	plan_world_is(&world, "goal_a", "active; T1.1 blocked; ");
+	ck_assert(is_parked(&world));
+	plan_world_must(&world, "overseer.work.update",
+	    "{\"goal\": \"goal_a\", \"node\": \"T1.1\", \"status\": "
+	    "\"queued\", \"reason\": \"use tabs\"}");
 	plan_world_work_all(&world);
-	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 1);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
+	auto_world_filed(&world.world, "t1 landed; ");
+	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 0);
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_resumed_task_unblocks_its_node_and_has_its_attempts_again)
+{
+	struct plan_world world;
+
+	plan_world_begin(&world, NULL, "max_attempts = 2\n");
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	use_up(&world, 2);
+	plan_world_must(&world, "auto.resume", "{\"worker\": \"t1\"}");
+	use_up(&world, 4);
+	plan_world_must(&world, "auto.resume", "{\"worker\": \"t1\"}");
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
+	auto_world_filed(&world.world, "t1 landed; ");
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(another_worker_tries_it_once_more_where_the_goal_says_so)
+{
+	struct plan_world world;
+	const struct task *t;
+
+	plan_world_begin(&world, NULL, "max_attempts = 1\n");
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	plan_world_plan(&world, "goal_a")->goal->recovery_policy =
+	    RECOVERY_REASSIGN;
+	t = use_up(&world, 2);
+	ck_assert_str_eq(t->avoid, "auto-1");
 	plan_world_end(&world);
 }
 END_TEST
@@ -138,7 +214,7 @@ is_only_said(void *arg)
 	struct plan_world *world = arg;
 	struct agent *agent = auto_world_agent(&world->world);
 
-	if (has_told(world))
+	if (is_parked(world))
 		return true;
 	if (agent->op == NULL && agent->worker->session.busy &&
 	    agent->worker->status != WORKER_STARTING)
@@ -149,22 +225,19 @@ is_only_said(void *arg)
 START_TEST(a_task_without_a_change_does_not_finish_its_node)
 {
 	struct plan_world world;
-	const struct plan_node *node;
+	const struct task *task;
 
-	plan_world_begin(
-	    &world, "max_retries = 1\n", "require_commit = false\n");
+	plan_world_begin(&world, NULL, "require_commit = false\n");
 	plan_world_live(&world);
 	plan_world_goal(&world, "goal_a", 1);
 	auto_world_turn(&world.world, 1);
 	floor_world_wait(&world.world.floor, is_only_said, &world);
+	plan_world_settle(&world);
+	task = world.world.core->state.tasks[0];
+	ck_assert_int_eq(task->ask, ASK_FAILURE);
+	ck_assert_str_eq(
+	    task->reason, "it ended without a change: It is done.");
 	plan_world_is(&world, "goal_a", "active; T1.1 blocked; ");
-	node = plan_world_node(&world, "goal_a", "T1.1");
-	ck_assert_int_eq(node->attempts, 2);
-	ck_assert_ptr_nonnull(
-	    strstr(node->blocked_reason, "llmc work done goal_a/T1.1"));
-	ck_assert_ptr_nonnull(strstr(node->blocked_reason, "It is done."));
-	plan_world_work_all(&world);
-	auto_world_filed(&world.world, "t1 failed; t2 failed; ");
 	plan_world_end(&world);
 }
 END_TEST
@@ -201,7 +274,7 @@ START_TEST(an_empty_commit_is_no_change)
 	struct plan_world world;
 	struct agent *agent;
 
-	plan_world_begin(&world, "max_retries = 0\n", NULL);
+	plan_world_begin(&world, NULL, "max_attempts = 1\n");
 	plan_world_live(&world);
 	plan_world_goal(&world, "goal_a", 1);
 	agent = auto_world_turn(&world.world, 1);
@@ -209,6 +282,7 @@ START_TEST(an_empty_commit_is_no_change)
 	    "git commit -q --allow-empty -m 'nothing'");
 	fake_session_turn_ends(agent->session, "Done.");
 	floor_world_wait(&world.world.floor, is_refused, &world);
+	plan_world_settle(&world);
 	plan_world_is(&world, "goal_a", "active; T1.1 blocked; ");
 	plan_world_end(&world);
 }
@@ -397,6 +471,12 @@ START_TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_begun_task)
 }
 END_TEST
 
+static bool
+is_asking(void *arg)
+{
+	return is_parked(arg);
+}
+
 START_TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_question)
 {
 	struct plan_world world;
@@ -407,7 +487,7 @@ START_TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_question)
 	plan_world_goal(&world, "goal_a", 1);
 	agent = auto_world_turn(&world.world, 1);
 	fake_session_turn_ends(agent->session, "Tabs or spaces?");
-	floor_world_wait(&world.world.floor, has_told, &world);
+	floor_world_wait(&world.world.floor, is_asking, &world);
 	world.world.mode->until_empty = true;
 	move_goal(&world, GOAL_PAUSED);
 	floor_world_wait_stopped(&world.world.floor);
@@ -471,8 +551,11 @@ unit_suite(void)
 
 	unit_case(suite, "goals",
 	    (const TTest *const[]){ a_goal_is_completed_node_by_node,
+		a_task_runs_with_the_card_that_its_plan_names,
 		auto_workers_that_are_not_allowed_get_no_node,
-		a_node_whose_task_fails_is_tried_again_and_then_a_person_is_told,
+		a_task_whose_attempts_are_used_up_waits_for_a_person,
+		a_resumed_task_unblocks_its_node_and_has_its_attempts_again,
+		another_worker_tries_it_once_more_where_the_goal_says_so,
 		a_revert_opens_a_node_again_also_of_a_goal_that_was_completed,
 		while_a_goal_is_paused_turns_finish_and_nothing_begins,
 		a_task_of_a_paused_goal_that_waits_is_taken_back,

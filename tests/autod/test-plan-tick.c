@@ -169,21 +169,15 @@ static const char divided[] =
     "\"T1.1\",\"acceptance\":[\"x\"],\"subtasks\":[{\"id\":\"S1\","
     "\"name\":\"n\",\"acceptance\":[\"x\"]}]}]}]}\nE\n";
 
-static const char advised[] =
-    "echo x >>.llmc/asked\ncat >.llmc/question\n"
-    "echo '{\"actions\":[{\"type\":\"reassign\"}]}'\n";
-
 static const char said[] = "{\"type\":\"assistant\",\"message\":{\"content\":"
 			   "\"I am thinking about cups.\"}}\n";
 
 /* A worker has T1.1, and makes no progress; the planner is this script. */
 static void
-stall_with_planner(
-    struct plan_world *world, const char *settings, const char *script)
+stall_with_planner(struct plan_world *world, const char *script)
 {
 	cleanup_free char *plan =
-	    xasprintf("%s[planner]\ncommand = \"sh .llmc/planner.sh\"\n%s",
-		fast, settings);
+	    xasprintf("%s[planner]\ncommand = \"sh .llmc/planner.sh\"\n", fast);
 	cleanup_free char *path = NULL, *transcript = NULL;
 	struct agent *agent;
 
@@ -206,44 +200,11 @@ START_TEST(a_node_that_is_too_large_is_divided_by_the_planner)
 {
 	struct plan_world world;
 
-	stall_with_planner(&world, "", divided);
+	stall_with_planner(&world, divided);
 	assignment(&world)->recovery_policy = RECOVERY_REPLAN;
 	plan_world_work_all(&world);
 	plan_world_is(&world, "goal_a", "completed; S1 done; ");
 	auto_world_filed(&world.world, "t1 aborted; t2 landed; ");
-	plan_world_end(&world);
-}
-END_TEST
-
-START_TEST(the_planner_is_asked_once_before_a_person_is_told)
-{
-	struct plan_world world;
-
-	stall_with_planner(&world, "", advised);
-	plan_world_work_all(&world);
-	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
-	auto_world_filed(&world.world, "t1 aborted; t2 landed; ");
-	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 0);
-	ck_assert_str_eq(
-	    floor_world_sh(&world.world.floor, "wc -l <.llmc/asked"), "1");
-	ck_assert_str_eq(floor_world_sh(&world.world.floor,
-			     "grep -c 'about cups' .llmc/question"),
-	    "1");
-	plan_world_end(&world);
-}
-END_TEST
-
-START_TEST(a_person_is_told_after_the_deadline_of_a_planner_that_hangs)
-{
-	struct plan_world world;
-
-	stall_with_planner(&world, "timeout = \"250ms\"\n",
-	    "echo x >>.llmc/asked\nexec tail -f /dev/null\n");
-	floor_world_wait(&world.world.floor, is_told, &world);
-	plan_world_settle(&world);
-	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 1);
-	ck_assert_str_eq(
-	    floor_world_sh(&world.world.floor, "wc -l <.llmc/asked"), "1");
 	plan_world_end(&world);
 }
 END_TEST
@@ -277,37 +238,6 @@ START_TEST(a_dry_run_changes_nothing)
 	plan_tick_now(world.floor, "test", true, NULL, NULL);
 	ck_assert_uint_eq(assignment(&world)->dispatch_count, 1);
 	ck_assert(persist_is_idle(world.world.core));
-	plan_world_end(&world);
-}
-END_TEST
-
-/* --- questions --------------------------------------------------------- */
-
-START_TEST(a_question_goes_to_a_person_and_the_answer_to_the_worker)
-{
-	struct plan_world world;
-	struct agent *agent;
-
-	plan_world_begin(&world, fast, NULL);
-	plan_world_live(&world);
-	plan_world_goal(&world, "goal_a", 1);
-	agent = auto_world_turn(&world.world, 1);
-	fake_session_is_quiet(agent->session, HOUR_MS);
-	fake_session_turn_ends(
-	    agent->session, "I looked.\n\nShall I use tabs or spaces?");
-	floor_world_wait(&world.world.floor, is_told, &world);
-	ck_assert_int_eq(fake_session_prompts(agent->session), 1);
-	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
-	ck_assert_str_eq(
-	    plan_world_node(&world, "goal_a", "T1.1")->blocked_reason,
-	    "Shall I use tabs or spaces?");
-	ck_assert_ptr_null(floor_world_answer(&world.world.floor,
-	    floor_world_call(&world.world.floor, "worker.message", "auto-1",
-		", \"text\": \"Tabs.\"")));
-	auto_world_turn(&world.world, 2);
-	plan_world_work_all(&world);
-	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
-	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 1);
 	plan_world_end(&world);
 }
 END_TEST
@@ -403,112 +333,6 @@ START_TEST(what_is_busy_is_recorded_and_asked_later)
 }
 END_TEST
 
-/* --- a person ---------------------------------------------------------- */
-
-struct telling {
-	struct plan_world *world;
-	int left; /* passes since it was decided */
-};
-
-static bool
-is_time_to_die(void *arg)
-{
-	struct telling *telling = arg;
-	const struct plan_assignment *a = assignment(telling->world);
-
-	return a->escalated && telling->left-- <= 0;
-}
-
-/* What the store does not know, the worker asks again. */
-static bool
-asks_until_told(void *arg)
-{
-	struct plan_world *world = arg;
-	struct agent *agent = auto_world_agent(&world->world);
-	const struct plan_dispatch *d = plan_assignment_last(assignment(world));
-
-	if (d->mode != DISPATCH_ESCALATE && agent->op == NULL &&
-	    agent->worker->session.busy &&
-	    agent->worker->status == WORKER_WORKING)
-		fake_session_turn_ends(agent->session, "Tabs or spaces?");
-	return access(getenv("TOLD"), F_OK) == 0;
-}
-
-/* Asks in its turn; the world goes on until a person is told. */
-static void
-begin_asking(struct plan_world *world)
-{
-	cleanup_free char *settings = xasprintf(
-	    "%s[people]\nnotify_on = [\"goal\"]\nnotify_command = "
-	    "\"cat >>$TOLD.part; mv $TOLD.part $TOLD; echo x >>$TOLD.all\"\n",
-	    fast);
-	struct agent *agent;
-
-	setenv("TOLD", unit_path("told"), 1);
-	plan_world_begin(world, settings, NULL);
-	plan_world_live(world);
-	plan_world_goal(world, "goal_a", 1);
-	agent = auto_world_turn(&world->world, 1);
-	fake_session_turn_ends(agent->session, "Tabs or spaces?");
-}
-
-static void
-end_told_once(struct plan_world *world)
-{
-	cleanup_buf struct buf all = BUF_INIT;
-
-	plan_world_settle(world);
-	ck_assert_int_eq(plan_world_events(world, "assignment.escalated"), 1);
-	plan_world_end(world); /* and the commands have ended */
-	ck_assert_int_eq(file_read(unit_path("told.all"), 100, &all, NULL), 0);
-	ck_assert_str_eq(all.data, "x\n");
-}
-
-/* _i passes after the decision: before it is stored, stored but not told,
- * told. */
-START_TEST(a_person_is_told_once_whenever_the_daemon_is_killed)
-{
-	struct plan_world world;
-	struct telling telling = { &world, _i };
-
-	begin_asking(&world);
-	floor_world_wait_closely(&world.world.floor, is_time_to_die, &telling);
-	plan_world_reopen(&world);
-	plan_world_live(&world);
-	floor_world_wait(&world.world.floor, asks_until_told, &world);
-	end_told_once(&world);
-}
-END_TEST
-
-static bool
-is_accepted(void *arg)
-{
-	struct plan_world *world = arg;
-
-	return world->floor->state == PLAN_OPEN &&
-	    assignment(world)->dispatches[1].result == DISPATCH_ACCEPTED;
-}
-
-/* The daemon died after it told the person, and before it stored that. */
-START_TEST(a_person_who_was_told_is_not_told_again)
-{
-	struct plan_world world;
-
-	begin_asking(&world);
-	floor_world_wait(&world.world.floor, asks_until_told, &world);
-	plan_world_settle(&world);
-	ck_assert(is_accepted(&world));
-	assignment(&world)->dispatches[1].result = DISPATCH_PENDING;
-	plan_book_record(
-	    world.floor, BOOK_ASSIGNMENT, "goal_a", assignment(&world)->id);
-	plan_world_settle(&world);
-	plan_world_reopen(&world);
-	plan_world_live(&world);
-	floor_world_wait(&world.world.floor, is_accepted, &world);
-	end_told_once(&world);
-}
-END_TEST
-
 Suite *
 unit_suite(void)
 {
@@ -521,15 +345,9 @@ unit_suite(void)
 		a_worker_that_takes_no_message_is_given_up_after_the_retries,
 		a_fresh_worker_gets_a_node_that_is_reassigned,
 		a_node_that_is_too_large_is_divided_by_the_planner,
-		a_person_is_told_after_the_deadline_of_a_planner_that_hangs,
-		the_planner_is_asked_once_before_a_person_is_told,
 		a_tick_that_is_off_leaves_no_record, a_dry_run_changes_nothing,
-		a_question_goes_to_a_person_and_the_answer_to_the_worker,
 		an_update_is_kept_with_the_result,
 		a_worker_in_its_turn_gets_no_message_from_the_tick,
-		what_is_busy_is_recorded_and_asked_later,
-		a_person_who_was_told_is_not_told_again, NULL });
-	unit_rows(
-	    suite, a_person_is_told_once_whenever_the_daemon_is_killed, 10);
+		what_is_busy_is_recorded_and_asked_later, NULL });
 	return suite;
 }

@@ -13,13 +13,13 @@
 #include "file.h"
 #include "json.h"
 #include "mem.h"
+#include "outcome.h"
 #include "plan-edit.h"
 #include "plan-book.h"
 #include "plan-floor.h"
 #include "plan-tick.h"
 #include "plan-world.h"
 #include "planner.h"
-#include "stall-diagnosis.h"
 #include "stall-sample.h"
 #include "strv.h"
 #include "unit.h"
@@ -57,7 +57,7 @@ begin(struct plan_world *world, const char *settings, const char *script)
 	    script);
 	cleanup_free char *path = NULL;
 
-	plan_world_begin(world, plan, NULL);
+	plan_world_begin(world, plan, "max_attempts = 1\n");
 	path = workspace_path(&world->world.floor.workspace, "planner.sh");
 	ck_assert_int_eq(file_replace(path, text, strlen(text), 0600, NULL), 0);
 	plan_world_live(world);
@@ -351,7 +351,6 @@ END_TEST
 
 struct answer {
 	struct plan *next;
-	char *words;
 	bool told;
 	struct err err;
 };
@@ -365,21 +364,6 @@ on_replanned(struct plan *next, const struct err *err, void *arg)
 	answer->next = next;
 	if (err != NULL)
 		answer->err = *err;
-}
-
-static void
-on_diagnosed(
-    const struct stall_diagnosis *diagnosis, const struct err *err, void *arg)
-{
-	struct answer *answer = arg;
-
-	answer->told = true;
-	if (err != NULL)
-		answer->err = *err;
-	else
-		answer->words = xasprintf("%s: %s",
-		    stall_advice_name(diagnosis->actions[0].type),
-		    diagnosis->actions[0].text);
 }
 
 static bool
@@ -421,7 +405,7 @@ START_TEST(a_node_is_divided_and_what_has_begun_stays)
 	ck_assert_ptr_nonnull(strstr(prompt(&world, 1), "it is too large"));
 	ck_assert_ptr_nonnull(strstr(prompt(&world, 2), "T1.1 has started"));
 	ck_assert_int_eq(planner_apply(world.floor->planner, answer.next,
-			     "it is too large", &err),
+			     "T1.2", "it is too large", &err),
 	    0);
 	plan_free(answer.next);
 	node = plan_world_node(&world, "goal_a", "T1.1");
@@ -541,50 +525,114 @@ START_TEST(a_plan_that_has_begun_is_not_made_again)
 }
 END_TEST
 
-/* It would be tried again as it is, without end. */
-START_TEST(an_answer_that_does_not_divide_the_node_is_refused)
+/* It would fail again. */
+START_TEST(an_answer_that_does_not_change_the_node_is_refused)
 {
 	struct plan_world world;
 	struct answer answer = { 0 };
+	struct plan_node *node;
 	struct err err = { 0 };
 
 	begin(&world, "max_repair_attempts = 1\n",
 	    PRINT(PHASE(TASK("T1.1") "," TASK("T1.2"))));
 	plan_world_goal(&world, "goal_a", 2);
+	node = plan_world_node(&world, "goal_a", "T1.2");
+	xstrset(&node->name, "Task");
+	strv_clear(&node->depends_on);
+	strv_add(&node->acceptance, "it works");
 	ck_assert_int_eq(planner_replan(world.floor->planner, "goal_a", "T1.2",
 			     "it is too large", on_replanned, &answer, &err),
 	    0);
 	floor_world_wait(&world.world.floor, is_told, &answer);
 	ck_assert_ptr_null(answer.next);
 	ck_assert_int_eq(runs(&world), 2);
-	ck_assert_ptr_nonnull(
-	    strstr(prompt(&world, 2), "T1.2 is still one node"));
+	ck_assert_ptr_nonnull(strstr(prompt(&world, 2), "T1.2 is as it was"));
 	plan_world_end(&world);
 }
 END_TEST
 
-START_TEST(a_stall_is_diagnosed)
+/* The attempt fails, and so the planner is asked. */
+static bool
+fails_until_asked(void *arg)
+{
+	struct plan_world *world = arg;
+	struct agent *agent = auto_world_agent(&world->world);
+
+	if (is_asked(world))
+		return true;
+	if (agent->op == NULL && agent->worker->session.busy &&
+	    agent->worker->status != WORKER_STARTING)
+		outcome_attempt_failed(
+		    world->world.mode, agent, "the check failed");
+	return false;
+}
+
+/* T1.1 is to be planned anew when it has failed, and has. */
+static void
+fail_task(struct plan_world *world)
+{
+	plan_world_goal(world, "goal_a", 1);
+	plan_world_plan(world, "goal_a")->goal->recovery_policy =
+	    RECOVERY_REPLAN;
+	plan_book_record(world->floor, BOOK_GOAL, "goal_a", "goal_a");
+	auto_world_turn(&world->world, 1);
+	floor_world_wait(&world->world.floor, fails_until_asked, world);
+	plan_world_settle(world);
+	auto_world_filed(&world->world, "t1 failed; ");
+}
+
+static bool
+is_completed(void *arg)
+{
+	const struct plan *plan = plan_world_plan(arg, "goal_a");
+
+	return plan != NULL && plan->goal->status == GOAL_COMPLETED;
+}
+
+START_TEST(a_task_that_failed_is_planned_anew_whenever_the_daemon_dies)
 {
 	struct plan_world world;
-	struct answer answer = { 0 };
-	struct err err = { 0 };
-	const struct stall_message message = { .role = STALL_ASSISTANT,
-		.text = "I am thinking about cups" };
+	const struct plan *plan;
 
 	begin(&world, "",
-	    "if [ $n = 1 ]; then\necho '{}'\nelse\n" PRINT(
-		"{\"actions\":[{\"type\":\"nudge\",\"message\":\"Go "
-		"on\"}]}") "fi\n");
-	plan_world_goal(&world, "goal_a", 2);
-	ck_assert_int_eq(
-	    planner_diagnose(world.floor->planner, "goal_a", "T1.2", "silence",
-		&message, 1, on_diagnosed, &answer, &err),
-	    0);
-	floor_world_wait(&world.world.floor, is_told, &answer);
-	ck_assert_msg(answer.words != NULL, "%s", answer.err.msg);
-	ck_assert_str_eq(answer.words, "nudge: Go on");
-	ck_assert_ptr_nonnull(strstr(prompt(&world, 2), "about cups"));
-	free(answer.words);
+	    "until [ -e .llmc/go ]; do sleep 0.05; done\n" PRINT(
+		PHASE("{\"id\":\"T1.1\",\"name\":\"Task\",\"acceptance\":"
+		      "[\"x\"],\"subtasks\":[{\"id\":\"S1\",\"name\":"
+		      "\"n\",\"acceptance\":[\"x\"]}]}")));
+	fail_task(&world);
+	plan_world_is(&world, "goal_a", "active; T1.1 in_progress; ");
+	ck_assert_ptr_nonnull(strstr(prompt(&world, 1), "the check failed"));
+	plan_world_reopen(&world);
+	plan_world_live(&world);
+	floor_world_sh(&world.world.floor, "touch .llmc/go");
+	plan_world_work(&world, is_completed, &world);
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; S1 done; ");
+	ck_assert_int_eq(runs(&world), 2);
+	auto_world_filed(&world.world, "t1 failed; t2 landed; ");
+	plan = plan_world_plan(&world, "goal_a");
+	ck_assert_str_eq(
+	    plan->goal->revisions[plan->goal->revision_count - 1].what,
+	    "replanned: added S1; changed T1.1 (name, acceptance)");
+	ck_assert_ptr_null(plan_find(plan, "T1.1")->replan_why);
+	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 0);
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_task_that_cannot_be_planned_anew_is_for_a_person)
+{
+	struct plan_world world;
+	const struct plan_node *node;
+
+	begin(&world, "", "exit 3\n");
+	fail_task(&world);
+	wait_told(&world, "assignment.escalated");
+	plan_world_is(&world, "goal_a", "active; T1.1 blocked; ");
+	node = plan_world_node(&world, "goal_a", "T1.1");
+	ck_assert_ptr_nonnull(
+	    strstr(node->blocked_reason, "The planner could not"));
+	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 1);
 	plan_world_end(&world);
 }
 END_TEST
@@ -612,7 +660,8 @@ unit_suite(void)
 		a_planner_that_hangs_holds_a_stalled_node_until_its_deadline,
 		a_stalled_node_stays_as_it_is_without_a_valid_plan,
 		a_plan_that_has_begun_is_not_made_again,
-		an_answer_that_does_not_divide_the_node_is_refused,
-		a_stall_is_diagnosed, NULL });
+		an_answer_that_does_not_change_the_node_is_refused,
+		a_task_that_failed_is_planned_anew_whenever_the_daemon_dies,
+		a_task_that_cannot_be_planned_anew_is_for_a_person, NULL });
 	return suite;
 }

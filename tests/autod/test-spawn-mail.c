@@ -8,9 +8,9 @@
 #include "json.h"
 #include "mail-world.h"
 #include "mem.h"
-#include "spawn-mail.h"
+#include "team-private.h"
+#include "task-run.h"
 #include "task.h"
-#include "team-floor.h"
 #include "unit.h"
 
 #define ASK                                                \
@@ -41,7 +41,7 @@ START_TEST(answer_that_is_too_long_is_sent_with_fewer_words)
 	struct mail_world w;
 	cleanup_json struct json_object *body = json_object_new_object();
 	struct json_object *list = json_object_new_array(), *mail;
-	cleanup_free char *id = spawn_mail_answer_id("req_1");
+	cleanup_free char *id = mail_id(ACTOR_OVERSEER, "req_1");
 	char words[6000];
 
 	memset(words, 'x', sizeof words);

@@ -11,7 +11,7 @@
 #include "mem.h"
 #include "records.h"
 #include "run-dir.h"
-#include "team-floor.h"
+#include "team-private.h"
 #include "team-request.h"
 #include "family-world.h"
 #include "unit.h"

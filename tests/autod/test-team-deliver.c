@@ -21,10 +21,7 @@
 #include "run-dir.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-deliver.h"
-#include "team-floor.h"
-#include "team-mail.h"
-#include "team-post.h"
+#include "team-private.h"
 #include "mail-world.h"
 #include "unit.h"
 

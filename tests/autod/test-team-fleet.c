@@ -25,9 +25,9 @@ static const struct {
 	    "You are at depth 1 of at most 3." },
 	/* Nobody can be started. */
 	{ "[agents.coder]\ndescription = \"Writes code\"\n", false, NULL },
-	{ CARD "[team]\nmax_depth = 1\n", false,
-	    "You are at depth 1 of at most 1, so you cannot ask" },
+	{ CARD "[team]\nmax_depth = 1\n", false, NULL },
 	{ CARD "[team]\nmax_concurrent = 0\n", false, NULL },
+	{ CARD "[team]\nenabled = false\n", false, NULL },
 };
 
 START_TEST(who_may_start_agents_reads_which_there_are)
@@ -45,9 +45,13 @@ START_TEST(who_may_start_agents_reads_which_there_are)
 	ck_assert_msg((strstr(prompt, "\n- coder: Writes code\n") != NULL) ==
 		cases[_i].told,
 	    "%s", prompt);
+	ck_assert_int_eq(
+	    strstr(prompt, "agents named below") != NULL, cases[_i].told);
 	ck_assert_msg(cases[_i].depth == NULL ?
-		strstr(prompt, "at depth") == NULL :
-		strstr(prompt, cases[_i].depth) != NULL,
+		strstr(prompt, "agent_spawn") == NULL :
+		strstr(prompt, cases[_i].depth) != NULL &&
+		    strstr(prompt, "your own subagents are cheaper") != NULL &&
+		    strstr(prompt, "one message with its outcome") != NULL,
 	    "%s", prompt);
 	team_world_end(&w);
 }

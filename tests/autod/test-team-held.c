@@ -20,9 +20,7 @@
 #include "persist.h"
 #include "plan-floor.h"
 #include "task-run.h"
-#include "team-family.h"
-#include "team-floor.h"
-#include "team-wait.h"
+#include "team-private.h"
 #include "family-world.h"
 #include "unit.h"
 
@@ -257,7 +255,6 @@ begin_asking(struct family_world *world, const char *run)
 	wait_for_others(world);
 	fake_session_turn_ends(
 	    family_world_turn(world, "t2")->session, "Tabs or spaces?");
-	family_world_wait(world, "team-1", WORKER_PAUSED);
 	told(world, "agent.paused:t2");
 	wait_for_others(world);
 }
@@ -272,7 +269,8 @@ START_TEST(a_run_until_empty_ends_although_one_of_the_team_is_parked)
 	family_world_spawn(&world, "t1", "S1", "");
 	agent = family_world_turn(&world, "t2");
 	wait_for_others(&world);
-	op_park_task(world.world->mode, agent, "stopped by oversight: x");
+	op_park_task(
+	    world.world->mode, agent, ASK_FAILURE, "stopped by oversight: x");
 	told(&world, "agent.paused:t2");
 	wait_for_others(&world);
 	world.world->mode->until_empty = true;
@@ -285,7 +283,7 @@ END_TEST
 
 /* --- time and money ------------------------------------------------------ */
 
-START_TEST(the_time_of_one_that_is_paused_runs_out_too)
+START_TEST(the_time_of_one_that_is_parked_runs_out_too)
 {
 	struct family_world world;
 	struct task *filed;
@@ -302,24 +300,6 @@ START_TEST(the_time_of_one_that_is_paused_runs_out_too)
 }
 END_TEST
 
-START_TEST(and_that_of_one_over_its_budget)
-{
-	struct family_world world;
-	struct task *t;
-
-	begin_asking(&world, ", \"timeout_s\": 3000");
-	t = task(&world, "t2");
-	outcome_clear_worker(fleet_find(world.world->floor.fleet, "team-1"));
-	ck_assert_int_eq(task_park(t, NULL, "too dear", t->assigned_ms), 0);
-	told(&world, "too dear");
-	wait_for_others(&world);
-	task(&world, "t2")->assigned_ms -= 3000000;
-	settle(&world);
-	told(&world, "timeout: ");
-	family_world_end(&world);
-}
-END_TEST
-
 START_TEST(nobody_goes_on_while_all_are_paused)
 {
 	struct family_world world;
@@ -330,11 +310,11 @@ START_TEST(nobody_goes_on_while_all_are_paused)
 	wait_for_others(&world);
 	xstrset(&core->state.paused, "the budget of the day is spent");
 	plan_world_must(&world.plan, losses[0].method, losses[0].params);
-	team_wait_look(world.floor);
+	team_floor_changed(world.floor);
 	floor_world_settle(&world.world->floor);
 	ck_assert_int_eq(worker(&world, "auto-1")->status, WORKER_WAITING);
 	xstrset(&core->state.paused, NULL);
-	team_wait_look(world.floor);
+	team_floor_changed(world.floor);
 	told(&world, losses[0].why);
 	family_world_end(&world);
 }
@@ -436,8 +416,7 @@ unit_suite(void)
 		a_run_until_empty_ends_although_one_of_the_team_is_parked,
 		NULL });
 	unit_case(suite, "limits",
-	    (const TTest *const[]){ the_time_of_one_that_is_paused_runs_out_too,
-		and_that_of_one_over_its_budget,
+	    (const TTest *const[]){ the_time_of_one_that_is_parked_runs_out_too,
 		nobody_goes_on_while_all_are_paused, NULL });
 	unit_case(suite, "results",
 	    (const TTest *const[]){

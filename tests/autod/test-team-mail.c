@@ -22,10 +22,7 @@
 #include "task-run.h"
 #include "task.h"
 #include "records.h"
-#include "team-deliver.h"
-#include "team-floor.h"
-#include "team-mail.h"
-#include "team-post.h"
+#include "team-private.h"
 #include "mail-world.h"
 #include "unit.h"
 
@@ -49,7 +46,8 @@ START_TEST(agents_write_to_those_they_work_with_and_to_nobody_else)
 	mail_world_refuses(&w, "t1", "mail_send",
 	    MAIL("actor:task:t99", "2", ""), API_E_NOT_FOUND,
 	    "there is no actor:task:t99");
-	mail_world_must(&w, "t1", "mail_send", MAIL("overseer", "3", ""));
+	mail_world_refuses(&w, "t1", "mail_send", MAIL("overseer", "3", ""),
+	    API_E_NOT_FOUND, "there is no overseer");
 	mail_world_must(&w, "t1", "mail_send", MAIL("person", "4", ""));
 	mail_world_child(&w);
 	mail_world_must(
@@ -208,7 +206,7 @@ START_TEST(without_goals_there_is_no_mail)
 	struct team_floor *team;
 	struct floor_call *call;
 
-	auto_world_begin(&world, NULL);
+	auto_world_begin(&world, "[plan]\nenabled = false\n");
 	plan = plan_floor_new(world.mode);
 	team = team_floor_new(plan);
 	auto_world_live(&world);
@@ -307,7 +305,7 @@ START_TEST(people_read_and_confirm_what_is_sent_to_them)
 	mail_world_child(&w);
 	id = mail_world_send(&w, "t1", MAIL("person", "1", ACK));
 	other = mail_world_send(&w, "t2", MAIL("parent", "2", ACK));
-	free(mail_world_send(&w, "t1", MAIL("overseer", "3", "")));
+	free(mail_world_send(&w, "t1", MAIL("parent", "3", "")));
 	list = mail_world_person(&w, "mail.inbox", "{}");
 	ck_assert_uint_eq(json_object_array_length(list), 2);
 	list = mail_world_person(&w, "mail.inbox", "{\"all\":true}");

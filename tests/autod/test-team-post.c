@@ -16,9 +16,7 @@
 #include "task-run.h"
 #include "task.h"
 #include "records.h"
-#include "team-floor.h"
-#include "team-mail.h"
-#include "team-post.h"
+#include "team-private.h"
 #include "unit.h"
 
 #define SECRET "ghp_0123456789abcdefghijABCDEFGHIJ012345"
@@ -136,7 +134,7 @@ letter(const char *to, int call)
 START_TEST(agent_sends_so_much_in_a_minute_whenever_the_daemon_dies)
 {
 	struct mail_world w;
-	cleanup_free char *more = letter("overseer", MAIL_RATE_MAX);
+	cleanup_free char *more = letter("person", MAIL_RATE_MAX);
 	cleanup_free char *first = letter("parent", 0);
 
 	mail_world_begin_two(&w);
@@ -204,9 +202,9 @@ START_TEST(mail_of_the_daemon_is_never_refused_for_want_of_room)
 	struct json_object *answer;
 
 	mail_world_begin_two(&w);
-	fill(&w, ACTOR_OVERSEER, MAIL_UNREAD_MAX);
+	fill(&w, ACTOR_PERSON, MAIL_UNREAD_MAX);
 	fill(&w, "actor:task:t1", MAIL_UNREAD_MAX);
-	mail_world_refuses(&w, "t1", "mail_send", MAIL("overseer", "1", ""),
+	mail_world_refuses(&w, "t1", "mail_send", MAIL("person", "1", ""),
 	    API_FAILED, "no more is taken");
 	mail_world_must(&w, "t1", "plan_review_needed",
 	    "{\"reason\":\"too small\",\"call\":\"2\"}");

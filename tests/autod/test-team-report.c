@@ -261,7 +261,7 @@ START_TEST(an_attempt_begins_without_the_reports_of_the_last_one)
 	    &w, "auto-1", "report_progress", "{\"phase\": \"one\"}"));
 	ck_assert_ptr_null(team_world_tool(
 	    &w, "auto-1", "report_completion", "{\"summary\": \"x\"}"));
-	task->run->completion_report = true;
+	task->run->report_only = true;
 	task->run->progress_reporting = true;
 	outcome_worker_lost(w.world.mode, agent, "no reason");
 	outcome_clear_worker(agent);

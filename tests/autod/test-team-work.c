@@ -86,7 +86,7 @@ START_TEST(who_asked_waits_is_rebased_and_gets_the_results)
 	    &world, family_world_turn(&world, "t2"), "b.txt");
 	agent = family_world_turn(&world, "t1");
 	has(fake_session_prompt(agent->session), "agent.completed:");
-	has(fake_session_prompt(agent->session), "result.ready:t2");
+	has(fake_session_prompt(agent->session), "\"task_id\": \"t2\"");
 	has(fake_session_prompt(agent->session), "\"outcome\": \"landed\"");
 	ck_assert_str_eq(files(&world), "a.txt b.txt ");
 	finish(&world, "completed; T1.1 done; S1 done; ");
@@ -166,7 +166,7 @@ START_TEST(it_waits_on_until_all_have_ended)
 	family_world_turn_ends(
 	    &world, family_world_turn(&world, "t2"), "c.txt");
 	has(fake_session_prompt(family_world_turn(&world, "t1")->session),
-	    "result.ready:t2");
+	    "\"task_id\": \"t2\"");
 	ck_assert_str_eq(files(&world), "a.txt b.txt c.txt ");
 	finish(&world, "completed; T1.1 done; S1 done; S2 done; ");
 	family_world_end(&world);
@@ -212,7 +212,7 @@ START_TEST(a_daemon_that_dies_changes_nothing)
 	family_world_wait(&world, "team-1", WORKER_ACCEPTING);
 	family_world_die(&world);
 	agent = family_world_turn(&world, "t1");
-	has(fake_session_prompt(agent->session), "result.ready:t2");
+	has(fake_session_prompt(agent->session), "\"task_id\": \"t2\"");
 	family_world_die(&world);
 	ck_assert_str_eq(files(&world), "a.txt b.txt ");
 	finish(&world, "completed; T1.1 done; S1 done; ");
@@ -242,7 +242,7 @@ START_TEST(a_person_may_pause_it_and_talk_to_it)
 	    &world.world->floor, "auto.resume", "{\"worker\": \"auto-1\"}");
 	ck_assert_ptr_null(floor_world_answer(&world.world->floor, call));
 	agent = family_world_turn(&world, "t1");
-	has(fake_session_prompt(agent->session), "result.ready:t2");
+	has(fake_session_prompt(agent->session), "\"task_id\": \"t2\"");
 	ck_assert_str_eq(files(&world), "a.txt b.txt ");
 	finish(&world, "completed; T1.1 done; S1 done; ");
 	family_world_end(&world);

@@ -65,7 +65,7 @@ stuck(const struct watched *w)
 static void
 judge(struct watched *w, struct iteration *it)
 {
-	struct intervene_policy policy = { 0 };
+	struct progress_policy policy = { 0 };
 
 	watched_begin(w, "auto-1", it);
 	watched_judge(w, "auto-1", &policy);
@@ -76,16 +76,16 @@ deliver_all(struct watched *w)
 {
 	enum detection_type type;
 
-	while (watched_due(w, &type) != INTERVENTION_NONE) {
+	while (watched_due(w, &type) != STEP_NONE) {
 		struct detection d;
 
 		behaviour_describe(w->behaviour, type, &d);
-		watched_delivered(w, "auto-1", &d);
+		watched_delivered(w, "auto-1", &d, false);
 		detection_release(&d);
 	}
 }
 
-/* Redirected after three, paused after five. */
+/* Redirected after three, then a step every three. */
 static void
 get_stuck(struct watched *w, int count)
 {
@@ -148,13 +148,13 @@ START_TEST(killed_after_any_record_it_goes_on)
 	watched_free(w);
 	for (count = turns("t1"); count > 0; count--) {
 		enum detection_type type = DETECTION_STUCK;
-		enum intervention due;
+		enum progress_step due;
 
 		book_delete_turn(book, "t1", last_seq());
 		w = open_task();
 		due = watched_due(w, &type);
-		ck_assert_int_le(due, INTERVENTION_PAUSE);
-		ck_assert(due == INTERVENTION_NONE || type == DETECTION_STUCK);
+		ck_assert_int_le(due, STEP_PAUSE);
+		ck_assert(due == STEP_NONE || type == DETECTION_STUCK);
 		watched_free(w);
 	}
 	ck_assert_int_eq(turns("t1"), 0);
@@ -165,7 +165,7 @@ END_TEST
 START_TEST(an_open_iteration_is_one_record)
 {
 	struct watched *w = open_task();
-	struct intervene_policy policy = { 0 };
+	struct progress_policy policy = { 0 };
 
 	watched_begin(w, "auto-1", stuck(w));
 	for (int i = 0; i < 5; i++)
@@ -201,34 +201,15 @@ START_TEST(the_worst_is_told_in_words)
 }
 END_TEST
 
-START_TEST(an_abort_that_was_not_done_is_due_again)
-{
-	struct watched *w;
-
-	w = open_task();
-	for (int i = 0; i < 3; i++) {
-		struct iteration *it = iteration_new(w->count + 1);
-
-		it->tests = i == 0;
-		judge(w, it);
-	}
-	ck_assert_int_eq(w->due[DETECTION_REGRESSION], INTERVENTION_ABORT);
-	deliver_all(w);
-	ck_assert_int_eq(w->due[DETECTION_REGRESSION], INTERVENTION_NONE);
-	watched_free(w);
-	w = open_task();
-	ck_assert_int_eq(w->due[DETECTION_REGRESSION], INTERVENTION_ABORT);
-	watched_free(w);
-}
-END_TEST
-
 /* It is paused for it once; whoever lets it go on has seen it. */
 START_TEST(a_pause_silences_its_kind_for_good)
 {
 	struct watched *w = open_task();
 
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 12; i++) {
+		deliver_all(w);
 		judge(w, stuck(w));
+	}
 	ck_assert(watched_waits(w));
 	watched_free(w);
 	w = open_task();
@@ -239,7 +220,7 @@ START_TEST(a_pause_silences_its_kind_for_good)
 		watched_free(w);
 		w = open_task();
 		judge(w, stuck(w));
-		ck_assert_int_le(w->due[DETECTION_STUCK], INTERVENTION_LOG);
+		ck_assert_int_le(w->due[DETECTION_STUCK], STEP_LOG);
 		ck_assert_int_eq(w->status, OVERSIGHT_HEALTHY);
 	}
 	watched_free(w);
@@ -354,7 +335,6 @@ unit_suite(void)
 	tcase_add_test(tc, killed_after_any_record_it_goes_on);
 	tcase_add_test(tc, an_open_iteration_is_one_record);
 	tcase_add_test(tc, the_worst_is_told_in_words);
-	tcase_add_test(tc, an_abort_that_was_not_done_is_due_again);
 	tcase_add_test(tc, a_pause_silences_its_kind_for_good);
 	tcase_add_test(tc, a_long_history_is_read_fast_and_its_sums_are_known);
 	tcase_add_test(tc, the_files_of_a_task_are_remembered_up_to_a_bound);

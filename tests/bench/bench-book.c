@@ -381,12 +381,40 @@ bench_prune(struct bench *b, const char *name, int64_t keep)
 	for (size_t i = 0; i < REPORTS; i++) {
 		int64_t began = clock_mono_us();
 
-		book_history_prune(
-		    b->book, now, now - 365 * 24 * HOUR_MS, keep);
+		book_history_prune(b->book,
+		    &(struct book_limits){
+			now, now - 365 * 24 * HOUR_MS, keep, BOOK_BYTES_MAX });
 		commit(b);
 		us[i] = (double)(clock_mono_us() - began);
 	}
 	row_of_times(b, name, us, REPORTS, "at most 5 ms");
+}
+
+/* With 50 nodes each: two steps and one for the goal. */
+static void
+add_old_goals(struct bench *b)
+{
+	struct err err = { 0 };
+
+	for (int i = 0; i < REPORTS; i++) {
+		cleanup_free char *goal = xasprintf("old%d", i);
+
+		bench_must(
+		    book_put_body(b->book, BOOK_GOAL, goal, goal,
+			"{\"status\":\"completed\",\"endedAt\":1}", &err),
+		    "goal", &err);
+		for (int j = 0; j < 50; j++) {
+			cleanup_free char *node = xasprintf("T%d", j);
+			cleanup_free char *body = xasprintf(
+			    "{\"status\":\"done\",\"description\":\"%01000d\"}",
+			    j);
+
+			bench_must(book_put_body(b->book, BOOK_NODE, goal, node,
+				       body, &err),
+			    "node", &err);
+		}
+	}
+	commit(b);
 }
 
 static void
@@ -397,6 +425,8 @@ bench_history(struct bench *b)
 	find(b, "ended task by commit", by_commit);
 	bench_report(b);
 	bench_prune(b, "nothing to prune", ENDED);
+	add_old_goals(b);
+	bench_prune(b, "prune of old goals", ENDED);
 	bench_prune(b, "prune of some tasks", ENDED / 2);
 }
 
@@ -452,8 +482,9 @@ bench_week(struct bench *b, const char *path)
 
 		week_task(b, i, at);
 		if (i % 20 == 0 &&
-		    !book_history_prune(
-			b->book, at, at - 365 * 24 * HOUR_MS, ENDED))
+		    !book_history_prune(b->book,
+			&(struct book_limits){ at, at - 365 * 24 * HOUR_MS,
+			    ENDED, BOOK_BYTES_MAX }))
 			book_shrink(b->book);
 		if (i % 20 == 0)
 			commit(b);

@@ -463,12 +463,18 @@ chaos_check(struct chaos_view *view, struct buf *problem)
 }
 
 bool
+chaos_has_settled(const struct chaos_view *view, int number)
+{
+	return view->source == CHAOS_FOLDER ?
+	    (view->places[number] & (CHAOS_DONE | CHAOS_FAILED)) != 0 :
+	    view->landed[number] > 0 || view->failed[number] != 0;
+}
+
+bool
 chaos_all_settled(const struct chaos_view *view)
 {
 	for (int i = 1; i <= view->tasks; i++)
-		if (view->source == CHAOS_FOLDER ?
-			(view->places[i] & (CHAOS_DONE | CHAOS_FAILED)) == 0 :
-			view->landed[i] == 0 && view->failed[i] == 0)
+		if (!chaos_has_settled(view, i))
 			return false;
 	return true;
 }

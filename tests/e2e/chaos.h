@@ -65,7 +65,8 @@ size_t chaos_panes(
 /* Check what must hold at any time; false with the reason in `problem`. */
 bool chaos_check(struct chaos_view *view, struct buf *problem);
 
-/* Every task has landed or was reported as failed. */
+/* The task has landed or was reported as failed; all of them have. */
+bool chaos_has_settled(const struct chaos_view *view, int number);
 bool chaos_all_settled(const struct chaos_view *view);
 
 /* Check what must hold when nothing is in progress; `daemon` is its process. */

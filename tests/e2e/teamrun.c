@@ -242,9 +242,9 @@ team_story(void)
 	ck_assert_int_eq(auto_events("verification", "artifact_not_found"), 2);
 	ck_assert_str_eq(goal_status(goal), "completed");
 	/* The parent was told of each, once. */
-	ck_assert_int_eq(fleet_prompts("Subject: result.ready:t2"), 1);
-	ck_assert_int_eq(fleet_prompts("Subject: result.ready:t3"), 1);
-	ck_assert_int_eq(fleet_prompts("Subject: result.ready:t4"), 1);
+	ck_assert_int_eq(fleet_prompts("\"task_id\": \"t2\""), 1);
+	ck_assert_int_eq(fleet_prompts("\"task_id\": \"t3\""), 1);
+	ck_assert_int_eq(fleet_prompts("\"task_id\": \"t4\""), 1);
 	ck_assert_int_eq(fleet_prompts("\"summary\": \"a is there\""), 1);
 	ck_assert_int_eq(fleet_prompts("\"reason\": \"artifact_not_found"), 1);
 	/* The attempt that was tried again was told why. */

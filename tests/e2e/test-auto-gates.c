@@ -66,39 +66,6 @@ START_TEST(a_commit_that_is_wanted_is_asked_for)
 }
 END_TEST
 
-START_TEST(nothing_to_change_is_an_outcome)
-{
-	auto_task("a.md", "fake: say Everything was fine already.");
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
-	auto_no_complaints();
-	ck_assert_int_eq(auto_finished("no_changes"), 1);
-	ck_assert_int_eq(auto_landed(), 0);
-	ck_assert_str_eq(auto_folder("done"), "a.md\n");
-	check_record("last_words", "Everything was fine already.");
-}
-END_TEST
-
-/* Hung, stuck, or it only asked: nobody knows whether it is done. */
-START_TEST(no_change_without_a_reason_is_no_success)
-{
-	auto_task("a.md", "fake: say I have looked at everything.");
-	auto_task("b.md", "fake: commit b.txt x");
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
-	ck_assert_int_eq(auto_finished("no_changes"), 0);
-	ck_assert_int_eq(auto_finished("failed"), 1);
-	ck_assert_str_eq(auto_folder("done"), "b.md\n");
-	ck_assert_str_eq(auto_folder("failed"), "a.md\na.md.why\n");
-	ck_assert_int_eq(auto_events("sent_back", "No change is needed"), 1);
-	e2e_has(e2e_llmc(fleet_root(), "report", NULL)->out, "did not say why");
-	e2e_has(fleet_do("status", NULL)->out, "llmc task show t1");
-	e2e_lacks(fleet_do("status", NULL)->out, "Nothing needs you");
-	e2e_has(fleet_do("doctor", NULL)->out, "type: llmc task show t1");
-	/* The next run is complete: it has its own status. */
-	auto_task("c.md", "fake: say It is fine as it is.");
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
-}
-END_TEST
-
 START_TEST(turns_come_to_an_end)
 {
 	auto_set("auto.max_turns", "2");
@@ -117,52 +84,7 @@ START_TEST(turns_come_to_an_end)
 }
 END_TEST
 
-/* --- how the agent's message ends -------------------------------- */
-
-static const struct {
-	const char *words;
-	const char *told; /* in the answer */
-	const char *reason; /* if it does not stop */
-} endings[] = {
-	{ "Which colour should I take?", "Nobody can answer you",
-	    "ended with a question" },
-	{ "I cannot complete this task.", "cannot or will not", "refused" },
-};
-
-START_TEST(an_ending_that_is_none_is_nudged)
-{
-	auto_task(
-	    "a.md", "fake: ask %s\nfake: commit a.txt x", endings[_i].words);
-	auto_up(NULL);
-	auto_wait_finished("landed", 1);
-	auto_drain();
-	auto_no_complaints();
-	auto_history("a.txt: x", NULL);
-	ck_assert_int_eq(auto_events("sent_back", endings[_i].told), 1);
-	check_record("nudges", "1");
-}
-END_TEST
-
-START_TEST(an_ending_that_stays_none_fails_with_its_words)
-{
-	const char *ask = e2e_path("fake: ask %s\n", endings[_i].words);
-
-	auto_set("auto.max_attempts", "1");
-	auto_task("a.md", "fake: commit a.txt x\n%s%s%s%s%s", ask, ask, ask,
-	    ask, ask);
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
-	auto_no_complaints();
-	ck_assert_int_eq(auto_finished("failed"), 1);
-	ck_assert_int_eq(auto_events("sent_back", NULL), 3);
-	check_record("reason", endings[_i].reason);
-	check_record("reason", endings[_i].words);
-	check_record("last_words", endings[_i].words);
-	auto_salvaged("auto-1", "a.txt");
-	e2e_has(
-	    e2e_read(e2e_path("%s/.llmc/tasks/failed/a.md.why", fleet_root())),
-	    endings[_i].words);
-}
-END_TEST
+/* --- errors ------------------------------------------------------ */
 
 START_TEST(a_turn_that_failed_is_taken_up_again)
 {
@@ -323,9 +245,7 @@ unit_suite(void)
 	Suite *s = suite_create("auto-gates");
 	const TTest *const all[] = {
 		uncommitted_work_is_sent_back_by_the_stop_hook,
-		a_commit_that_is_wanted_is_asked_for,
-		nothing_to_change_is_an_outcome,
-		no_change_without_a_reason_is_no_success, turns_come_to_an_end,
+		a_commit_that_is_wanted_is_asked_for, turns_come_to_an_end,
 		a_turn_that_failed_is_taken_up_again,
 		turns_that_keep_failing_fail_the_task,
 		what_the_check_says_reaches_the_agent,
@@ -335,15 +255,7 @@ unit_suite(void)
 		a_compaction_in_the_middle_is_no_end,
 		a_dead_letter_is_filed_and_can_be_tried_again
 	};
-	TCase *tc = tcase_create("endings");
 
-	tcase_set_timeout(tc, 60);
-	tcase_add_checked_fixture(tc, begin, fleet_end);
-	tcase_add_loop_test(
-	    tc, an_ending_that_is_none_is_nudged, 0, (int)nitems(endings));
-	tcase_add_loop_test(tc, an_ending_that_stays_none_fails_with_its_words,
-	    0, (int)nitems(endings));
-	suite_add_tcase(s, tc);
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(s, begin, all[i]);
 	return s;

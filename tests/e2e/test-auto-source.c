@@ -177,15 +177,15 @@ START_TEST(a_task_is_added_while_it_runs)
 }
 END_TEST
 
-/* It commits only when it is allowed to. */
+/* Its check passes only when it may. */
 static const char reluctant[] =
     "Reluctant\n"
-    "fake: run [ ! -e \"$FLEET/may\" ] || { echo x >>r.txt; git add r.txt; "
-    "git commit -q -m Reluctantly; }";
+    "fake: run echo x >>r.txt; git add r.txt; git commit -q -m Reluctantly";
 
 START_TEST(a_failed_task_is_tried_again_when_asked_to)
 {
-	auto_set("auto.require_commit", "true");
+	auto_set("auto.check_command",
+	    e2e_path("test ! -e r.txt -o -e '%s'", unit_path("may")));
 	auto_set("auto.max_turns", "1");
 	auto_set("auto.max_attempts", "2");
 	auto_task("r.md", "%s", reluctant);
@@ -194,8 +194,8 @@ START_TEST(a_failed_task_is_tried_again_when_asked_to)
 	e2e_has(auto_folder("failed"), "r.md");
 	ck_assert_int_eq(auto_events("task_assigned", NULL), 2);
 	ck_assert_int_eq(auto_events("task_retry", NULL), 1);
-	ck_assert_int_eq(fleet_prompts("it made no commit"), 1);
-	e2e_has(fleet_do("task", "show", "t1", NULL)->out, "no commit");
+	ck_assert_int_eq(fleet_prompts("The check of your work failed"), 1);
+	e2e_has(fleet_do("task", "show", "t1", NULL)->out, "check");
 	e2e_write(unit_path("may"), "");
 	fleet_do("task", "retry", "t1", NULL);
 	auto_wait_finished("landed", 1);

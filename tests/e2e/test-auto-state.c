@@ -148,6 +148,26 @@ START_TEST(workers_that_a_person_removed_are_made_again)
 }
 END_TEST
 
+/* Whoever looks, with no daemon: not as if nothing had ever been here. */
+static void
+check_lookers(void)
+{
+	static const char *const lookers[] = { "status", "task list", "report",
+		"top", "stats", "iterations auto-1", "why auto-1", "metrics",
+		"nuke --all --yes", "store check", "store export",
+		"store import x", "store sql 'SELECT 1'", "doctor" };
+
+	for (size_t i = 0; i < nitems(lookers); i++) {
+		const struct e2e_run *got = e2e_sh(fleet_root(),
+		    e2e_path("\"%s\" %s 2>&1", e2e_llmc_path(), lookers[i]));
+
+		ck_assert_msg(strstr(got->out, "llmc.db is gone") != NULL &&
+			strstr(got->out, "llmc doctor --rebuild") != NULL,
+		    "llmc %s: %s", lookers[i], got->out);
+		ck_assert_int_eq(got->status, 1);
+	}
+}
+
 /* Not a new beginning: what was known is lost, and that is said. */
 START_TEST(a_state_that_was_lost_is_said)
 {
@@ -164,6 +184,7 @@ START_TEST(a_state_that_was_lost_is_said)
 		    !e2e_exists(e2e_path("%s/.llmc/llmc.db", fleet_root())));
 		e2e_expect(
 		    e2e_llmc(fleet_root(), "add", "adam", NULL), 1, "is gone");
+		check_lookers();
 		auto_put_state(good);
 	}
 	run_to_the_end();

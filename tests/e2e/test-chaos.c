@@ -4,9 +4,9 @@
  * Auto mode while everything around it breaks: agents, sessions and the tmux
  * server are killed, git lock files appear, hooks are lost or duplicated, and
  * the daemon itself is killed and started again. Every task must land exactly
- * once or be reported as failed, and nothing may be left over. The invariants
- * are checked after every step (chaos-oracle.c). In the end every commit that
- * main ever was at must pass check_command.
+ * once or fail with an ask to a person, and nothing may be left over. The
+ * invariants are checked after every step (chaos-oracle.c). In the end every
+ * commit that main ever was at must pass check_command.
  *
  *   CHAOS_SEED     seed for tasks, faults and times (1)
  *   CHAOS_WORKERS  (4)
@@ -34,6 +34,7 @@
 #include "queue-scenarios.h"
 
 #define STUCK_MS   25000 /* without progress */
+#define ASKED_MS   3000 /* the same, until a person looks what is asked */
 #define SETTLE_MS  180000 /* to finish after the last fault */
 #define QUIET_MS   30000
 #define ENDED_MS   5000
@@ -162,6 +163,74 @@ something_moved(struct chaos *c)
 	return true;
 }
 
+/* The id of the open ask about each task, NULL = none; 0: about tasks that fail
+ * alike. */
+static void
+see_asks(const struct chaos *c, const char *asks[CHAOS_TASKS_MAX + 1])
+{
+	struct json_object *open =
+	    e2e_json(fleet_do("--json", "asks", NULL), 0);
+
+	for (int i = 0; i <= c->view.tasks; i++)
+		asks[i] = NULL;
+	for (size_t i = 0; i < json_object_array_length(open); i++) {
+		struct json_object *ask = json_object_array_get_idx(open, i);
+		const char *id = json_string_or(ask, "task", NULL), *title;
+
+		if (strcmp(json_string_or(ask, "key", ""), "alike") == 0)
+			asks[0] = json_string_or(ask, "id", "");
+		if (id == NULL)
+			continue;
+		title = auto_member(
+		    e2e_json(fleet_do("--json", "task", "show", id, NULL), 0),
+		    "record.title");
+		for (int n = 1; n <= c->view.tasks; n++)
+			if (strcmp(title, chaos_task_name(n)) == 0)
+				asks[n] = json_string_or(ask, "id", "");
+	}
+}
+
+/* Not while the daemon is dead: then it is asked again. */
+static bool
+is_taken(const char *words, const char *ask)
+{
+	return e2e_llmc(fleet_root(), "answer", ask, words, NULL)->status == 0;
+}
+
+/* A person lets go on what waits for one. */
+static bool
+answer(struct chaos *c)
+{
+	const char *asks[CHAOS_TASKS_MAX + 1];
+	bool answered = false;
+
+	see_asks(c, asks);
+	if (asks[0] != NULL) {
+		chaos_note(c, "tasks are given out again");
+		answered = is_taken("--yes", asks[0]);
+	}
+	for (int i = 1; i <= c->view.tasks; i++) {
+		if (asks[i] == NULL || chaos_has_settled(&c->view, i))
+			continue;
+		chaos_note(c, "%s is let go on", chaos_task_name(i));
+		answered |= is_taken("Go on.", asks[i]);
+	}
+	return answered;
+}
+
+static void
+check_told(struct chaos *c)
+{
+	const char *asks[CHAOS_TASKS_MAX + 1];
+
+	see_asks(c, asks);
+	for (int i = 1; i <= c->view.tasks; i++)
+		if (c->view.failed[i] != 0 && asks[i] == NULL)
+			chaos_give_up(c,
+			    e2e_path("%s failed, and nobody is asked",
+				chaos_task_name(i)));
+}
+
 /* No more progress: a person would be told, and start it again. */
 static void
 help(struct chaos *c)
@@ -179,18 +248,20 @@ help(struct chaos *c)
 static void
 wait_settled(struct chaos *c)
 {
-	int64_t end = clock_mono_ms() + SETTLE_MS;
+	int64_t end = clock_mono_ms() + SETTLE_MS, now;
 
 	c->moved_ms = clock_mono_ms();
 	for (;;) {
 		check_now(c);
 		if (chaos_all_settled(&c->view))
 			return;
-		if (clock_mono_ms() > end)
+		now = clock_mono_ms();
+		if (now > end)
 			chaos_give_up(c, "not all tasks come to their end");
-		if (something_moved(c))
-			c->moved_ms = clock_mono_ms();
-		else if (clock_mono_ms() - c->moved_ms > STUCK_MS)
+		if (something_moved(c) ||
+		    (now - c->moved_ms > ASKED_MS && answer(c)))
+			c->moved_ms = now;
+		else if (now - c->moved_ms > STUCK_MS)
 			help(c);
 		let_pass(c, 200);
 	}
@@ -344,6 +415,7 @@ run(enum chaos_source source)
 	chaos_daemon_tend(c);
 	auto_drain();
 	check_now(c);
+	check_told(c);
 	wait_ended(c);
 	chaos_note(c, "%d tips of main replayed", queue_never_red());
 	report(c, clock_mono_ms() - c->began_ms);

@@ -309,7 +309,7 @@ is_refused(const char *command)
 START_TEST(some_commands_are_refused_inside_a_session)
 {
 	static const char refused[] =
-	    " init trust up down overseer escalations mail goal work tick store web metrics top why pause resume stop abort nuke accept "
+	    " init trust up down overseer asks answer escalations mail goal work tick store web metrics top why pause resume stop abort nuke accept "
 	    "pick revert reset console ";
 	const char *const *names = commands();
 	const char *listed = e2e_llmc(NULL, "help", NULL)->out;

@@ -205,7 +205,7 @@ END_TEST
 START_TEST(without_a_verb_things_are_listed)
 {
 	static const char *const commands[] = { "config", "task", "agents",
-		"goal", "work", "escalations" };
+		"goal", "work" };
 	const char *dir = e2e_workspace("r");
 
 	set(dir, "plan.enabled", "true");

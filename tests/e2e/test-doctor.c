@@ -87,6 +87,9 @@ START_TEST(all_is_well)
 
 	tools();
 	trust(dir);
+	e2e_has(e2e_llmc(dir, "doctor", NULL)->out,
+	    "no channel is set: you will find asks in llmc status");
+	e2e_llmc(dir, "config", "set", "people.notify_command", "true", NULL);
 	checks = doctor(dir, 0);
 	for (size_t i = 0; i < nitems(names); i++) {
 		assert_check(checks, names[i], "ok", "", NULL);
@@ -377,6 +380,17 @@ START_TEST(rebuild_keeps_what_it_cannot_read)
 	    "llmc.corrupt-");
 	e2e_expect(e2e_sh(dir, "test -s .llmc/llmc.corrupt-*.db"), 0, NULL);
 	assert_check(doctor(dir, 0), "state", "ok", "llmc.db", NULL);
+	/* Its workers are there, but not its id. */
+	if (e2e_sh(dir, "command -v sqlite3")->status != 0)
+		return;
+	e2e_expect(e2e_llmc(dir, "add", "adam", NULL), 0, NULL);
+	e2e_expect(
+	    e2e_sh(dir,
+		"cd .llmc && rm llmc.corrupt-*.db && "
+		"sqlite3 llmc.db \"DELETE FROM host WHERE key = 'root_id'\""),
+	    0, NULL);
+	e2e_has(e2e_llmc(dir, "doctor", "--rebuild", "--yes", NULL)->out,
+	    "llmc.corrupt-");
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc escalations without a daemon, and what doctor says about channels. */
+/* llmc asks without a daemon, and what doctor says about channels. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -8,8 +8,6 @@
 #include "json.h"
 #include "mem.h"
 #include "unit.h"
-
-#define ID "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
 static const char *root;
 
@@ -20,19 +18,6 @@ channel(const char *lines)
 
 	e2e_write(config,
 	    e2e_path("%s\n[people.channels.x]\n%s", e2e_read(config), lines));
-}
-
-/* Something waits for a channel that there is none of any more. */
-static void
-waiting(const char *more)
-{
-	e2e_sh(root, "mkdir -p .llmc/outbox/done");
-	e2e_write(e2e_path("%s/.llmc/outbox/" ID ".json", root),
-	    e2e_path("{\"id\":\"" ID "\",\"timestamp\":\"2026-01-01\","
-		     "\"level\":\"critical\",\"title\":\"it is stuck\","
-		     "\"signature\":\"s\",%s\"channels\":[{\"channel\":\"y\","
-		     "\"state\":\"waiting\",\"attempts\":2}]}",
-		more));
 }
 
 static void
@@ -65,47 +50,20 @@ START_TEST(a_channel_that_fails_says_why)
 }
 END_TEST
 
-START_TEST(what_waits_is_listed_and_marked_as_seen)
+START_TEST(nothing_is_asked_where_nothing_has_happened)
 {
-	struct json_object *list;
-
 	root = e2e_workspace("list");
+	says(e2e_llmc(root, "asks", NULL), "Nothing is asked of you");
+	says(e2e_llmc(root, "asks", "--all", NULL), "Nothing is asked of you");
 	says(e2e_llmc(root, "escalations", "list", NULL), "Nothing");
-	waiting("");
-	says(
-	    e2e_llmc(root, "escalations", "list", NULL), "y waiting (2 tries)");
-	list =
-	    e2e_json(e2e_llmc(root, "--json", "escalations", "list", NULL), 0);
-	ck_assert_uint_eq(json_object_array_length(list), 1);
-	e2e_expect(e2e_llmc(root, "escalations", "ack", "nothing", NULL), 1,
-	    "no such escalation");
-	says(e2e_llmc(root, "escalations", "ack", "9g5fav", NULL),
-	    ID " is marked as seen.");
-	says(e2e_llmc(root, "escalations", "list", NULL), "Nothing");
-	says(e2e_llmc(root, "escalations", "list", "--all", NULL), "y skipped");
-	ck_assert(
-	    e2e_exists(e2e_path("%s/.llmc/outbox/done/" ID ".json", root)));
-	ck_assert(!e2e_exists(e2e_path("%s/.llmc/outbox/" ID ".json", root)));
-}
-END_TEST
-
-START_TEST(an_answer_needs_somebody_who_waits)
-{
-	root = e2e_workspace("answer");
-	waiting("");
-	e2e_expect(e2e_llmc(root, "escalations", "answer", ID, "yes", NULL), 1,
-	    "nobody waits for an answer");
-	waiting("\"goal\":\"goal_x\",\"node\":\"T1\",");
-	e2e_expect(e2e_llmc(root, "escalations", "answer", ID, "yes", NULL), 1,
-	    "goals are off");
-	waiting("\"worker\":\"adam\",");
-	e2e_expect(e2e_llmc(root, "escalations", "answer", ID, "yes", NULL), 1,
-	    "adam does not wait for this answer any more");
-	waiting("\"worker\":\"adam\",\"answer\":\"no\",");
-	e2e_expect(e2e_llmc(root, "escalations", "answer", ID, "yes", NULL), 1,
-	    "it was answered already: no");
-	/* It is not lost, nor marked as seen. */
-	says(e2e_llmc(root, "escalations", "list", NULL), "adam");
+	e2e_expect(e2e_llmc(root, "answer", "a1", "yes", NULL), 1,
+	    "nothing is asked about a1");
+	e2e_expect(e2e_llmc(root, "escalations", "ack", "a1", NULL), 1,
+	    "nothing is asked about a1");
+	e2e_expect(e2e_llmc(root, "answer", "a1", NULL), 2,
+	    "say what: TEXT, --yes or --no");
+	e2e_expect(e2e_llmc(root, "answer", "a1", "--yes", "--no", NULL), 2,
+	    "not both");
 }
 END_TEST
 
@@ -155,8 +113,8 @@ unit_suite(void)
 	unit_case(suite, "escalations",
 	    (const TTest *const[]){ a_channel_is_tried_and_the_result_is_told,
 		a_channel_that_fails_says_why,
-		what_waits_is_listed_and_marked_as_seen,
-		an_answer_needs_somebody_who_waits, doctor_looks_at_tokens,
+		nothing_is_asked_where_nothing_has_happened,
+		doctor_looks_at_tokens,
 		a_channel_of_a_wrong_kind_is_told_with_its_line,
 		init_says_which_commands_the_channels_of_a_clone_run, NULL });
 	return suite;

@@ -63,7 +63,7 @@ START_TEST(an_agent_that_nothing_wakes_is_repaired)
 	over_start();
 	if (over_recovers(_i, "no sign of life", 0)) {
 		ck_assert_int_ge(
-		    auto_events("stall", "\"action\":\"interrupt\""), 1);
+		    auto_events("stall", "\"action\":\"redirect\""), 1);
 		ck_assert_int_ge(
 		    auto_events("stall", "\"action\":\"restart\""), 1);
 		over_remembers("stall", NULL, 0);

@@ -2,7 +2,10 @@
 
 /* A goal from a file, worked on by two workers until it is reached: across
  * deaths of the daemon, and across a damaged book. */
+#include <string.h>
+
 #include "goalrun.h"
+#include "json.h"
 #include "scenarios.h"
 
 static const char *const tasks[] = { "T1.1", "T1.2", "T2.1", "T2.2", NULL };
@@ -13,6 +16,12 @@ begin(void)
 	fleet_begin();
 	goal_enable();
 	auto_set("auto.concurrency", "2");
+}
+
+static void
+begin_plain(void)
+{
+	fleet_begin();
 }
 
 /* T1.1 and T1.2 at once, T2.1 after T1.2, T2.2 after everything. */
@@ -94,6 +103,74 @@ START_TEST(a_goal_is_reached_across_two_deaths_of_the_daemon)
 }
 END_TEST
 
+/* --- a title is enough ---------------------------------------------------- */
+
+/* The planner, a script: its prompt is kept, and its plan has one task that
+ * makes this file. */
+static void
+set_planner(const char *file)
+{
+	const char *script = e2e_path("%s/planner.sh", unit_scratch());
+
+	e2e_write(script,
+	    e2e_path("cat >'%s/prompt'\ncat <<'E'\n{\"planVersion\":1,"
+		     "\"phases\":[{\"id\":\"P1\",\"name\":\"A phase\","
+		     "\"acceptance\":[\"x\"],\"tasks\":[{\"id\":\"T1.1\","
+		     "\"name\":\"A task\",\"objective\":\"fake: commit %s "
+		     "x\",\"acceptance\":[\"x\"]}]}]}\nE\n",
+		unit_scratch(), file));
+	auto_set("planner.command", e2e_path("sh '%s'", script));
+}
+
+static const char *
+add(const char *text, const char *option)
+{
+	return json_string_or(
+	    e2e_json(fleet_do("--json", "goal", "add", text, option, NULL), 0),
+	    "goal", "");
+}
+
+START_TEST(a_goal_without_a_plan_is_planned_and_reached)
+{
+	static const char *const one[] = { "T1.1", NULL };
+	const char *goal, *prompt;
+
+	set_planner("door.txt");
+	goal = add("Build a door", NULL);
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	goal_is_reached(goal, one);
+	prompt = e2e_read(e2e_path("%s/prompt", unit_scratch()));
+	e2e_has(prompt, "Goal: Build a door");
+	e2e_has(prompt, "Top level: ");
+	e2e_has(prompt, "\nREADME begins:\n");
+	e2e_has(prompt, "\nFiles by kind:");
+}
+END_TEST
+
+START_TEST(a_plan_is_edited_before_it_begins)
+{
+	static const char *const one[] = { "T1.1", NULL };
+	const char *goal, *text;
+
+	set_planner("door.txt");
+	fleet_up();
+	goal = add("Build a door", "--dry-run");
+	e2e_has(fleet_do("plan", "draft", goal, NULL)->out, "door.txt");
+	fleet_do("goal", "cancel", goal, NULL);
+	e2e_write(e2e_path("%s/editor", unit_scratch()),
+	    "#!/bin/sh\nsed -i s/door.txt/gate.txt/ \"$1\"\n");
+	e2e_env(e2e_path("EDITOR=sh '%s/editor'", unit_scratch()));
+	text = fleet_do("goal", "add", "Build a door", "--edit", "--yes", NULL)
+		   ->out;
+	goal = e2e_path("%.*s", (int)strcspn(strstr(text, "goal_"), " "),
+	    strstr(text, "goal_"));
+	fleet_do("down", NULL);
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	goal_is_reached(goal, one);
+	auto_history("gate.txt: x", NULL);
+}
+END_TEST
+
 /* --- damage -------------------------------------------------------------- */
 
 /* The first page of the book is not one any more: the next daemon saves what
@@ -130,5 +207,9 @@ unit_suite(void)
 	    suite, begin, a_goal_is_reached_across_two_deaths_of_the_daemon);
 	scenarios_add_test(
 	    suite, begin, a_goal_is_reached_after_its_book_was_damaged);
+	scenarios_add_test(
+	    suite, begin_plain, a_goal_without_a_plan_is_planned_and_reached);
+	scenarios_add_test(
+	    suite, begin_plain, a_plan_is_edited_before_it_begins);
 	return suite;
 }

@@ -128,78 +128,87 @@ START_TEST(a_worker_that_never_reports_ends_with_a_person)
 }
 END_TEST
 
+/* Work that its check refuses. */
+static void
+fail_checks(int attempts)
+{
+	auto_ails("fake: commit bad.txt x\nfake: say It is bad.");
+	auto_set("auto.check_command", "test ! -e bad.txt");
+	auto_set("auto.max_turns", "1");
+	auto_set("auto.max_attempts", e2e_path("%d", attempts));
+}
+
 START_TEST(a_node_whose_attempts_all_fail_ends_with_a_person)
 {
-	const char *goal = goal_of_one_task("fake: say I leave it at that.");
+	const char *goal = goal_of_one_task("");
 
-	auto_set("auto.require_commit", "true");
-	auto_set("auto.max_turns", "1");
-	auto_set("auto.max_attempts", "1");
+	fail_checks(2);
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
 	ck_assert_ptr_null(auto_failure());
-	/* The first attempt, and plan.max_retries more. */
-	ck_assert_int_eq(auto_finished("failed"), 3);
-	ck_assert_int_eq(auto_finished(NULL), 3);
+	/* One task with two attempts, which waits for a person. */
+	ck_assert_int_eq(auto_finished(NULL), 0);
+	ck_assert_int_eq(auto_events("task_assigned", NULL), 2);
+	ck_assert_int_eq(auto_events("task_parked", "t1"), 1);
 	ck_assert_str_eq(goal_node(goal, "T1.1", "status"), "blocked");
-	goal_wait_notice("goal", "T1.1");
-	ck_assert_int_eq(goal_notices(), 1);
+	ck_assert_str_eq(goal_node(goal, "T1.1", "attempts"), "2");
 	ck_assert_int_eq(fleet_prompts(NUDGE), 0);
-	e2e_has(why(goal), "attempt 3");
-	/* A person may let it go on, but only they may say that nothing has to
-	 * be changed. */
-	auto_set("auto.require_commit", "false");
-	fleet_do("work", "unblock", "T1.1", NULL);
+	fleet_do("work", "unblock", "T1.1", "--reason", "Try tabs.", NULL);
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
-	e2e_has(goal_node(goal, "T1.1", "blockedReason"),
-	    e2e_path("it ended without a change; if none is needed, type: "
-		     "llmc work done %s/T1.1 --reason WHY (its worker says: I "
-		     "leave it at that.",
-		goal));
+	ck_assert_int_ge(fleet_prompts("A person says: Try tabs."), 1);
+	ck_assert_int_eq(auto_events("task_assigned", NULL), 4);
+	ck_assert_int_eq(auto_finished(NULL), 0);
 	fleet_do("work", "done", "T1.1", "--reason", "All is there.", NULL);
 	ck_assert_str_eq(goal_status(goal), "completed");
 	auto_no_sessions();
 }
 END_TEST
 
-START_TEST(a_question_goes_to_a_person_at_once)
+/* Its task is parked, and its worker is free. */
+static const char *
+ask_question(void)
 {
-	const char *goal = goal_of_one_task("fake: ask Tabs or spaces?");
+	const char *goal = goal_of_one_task("");
+
+	auto_ails("fake: ask Tabs or spaces?");
+	auto_up(NULL);
+	auto_wait_event("task_parked", "t1");
+	auto_wait_event("work.blocked", "Tabs or spaces?");
+	ck_assert_str_eq(goal_node(goal, "T1.1", "status"), "blocked");
+	auto_ails("fake: commit tabs.txt x");
+	return goal;
+}
+
+static void
+is_answered(const char *goal)
+{
 	static const char *const tasks[] = { "T1.1", NULL };
 
-	auto_up("--until-empty", NULL);
-	goal_wait_notice("goal", "Tabs or spaces?");
-	ck_assert_str_eq(goal_node(goal, "T1.1", "status"), "blocked");
-	ck_assert_str_eq(
-	    goal_node(goal, "T1.1", "blockedReason"), "Tabs or spaces?");
-	ck_assert(!auto_has_ended());
-	ck_assert_int_eq(fleet_prompts("Tabs or spaces?"), 1);
-	fleet_do("message", "auto-1", "Tabs.\nfake: commit tabs.txt x", NULL);
-	ck_assert_int_eq(auto_wait_exit(), 0);
+	auto_wait_event("goal.completed", goal);
+	auto_drain();
 	goal_is_reached(goal, tasks);
+	ck_assert_int_eq(fleet_prompts("Tabs."), 1);
 	ck_assert_int_eq(fleet_prompts(NUDGE), 0);
-	ck_assert_int_eq(goal_notices(), 1);
-	auto_no_complaints();
-	auto_no_sessions();
+	ck_assert_int_eq(auto_finished(NULL), 1);
+}
+
+START_TEST(a_question_goes_to_a_person_at_once)
+{
+	const char *goal = ask_question();
+
+	e2e_has(fleet_do("asks", NULL)->out, "Tabs or spaces?");
+	fleet_do("answer", "a1", "Tabs.", NULL);
+	is_answered(goal);
+	e2e_lacks(fleet_do("asks", NULL)->out, "Tabs or spaces?");
 }
 END_TEST
 
 START_TEST(a_question_is_answered_by_who_unblocks_the_node)
 {
-	const char *goal = goal_of_one_task("");
-	static const char *const tasks[] = { "T1.1", NULL };
+	const char *goal = ask_question();
 
-	auto_ails("fake: ask Tabs or spaces?");
-	auto_up("--until-empty", NULL);
-	goal_wait_notice(
-	    "goal", e2e_path("llmc work unblock %s/T1.1 --reason", goal));
-	auto_ails("fake: commit tabs.txt x");
 	fleet_do("work", "unblock", e2e_path("%s/T1.1", goal), "--reason",
 	    "Tabs.", NULL);
-	ck_assert_int_eq(auto_wait_exit(), 0);
-	goal_is_reached(goal, tasks);
-	ck_assert_int_eq(fleet_prompts("settled: Tabs."), 1);
-	ck_assert_int_eq(goal_notices(), 1);
-	auto_no_complaints();
+	is_answered(goal);
 }
 END_TEST
 
@@ -220,66 +229,60 @@ START_TEST(why_there_is_no_plan_is_shown)
 }
 END_TEST
 
-/* By a channel, and back through its id. */
-START_TEST(an_answer_to_an_escalation_reaches_the_session_that_asked)
+START_TEST(a_resumed_task_lets_its_node_be_worked_on_again)
 {
-	const char *goal = goal_of_one_task("fake: ask Tabs or spaces?");
-	const char *config = e2e_path("%s/.llmc/config.toml", fleet_root());
-	const char *told = e2e_path("%s/event", unit_scratch());
+	const char *goal = goal_of_one_task("");
 	static const char *const tasks[] = { "T1.1", NULL };
-	struct json_object *event;
 
-	e2e_write(config,
-	    e2e_path("%s\n[people.channels.x]\ntype = \"command\"\n"
-		     "command = \"cat >'%s.part'; mv '%s.part' '%s'\"\n",
-		e2e_read(config), told, told, told));
-	auto_up("--until-empty", NULL);
-	auto_wait_shell(e2e_path("test -s '%s'", told));
-	event = e2e_load(told);
-	e2e_has(json_object_to_json_string(event), "Tabs or spaces?");
-	e2e_has(json_object_to_json_string(event), goal);
-	fleet_do("escalations", "answer", json_string_or(event, "id", ""),
-	    "Tabs.\nfake: commit tabs.txt x", NULL);
-	ck_assert_int_eq(auto_wait_exit(), 0);
+	fail_checks(1);
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	ck_assert_str_eq(goal_node(goal, "T1.1", "status"), "blocked");
+	auto_ails("fake: commit tabs.txt x");
+	fleet_up();
+	fleet_do("resume", "t1", "--note", "Use tabs.", NULL);
+	ck_assert_str_eq(goal_node(goal, "T1.1", "status"), "in_progress");
+	fleet_do("down", NULL);
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert_int_eq(fleet_prompts("A person says: Use tabs."), 1);
 	goal_is_reached(goal, tasks);
-	e2e_has(fleet_do("escalations", "list", "--all", NULL)->out, "x sent");
+	ck_assert_int_eq(auto_finished(NULL), 1);
 }
 END_TEST
 
-/* The id of the message about the node. */
-static const char *
-message_about(const char *node)
+/* The planner is asked in its place, also by the next daemon. */
+START_TEST(a_node_whose_attempts_all_fail_is_planned_anew)
 {
-	struct json_object *list = e2e_json(
-	    fleet_do("--json", "escalations", "list", "--all", NULL), 0);
+	static const char *const tasks[] = { "S1.1.1", NULL };
+	const char *goal, *asked = e2e_path("%s/asked", unit_scratch());
 
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		struct json_object *one = json_object_array_get_idx(list, i);
-
-		if (strcmp(json_string_or(one, "node", ""), node) == 0)
-			return json_string_or(one, "id", "");
-	}
-	ck_abort_msg("nobody was told of %s", node);
-	return NULL;
-}
-
-/* Without a daemon, too: the plan has the answer. */
-START_TEST(an_answer_lets_a_node_without_a_session_be_worked_on_again)
-{
-	const char *goal = goal_of_one_task("fake: say I leave it at that.");
-	const char *id;
-
-	auto_set("auto.require_commit", "true");
-	auto_set("auto.max_turns", "1");
-	auto_set("auto.max_attempts", "1");
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
-	ck_assert_str_eq(goal_node(goal, "T1.1", "status"), "blocked");
-	id = message_about("T1.1");
-	e2e_has(fleet_do("escalations", "answer", id, "Use tabs.", NULL)->out,
-	    "T1.1 can be worked on again.");
-	ck_assert_str_ne(goal_node(goal, "T1.1", "status"), "blocked");
-	fleet_fails("answered already: Use tabs.", "escalations", "answer", id,
-	    "Spaces.", NULL);
+	e2e_write(e2e_path("%s/planner.sh", unit_scratch()),
+	    e2e_path("cat >'%s.'$(ls '%s' | wc -l); %s\n"
+		     "cat <<'E'\n{\"planVersion\":1,\"phases\":[{\"id\":\"P1\","
+		     "\"name\":\"A phase\",\"acceptance\":[\"x\"],\"tasks\":"
+		     "[{\"id\":\"T1.1\",\"name\":\"A task\",\"acceptance\":"
+		     "[\"x\"],\"subtasks\":[{\"id\":\"S1.1.1\",\"name\":"
+		     "\"A part\",\"acceptance\":[\"x\"]}]}]}]}\nE\n",
+		asked, unit_scratch(), auto_gate("planner")));
+	auto_set(
+	    "planner.command", e2e_path("sh '%s/planner.sh'", unit_scratch()));
+	fail_checks(2);
+	goal = goal_create("# A goal\nRecovery: replan\n## A phase\n"
+			   "### A task\nAcceptance: it is there\n");
+	auto_up("--until-empty", NULL);
+	auto_wait_gate("planner");
+	e2e_has(e2e_sh(fleet_root(), e2e_path("cat '%s'.*", asked))->out,
+	    "The last message of its agent:\nIt is bad.");
+	auto_kill9_daemon();
+	auto_ails("fake: commit part.txt x");
+	auto_open_gate("planner");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	goal_is_reached(goal, tasks);
+	ck_assert_int_eq(auto_finished("dead-letter"), 1);
+	ck_assert_int_eq(auto_finished("landed"), 1);
+	ck_assert_int_eq(auto_finished(NULL), 2);
+	ck_assert_int_eq(goal_notices(), 0);
+	e2e_has(fleet_do("--json", "goal", "show", goal, NULL)->out,
+	    "replanned: added S1.1.1");
 }
 END_TEST
 
@@ -294,8 +297,8 @@ unit_suite(void)
 		a_question_goes_to_a_person_at_once,
 		a_question_is_answered_by_who_unblocks_the_node,
 		why_there_is_no_plan_is_shown,
-		an_answer_to_an_escalation_reaches_the_session_that_asked,
-		an_answer_lets_a_node_without_a_session_be_worked_on_again,
+		a_resumed_task_lets_its_node_be_worked_on_again,
+		a_node_whose_attempts_all_fail_is_planned_anew,
 	};
 	Suite *suite = suite_create("goal-stall");
 

@@ -45,7 +45,6 @@ begin(void)
 {
 	dir = e2e_workspace("a place");
 	e2e_guard(dir, "");
-	e2e_expect(llmc("config set plan.enabled true"), 0, NULL);
 	e2e_write(e2e_path("%s/the plan.md", dir), plan);
 }
 
@@ -58,7 +57,30 @@ create(void)
 	return json_string_or(json, "goal", "");
 }
 
-START_TEST(goals_are_off_until_they_are_turned_on)
+START_TEST(a_goal_is_its_text)
+{
+	const struct e2e_run *run = llmc("goal add Make~tea");
+	struct json_object *json;
+
+	e2e_has(run->out, "Created goal_");
+	e2e_has(run->out,
+	    "No daemon is running. The planner makes its plan after: llmc up "
+	    "--auto --detach");
+	e2e_has(llmc("goal list")->out, "Make tea");
+	json = e2e_json(llmc("--json goal add --plan the~plan.md Another"), 0);
+	ck_assert_int_gt((int)json_int_or(json, "nodes", 0), 0);
+	ck_assert_str_eq(json_string_or(json, "title", ""), "Another");
+	e2e_expect(llmc("goal add"), 2, "llmc goal add TEXT");
+	e2e_expect(llmc("goal add a --title b"), 2, "not both");
+	/* Nothing is kept of it. */
+	e2e_has(llmc("goal add --dry-run --plan the~plan.md Third")->out, "##");
+	ck_assert_ptr_null(strstr(llmc("goal list")->out, "Third"));
+	e2e_expect(
+	    llmc("goal add --dry-run Tea"), 1, "llmc up --auto --detach");
+}
+END_TEST
+
+START_TEST(goals_can_be_turned_off)
 {
 	e2e_expect(llmc("config set plan.enabled false"), 0, NULL);
 	e2e_expect(llmc("goal list"), 1, "llmc config set plan.enabled true");
@@ -207,7 +229,7 @@ START_TEST(wrong_words_are_answered_with_the_right_ones)
 		int status;
 		const char *answer;
 	} wrong[] = {
-		{ "goal create", 2, "--title TITLE" },
+		{ "goal create", 2, "llmc goal add TEXT" },
 		{ "goal crate", 2, "did you mean \"create\"?" },
 		{ "goal show", 2, "type: llmc goal show GOAL" },
 		{ "goal show nothing", 1, "llmc goal list --all" },
@@ -216,7 +238,7 @@ START_TEST(wrong_words_are_answered_with_the_right_ones)
 		    "not both" },
 		{ "goal list --title x", 2, "takes no --title" },
 		{ "goal create --title x --priority y", 2, "urgent, high" },
-		{ "goal plan", 2, "plan GOAL [--plan-file FILE]" },
+		{ "goal plan", 2, "plan GOAL [--plan FILE]" },
 		{ "goal cancel 0", 1, "there is no goal 0" },
 		{ "work done", 2, "type: llmc work done NODE" },
 		{ "work done T9", 1, "llmc work list --all" },
@@ -362,9 +384,10 @@ walk_through(void)
 	e2e_expect(llmc("work done S1.2.1 --reason r"), 0, NULL);
 	e2e_expect(llmc("work done T2.2 --reason r"), 0, NULL);
 	run = llmc("work done T2.1 --reason r");
-	e2e_has(run->out, "is completed.");
+	e2e_has(run->out, "has ended: llmc goal show goal_");
 	e2e_has(llmc("goal list")->out, "There are no goals");
-	e2e_has(llmc("goal list --all")->out, "completed");
+	e2e_has(llmc("goal list --all")->out, "incomplete");
+	e2e_json(llmc("--json goal list --all"), 0);
 	e2e_expect(llmc(e2e_path("goal archive %s", goal)), 0, NULL);
 	e2e_has(llmc(e2e_path("goal show %s", goal))->out, "archived");
 }
@@ -395,8 +418,8 @@ Suite *
 unit_suite(void)
 {
 	Suite *suite = suite_create("goal");
-	const TTest *const all[] = { goals_are_off_until_they_are_turned_on,
-		a_goal_from_a_file_is_listed_and_shown,
+	const TTest *const all[] = { a_goal_is_its_text,
+		goals_can_be_turned_off, a_goal_from_a_file_is_listed_and_shown,
 		it_is_said_what_happens_next,
 		a_plan_is_drafted_examined_and_applied,
 		a_plan_is_json_or_markdown_by_its_content,

@@ -8,17 +8,17 @@
 #include "mem.h"
 #include "scenarios.h"
 
-#define ABSENT   "No such tool available"
-#define PROGRESS "mcp__llmc__report_progress"
-#define WORK(phase, file)                                \
-	"fake: tool report_progress {\"phase\":\"" phase \
-	"\"}\nfake: commit " file " x"
+#define ABSENT "No such tool available"
+#define INBOX  "mcp__llmc__mail_inbox"
+#define WORK(id, file) \
+	"fake: tool mail_inbox {\"id\":\"" id "\"}\nfake: commit " file " x"
 
 static void
 begin_first(void)
 {
 	fleet_begin_real();
 	fleet_do("config", "set", "defaults.start_timeout", "30s", NULL);
+	fleet_do("config", "set", "plan.enabled", "true", NULL);
 }
 
 static void
@@ -66,16 +66,16 @@ work_twice(void)
 	fleet_add("adam");
 	fleet_start("adam", WORK("first", "a.txt"));
 	fleet_wait("adam", "needs_review");
-	e2e_has(conversation("adam"), "\"name\":\"" PROGRESS "\"");
+	e2e_has(conversation("adam"), "\"name\":\"" INBOX "\"");
 	lacks("adam", ABSENT);
 	lacks("adam", "MCP error");
 	/* Its schema was there, not to be searched for. */
-	e2e_has(e2e_read(fleet_prompt_log()), PROGRESS);
+	e2e_has(e2e_read(fleet_prompt_log()), INBOX);
 	fleet_do("accept", "adam", NULL);
 	fleet_wait("adam", "idle");
 	fleet_start("adam", WORK("second", "b.txt"));
 	fleet_wait("adam", "needs_review");
-	e2e_has(conversation("adam"), "\"phase\":\"second\"");
+	e2e_has(conversation("adam"), "\"id\":\"second\"");
 	lacks("adam", ABSENT);
 	lacks("adam", "MCP error");
 }
@@ -113,8 +113,8 @@ START_TEST(the_first_request_of_a_session_has_the_tools)
 
 		fleet_add(name);
 		fleet_start(name,
-		    e2e_path("%s\nfake: tool report_progress "
-			     "{\"phase\":\"now\"}",
+		    e2e_path("%s\nfake: tool mail_inbox "
+			     "{\"id\":\"now\"}",
 			words));
 		fleet_wait(name, "no_changes");
 		lacks(name, ABSENT);
@@ -124,7 +124,7 @@ START_TEST(the_first_request_of_a_session_has_the_tools)
 		while (at > log && at[-1] != '\n')
 			at--;
 		e2e_has(e2e_path("%.*s", (int)strcspn(at, "\n"), at),
-		    "\"" PROGRESS "\"");
+		    "\"" INBOX "\"");
 	}
 }
 END_TEST
@@ -151,10 +151,9 @@ START_TEST(nobody_is_asked_whether_it_may)
 		fleet_do("config", "set", "defaults.permission_mode", modes[i],
 		    NULL);
 		fleet_add(name);
-		fleet_start(
-		    name, "fake: tool report_progress {\"phase\":\"asked\"}");
+		fleet_start(name, "fake: tool mail_inbox {\"id\":\"asked\"}");
 		fleet_wait(name, "no_changes");
-		e2e_has(conversation(name), "\"phase\":\"asked\"");
+		e2e_has(conversation(name), "\"id\":\"asked\"");
 		lacks(name, "unattended");
 		lacks(name, "Permission to use");
 		lacks(name, ABSENT);

@@ -22,13 +22,6 @@ static void
 begin(void)
 {
 	fleet_begin();
-	fleet_up();
-}
-
-static void
-begin_with_goals(void)
-{
-	fleet_begin();
 	goal_enable();
 	fleet_up();
 }
@@ -48,10 +41,10 @@ START_TEST(a_session_has_the_tools)
 {
 	fleet_add("adam");
 	fleet_start("adam",
-	    "fake: tool report_progress {\"phase\":\"begin\"}\n"
+	    "fake: tool mail_inbox\n"
 	    "fake: commit a.txt a");
 	fleet_wait("adam", "needs_review");
-	e2e_has(conversation("adam"), "mcp__llmc__report_progress");
+	e2e_has(conversation("adam"), "mcp__llmc__mail_inbox");
 	e2e_lacks(conversation("adam"), ABSENT);
 	/* And not others. */
 	fleet_do("reset", "adam", "--yes", NULL);
@@ -93,7 +86,7 @@ offer_all(const char *worker)
 	json_object_put(policy);
 }
 
-/* Mail needs goals, so it is not offered here. */
+/* It has no task that a report could be about. */
 START_TEST(the_list_of_tools_changes_in_a_session)
 {
 	cleanup_buf struct buf steps = BUF_INIT;
@@ -103,14 +96,15 @@ START_TEST(the_list_of_tools_changes_in_a_session)
 	fleet_add("adam");
 	for (int i = 0; i < 200; i++)
 		buf_addf(&steps,
-		    "fake: tool mail_inbox\nfake: keep %s.new\n"
+		    "fake: tool report_progress {\"phase\":\"x\"}\n"
+		    "fake: keep %s.new\n"
 		    "fake: run mv '%s.new' '%s'\n",
 		    kept, kept, kept);
 	fleet_start("adam", steps.data);
 	fleet_wait_written("adam", ABSENT);
 	offer_all("adam");
 	while (!e2e_exists(kept) || strstr(e2e_read(kept), ABSENT) != NULL) {
-		ck_assert_msg(clock_mono_ms() < end, "no mail");
+		ck_assert_msg(clock_mono_ms() < end, "no tool");
 		poll(NULL, 0, 10); /* a file of another program */
 	}
 }
@@ -203,7 +197,7 @@ START_TEST(the_server_lives_as_long_as_its_session)
 	kill(first, SIGINT);
 	kill(first, SIGHUP);
 	fleet_start("adam",
-	    "fake: tool report_progress {\"phase\":\"x\"}\n"
+	    "fake: tool mail_inbox\n"
 	    "fake: commit a.txt a");
 	fleet_wait("adam", "needs_review");
 	e2e_lacks(conversation("adam"), ABSENT);
@@ -241,15 +235,15 @@ START_TEST(a_call_outlives_the_daemon_and_is_answered_once)
 	fleet_add("adam");
 	fleet_start("adam",
 	    e2e_path("fake: run until [ -e '%s' ]; do sleep 0.05; done\n"
-		     "fake: tool report_progress {\"phase\":\"x\"}\n"
-		     "fake: tool report_progress {\"phase\":\"y\"}\n"
+		     "fake: tool mail_inbox\n"
+		     "fake: tool mail_inbox\n"
 		     "fake: commit a.txt a",
 		gate));
 	fleet_wait_written("adam", "sleep 0.05");
 	daemon = fleet_daemon_pid();
 	kill(daemon, SIGSTOP);
 	e2e_write(gate, "");
-	fleet_wait_written("adam", "mcp__llmc__report_progress");
+	fleet_wait_written("adam", "mcp__llmc__mail_inbox");
 	wait_servers(1);
 	servers(&server);
 	kill(server, SIGINT);
@@ -358,8 +352,7 @@ unit_suite(void)
 
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(s, begin, all[i]);
-	scenarios_add_test(
-	    s, begin_with_goals, a_session_cannot_speak_as_another);
+	scenarios_add_test(s, begin, a_session_cannot_speak_as_another);
 	scenarios_add_test(s, begin, requests_in_a_plain_file_are_answered);
 	return s;
 }

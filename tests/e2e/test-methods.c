@@ -332,6 +332,20 @@ call_question_methods(void)
 	until("needs_review");
 }
 
+/* What adam has reserved. */
+static void
+call_reservation_methods(void)
+{
+	struct json_object *list = must("reservation.list", "{}");
+
+	ck_assert_uint_eq(json_object_array_length(list), 1);
+	must("reservation.release",
+	    e2e_path("{\"id\":\"%s\"}",
+		json_string_or(json_object_array_get_idx(list, 0), "id", "")));
+	ck_assert_uint_eq(
+	    json_object_array_length(must("reservation.list", "{}")), 0);
+}
+
 static void
 call_team_methods(void)
 {
@@ -343,17 +357,17 @@ call_team_methods(void)
 	    "\"coder\",\"task\":\"t\"}]}");
 	tool("agent_status", "{}");
 	tool("mail_send",
-	    "{\"to\":\"overseer\",\"subject\":\"s\",\"body\":\"b\"}");
+	    "{\"to\":\"person\",\"subject\":\"s\",\"body\":\"b\"}");
 	tool("mail_inbox", "{}");
 	tool("mail_ack", "{\"id\":\"none\"}");
 	tool("mail_reserve", "{\"paths\":[\"src\"]}");
 	tool("mail_list_reservations", "{}");
+	call_reservation_methods();
 	tool("mail_release", "{}");
 	tool("respond_orchestrator_request",
 	    "{\"requestId\":\"R_1\",\"response\":\"B\"}");
 	tool("plan_review_needed", "{\"reason\":\"r\"}");
-	must("mail.send",
-	    "{\"to\":\"overseer\",\"subject\":\"s\",\"body\":\"b\"}");
+	must("mail.send", "{\"to\":\"adam\",\"subject\":\"s\",\"body\":\"b\"}");
 	must("worker.reset", ADAM);
 	until("idle");
 }
@@ -419,19 +433,6 @@ call_task_methods(void)
 
 /* The store is replaced while the daemon runs. */
 static void
-call_people_methods(void)
-{
-	e2e_sh(fleet_root(), "mkdir -p .llmc/outbox/done");
-	e2e_write(e2e_path("%s/.llmc/outbox/01ARZ3NDEKTSV4RRFFQ69G5FAV.json",
-		      fleet_root()),
-	    "{\"id\":\"01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"timestamp\":\"t\","
-	    "\"level\":\"info\",\"title\":\"t\",\"signature\":\"s\","
-	    "\"channels\":[{\"channel\":\"x\",\"state\":\"waiting\"}]}");
-	must("people.list", "{}");
-	must("people.ack", "{\"id\":\"01ARZ3NDEKTSV4RRFFQ69G5FAV\"}");
-}
-
-static void
 call_store_methods(void)
 {
 	const char *file =
@@ -466,7 +467,7 @@ call_goal_methods(void)
 	    "x\\n### B\\nAcceptance: y\\n### C\\nAcceptance: z\\n\"}");
 	goal = json_string_or(result, "goal", "");
 	must("overseer.status", "{}");
-	must("overseer.goal.list", "{\"all\":true}");
+	must("overseer.goal.list", "{}");
 	must("overseer.goal.show", GOAL(""));
 	must("overseer.goal.update", GOAL(",\"priority\":\"high\""));
 	must("overseer.goal.plan",
@@ -491,7 +492,7 @@ call_goal_methods(void)
 	must("overseer.tick", "{\"dry_run\":true}");
 	must("overseer.tick", "{}");
 	must("overseer.wake", "{}");
-	call_people_methods();
+	must("ask.end", "{\"ask\":\"a1\"}");
 	call_store_methods();
 	must("overseer.goal.cancel", GOAL(""));
 	must("overseer.goal.archive", GOAL(""));

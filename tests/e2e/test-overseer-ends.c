@@ -331,6 +331,9 @@ START_TEST(a_channel_gets_the_end_of_the_overseer)
 	event = e2e_load(file);
 	ck_assert_str_eq(auto_member(event, "program"), "overseer");
 	ck_assert_str_eq(auto_member(event, "level"), "emergency");
+	/* No daemon has filed it: it is asked all the same. */
+	e2e_has(e2e_llmc(fleet_root(), "asks", "--json", NULL)->out,
+	    auto_member(event, "id"));
 	json_object_put(event);
 }
 END_TEST

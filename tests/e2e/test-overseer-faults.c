@@ -124,6 +124,29 @@ START_TEST(what_a_killed_daemon_said_is_kept)
 }
 END_TEST
 
+/* What it was doing is not what the one before it did. */
+START_TEST(a_daemon_that_never_beat_has_no_heartbeat)
+{
+	int daemon;
+
+	only_restart();
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_shell("[ -s .llmc/auto.heartbeat ]");
+	ck_assert_int_eq(
+	    rename(in_root("llmc.db"), e2e_path("%s.kept", in_root("llmc.db"))),
+	    0);
+	kill(daemon, SIGKILL);
+	auto_wait_shell("[ $(ls -d .llmc/evidence/*/ | wc -l) -ge 2 ]");
+	e2e_expect(e2e_sh(fleet_root(),
+		       "cd .llmc/evidence && set -- $(ls) && "
+		       "[ -s $1/auto.heartbeat ] && "
+		       "[ ! -e $2/auto.heartbeat ]"),
+	    0, NULL);
+	over_stop();
+}
+END_TEST
+
 /* --- a flood of lines -------------------------------------------------- */
 
 /* A megabyte of lines that are not complaints, bytes that are not text, or one
@@ -367,6 +390,7 @@ Suite *
 unit_suite(void)
 {
 	const TTest *const tests[] = { a_complaint_in_a_flood_is_found,
+		a_daemon_that_never_beat_has_no_heartbeat,
 		without_descriptors_it_tries_again, a_busy_machine_is_no_hang,
 		a_slow_disk_is_no_hang, a_renamed_session_is_made_again,
 		the_next_daemon_is_what_lies_on_path_then,

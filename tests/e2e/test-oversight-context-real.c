@@ -17,7 +17,6 @@ begin(void)
 	fleet_begin_real();
 	fleet_do("trust", "--onboarding", NULL);
 	auto_set("daemon.patrol_interval", "100ms");
-	auto_set("oversight.enabled", "true");
 	auto_set("oversight.slice_tools", "4");
 }
 

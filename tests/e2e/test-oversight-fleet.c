@@ -17,7 +17,6 @@ begin(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
-	auto_set("oversight.enabled", "true");
 	auto_set("auto.concurrency", "3");
 	auto_set("people.notify_command", e2e_path("cat >>'%s'", told_file()));
 	auto_ails("");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The daemon is killed at one step of an abort or of a pause, and started
- * again. A step is a program that it starts or a file that it puts in place
- * (tests/tools/stepkill.c). In the end the task has ended once, or it is
- * parked; and no work is lost.
+ * The daemon is killed at one step of an abort, or of each step of the ladder,
+ * and started again. A step is a program that it starts or a file that it puts
+ * in place (tests/tools/stepkill.c). In the end the task has ended once, or it
+ * is parked; and no work is lost.
  *
  *   OVERSIGHT_KILLS  number of steps to kill at, spread over all of them (4)
  *   OVERSIGHT_STEPS  at each of the first so many steps instead
@@ -19,11 +19,11 @@
 #include "stepkills.h"
 #include "watchlog.h"
 
-#define KILLS       4
-#define ABORT_STEPS 60 /* about as many as there are */
-#define PAUSE_STEPS 60
-#define WAIT_MS     60000
-#define LOOK_MS     30
+#define KILLS        4
+#define ABORT_STEPS  60 /* about as many as there are */
+#define LADDER_STEPS 12
+#define WAIT_MS      60000
+#define LOOK_MS      30
 
 static int
 step_of(int row, int steps)
@@ -83,7 +83,6 @@ begin(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
-	auto_set("oversight.enabled", "true");
 	auto_set("auto.max_turns", "30");
 	auto_ails("");
 }
@@ -138,9 +137,12 @@ END_TEST
 
 #define PARKED "\"$STATE\" | grep -q '\"step\": *\"parked\"'"
 
-START_TEST(a_pause)
+/* The iteration before the one that it redirects, restarts, retries, parks. */
+static const int ladder[] = { 2, 5, 8, 11 };
+
+START_TEST(a_step_of_the_ladder)
 {
-	int step = step_of(_i, PAUSE_STEPS);
+	int step = step_of(_i / (int)nitems(ladder), LADDER_STEPS);
 
 	stepkills_at(step);
 	auto_set("auto.check_command",
@@ -148,12 +150,13 @@ START_TEST(a_pause)
 	    "./missing.c'; exit 1; }");
 	auto_task("a.md", "fake: commit b.txt x");
 	auto_up(NULL);
-	watchlog_wait("t1", 4);
+	watchlog_wait("t1", ladder[_i % (int)nitems(ladder)]);
 	stepkills_arm();
 	wait_with_restarts(PARKED);
 	disarm(step);
 	watchlog_parked("t1", "Stuck");
 	watchlog_whole("t1");
+	ck_assert_int_le(watchlog_at("t1", "pause", "stuck"), 14);
 	fleet_do("resume", "t1", "--note", "fake: commit good.txt x", NULL);
 	auto_wait_finished("landed", 1);
 	auto_drain();
@@ -209,7 +212,7 @@ unit_suite(void)
 	Suite *suite = suite_create("oversight-kills");
 
 	add(suite, an_abort, row_count());
-	add(suite, a_pause, row_count());
+	add(suite, a_step_of_the_ladder, (int)nitems(ladder) * row_count());
 	add(suite, down_right_after_an_abort, 1);
 	add(suite, the_end_of_tmux, 1);
 	return suite;

@@ -12,7 +12,6 @@
  * what the agent does next. */
 #define CHECK  "test ! -e b.txt || test -e good.txt || { echo '%s'; exit 1; }"
 #define PARKED "\"$LLMC\" task list | grep -q '^t1 .*parked'"
-#define NO_ID  "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
 static const char *
 told_file(void)
@@ -29,7 +28,6 @@ begin(void)
 	fleet_begin();
 	config = e2e_path("%s/.llmc/config.toml", fleet_root());
 	auto_set("daemon.patrol_interval", "100ms");
-	auto_set("oversight.enabled", "true");
 	auto_set("auto.max_turns", "30");
 	auto_set("people.notify_command",
 	    e2e_path(
@@ -73,12 +71,6 @@ told(const char *words)
 
 #define PAUSE "\"intervention\":{\"level\":\"pause\""
 
-static const char *
-pause_id(void)
-{
-	return json_string_or(told(PAUSE), "id", "");
-}
-
 START_TEST(a_pause_is_told_once_with_its_evidence)
 {
 	struct json_object *event, *context = NULL, *detection = NULL;
@@ -110,37 +102,23 @@ END_TEST
 
 START_TEST(an_answer_lets_the_task_go_on)
 {
-	const char *id, *redirect;
-
 	get_stuck();
-	id = e2e_path("%s", pause_id());
-	redirect = e2e_path("%s",
-	    json_string_or(
-		told("\"intervention\":{\"level\":\"redirect\""), "id", ""));
-	fleet_fails(
-	    "there is no option 3", "escalations", "answer", id, "3", NULL);
-	e2e_has(fleet_do("escalations", "answer", id, "fake: commit good.txt x",
-		    NULL)
-		    ->out,
-	    "t1 continues");
+	e2e_has(fleet_do("asks", NULL)->out, "failure");
+	e2e_has(fleet_do("status", NULL)->out, "llmc answer a");
+	fleet_do("answer", "t1", "fake: commit good.txt x", NULL);
 	auto_wait_finished("landed", 1);
 	ck_assert_int_eq(fleet_prompts("A person says"), 1);
-	fleet_fails(
-	    "answered already", "escalations", "answer", id, "no", NULL);
-	fleet_fails("does not wait for this answer any more", "escalations",
-	    "answer", redirect, "no", NULL);
-	fleet_fails(
-	    "no such escalation", "escalations", "answer", NO_ID, "no", NULL);
+	fleet_fails("nothing is asked about t1", "answer", "t1", "no", NULL);
+	e2e_has(fleet_do("asks", "--all", NULL)->out, "fake: commit good.txt");
 	auto_drain();
 	auto_no_complaints();
 }
 END_TEST
 
 static void
-abort_by(const char *id, const char *option)
+abort_by(const char *word)
 {
-	e2e_has(fleet_do("escalations", "answer", id, option, NULL)->out,
-	    "t1 is aborted");
+	e2e_has(fleet_do("answer", "t1", word, NULL)->out, "t1 is aborted");
 	auto_wait_finished("aborted", 1);
 	auto_drain();
 }
@@ -148,46 +126,19 @@ abort_by(const char *id, const char *option)
 START_TEST(a_task_is_aborted_by_the_word_of_an_option)
 {
 	get_stuck();
-	abort_by(e2e_path("%s", pause_id()), "Abort");
+	abort_by("Abort");
 }
 END_TEST
 
 /* And not without a daemon, which is told with what to type. */
-START_TEST(a_task_is_aborted_by_the_number_of_an_option)
+START_TEST(a_task_is_aborted_by_no)
 {
-	const char *id;
-
 	get_stuck();
-	id = e2e_path("%s", pause_id());
 	auto_kill9_daemon();
-	fleet_fails("llmc up", "escalations", "answer", id, "2", NULL);
+	fleet_fails("llmc up", "answer", "t1", "--no", NULL);
 	auto_up(NULL);
 	auto_wait_shell(PARKED);
-	abort_by(id, "2");
-}
-END_TEST
-
-START_TEST(an_abort_is_an_emergency_and_told_once)
-{
-	struct json_object *event;
-
-	auto_set("oversight.test_command", "test ! -e red.txt");
-	auto_ails(
-	    "fake: run if test -e two.txt; then touch red.txt; else touch "
-	    "two.txt; fi\n");
-	auto_task("a.md", "fake: write left.txt x");
-	auto_up(NULL);
-	auto_wait_finished("aborted", 1);
-	event = told("\"intervention\":{\"level\":\"abort\"");
-	ck_assert_str_eq(json_string_or(event, "level", ""), "emergency");
-	e2e_has(json_object_to_json_string(event), "regression");
-	e2e_has(json_object_to_json_string(event), "aborted by oversight");
-	told("aborted by oversight");
-	auto_wait_shell(
-	    e2e_path("grep -c '\"class\":\"task\"' '%s.command' | grep -qx 1",
-		told_file()));
-	auto_drain();
-	auto_no_complaints();
+	abort_by("--no");
 }
 END_TEST
 
@@ -198,8 +149,7 @@ unit_suite(void)
 	const TTest *const all[] = { a_pause_is_told_once_with_its_evidence,
 		an_answer_lets_the_task_go_on,
 		a_task_is_aborted_by_the_word_of_an_option,
-		a_task_is_aborted_by_the_number_of_an_option,
-		an_abort_is_an_emergency_and_told_once };
+		a_task_is_aborted_by_no };
 
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(s, begin, all[i]);

@@ -58,7 +58,6 @@ begin(void)
 	auto_set("defaults.model", "claude-opus-5-5");
 	auto_set("auto.concurrency", "1");
 	auto_set("daemon.patrol_interval", "200ms");
-	auto_set("oversight.enabled", "true");
 	auto_set("oversight.coverage_pattern", "coverage: ([0-9.]+)%");
 }
 
@@ -137,7 +136,7 @@ START_TEST(a_check_that_fails_in_the_same_way_parks_the_task)
 	auto_task("b.md", "Task-B\nfake: commit b.txt x");
 	auto_up(NULL);
 	auto_wait_finished("landed", 1);
-	watchlog_parked("t1", "The check failed 5 times in the same way");
+	watchlog_parked("t1", "The check failed 12 times in the same way");
 	auto_drain();
 	auto_no_complaints();
 	auto_no_sessions();

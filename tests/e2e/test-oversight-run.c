@@ -22,7 +22,6 @@ begin(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
-	auto_set("oversight.enabled", "true");
 	auto_set("auto.max_turns", "30");
 	auto_ails("");
 }
@@ -75,43 +74,6 @@ lands(void)
 	auto_no_complaints();
 }
 
-START_TEST(a_stuck_task_is_redirected_parked_and_helped)
-{
-	int at;
-
-	begin_task("fake: run ls ./missing.c");
-	die_after(3);
-	watchlog_parked("t1", "stopped by oversight: Stuck");
-	watchlog_last("t1", "failureClass", "missing.c");
-	watchlog_last("t1", "treeHash", "");
-	watchlog_last("t1", "testsPassing", "false");
-	watchlog_last("t1", "tokens", "");
-	watchlog_last("t1", "status", "paused");
-	ck_assert_int_ge(fleet_prompts("CHANGE THE APPROACH"), 1);
-	at = watchlog_at("t1", "redirect", "stuck");
-	ck_assert_int_eq(watchlog_with("t1", "No such file", at), 3);
-	at = watchlog_at("t1", "pause", "stuck");
-	ck_assert_int_eq(watchlog_with("t1", "No such file", at), 5);
-	e2e_has(iterations("t1"), "redirect for stuck");
-	/* The worker is free. */
-	fleet_wait("auto-1", "idle");
-	/* The next daemon knows. */
-	auto_kill9_daemon();
-	auto_up(NULL);
-	watchlog_parked("t1", "stopped by oversight: Stuck");
-	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
-	fleet_do("resume", "t1", "--note",
-	    e2e_path(
-		"fake: run %s\nfake: commit good.txt x", auto_gate("helped")),
-	    NULL);
-	auto_wait_gate("helped");
-	e2e_lacks(fleet_do("status", NULL)->out, "oversight says");
-	auto_open_gate("helped");
-	lands();
-	ck_assert_int_eq(fleet_prompts("A person says"), 1);
-}
-END_TEST
-
 /* --- checks ---------------------------------------------------------- */
 
 /* It fails in the same way wherever a bad file is, however much work there
@@ -131,10 +93,80 @@ begin_bad(int bad, int good)
 		auto_task(e2e_path("b%d.md", i), "fake: commit %d.txt x", i);
 }
 
+/* The steps come in this order, a few iterations apart; the last one asks. */
+static void
+climbed(const char *task)
+{
+	int redirect = watchlog_at(task, "redirect", "stuck");
+
+	ck_assert_int_eq(watchlog_at(task, "restart", "stuck"), redirect + 3);
+	ck_assert_int_eq(watchlog_at(task, "retry", "stuck"), redirect + 6);
+	ck_assert_int_eq(watchlog_at(task, "pause", "stuck"), redirect + 9);
+}
+
+START_TEST(a_stuck_task_climbs_the_ladder_and_is_helped)
+{
+	const char *why;
+
+	auto_set("auto.concurrency", "2");
+	begin_bad(1, 0);
+	auto_up(NULL);
+	die_after(3);
+	watchlog_parked("t1", "The check failed 12 times in the same way");
+	climbed("t1");
+	watchlog_last("t1", "testsPassing", "false");
+	watchlog_last("t1", "status", "paused");
+	ck_assert_int_ge(fleet_prompts("CHANGE THE APPROACH"), 1);
+	ck_assert_int_eq(
+	    fleet_prompts("Another session has worked on this task"), 2);
+	e2e_has(iterations("t1"), "redirect for stuck");
+	e2e_has(iterations("t1"), "restart for stuck");
+	/* Another worker had the second attempt; both are free. */
+	ck_assert_int_eq(auto_events("task_assigned", NULL), 2);
+	ck_assert_int_eq(auto_events("task_assigned", "\"auto-1\""), 1);
+	ck_assert_int_eq(auto_events("task_assigned", "\"auto-2\""), 1);
+	fleet_wait("auto-1", "idle");
+	fleet_wait("auto-2", "idle");
+	/* The next daemon knows. */
+	auto_kill9_daemon();
+	auto_set("plan.enabled", "true");
+	auto_up(NULL);
+	watchlog_parked("t1", "stopped by oversight: Stuck");
+	why = fleet_do("why", "t1", NULL)->out;
+	e2e_has(
+	    why, "a fresh session goes on with it: Stuck: The check failed 6");
+	e2e_has(why, "it waits for a person: Stuck: The check failed 12 times");
+	fleet_do("resume", "t1", "--note",
+	    "fake: run git rm -q bad1.txt work.txt; echo 2 >two.txt; git add .; "
+	    "git commit -qm two",
+	    NULL);
+	auto_wait_finished("landed", 1);
+	ck_assert_int_eq(fleet_prompts("A person says"), 1);
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
+/* Twenty failing runs, each with fewer failures: nobody steps in. */
+START_TEST(work_that_gets_better_is_never_touched)
+{
+	auto_set("auto.check_command",
+	    "n=$(cat n.txt 2>/dev/null || echo 0); test $n != 0 || exit 0; "
+	    "for i in $(seq $n); do echo \"FAIL: case $i\"; done; "
+	    "echo \"fake: commit n.txt $((n - 1))\"; exit 1");
+	auto_task("a.md", "fake: commit n.txt 15");
+	auto_up(NULL);
+	auto_wait_finished("landed", 1);
+	ck_assert_int_ge(watchlog_with("t1", "FAIL: case", 99), 15);
+	ck_assert_int_eq(auto_events("oversight", NULL), 0);
+	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
 START_TEST(three_bad_tasks_are_parked_and_five_good_ones_land)
 {
-	int at;
-
 	auto_set("auto.concurrency", "2");
 	begin_bad(3, 5);
 	auto_up(NULL);
@@ -143,12 +175,9 @@ START_TEST(three_bad_tasks_are_parked_and_five_good_ones_land)
 		const char *task = e2e_path("t%d", i);
 
 		watchlog_parked(task,
-		    "Stuck: The check failed 5 times in the "
+		    "Stuck: The check failed 12 times in the "
 		    "same way: FAIL: the sum is");
-		/* The landing queue looks first, in its own words. */
-		at = watchlog_at(task, "redirect", "stuck");
-		ck_assert_int_le(at, 4);
-		ck_assert_int_eq(watchlog_at(task, "pause", "stuck"), at + 2);
+		climbed(task);
 	}
 	ck_assert_int_eq(auto_finished(NULL), 5);
 	/* With what a person knows, it lands. */
@@ -169,10 +198,10 @@ START_TEST(what_a_person_lets_go_on_is_not_stopped_for_that_again)
 	auto_up(NULL);
 	watchlog_parked("t1", "Stuck");
 	fleet_do("resume", "t1", NULL);
-	watchlog_wait("t1", 9);
+	watchlog_wait("t1", 16);
 	auto_kill9_daemon();
 	auto_up(NULL);
-	watchlog_wait("t1", 14);
+	watchlog_wait("t1", 20);
 	watchlog_last("t1", "status", "healthy");
 	ck_assert_int_eq(fleet_prompts("CHANGE THE APPROACH"), 1);
 	ck_assert_int_eq(auto_events("oversight", "\"pause\""), 1);
@@ -340,23 +369,20 @@ START_TEST(tests_of_its_own_say_what_got_worse)
 END_TEST
 
 /* What it broke stays broken, whatever it is told. */
-START_TEST(tests_that_stay_broken_end_the_task)
+START_TEST(tests_that_stay_broken_are_asked_about)
 {
+	auto_set("auto.max_attempts", "1");
 	auto_set("oversight.test_command", "test ! -e red.txt");
 	begin_task("fake: run date +%N >>red.txt; git add .; git commit -qm r");
 	die_after(1);
-	auto_wait_finished("aborted", 1);
+	watchlog_parked("t1", "Regression");
 	watchlog_whole("t1");
 	watchlog_last("t1", "testsPassing", "false");
-	watchlog_last("t1", "status", "aborted");
 	ck_assert_int_eq(watchlog_at("t1", "warn", "regression"), 2);
-	ck_assert_int_eq(watchlog_at("t1", "abort", "regression"), 3);
+	ck_assert_int_eq(watchlog_at("t1", "redirect", "regression"), 3);
 	ck_assert_int_eq(fleet_prompts("OVERSIGHT WARNING: Regression"), 1);
-	auto_wait_shell("grep -q regression .llmc/aborted/t1/abort.json");
-	fleet_wait("auto-1", "idle");
-	auto_salvaged("auto-1", "red.txt");
-	auto_task("b.md", "fake: commit c.txt x");
-	auto_wait_finished("landed", 1);
+	fleet_do("abort", "t1", "--reason", "seen", NULL);
+	auto_wait_finished("aborted", 1);
 	auto_drain();
 	auto_no_complaints();
 }
@@ -620,13 +646,14 @@ unit_suite(void)
 {
 	Suite *s = suite_create("oversight-run");
 	const TTest *const all[] = {
-		a_stuck_task_is_redirected_parked_and_helped,
+		a_stuck_task_climbs_the_ladder_and_is_helped,
+		work_that_gets_better_is_never_touched,
 		work_that_goes_back_and_forth_is_redirected,
 		words_that_wander_off_are_only_noted,
 		a_task_that_burns_is_warned_of_and_parked,
 		coverage_that_sinks_slowly_is_noticed,
 		tests_of_its_own_say_what_got_worse,
-		tests_that_stay_broken_end_the_task,
+		tests_that_stay_broken_are_asked_about,
 		three_bad_tasks_are_parked_and_five_good_ones_land,
 		what_a_person_lets_go_on_is_not_stopped_for_that_again,
 		small_tasks_say_nothing_about_a_large_one,

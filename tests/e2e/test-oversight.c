@@ -142,7 +142,7 @@ START_TEST(the_report_adds_up_all_tasks)
 					TURN(FOUND("resource_burn", "critical"))
 					    ACT("warn"));
 	e2e_write(e2e_path("%s/.llmc/iterations/t5.jsonl", root),
-	    TURN("") "torn{\n" ACT("abort"));
+	    TURN("") "torn{\n" ACT("retry"));
 	e2e_write(e2e_path("%s/.llmc/tasks.jsonl", root),
 	    "{\"id\":\"t1\",\"outcome\":\"landed\"}\n"
 	    "{\"id\":\"t2\",\"outcome\":\"landed\"}\n"
@@ -157,7 +157,7 @@ START_TEST(the_report_adds_up_all_tasks)
 	    count(report, "detections", "resource_burn", "critical"), 4);
 	ck_assert_int_eq(count(report, "interventions", "pause", NULL), 4);
 	ck_assert_int_eq(count(report, "interventions", "warn", NULL), 4);
-	ck_assert_int_eq(count(report, "interventions", "abort", NULL), 1);
+	ck_assert_int_eq(count(report, "interventions", "retry", NULL), 1);
 	ck_assert_int_eq(count(report, "positives", "stuck", "true"), 4);
 	ck_assert_int_eq(count(report, "positives", "regression", "false"), 8);
 	/* Three of five that were stopped have landed. */

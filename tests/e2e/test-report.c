@@ -82,7 +82,8 @@ START_TEST(a_report_adds_up_to_the_records)
 	struct json_object *report;
 
 	auto_set("auto.max_attempts", "2");
-	auto_set("auto.require_commit", "true");
+	auto_set("auto.max_turns", "2");
+	auto_set("auto.check_command", "test ! -e bad.txt");
 	auto_task("a.md", "Land this\nfake: commit a.txt a\n");
 	auto_task("b.md",
 	    "<script>alert(1)</script>\nfake: commit b.txt b\nfake: run %s\n",
@@ -99,7 +100,7 @@ START_TEST(a_report_adds_up_to_the_records)
 	auto_up(NULL);
 	auto_open_gate("work");
 	auto_wait_finished("landed", 2);
-	auto_task("c.md", "Never works\nfake: say I cannot do it.\n");
+	auto_task("c.md", "Never works\nfake: commit bad.txt x\n");
 	auto_wait_finished("dead-letter", 1);
 	report = report_of(NULL, NULL); /* with one */
 	expect_number(report, "period.run", "r2");

@@ -391,7 +391,7 @@ START_TEST(without_bubblewrap_a_worker_waits_and_says_so)
 	e2e_has(reason("adam"), "install the package bubblewrap");
 	e2e_has(reason("adam"), "llmc doctor --sandbox");
 	e2e_has(e2e_llmc(fleet_root(), "doctor", NULL)->out,
-	    "-> type: llmc doctor --sandbox");
+	    "llmc doctor --sandbox");
 	/* Never silently off; off only because the user says so. */
 	fleet_do("config", "set", "defaults.sandbox", "off", NULL);
 	fleet_wait("adam", "idle");

@@ -43,7 +43,7 @@ START_TEST(what_a_shell_writes_outside_of_the_scope_does_not_land)
 	wall("out");
 	auto_up(NULL);
 	auto_wait_event("plan.review_needed", NULL);
-	auto_wait_finished("failed", 1);
+	auto_wait_event("task_parked", "t1");
 	ck_assert_int_eq(auto_landed(), 0);
 	ck_assert_int_eq(auto_events("guard.denied", "task_guard"), 3);
 	ck_assert_int_eq(

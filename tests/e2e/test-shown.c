@@ -115,8 +115,8 @@ START_TEST(events_are_told_in_words)
 		  "1769850930}",
 		    "waiting until 2026-01-31 10:15:30: dirty\n" },
 		{ "{\"type\":\"stall\",\"worker_name\":\"a\",\"task\":\"t1\","
-		  "\"action\":\"interrupt\"}",
-		    "a shows no sign of life in t1: interrupt\n" },
+		  "\"action\":\"redirect\"}",
+		    "a shows no sign of life in t1: redirect\n" },
 		{ "{\"type\":\"budget\",\"scope\":\"day\",\"worker_name\":null,"
 		  "\"reason\":\"$5\"}",
 		    "the budget of the day is reached: $5\n" },
@@ -446,7 +446,8 @@ START_TEST(shells_complete_the_new_commands)
 {
 	const char *bash = shown_must("completion", "bash", NULL)->out;
 
-	e2e_has(bash, "words='add list show edit priority retry drop'");
+	e2e_has(bash,
+	    "words='add list show edit priority retry drop reservations'");
 	e2e_has(bash, "--task-pool-command");
 	e2e_has(bash, "words='inbox send show ack'");
 	e2e_has(bash, "words='draft apply insights recommend'");
@@ -460,7 +461,7 @@ START_TEST(shells_complete_the_new_commands)
 	    "\tresume)\n\t\tflags+=' --note'\n\t\twords=$(llmc completion "
 	    "workers");
 	e2e_has(shown_must("completion", "zsh", NULL)->out,
-	    "'1:what:(add list show edit priority retry drop)'");
+	    "'1:what:(add list show edit priority retry drop reservations)'");
 	e2e_has(shown_must("completion", "fish", NULL)->out, "-a events -d");
 }
 END_TEST

@@ -20,12 +20,14 @@ START_TEST(a_parent_that_only_delegates_and_a_child_that_only_reports)
 	    team_child("Review it.\nfake: tool report_completion "
 		       "{\"summary\":\"no leak\",\"status\":\"complete\"}\n",
 		"{\"role\":\"reviewer\"}"),
+	    team_child("Compare them.\nfake: say The two pages agree.\n",
+		"{\"role\":\"reader\"}"),
 	    NULL));
 	auto_up("--until-empty", NULL);
 	ck_assert_int_eq(auto_wait_exit(), 0);
 	auto_history("a.txt: x", NULL);
-	ck_assert_int_eq(auto_finished("no_changes"), 2);
-	ck_assert_int_eq(auto_finished(NULL), 3);
+	ck_assert_int_eq(auto_finished("no_changes"), 3);
+	ck_assert_int_eq(auto_finished(NULL), 4);
 	ck_assert_str_eq(goal_status(goal), "completed");
 	auto_no_sessions();
 }
@@ -60,6 +62,76 @@ START_TEST(a_reviewer_without_editing_tools_ends_with_its_words)
 }
 END_TEST
 
+/* Its first attempt makes another file than its contract names. */
+static struct json_object *
+flaky(void)
+{
+	const char *mark = e2e_path("%s/tried", unit_scratch());
+
+	return team_child(
+	    e2e_path("Make c.\nfake: run if [ -e '%s' ]; then echo x >c.txt; "
+		     "else touch '%s'; echo x >other.txt; fi; git add -A && "
+		     "git commit -qm 'c.txt: x'\n",
+		mark, mark),
+	    "{\"label\":\"flaky\",\"verification\":{\"artifacts\":[{\"path\":"
+	    "\"c.txt\"}],\"onFailure\":\"retry_once\"}}");
+}
+
+/* One is fine, one asks, one fails once, one only reads; the daemon dies while
+ * the question is open. */
+START_TEST(four_children_of_a_parent_and_a_daemon_that_dies)
+{
+	const char *goal, *id, *report;
+	struct json_object *stats;
+
+	goal_enable();
+	auto_set("agents.reviewer.tools", "[\"Read\", \"Grep\", \"Glob\"]");
+	goal = goal_of_one_task(e2e_path("fake: commit p.txt p\n%s",
+	    team_spawn(team_child("Make a.\nfake: commit a.txt x\n", "{}"),
+		team_child("Look at it.\nfake: say I found a leak in line "
+			   "3.\n",
+		    "{\"role\":\"reviewer\"}"),
+		team_child("Make b.\nfake: tool request_orchestrator "
+			   "{\"message\":\"Which b?\",\"timeoutSeconds\":"
+			   "3600}\nfake: commit b.txt x\nfake: tool "
+			   "report_completion {\"status\":\"complete\","
+			   "\"summary\":\"b as you said\"}\n",
+		    "{\"label\":\"asks\"}"),
+		flaky(), NULL)));
+	auto_up("--until-empty", NULL);
+	auto_wait_shell("\"$LLMC\" --json tree | grep -q "
+			"'\"pendingRequestCount\": *1'");
+	auto_kill9_daemon();
+	auto_up("--until-empty", NULL);
+	id = e2e_sh(fleet_root(),
+	    "\"$LLMC\" events | grep -o 'R_[0-9A-Za-z]*' | head -n 1 | "
+	    "tr -d '\\n'")
+		 ->out;
+	fleet_do("escalations", "answer", id, "the blue one", NULL);
+	ck_assert_int_eq(auto_wait_exit(), 0);
+	auto_history("a.txt: x", "b.txt: x", "c.txt: x", "p.txt: p", NULL);
+	ck_assert_int_eq(auto_finished("landed"), 4);
+	ck_assert_int_eq(auto_finished("no_changes"), 1);
+	ck_assert_int_eq(auto_finished(NULL), 5);
+	ck_assert_str_eq(goal_status(goal), "completed");
+	/* The parent got one message for each, with its words. */
+	for (int i = 2; i <= 5; i++)
+		ck_assert_int_eq(
+		    fleet_prompts(e2e_path("\"task_id\": \"t%d\"", i)), 1);
+	ck_assert_int_eq(
+	    fleet_prompts("\"last_words\": \"I found a leak in line 3.\""), 1);
+	ck_assert_int_eq(fleet_prompts("\"summary\": \"b as you said\""), 1);
+	/* A child is told of one way to report. */
+	ck_assert_int_ge(fleet_prompts("call the tool report_completion"), 5);
+	stats = e2e_json(fleet_do("--json", "stats", NULL), 0);
+	e2e_has(json_object_to_json_string(stats), "\"agent\": \"reviewer\"");
+	e2e_has(json_object_to_json_string(stats), "\"agent\": \"coder\"");
+	report = fleet_do("report", NULL)->out;
+	e2e_has(report, "Nothing needs you");
+	auto_no_sessions();
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -69,5 +141,7 @@ unit_suite(void)
 	    a_parent_that_only_delegates_and_a_child_that_only_reports);
 	scenarios_add_test(
 	    s, begin, a_reviewer_without_editing_tools_ends_with_its_words);
+	scenarios_add_test(
+	    s, begin, four_children_of_a_parent_and_a_daemon_that_dies);
 	return s;
 }

@@ -42,11 +42,24 @@ channel(void)
 static const char *
 question_in(const char *text)
 {
-	const char *id = strstr(text, "escalations answer R_");
+	const char *id = strstr(text, "llmc answer R_");
 
 	ck_assert_msg(id != NULL, "no question in: %s", e2e_shown(text));
 	id = strstr(id, "R_");
 	return e2e_path("%.*s", (int)strcspn(id, " "), id);
+}
+
+/* Of the only open ask. */
+static const char *
+question_id(void)
+{
+	struct json_object *list =
+	    e2e_json(fleet_do("--json", "asks", NULL), 0);
+
+	ck_assert_uint_eq(json_object_array_length(list), 1);
+	ck_assert_str_eq(auto_member(list, "0.kind"), "question");
+	ck_assert_str_eq(auto_member(list, "0.options.1"), "blue");
+	return e2e_path("%s", auto_member(list, "0.question"));
 }
 
 static void
@@ -85,31 +98,26 @@ START_TEST(the_command_in_the_message_answers_the_tool)
 	auto_wait_shell(e2e_path("grep -q 'answer R_' '%s'", file));
 	wait_blocked();
 	id = question_in(e2e_read(file));
-	fleet_fails("there is no option 3, only 2", "escalations", "answer", id,
-	    "3", NULL);
-	e2e_has(fleet_do("escalations", "answer", id, "2", NULL)->out,
+	fleet_fails("there is no option 3, only 2", "answer", id, "3", NULL);
+	e2e_has(fleet_do("answer", id, "2", NULL)->out,
 	    e2e_path("%s is answered: blue", id));
 	landed_with("blue");
-	fleet_fails("it was answered already: blue", "escalations", "answer",
-	    id, "1", NULL);
+	fleet_fails("was answered already", "answer", id, "1", NULL);
 	/* It was told once, and not as mail too. */
-	list = e2e_json(
-	    fleet_do("--json", "escalations", "list", "--all", NULL), 0);
-	ck_assert_uint_eq(json_object_array_length(list), 1);
+	ck_assert_str_eq(
+	    e2e_sh(NULL, e2e_path("grep -c R_ '%s'", file))->out, "1\n");
+	list = e2e_json(fleet_do("--json", "asks", "--all", NULL), 0);
 	ck_assert_str_eq(auto_member(list, "0.answer"), "blue");
+	ck_assert_str_eq(auto_member(list, "0.how"), "answered");
 }
 END_TEST
 
-START_TEST(the_id_of_the_message_answers_it_too)
+START_TEST(the_id_of_the_ask_answers_it_too)
 {
-	const char *file = channel();
-	struct json_object *list;
-
 	auto_up(NULL);
-	auto_wait_shell(e2e_path("grep -q 'answer R_' '%s'", file));
-	list = e2e_json(fleet_do("--json", "escalations", "list", NULL), 0);
-	fleet_do("escalations", "answer", auto_member(list, "0.id"), "as",
-	    "you", "like", NULL);
+	wait_blocked();
+	e2e_has(fleet_do("asks", NULL)->out, "llmc answer a1 TEXT");
+	fleet_do("answer", "a1", "as", "you", "like", NULL);
 	landed_with("as you like");
 }
 END_TEST
@@ -124,14 +132,16 @@ START_TEST(a_question_is_shown_until_it_is_answered)
 	wait_blocked();
 	e2e_has(fleet_do("mail", "inbox", NULL)->out, "request:R_");
 	e2e_has(fleet_do("mail", "inbox", NULL)->out, "request:R_");
-	id = question_in(fleet_do("status", NULL)->out);
+	id = question_id();
 	e2e_has(fleet_do("status", NULL)->out, "auto-1 asks: Which colour?");
 	e2e_lacks(fleet_do("status", NULL)->out, "Nothing needs you");
 	status = e2e_json(fleet_do("--json", "status", NULL), 0);
 	ck_assert_str_eq(
 	    auto_member(status, "auto_workers.0.status"), "waiting");
 	ck_assert_str_eq(auto_member(status, "auto_workers.0.question"), id);
-	ck_assert_str_eq(auto_member(status, "needs.0.who"), id);
+	ck_assert_str_eq(auto_member(status, "needs.0.what"), "question");
+	e2e_has(fleet_do("asks", NULL)->out, "Which colour?");
+	/* The earlier names. */
 	e2e_has(fleet_do("escalations", "list", NULL)->out, "Which colour?");
 	e2e_has(fleet_do("report", NULL)->out, "auto-1 asks: Which colour?");
 	e2e_has(fleet_do("doctor", NULL)->out, "auto-1 asks: Which colour?");
@@ -139,7 +149,7 @@ START_TEST(a_question_is_shown_until_it_is_answered)
 	landed_with("blue");
 	e2e_lacks(fleet_do("status", NULL)->out, "Which colour?");
 	e2e_has(fleet_do("status", NULL)->out, "Nothing needs you");
-	e2e_lacks(fleet_do("escalations", "list", NULL)->out, "Which colour?");
+	e2e_has(fleet_do("asks", NULL)->out, "Nothing is asked of you");
 }
 END_TEST
 
@@ -156,11 +166,9 @@ START_TEST(an_answer_that_is_given_without_a_daemon_arrives)
 	    "tr -d '\\n'")
 		 ->out;
 	auto_kill9_daemon();
-	answer = e2e_json(
-	    fleet_do("--json", "escalations", "answer", id, "RED", NULL), 0);
-	ck_assert_str_eq(auto_member(answer, "response"), "red");
-	fleet_fails(
-	    "was answered already", "escalations", "answer", id, "blue", NULL);
+	answer = e2e_json(fleet_do("--json", "answer", id, "RED", NULL), 0);
+	ck_assert_str_eq(auto_member(answer, "status"), "answered");
+	fleet_fails("was answered already", "answer", id, "blue", NULL);
 	auto_up(NULL);
 	landed_with("red");
 }
@@ -172,13 +180,45 @@ START_TEST(a_question_is_there_after_a_restart)
 
 	auto_up(NULL);
 	wait_blocked();
-	id = question_in(fleet_do("status", NULL)->out);
+	id = question_id();
 	auto_kill9_daemon();
 	auto_up(NULL);
 	wait_blocked();
-	ck_assert_str_eq(question_in(fleet_do("status", NULL)->out), id);
+	ck_assert_str_eq(question_id(), id);
 	fleet_do("escalations", "answer", id, "blue", NULL);
 	landed_with("blue");
+}
+END_TEST
+
+/* The worker does other work meanwhile, and the answer is not lost. */
+START_TEST(a_worker_does_not_wait_for_long)
+{
+	struct json_object *list;
+
+	auto_set("people.answer_wait", "1s");
+	auto_task("b.md", "fake: commit b.txt b");
+	auto_up(NULL);
+	auto_wait_finished("landed", 1);
+	list = e2e_json(fleet_do("--json", "asks", NULL), 0);
+	ck_assert_uint_eq(json_object_array_length(list), 1);
+	ck_assert_str_eq(auto_member(list, "0.id"), "a1");
+	ck_assert_str_eq(auto_member(list, "0.kind"), "question");
+	ck_assert_str_eq(auto_member(list, "0.key"), "task/t1");
+	ck_assert_str_eq(auto_member(list, "0.options.1"), "blue");
+	e2e_has(fleet_do("status", NULL)->out, "asks: Which colour?");
+	auto_kill9_daemon();
+	auto_set("people.answer_wait", "1h");
+	auto_up(NULL);
+	e2e_lacks(fleet_do("--json", "events", NULL)->out, "Which colour?");
+	fleet_do("answer", "a1", "blue", NULL);
+	/* This one asks whatever it is told. */
+	auto_wait_shell("\"$LLMC\" --json tree | grep -q "
+			"'\"pendingRequestCount\": *1'");
+	ck_assert_int_eq(fleet_prompts("Which colour?\n\nThe answer is:"), 1);
+	fleet_do("answer", "a2", "blue", NULL);
+	auto_wait_finished("landed", 2);
+	auto_drain();
+	auto_history("b.txt: b", "a.txt: a", NULL);
 }
 END_TEST
 
@@ -191,10 +231,11 @@ unit_suite(void)
 	tcase_add_checked_fixture(tcase, begin, fleet_end);
 	tcase_set_timeout(tcase, 300);
 	tcase_add_test(tcase, the_command_in_the_message_answers_the_tool);
-	tcase_add_test(tcase, the_id_of_the_message_answers_it_too);
+	tcase_add_test(tcase, the_id_of_the_ask_answers_it_too);
 	tcase_add_test(tcase, a_question_is_shown_until_it_is_answered);
 	tcase_add_test(tcase, an_answer_that_is_given_without_a_daemon_arrives);
 	tcase_add_test(tcase, a_question_is_there_after_a_restart);
+	tcase_add_test(tcase, a_worker_does_not_wait_for_long);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -75,7 +75,7 @@ START_TEST(a_parked_task_is_resumed)
 	top_type("");
 	top_keys("2");
 	top_wait("parked");
-	e2e_has(top_screen(), "!NEEDS YOU 2  t1 parked: ");
+	e2e_has(top_screen(), "!NEEDS YOU 2  t1 budget: 1 turn used");
 	auto_set("budget.task_turns", "3");
 	top_keys("R");
 	top_wait("resume t1?");
@@ -89,18 +89,21 @@ END_TEST
 
 START_TEST(problems_are_shown_alone)
 {
-	fleet_do("pause", "bea", NULL);
+	/* Who has paused a worker knows of it. */
+	fleet_do("pause", "adam", NULL);
+	fleet_start("bea", "fake: commit a.txt a");
+	fleet_wait("bea", "needs_review");
 	top_type("");
-	top_wait("adam   idle");
-	top_wait("bea    paused");
+	top_wait("adam   paused");
+	top_wait("bea    needs_review");
 	top_keys("p");
-	top_wait_without("adam   idle");
-	e2e_has(top_screen(), ">bea    paused");
+	top_wait_without("adam   paused");
+	e2e_has(top_screen(), ">bea    needs_review");
 	e2e_has(top_screen(), "[problems]");
-	fleet_do("resume", "bea", NULL);
+	fleet_do("accept", "bea", NULL);
 	top_wait("no workers that need you; p shows 2");
 	top_keys("p");
-	top_wait("adam   idle");
+	top_wait("adam   paused");
 }
 END_TEST
 
@@ -109,7 +112,7 @@ START_TEST(texts_of_several_lines_stand_on_one)
 	fleet_start("adam", "fake: commit a.txt a\nfake: run true\n");
 	fleet_wait("adam", "needs_review");
 	top_type("");
-	top_wait("adam needs_review: fake: commit a.txt a fake: run true");
+	top_wait("work waits for a review: fake: commit a.txt a fake: ");
 	e2e_lacks(top_screen(), "\\x0a");
 }
 END_TEST

@@ -349,7 +349,7 @@ START_TEST(what_was_interrupted_goes_on)
 	auto_wait_shell(
 	    "id=$(\"$LLMC\" store sql \"SELECT r.id FROM requests r WHERE "
 	    "r.status = 'open'\" | tail -n 1); case $id in R_*) \"$LLMC\" "
-	    "escalations answer \"$id\" 2;; esac; "
+	    "answer \"$id\" 2;; esac; "
 	    "git cat-file -e main:painted.txt");
 	auto_wait_finished("landed", 4);
 	auto_drain();

@@ -169,7 +169,7 @@ static const struct {
 	{ HEAD "cost_tier = \"huge\"\n",
 	    "agents.x.cost_tier: expected one of free, cheap", true },
 	{ HEAD "thinking = \"much\"\n",
-	    "agents.x.thinking: expected one of low, medium", true },
+	    "agents.x.thinking: expected one of off, minimal, low, medium", true },
 	{ HEAD "tools = [\"Bash(git *)\"]\n",
 	    "agents.x.tools: expected a list of names of tools", true },
 	{ HEAD "tags = \"a\"\n", "agents.x.tags: expected a list", true },

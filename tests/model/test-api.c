@@ -108,12 +108,12 @@ START_TEST(flags_are_those_that_callers_rely_on)
 	    "worker.accept worker.pick "
 	    "landing.revert "
 	    "task.add task.edit task.priority task.retry task.drop "
-	    "overseer.status "
+	    "ask.end overseer.status "
 	    "overseer.goal.create overseer.goal.list overseer.goal.show overseer.goal.plan overseer.plan.draft overseer.plan.apply overseer.goal.update overseer.goal.pause overseer.goal.resume overseer.goal.cancel overseer.goal.archive "
 	    "overseer.work.list overseer.work.show overseer.work.update overseer.work.add overseer.work.split overseer.work.merge overseer.work.move overseer.work.assign "
 	    "overseer.store.check overseer.store.export overseer.store.import overseer.store.sql "
 	    "overseer.events overseer.why "
-	    "request.answer mail.send mail.inbox mail.show mail.ack team.tree");
+	    "request.answer mail.send mail.inbox mail.show mail.ack reservation.list reservation.release team.tree");
 	assert_flagged(API_OWN, "hook.event sandbox.refused");
 	assert_flagged(API_STOPPING, "hook.event daemon.stop state.get");
 	assert_flagged(API_STREAM, "view.follow events.follow");
@@ -191,15 +191,14 @@ static const struct {
 	{ "web.get", "p   " },
 	{ "events.follow", "prwR" },
 	{ "sandbox.refused", "  w " },
-	{ "people.list", "p   " },
-	{ "people.ack", "p   " },
+	{ "ask.end", "p   " },
 	{ "overseer.status", "p   " },
 	{ "overseer.goal.create", "p   " },
 	{ "overseer.goal.list", "p   " },
 	{ "overseer.goal.show", "p   " },
 	{ "overseer.goal.plan", "p   " },
 	{ "overseer.plan.draft", "p   " },
-	{ "overseer.plan.apply", "p w " },
+	{ "overseer.plan.apply", "p   " },
 	{ "overseer.goal.update", "p   " },
 	{ "overseer.goal.pause", "p   " },
 	{ "overseer.goal.resume", "p   " },
@@ -239,6 +238,8 @@ static const struct {
 	{ "mail.inbox", "p   " },
 	{ "mail.show", "p   " },
 	{ "mail.ack", "p   " },
+	{ "reservation.list", "p   " },
+	{ "reservation.release", "p   " },
 	{ "team.tree", "prwo" },
 };
 

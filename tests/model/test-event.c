@@ -236,6 +236,8 @@ START_TEST(records_have_the_members_that_programs_know)
 		    "worker_name task result commit_sha reason" },
 		{ EVENT_TASK_RETRY, "task_retry",
 		    "worker_name task reason attempt" },
+		{ EVENT_TASK_PARKED, "task_parked", "worker_name task reason" },
+		{ EVENT_TASK_RESUMED, "task_resumed", "task text" },
 		{ EVENT_PROGRESS, "progress", "worker_name task text" },
 		{ EVENT_REPORTED, "reported", "worker_name task status text" },
 		{ EVENT_TASK_FINISHED, "task_finished",

@@ -8,7 +8,6 @@
 #include "file.h"
 #include "hierarchy.h"
 #include "json.h"
-#include "mail-subject.h"
 #include "mem.h"
 #include "provider-limit.h"
 #include "settings-world.h"
@@ -152,58 +151,6 @@ START_TEST(all_rows_of_the_vectors_hold)
 }
 END_TEST
 
-/* --- subjects ---------------------------------------------------------- */
-
-START_TEST(subjects_are_made_and_read_back)
-{
-	static const char *const subjects[] = {
-		"spawn.request:goal_1:T1.2",
-		"spawn.accepted:goal_1:req_9",
-		"spawn.denied:goal_1:req_9",
-		"agent.completed:01KB",
-		"result.ready:t17",
-		"plan.created:goal_1",
-		"plan.updated:goal_1",
-		"plan.review_needed:goal_1",
-	};
-
-	for (size_t i = 0; i < nitems(subjects); i++) {
-		cleanup_free char *first = NULL, *second = NULL, *again = NULL;
-		enum mail_subject kind =
-		    mail_subject_parse(subjects[i], &first, &second);
-
-		ck_assert_int_eq(kind, SUBJECT_SPAWN_REQUEST + (int)i);
-		again = mail_subject_make(kind, first, second);
-		ck_assert_str_eq(again, subjects[i]);
-	}
-}
-END_TEST
-
-START_TEST(other_subjects_are_free_text)
-{
-	static const char *const subjects[] = {
-		"",
-		"hello",
-		"re: the tests",
-		"spawn.request",
-		"spawn.request:",
-		"spawn.request:goal_1",
-		"spawn.request:goal_1:",
-		"spawn.request::T1",
-		"spawn.request:goal_1:T1:x",
-		"agent.completed:",
-		"Spawn.request:a:b",
-	};
-	char *first = NULL, *second = NULL;
-
-	for (size_t i = 0; i < nitems(subjects); i++)
-		ck_assert_msg(mail_subject_parse(subjects[i], &first,
-				  &second) == SUBJECT_OTHER,
-		    "%s", subjects[i]);
-	ck_assert(first == NULL && second == NULL);
-}
-END_TEST
-
 /* --- limits of providers ----------------------------------------------- */
 
 START_TEST(a_limit_is_a_name_and_a_number)
@@ -257,7 +204,7 @@ START_TEST(the_defaults_are_those_of_the_vectors)
 	ck_assert_int_eq(settings_int(world.settings, "team.max_concurrent"),
 	    json_int_or(want, "max_concurrent", 0));
 	ck_assert_int_eq(settings_int(world.settings, "team.max_children"), 5);
-	ck_assert(!settings_bool(world.settings, "team.ci_may_apply"));
+	ck_assert(settings_bool(world.settings, "team.enabled"));
 	ck_assert_str_eq(
 	    settings_string(world.settings, "team.on_parent_end"), "cancel");
 }
@@ -289,8 +236,8 @@ unit_suite(void)
 		the_tree_of_the_seed_is_as_it_says,
 		all_rows_of_the_vectors_hold, NULL });
 	unit_case(suite, "subjects",
-	    (const TTest *const[]){ subjects_are_made_and_read_back,
-		other_subjects_are_free_text, NULL });
+	    (const TTest *const[]){ 
+		 NULL });
 	unit_case(suite, "limits",
 	    (const TTest *const[]){ a_limit_is_a_name_and_a_number,
 		a_limit_covers_a_provider_or_the_beginning_of_a_name,

@@ -68,8 +68,8 @@ START_TEST(only_words_that_claude_code_knows_are_passed_on)
 		const char *said, *passed;
 	} rows[] = {
 		{ "off", "off" },
-		{ "none", "off" },
-		{ "Minimal", "low" },
+		{ "none", NULL },
+		{ "minimal", "low" },
 		{ "medium", "medium" },
 		{ "xhigh", "xhigh" },
 		{ "max", "max" },

@@ -50,6 +50,11 @@ START_TEST(text_names_sender_subject_and_how_to_answer)
 	    "| second\n"
 	    "Confirm it with mail_ack, id M_1,"));
 	ck_assert_ptr_nonnull(strstr(text.data, "mail_send"));
+	/* Nobody reads mail to the overseer. */
+	buf_clear(&text);
+	xstrset(&mail->from, ACTOR_OVERSEER);
+	mail_text(&mail, 1, &text);
+	ck_assert_ptr_null(strstr(text.data, "mail_send"));
 	mail_free(mail);
 }
 END_TEST

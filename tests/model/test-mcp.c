@@ -51,7 +51,17 @@ START_TEST(the_probes_of_the_real_client_are_answered)
 		      "\"2.1.325\"}},\"jsonrpc\":\"2.0\",\"id\":0}",
 	    "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{"
 	    "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{"
-	    "\"listChanged\":true}},\"serverInfo\":{\"name\":\"llmc\",\"version\":\"1.2\"}}}");
+	    "\"listChanged\":true}},\"serverInfo\":{\"name\":\"llmc\",\"version\":\"1.2\"},"
+	    "\"instructions\":\"llmc runs this session without a person beside "
+	    "it, and these are its tools. If your prompt asks for it, end your "
+	    "work with report_completion. What you cannot decide yourself, ask "
+	    "with request_orchestrator, which waits for the answer. Mail "
+	    "reaches you by itself, in your prompts and after your tools: do "
+	    "not poll mail_inbox. agent_spawn starts whole agents, each in a "
+	    "worktree of its own, for parts of your task that can be done at "
+	    "the same time; for reading and searching your own subagents are "
+	    "cheaper. How an agent ended comes to you as one message: end your "
+	    "turn to wait for it.\"}}");
 	ck_assert_int_eq(hear("{\"jsonrpc\":\"2.0\","
 			      "\"method\":\"notifications/initialized\"}"),
 	    MCP_NOTHING);

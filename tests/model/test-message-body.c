@@ -6,7 +6,7 @@
 #include "json.h"
 #include "mem.h"
 #include "message-body.h"
-#include "outbox-record.h"
+#include "message.h"
 #include "unit.h"
 
 static char id[] = "01ARZ3NDEKTSV4RRFFQ69G5FAV", at[] = "2026-01-01T00:00:00Z",
@@ -17,10 +17,10 @@ static char id[] = "01ARZ3NDEKTSV4RRFFQ69G5FAV", at[] = "2026-01-01T00:00:00Z",
 	    option[] = "go on";
 static char *options[] = { option, NULL };
 
-static struct outbox_record
+static struct message
 sample(void)
 {
-	return (struct outbox_record){ .id = id,
+	return (struct message){ .id = id,
 		.timestamp = at,
 		.level = ESCALATION_CRITICAL,
 		.title = title,
@@ -49,7 +49,7 @@ START_TEST(a_webhook_gets_level_context_and_time)
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_json struct json_object *json = NULL;
 	struct json_object *context, *made;
-	struct outbox_record r = sample();
+	struct message r = sample();
 
 	r.detection = json_object_new_object();
 	json_set_string(r.detection, "type", "stuck");
@@ -75,7 +75,7 @@ START_TEST(slack_and_discord_mention_nobody)
 {
 	cleanup_buf struct buf slack = BUF_INIT, discord = BUF_INIT;
 	cleanup_json struct json_object *one = NULL, *two = NULL;
-	struct outbox_record r = sample();
+	struct message r = sample();
 	struct json_object *parse = NULL;
 
 	message_webhook(&r, CHANNEL_SLACK, &slack);
@@ -98,7 +98,7 @@ START_TEST(discord_gets_no_more_than_it_takes)
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_json struct json_object *json = NULL;
 	cleanup_free char *huge = xmalloc(9001);
-	struct outbox_record r = sample();
+	struct message r = sample();
 
 	memset(huge, 'x', 9000);
 	huge[9000] = '\0';
@@ -119,13 +119,13 @@ START_TEST(an_issue_says_what_was_found_and_done_and_what_to_do)
 		"**Message:** `the same error`", "Evidence:", "```json\n",
 		"\"occurrences\"", "Recommendations:", "1. Rest\n",
 		"2. Think\n", "### Intervention", "**Level:** `pause`",
-		"### Actions required", "- [ ] ", "llmc escalations answer" };
+		"### Actions required", "- [ ] ", "llmc answer" };
 	static const char found[] =
 	    "{\"type\":\"stuck\",\"severity\":\"high\",\"message\":"
 	    "\"the same error\",\"evidence\":{\"occurrences\":5},"
 	    "\"recommendations\":[\"Rest\",\"Think\"]}";
 	cleanup_buf struct buf text = BUF_INIT;
-	struct outbox_record r = sample();
+	struct message r = sample();
 	char about[] = "Fix the tests", reason[] = "it is so";
 	const char *at_part;
 
@@ -147,7 +147,7 @@ END_TEST
 START_TEST(an_issue_is_found_by_its_own_marker_only)
 {
 	cleanup_buf struct buf body = BUF_INIT, comment = BUF_INIT;
-	struct outbox_record r = sample();
+	struct message r = sample();
 
 	message_issue_body(&r, &body);
 	ck_assert(message_has_marker(body.data, signature));
@@ -169,7 +169,7 @@ END_TEST
 START_TEST(a_text_of_others_cannot_leave_its_block)
 {
 	cleanup_buf struct buf body = BUF_INIT;
-	struct outbox_record r = sample();
+	struct message r = sample();
 	const char *begin, *end;
 
 	message_issue_body(&r, &body);
@@ -179,14 +179,14 @@ START_TEST(a_text_of_others_cannot_leave_its_block)
 	ck_assert_ptr_nonnull(end);
 	ck_assert_ptr_nonnull(strstr(begin, "@everyone"));
 	ck_assert(strstr(begin, "@everyone") < end);
-	ck_assert_ptr_nonnull(strstr(body.data, "llmc escalations answer"));
+	ck_assert_ptr_nonnull(strstr(body.data, "llmc answer"));
 }
 END_TEST
 
 START_TEST(a_title_is_one_line)
 {
 	cleanup_buf struct buf text = BUF_INIT;
-	struct outbox_record r = sample();
+	struct message r = sample();
 	char lines[] = "a\nb";
 
 	r.title = lines;
@@ -201,7 +201,7 @@ END_TEST
 START_TEST(a_desktop_shows_no_markup)
 {
 	cleanup_buf struct buf line = BUF_INIT, text = BUF_INIT;
-	struct outbox_record r = sample();
+	struct message r = sample();
 
 	message_desktop(&r, &line, &text);
 	ck_assert_ptr_null(strchr(text.data, '<'));

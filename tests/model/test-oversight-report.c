@@ -9,7 +9,7 @@
 #include "buf.h"
 #include "cost-estimate.h"
 #include "coverage-pattern.h"
-#include "intervene.h"
+#include "ladder.h"
 #include "iteration.h"
 #include "json.h"
 #include "oversight-config.h"
@@ -79,9 +79,9 @@ START_TEST(the_report_says_what_to_tune)
 
 	oversight_report_text(&none, &text);
 	ck_assert_ptr_nonnull(strstr(text.data, "Nothing to adjust."));
-	t.interventions[INTERVENTION_LOG] = 10;
+	t.interventions[STEP_LOG] = 10;
 	ck_assert(indicated(&t, "only_logs"));
-	t.interventions[INTERVENTION_WARN] = 1;
+	t.interventions[STEP_WARN] = 1;
 	ck_assert(!indicated(&t, "only_logs"));
 	t.tasks_stopped = 4;
 	t.tasks_stopped_landed = 1;
@@ -187,25 +187,46 @@ START_TEST(settings_begin_with_their_profile)
 	cleanup_settings_world struct settings_world plain =
 	    settings_world_parse("");
 	cleanup_settings_world struct settings_world ci = settings_world_parse(
-	    "[oversight]\nprofile = \"ci\"\nexpected_iterations = 7\n"
+	    "[oversight]\nmode = \"observe\"\nprofile = \"ci\"\n"
+	    "expected_iterations = 7\n"
 	    "thresholds = [\"stuck.sameErrorCount=4\"]\n");
 	cleanup_settings_world struct settings_world free =
-	    settings_world_parse("oversight.profile = \"exploratory\"\n");
+	    settings_world_parse("oversight.enabled = false\n"
+				 "oversight.profile = \"exploratory\"\n");
 	struct oversight_config c;
 
 	oversight_config_read(plain.settings, &c);
-	ck_assert(c.auto_escalate && !c.abort_on_regression);
+	ck_assert_int_eq(c.mode, OVERSIGHT_ACT);
 	ck_assert_int_eq(c.thresholds.same_error_count, 3);
 	ck_assert_int_eq(c.expected_iterations, -1);
 	ck_assert_int_eq(c.slice_ms, 600000);
 	ck_assert_int_eq(c.slice_tools, 30);
 	oversight_config_read(ci.settings, &c);
-	ck_assert(c.abort_on_regression);
+	ck_assert_int_eq(c.mode, OVERSIGHT_OBSERVE);
 	ck_assert_int_eq(c.thresholds.same_error_count, 4);
 	ck_assert_int_eq(c.thresholds.no_progress_iterations, 3);
 	ck_assert_int_eq(c.expected_iterations, 7);
 	oversight_config_read(free.settings, &c);
-	ck_assert(!c.auto_escalate);
+	ck_assert_int_eq(c.mode, OVERSIGHT_OFF);
+}
+END_TEST
+
+/* Named once, with what to do; the rest of the file counts. */
+START_TEST(a_setting_that_is_gone_is_named)
+{
+	cleanup_settings_world struct settings_world world =
+	    settings_world_parse("[oversight]\nauto_escalate = false\n"
+				 "abort_on_regression = true\n"
+				 "mode = \"observe\"\n");
+	struct oversight_config c;
+
+	oversight_config_read(world.settings, &c);
+	ck_assert_int_eq(c.mode, OVERSIGHT_OBSERVE);
+	ck_assert_uint_eq(world.problems.count, 2);
+	ck_assert_str_eq(world.problems.list[0].text,
+	    "oversight.auto_escalate does nothing any more: to be told of "
+	    "nothing, set oversight.mode to \"observe\"");
+	ck_assert(!world.problems.list[0].fatal);
 }
 END_TEST
 
@@ -230,7 +251,8 @@ unit_suite(void)
 		rates_are_those_of_all_detectors,
 		coverage_is_read_from_the_last_match, a_pattern_needs_a_group,
 		a_cost_is_estimated_from_twenty_landed_tasks,
-		settings_begin_with_their_profile, a_wrong_threshold_is_refused,
+		settings_begin_with_their_profile,
+		a_setting_that_is_gone_is_named, a_wrong_threshold_is_refused,
 		NULL });
 	return suite;
 }

@@ -133,6 +133,25 @@ START_TEST(each_attempt_has_its_own_record_and_tokens)
 }
 END_TEST
 
+/* It was blocked, and begins again with an answer: one attempt, which has used
+ * all of it. */
+START_TEST(an_attempt_that_was_taken_back_is_paid_for_by_the_next)
+{
+	struct task *task = begin();
+
+	usage_add(&task->spent.usage, "claude-a", USAGE_OUTPUT, 20);
+	ck_assert_int_eq(
+	    task_park(task, ASK_BLOCKED, NULL, "no", START + 1), 0);
+	ck_assert_int_eq(task_unpark(task, "yes", START + 2), 0);
+	ck_assert_int_eq(task_assign(task, "auto-2", START + 3), 0);
+	usage_add(&task->spent.usage, "claude-a", USAGE_OUTPUT, 3);
+	ck_assert_int_eq(
+	    task_settle(task, OUTCOME_ABORTED, "no", START + 300), 0);
+	ck_assert_int_eq(recorded(task, "t1-1").tokens_out, 23);
+	task_free(task);
+}
+END_TEST
+
 START_TEST(what_is_no_attempt_leaves_no_record)
 {
 	struct task *task = begin();
@@ -144,7 +163,8 @@ START_TEST(what_is_no_attempt_leaves_no_record)
 	ck_assert_ptr_null(task->run->ended);
 	task_free(task);
 	task = begin();
-	ck_assert_int_eq(task_park(task, NULL, "budget", START + 1), 0);
+	ck_assert_int_eq(
+	    task_park(task, ASK_BUDGET, NULL, "budget", START + 1), 0);
 	ck_assert_int_eq(
 	    task_settle(task, OUTCOME_ABORTED, "no", START + 2), 0);
 	ck_assert_ptr_null(task->run->ended);
@@ -167,7 +187,8 @@ START_TEST(an_attempt_that_is_sent_back_goes_on)
 	ck_assert_int_eq(task_queue(task, START + 10), 0);
 	ck_assert_int_eq(task_send_back(task, "c0ffee", "red", START + 20), 0);
 	ck_assert_int_eq(task_assign(task, "auto-2", START + 30), 0);
-	ck_assert_int_eq(task_park(task, "c0ffee", "budget", START + 40), 0);
+	ck_assert_int_eq(
+	    task_park(task, ASK_BUDGET, "c0ffee", "budget", START + 40), 0);
 	ck_assert_int_eq(
 	    task_settle(task, OUTCOME_ABORTED, "no", START + 50), 0);
 	ck_assert_int_eq(json_object_object_length(task->run->ended), 1);
@@ -234,6 +255,7 @@ unit_suite(void)
 	    (const TTest *[]){ a_run_that_ends_leaves_a_record_with_all_members,
 		a_run_is_filed_under_the_role_that_was_asked_for,
 		each_attempt_has_its_own_record_and_tokens,
+		an_attempt_that_was_taken_back_is_paid_for_by_the_next,
 		what_is_no_attempt_leaves_no_record,
 		an_attempt_that_is_sent_back_goes_on,
 		the_outcome_follows_from_the_task_and_the_report,

@@ -56,11 +56,41 @@ START_TEST(what_has_not_begun_is_replaced)
 	ck_assert_ptr_null(plan_find(plan, "T1.2")->depends_on);
 	ck_assert_str_eq(plan_find(plan, "P1")->blocks[0], "P3");
 	ck_assert_str_eq(plan->goal->revisions[0].what,
-	    "replanned: 3 added, 3 changed, 3 removed");
+	    "replanned: added T1.3, P3, T3.1; changed T1.2 (deps), T1.1 "
+	    "(name, deps); removed T2.1, P2, S1.2.1");
 	ck_assert_str_eq(plan->goal->revisions[0].why, "stuck");
 	ck_assert_uint_eq(strv_count(changes.removed), 3);
 	ck_assert_uint_eq(changes.count, 6);
 	finish(plan);
+}
+END_TEST
+
+/* It has been worked on, and is planned anew: named or divided. */
+START_TEST(one_node_that_has_begun_may_be_changed)
+{
+	for (int divided = 0; divided < 2; divided++) {
+		struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2");
+		struct plan *next = divided ?
+		    PLAN_WORLD("P1", "T1.1", "S1.1.1", "T1.2") :
+		    PLAN_WORLD("P1", "T1.1", "T1.2");
+		const struct plan_edit edit = { plan, "planner", "stuck",
+			NOW + 1, &changes };
+
+		plan_find(plan, "T1.1")->started_ms = NOW;
+		plan_find(plan, "T1.2")->started_ms = NOW;
+		xstrset(&plan_find(next, "T1.1")->name, "new name");
+		xstrset(&plan_find(next, "T1.2")->name, "not changed");
+		plan_changes_release(&changes);
+		ck_assert_int_eq(
+		    plan_replan_node(&edit, next, "T1.1", &err), 0);
+		ck_assert_str_eq(plan_find(plan, "T1.1")->name, "new name");
+		ck_assert_str_ne(plan_find(plan, "T1.2")->name, "not changed");
+		ck_assert_str_eq(plan->goal->revisions[0].what,
+		    divided ? "replanned: added S1.1.1; changed T1.1 (name)" :
+			      "replanned: changed T1.1 (name)");
+		plan_free(next);
+		finish(plan);
+	}
 }
 END_TEST
 
@@ -199,6 +229,7 @@ unit_suite(void)
 {
 	Suite *suite = suite_create("plan-replan");
 	const TTest *const tests[] = { what_has_not_begun_is_replaced,
+		one_node_that_has_begun_may_be_changed,
 		what_has_not_begun_is_moved_and_sorted,
 		a_started_node_is_neither_removed_nor_renamed_nor_moved,
 		an_assigned_node_counts_as_started,

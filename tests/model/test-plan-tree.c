@@ -164,7 +164,7 @@ START_TEST(what_was_cancelled_was_not_done)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "T1.2", "T1.3", "T1.4", "T1.5");
-	cleanup_buf struct buf head = BUF_INIT;
+	cleanup_buf struct buf head = BUF_INIT, undone = BUF_INIT;
 
 	for (int i = 1; i <= 5; i++) {
 		cleanup_free char *id = xasprintf("T1.%d", i);
@@ -174,7 +174,15 @@ START_TEST(what_was_cancelled_was_not_done)
 	plan->goal->status = GOAL_COMPLETED;
 	plan_tree_head(plan, &head);
 	ck_assert_str_eq(head.data,
-	    "title (goal_1): completed, 3 of 5 done (60%), 2 cancelled");
+	    "title (goal_1): incomplete, 3 of 5 done (60%), 2 cancelled");
+	plan_summary_undone(plan, &undone);
+	ck_assert_str_eq(undone.data, "3 of 5 done; not done: T1.4, T1.5");
+	/* A part that others do is not missing. */
+	strv_add(&plan_find(plan, "T1.4")->replaced_by, "T1.1");
+	strv_add(&plan_find(plan, "T1.5")->replaced_by, "T1.1");
+	buf_clear(&undone);
+	plan_summary_undone(plan, &undone);
+	ck_assert_str_eq(undone.data, "");
 	plan_free(plan);
 }
 END_TEST

@@ -7,7 +7,6 @@
 #include "plan-check.h"
 #include "plan.h"
 #include "planner-prompt.h"
-#include "stall-sample.h"
 #include "strv.h"
 #include "unit.h"
 
@@ -59,11 +58,12 @@ START_TEST(a_plan_is_asked_for_with_the_limits_and_the_goal)
 	struct plan *plan = plan_of();
 	cleanup_buf struct buf text = BUF_INIT;
 
-	planner_prompt_plan(plan->goal, &limits, &text);
+	planner_prompt_plan(plan->goal, &limits, "Top level: a.c", &text);
 	assert_has(&text, "At most 5 phases, 7 tasks in a phase and 6");
 	assert_has(&text, "Goal: Start fast\n");
 	assert_has(&text, "- below 100 ms\n");
 	assert_has(&text, "Constraints:\n(nothing was said)\n");
+	assert_has(&text, "The repository:\nTop level: a.c\n");
 	assert_has(&text, "{\"planVersion\": 1,");
 	/* A value is not read again. */
 	assert_has(&text, "It takes {title} long.");
@@ -92,38 +92,12 @@ START_TEST(a_new_plan_is_asked_for_with_the_old_one)
 
 	planner_prompt_replan(
 	    plan, plan_find(plan, "T1.1"), "no sign of life", &limits, &text);
-	assert_has(&text, "T1.1 (Profile) makes no progress (no sign of life)");
-	assert_has(&text, "P1 (todo): Measure\n  T1.1 (blocked): Profile\n");
+	assert_has(&text, "T1.1 (Profile) could not be done.");
+	assert_has(&text, "What is known:\nno sign of life\n");
+	assert_has(&text, "P1 (todo): Measure\n");
+	assert_has(&text, "  T1.1 (blocked): Profile\n    {");
 	assert_filled(&text);
 	plan_free(plan);
-}
-END_TEST
-
-START_TEST(a_stall_is_shown_with_its_last_messages)
-{
-	struct stall_message messages[STALL_SAMPLE_MESSAGES + 1];
-	cleanup_buf struct buf text = BUF_INIT, huge = BUF_INIT;
-
-	for (size_t i = 0; i < nitems(messages); i++)
-		messages[i] = (struct stall_message){ STALL_ASSISTANT, "Hm.",
-			NULL, false };
-	messages[0].text = "too old";
-	messages[1] =
-	    (struct stall_message){ STALL_TOOL_CALL, NULL, "Bash", false };
-	messages[2] =
-	    (struct stall_message){ STALL_TOOL_RESULT, NULL, NULL, true };
-	for (int i = 0; i < 2 * PLANNER_MESSAGE_MAX; i++)
-		buf_addc(&huge, 'x');
-	messages[3].text = huge.data;
-	planner_prompt_stall(
-	    NULL, NULL, "silence", messages, nitems(messages), &text);
-	ck_assert_ptr_null(strstr(text.data, "too old"));
-	assert_has(&text, "[tool call] Bash\n[tool result, failed] \n");
-	assert_has(&text, "[worker] Hm.\n");
-	assert_has(&text, "Observed: silence\n");
-	assert_has(&text, "{\"actions\": [...]}");
-	ck_assert_uint_lt(text.len, 2 * PLANNER_MESSAGE_MAX + 2000);
-	assert_filled(&text);
 }
 END_TEST
 
@@ -135,7 +109,7 @@ START_TEST(long_values_are_cut)
 	for (int i = 0; i < 2 * PLANNER_VALUE_MAX; i++)
 		buf_addc(&huge, 'x');
 	xstrset(&plan->goal->repo_context, huge.data);
-	planner_prompt_plan(plan->goal, &limits, &text);
+	planner_prompt_plan(plan->goal, &limits, "Top level: a.c", &text);
 	assert_has(&text, "x\n[cut here]\n");
 	ck_assert_uint_lt(text.len, PLANNER_VALUE_MAX + 8192);
 	plan_free(plan);
@@ -167,8 +141,7 @@ unit_suite(void)
 	unit_case(s, "planner-prompt",
 	    (const TTest *[]){ a_plan_is_asked_for_with_the_limits_and_the_goal,
 		a_correction_names_the_faults,
-		a_new_plan_is_asked_for_with_the_old_one,
-		a_stall_is_shown_with_its_last_messages, long_values_are_cut,
+		a_new_plan_is_asked_for_with_the_old_one, long_values_are_cut,
 		every_template_has_an_id_and_a_hash, NULL });
 	return s;
 }

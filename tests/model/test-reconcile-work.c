@@ -69,8 +69,8 @@ START_TEST(one_assignment_ends_whatever_the_tick_does)
 	reconcile_now(&scene.world.set, scene.one, scene.facts, &config,
 	    scene.world.now_ms + 1, &scene.result);
 	ck_assert_int_eq(scene.one->status, ASSIGNMENT_CANCELLED);
-	ck_assert_int_eq(scene.node->status, NODE_QUEUED);
-	scene_decided(RECONCILE_RELEASE);
+	ck_assert_int_eq(scene.node->status, NODE_BLOCKED);
+	scene_decided(RECONCILE_ESCALATE);
 	reconcile_result_release(&scene.result);
 	reconcile_now(&scene.world.set, scene.one, scene.facts, &config,
 	    scene.world.now_ms + 2, &scene.result);
@@ -238,25 +238,69 @@ START_TEST(the_last_node_completes_the_goal)
 }
 END_TEST
 
-START_TEST(a_failed_attempt_is_queued_again_up_to_the_limit)
+START_TEST(a_failed_task_is_not_made_again)
 {
 	scene_begin(ASSIGNMENT_ACTIVE);
 	scene.facts->failed = true;
 	scene.facts->failed_why = "the check failed";
 	scene_tick(0);
-	scene_decided(RECONCILE_RELEASE);
-	ck_assert_str_eq(
-	    scene.result.decisions[0].reason, "the check failed (attempt 1)");
-	ck_assert_int_eq(scene.one->status, ASSIGNMENT_CANCELLED);
-	ck_assert_int_eq(scene.node->status, NODE_QUEUED);
-	scene.one = reconcile_world_assign(
-	    &scene.world, "A_2", "goal_1", "S1.1.1", ASSIGNMENT_ACTIVE);
-	reconcile_world_facts(&scene.world, "A_2")->failed = true;
-	scene_tick(0);
 	ck_assert_str_eq(scene_decided(RECONCILE_ESCALATE)->code, "failed");
+	ck_assert_str_eq(scene.result.decisions[0].reason, "the check failed");
 	ck_assert_int_eq(scene.one->status, ASSIGNMENT_CANCELLED);
 	ck_assert_int_eq(scene.node->status, NODE_BLOCKED);
 	ck_assert_ptr_null(scene.node->assignment);
+	scene_end();
+}
+END_TEST
+
+START_TEST(a_failed_task_is_planned_anew_once)
+{
+	for (int dropped = 0; dropped < 2; dropped++) {
+		scene_begin(ASSIGNMENT_ACTIVE);
+		scene.node->recovery_policy = RECOVERY_REPLAN;
+		scene.facts->failed = true;
+		scene.facts->failed_why = "the check failed";
+		scene.facts->dropped = dropped;
+		scene_tick(0);
+		scene_decided(dropped ? RECONCILE_ESCALATE : RECONCILE_REPLAN);
+		ck_assert_int_eq(scene.node->replans, !dropped);
+		ck_assert_int_eq(scene.one->status, ASSIGNMENT_CANCELLED);
+		ck_assert_int_eq(scene.node->status,
+		    dropped ? NODE_BLOCKED : NODE_IN_PROGRESS);
+		if (!dropped)
+			ck_assert_str_eq(
+			    scene.node->replan_why, "the check failed");
+		scene_end();
+	}
+}
+END_TEST
+
+START_TEST(each_way_to_recover_is_tried_once)
+{
+	static const struct {
+		enum recovery_policy policy;
+		int replans;
+		bool reassigned;
+		enum recovery_policy next;
+	} rows[] = {
+		{ RECOVERY_UNSET, 0, false, RECOVERY_ESCALATE },
+		{ RECOVERY_RETRY, 0, false, RECOVERY_ESCALATE },
+		{ RECOVERY_ESCALATE, 0, false, RECOVERY_ESCALATE },
+		{ RECOVERY_REPLAN, 0, true, RECOVERY_REPLAN },
+		{ RECOVERY_REPLAN, 1, false, RECOVERY_ESCALATE },
+		{ RECOVERY_REASSIGN, 1, false, RECOVERY_REASSIGN },
+		{ RECOVERY_REASSIGN, 0, true, RECOVERY_ESCALATE },
+	};
+
+	scene_begin(ASSIGNMENT_ACTIVE);
+	for (size_t i = 0; i < nitems(rows); i++) {
+		scene.node->recovery_policy = rows[i].policy;
+		scene.node->replans = rows[i].replans;
+		ck_assert_int_eq(plan_recovery_next(
+				     plan_set_plan(&scene.world.set, "goal_1"),
+				     scene.node, rows[i].reassigned),
+		    rows[i].next);
+	}
 	scene_end();
 }
 END_TEST
@@ -413,7 +457,9 @@ unit_suite(void)
 	    (const TTest *[]){
 		an_accepted_result_closes_the_node_with_its_evidence,
 		the_last_node_completes_the_goal,
-		a_failed_attempt_is_queued_again_up_to_the_limit,
+		a_failed_task_is_not_made_again,
+		a_failed_task_is_planned_anew_once,
+		each_way_to_recover_is_tried_once,
 		what_nobody_works_on_is_queued_again, NULL });
 	unit_case(s, "around",
 	    (const TTest *[]){ busy_records_and_decides_later,

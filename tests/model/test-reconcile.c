@@ -8,7 +8,6 @@
 #include "mem.h"
 #include "plan-edit.h"
 #include "reconcile-scene.h"
-#include "stall-diagnosis.h"
 #include "unit.h"
 
 /* --- dispatches ------------------------------------------------------- */
@@ -389,8 +388,6 @@ START_TEST(the_policy_of_a_node_or_what_is_above_it_decides)
 			scene.node->parent->recovery_policy = RECOVERY_REPLAN;
 		else
 			plan->goal->recovery_policy = RECOVERY_REPLAN;
-		ck_assert(!reconcile_wants_advice(
-		    &scene.world.set, scene.one, &scene.world.config));
 		scene_tick(0);
 		scene_decided(RECONCILE_REPLAN);
 		scene_tick(10000);
@@ -438,56 +435,6 @@ START_TEST(the_messages_of_a_stalled_session_shorten_the_ladder)
 	scene_tick(0);
 	scene_decided(RECONCILE_NUDGE);
 	scene_end();
-}
-END_TEST
-
-START_TEST(advice_is_taken_within_the_limits)
-{
-	static const char *const texts[] = {
-		"{\"actions\":[{\"type\":\"nudge\",\"message\":\"Try B.\"},"
-		"{\"type\":\"replan\"},{\"type\":\"reassign\"},"
-		"{\"type\":\"escalate\",\"question\":\"A or B?\","
-		"\"options\":[\"A\",\"B\"]}]}",
-		"{\"actions\":[{\"type\":\"resend\"}]}",
-	};
-	struct stall_diagnosis advice;
-
-	ck_assert_int_eq(
-	    stall_diagnosis_parse(texts[0], strlen(texts[0]), &advice, NULL),
-	    0);
-	scene_begin(ASSIGNMENT_DISPATCHED);
-	scene.facts->advice = &advice;
-	scene_tick(0);
-	ck_assert_str_eq(scene_decided(RECONCILE_NUDGE)->code, "advice");
-	ck_assert_int_eq(
-	    strncmp(scene.result.decisions[0].text, "Try B.\n", 7), 0);
-	scene_tick(1);
-	ck_assert_uint_eq(scene.result.decision_count, 0);
-	/* One message is the limit; then each step once. */
-	scene_tick(10000);
-	scene_decided(RECONCILE_REPLAN);
-	scene_tick(20000);
-	scene_decided(RECONCILE_REASSIGN);
-	scene.one = plan_set_assignment(&scene.world.set, "A_1-r2");
-	scene.facts = reconcile_world_facts(&scene.world, "A_1-r2");
-	scene.facts->advice = &advice;
-	scene_tick(20000);
-	scene_decided(RECONCILE_NUDGE);
-	scene_tick(20000);
-	ck_assert_str_eq(
-	    scene_decided(RECONCILE_ESCALATE)->reason, "A or B? Options: A; B");
-	scene_end();
-	stall_diagnosis_release(&advice);
-	ck_assert_int_eq(
-	    stall_diagnosis_parse(texts[1], strlen(texts[1]), &advice, NULL),
-	    0);
-	scene_begin(ASSIGNMENT_DISPATCHED);
-	plan_assignment_instruct(scene.one, "Do it.");
-	scene.facts->advice = &advice;
-	scene_tick(0);
-	ck_assert_str_eq(scene_decided(RECONCILE_RESEND)->text, "Do it.");
-	scene_end();
-	stall_diagnosis_release(&advice);
 }
 END_TEST
 
@@ -556,7 +503,6 @@ unit_suite(void)
 		the_policy_is_one_step_after_another,
 		the_policy_of_a_node_or_what_is_above_it_decides,
 		the_messages_of_a_stalled_session_shorten_the_ladder,
-		advice_is_taken_within_the_limits,
 		replies_without_an_update_do_not_go_on_for_ever,
 		a_person_who_could_not_be_told_is_told_again, NULL });
 	return s;

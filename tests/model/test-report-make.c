@@ -490,6 +490,7 @@ fill(struct scene *s, const char *text)
 	json_set_string(row, "words", text);
 	json_set_string(row, "command", "llmc task show t2");
 	json_set_bool(row, "unfinished", true);
+	json_set_string(row, "level", "warning");
 	json_set(view_of(s->view, "needs"), "h-t2", row);
 	json_set_string(view_of(s->view, "head"), "project", text);
 	row = json_object_new_object();

@@ -9,6 +9,7 @@
 #include "excerpt.h"
 #include "json.h"
 #include "mem.h"
+#include "task-run.h"
 #include "task.h"
 #include "text.h"
 #include "unit.h"
@@ -528,17 +529,28 @@ START_TEST(work_that_leaves_the_queue_goes_on)
 	ck_assert_str_eq(task->from, "3f2");
 	/* Nor is it lost when nobody knows where its work is now. */
 	task_assign(task, "auto-2", NOW);
-	ck_assert_int_eq(task_park(task, NULL, "budget", NOW), 0);
+	ck_assert_int_eq(task_park(task, ASK_BUDGET, NULL, "budget", NOW), 0);
+	ck_assert_int_eq(task->ask, ASK_BUDGET);
 	ck_assert_str_eq(task->from, "3f2");
+	task->nudges = 3;
+	ck_assert_int_eq(task_run_turns(task), 2);
 	task_unpark(task, NULL, NOW);
-	/* The next attempt starts over. */
+	ck_assert_int_eq(task->ask, ASK_NONE);
+	/* Whoever lets it go on gives it all its turns again. */
 	task_assign(task, "auto-2", NOW);
+	ck_assert_int_eq(task->turns, 2);
+	ck_assert_int_eq(task_run_turns(task), 0);
+	ck_assert_int_eq(task->nudges, 0);
+	task->turns++;
+	ck_assert_int_eq(task_run_turns(task), 1);
+	/* The next attempt starts over. */
 	ck_assert(task_attempt_failed(task, "bad", 3, NOW));
 	ck_assert_ptr_null(task->from);
 	task_assign(task, "auto-2", NOW);
 	ck_assert_int_eq(task->attempts, 2);
 	ck_assert_int_eq(task->turns, 0);
-	ck_assert_int_eq(task->turns_before, 2);
+	ck_assert_int_eq(task->turns_before, 3);
+	ck_assert_int_eq(task_run_turns(task), 0);
 }
 END_TEST
 
@@ -594,13 +606,47 @@ START_TEST(words_parse_back)
 }
 END_TEST
 
+/* The id, the name at the source, the place in a goal, the node alone. */
+START_TEST(a_task_is_named_by_its_id_its_key_or_its_place)
+{
+	static const struct {
+		const char *source, *key, *word;
+		int fits;
+	} rows[] = {
+		{ "folder", "a.md", "t17", 4 },
+		{ "folder", "a.md", "t1", 0 },
+		{ "folder", "a.md", "a.md", 3 },
+		{ "folder", "a/T1.1", "T1.1", 0 },
+		{ "plan", "goal_ab/T3.1", "goal_ab/T3.1", 3 },
+		{ "plan", "goal_ab/T3.1", "goal_a/T3.1", 2 },
+		{ "plan", "goal_ab/T3.1", "g/3.1", 2 },
+		{ "plan", "goal_ab/T3.1", "T3.1", 1 },
+		{ "plan", "goal_ab/T3.1", "3.1", 1 },
+		{ "plan", "goal_ab/T3.1", "/3.1", 0 },
+		{ "plan", "goal_ab/T3.1", "goal_abc/3.1", 0 },
+		{ "plan", "goal_ab/T3.1", "h/3.1", 0 },
+		{ "plan", "goal_ab/T3.1", "g/3", 0 },
+		{ "plan", "goal_ab/T3.1", "g/", 0 },
+		{ "plan", "goal_ab/", "1", 0 },
+		{ "plan", NULL, "g/1", 0 },
+		{ NULL, NULL, "", 0 },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++)
+		ck_assert_msg(task_named("t17", rows[i].source, rows[i].key,
+				  rows[i].word) == rows[i].fits,
+		    "%s", rows[i].word);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
 	Suite *suite = suite_create("task");
 
 	unit_case(suite, "new",
-	    (const TTest *[]){ new_task_is_offered,
+	    (const TTest *[]){ a_task_is_named_by_its_id_its_key_or_its_place,
+		new_task_is_offered,
 		title_is_the_first_line_that_says_something,
 		long_title_is_cut_between_characters, NULL });
 	unit_case(suite, "history",

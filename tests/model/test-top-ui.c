@@ -394,12 +394,15 @@ END_TEST
 START_TEST(a_need_leads_to_its_worker_or_task)
 {
 	type("4");
-	ck_assert_str_eq(chosen(), "d-auto-4");
+	ck_assert_str_eq(chosen(), "d-auto-4-a1");
 	assert_action(press('a'), TOP_ATTACH, "auto-4", NULL);
 	json_set_string(view_row(view, "tasks", "t94"), "step", "parked");
+	json_set(view_of(view, "asks"), "a9",
+	    json_tokener_parse("{\"kind\": \"budget\", \"who\": \"t94\", "
+			       "\"task\": \"t94\"}"));
 	view_needs(view);
 	type("4");
-	for (int i = 0; i < 10 && strcmp(chosen(), "f-t94") != 0; i++)
+	for (int i = 0; i < 10 && strcmp(chosen(), "f-t94-a9") != 0; i++)
 		press('j');
 	assert_action(press('a'), TOP_REDRAW, NULL, NULL);
 	ck_assert_str_eq(ui.notice, "this row has no worker now");

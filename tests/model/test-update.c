@@ -193,28 +193,6 @@ START_TEST(ids_come_from_the_assignment_only)
 }
 END_TEST
 
-START_TEST(a_partial_update_changes_only_what_it_says)
-{
-	cleanup_update struct update *update = found(FENCED(
-	    "{\"status\":\"in_progress\",\"summary\":\"a\",\"next\":\"b\","
-	    "\"evidence\":{\"commits\":[\"1\"]},"
-	    "\"decisions\":[\"x\"]}"));
-	cleanup_update struct update *newer = found(FENCED(
-	    "{\"summary\":\"c\",\"evidence\":{\"commits\":[\"2\",\"3\"]},"
-	    "\"decisions\":[\"y\"]}"));
-
-	update_merge(update, newer);
-	ck_assert_int_eq(update->status, UPDATE_IN_PROGRESS);
-	ck_assert_str_eq(update->summary, "c");
-	ck_assert_str_eq(update->next, "b");
-	ck_assert_uint_eq(strv_count(update->commits), 2);
-	ck_assert_uint_eq(update->decision_count, 1);
-	ck_assert_str_eq(update->decisions[0].decision, "y");
-	/* Nothing is shared. */
-	ck_assert_ptr_ne(update->summary, newer->summary);
-}
-END_TEST
-
 static size_t
 texts_of(struct json_object *row, const char **texts, size_t max)
 {
@@ -284,8 +262,7 @@ unit_suite(void)
 		the_last_block_with_the_key_counts,
 		wrong_updates_are_refused_with_their_path,
 		null_and_empty_are_the_same_as_missing,
-		ids_come_from_the_assignment_only,
-		a_partial_update_changes_only_what_it_says, the_vectors_hold,
+		ids_come_from_the_assignment_only, the_vectors_hold,
 		NULL });
 	return s;
 }

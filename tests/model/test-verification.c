@@ -43,13 +43,13 @@ result(const char *reason)
 }
 
 static enum verification_next
-ends(struct task *task, const char *reason, const char *commit, int64_t now)
+ends(struct task *task, const char *reason, const char *commit)
 {
 	cleanup_json struct json_object *r = result(reason);
 
 	verification_begin(task);
 	ck_assert_int_eq(task->run->verification, VERIFICATION_RUNNING);
-	return verification_end(task, r, commit, now);
+	return verification_end(task, r, commit);
 }
 
 START_TEST(without_a_contract_nothing_is_due)
@@ -72,7 +72,7 @@ START_TEST(what_passed_goes_on_and_another_commit_is_verified_again)
 
 	ck_assert_int_eq(task->run->verification, VERIFICATION_PENDING);
 	ck_assert(verification_is_due(task, A));
-	ck_assert_int_eq(ends(task, NULL, A, 20), VERIFICATION_GO_ON);
+	ck_assert_int_eq(ends(task, NULL, A), VERIFICATION_GO_ON);
 	ck_assert_int_eq(task->run->verification, VERIFICATION_PASSED);
 	ck_assert(!verification_is_due(task, A));
 	ck_assert(verification_is_due(task, B));
@@ -106,19 +106,17 @@ START_TEST(retry_once_is_once_whatever_happens)
 	struct task *task = task_with("{\"onFailure\": \"retry_once\"}");
 
 	ck_assert_int_eq(
-	    ends(task, "artifact_not_found", A, 20), VERIFICATION_RETRY);
+	    ends(task, "artifact_not_found", A), VERIFICATION_RETRY);
 	ck_assert_int_eq(task->run->verification, VERIFICATION_FAILED);
-	ck_assert_int_eq(task->run->retried_ms, 20);
 	ck_assert_str_eq(task->run->retry_of, "t1-1");
 	/* The checks of the same attempt run again: no second retry. */
 	ck_assert_int_eq(
-	    ends(task, "artifact_not_found", A, 21), VERIFICATION_GIVE_UP);
-	ck_assert_int_eq(task->run->retried_ms, 20);
+	    ends(task, "artifact_not_found", A), VERIFICATION_GIVE_UP);
 	task_attempt_failed(task, "x", 2, 30);
 	task_assign(task, "auto-1", 40);
 	ck_assert_int_eq(task->run->verification, VERIFICATION_PENDING);
 	ck_assert_int_eq(
-	    ends(task, "artifact_not_found", B, 50), VERIFICATION_GIVE_UP);
+	    ends(task, "artifact_not_found", B), VERIFICATION_GIVE_UP);
 	ck_assert_str_eq(task->run->retry_of, "t1-1");
 	task_free(task);
 }
@@ -139,7 +137,7 @@ START_TEST(a_failure_is_final_otherwise)
 		struct task *task = task_with(rows[i].contract);
 		cleanup_buf struct buf reason = BUF_INIT;
 
-		ck_assert_int_eq(ends(task, "artifact_not_found", A, 20),
+		ck_assert_int_eq(ends(task, "artifact_not_found", A),
 		    VERIFICATION_GIVE_UP);
 		ck_assert(!verification_is_parents(task));
 		xstrset(&task->run->parent, "t0");
@@ -162,7 +160,7 @@ START_TEST(a_retry_is_told_why_and_has_the_original_task)
 	xstrset(&task->run->thinking, "high");
 	task->run->timeout_s = 60;
 	xstrset(&task->last_words, "All done.");
-	ends(task, "artifact_not_found", A, 20);
+	ends(task, "artifact_not_found", A);
 	verification_reason(task, &reason);
 	ck_assert(
 	    task_attempt_failed(task, reason.data, task->attempts + 1, 30));
@@ -187,7 +185,7 @@ START_TEST(a_retry_is_told_why_and_has_the_original_task)
 	ck_assert_ptr_nonnull(strstr(text.data, "[RETRY"));
 	ck_assert_ptr_nonnull(strstr(text.data, "> it crashed"));
 	/* After it has passed, it is an attempt as any other. */
-	ends(task, NULL, B, 70);
+	ends(task, NULL, B);
 	ck_assert(!verification_is_retry(task));
 	task_free(task);
 }
@@ -207,7 +205,7 @@ START_TEST(a_report_counts_for_its_own_attempt)
 	ck_assert(verification_reported(task));
 	check_result_report(r, verification_reported(task));
 	check_result_end(r, 10);
-	verification_end(task, r, A, 20);
+	verification_end(task, r, A);
 	/* The queue sends it back: it reports once. */
 	xstrset(&task->run->last_tool, "Bash");
 	ck_assert(verification_reported(task));
@@ -230,7 +228,7 @@ START_TEST(long_reasons_are_cut)
 	for (int i = 0; i < 1000; i++)
 		check_result_artifact(r, "a/long/name", "artifact_not_found");
 	check_result_end(r, 10);
-	verification_end(task, r, A, 20);
+	verification_end(task, r, A);
 	verification_reason(task, &text);
 	ck_assert_uint_lt(text.len, 5000);
 	task_free(task);

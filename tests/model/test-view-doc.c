@@ -166,7 +166,7 @@ START_TEST(what_a_view_lacks_is_added)
 	    json_object_is_type(view_of(view, VIEW_EVENTS), json_type_array));
 	ck_assert_ptr_nonnull(view_row(view, "tasks", "t1"));
 	ck_assert_ptr_null(view_row(view, "tasks", "t2"));
-	ck_assert_ptr_nonnull(view_of(none, "people"));
+	ck_assert_ptr_nonnull(view_of(none, "asks"));
 }
 END_TEST
 

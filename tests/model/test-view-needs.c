@@ -54,96 +54,41 @@ needs_of(const char *text)
 	return buf_take(&out);
 }
 
-#define WORKER(name, status, more)                      \
-	"\"" name "\": {\"name\": \"" name              \
-	"\", \"mode\": \"auto\", \"status\": \"" status \
-	"\", \"paused_for\": [], \"title\": \"T\"" more "}"
+#define ASK(id, kind, who, more)                                       \
+	"\"" id "\": {\"kind\": \"" kind "\", \"who\": \"" who         \
+	"\", \"words\": \"" who " W\", \"command\": \"llmc answer " id \
+	" TEXT\"" more "}"
+#define SAID(id, who) who ": " who " W (llmc answer " id " TEXT)\n"
 
 static const struct {
 	const char *what, *view, *needs;
 } rows[] = {
-	{ "nobody is needed when all is well",
-	    "{\"workers\": {" WORKER("auto-1", "working", "") "}}", "" },
-	{ "an error",
-	    "{\"workers\": {" WORKER(
-		"auto-1", "error", ", \"reason\": \"R\"") "}}",
-	    "auto-1: R (llmc logs --worker auto-1)\n" },
-	{ "words on one line",
-	    "{\"head\": {\"paused\": \"the first\\n\\tand the next\"}}",
-	    "everything: the first and the next (llmc resume)\n" },
-	{ "work of a hand-driven worker waits for a review",
-	    "{\"workers\": {\"eve\": {\"mode\": \"hand\", \"status\": "
-	    "\"needs_review\", \"title\": \"T\"}}}",
-	    "eve: T (llmc review eve)\n" },
-	{ "not that of auto mode",
-	    "{\"workers\": {" WORKER("auto-1", "needs_review", "") "}}", "" },
-	{ "a parked task", "{\"tasks\": {\"t1\": {\"step\": \"parked\"}}}",
-	    "t1: parked (llmc resume t1)\n" },
-	{ "tasks that failed in this run",
-	    "{\"head\": {\"run_id\": \"r2\"}, \"ended\": {\"t1\": {\"outcome\": "
-	    "\"failed\", \"run_id\": \"r1\"}, \"t2\": {\"outcome\": "
-	    "\"dead-letter\", \"run_id\": \"r2\", \"reason\": \"R\"}, \"t3\": "
-	    "{\"outcome\": \"landed\", \"run_id\": \"r2\"}}}",
-	    "t2: R (llmc task show t2)\n" },
-	{ "the most urgent first",
-	    "{\"head\": {\"red\": true, \"branch\": \"main\", \"paused\": "
-	    "\"P\"}, \"workers\": {" WORKER("auto-1", "error", "") "}}",
-	    "everything: P (llmc resume)\nmain: fails its own check (llmc "
-	    "landing)\nauto-1: T (llmc logs --worker auto-1)\n" },
-	{ "a question, and nothing that was said before or seen",
-	    "{\"workers\": {" WORKER("auto-1", "error",
-		"") "}, \"people\": "
-		    "{\"A\": {\"level\": \"critical\", \"title\": \"Q\", \"options\": "
-		    "[\"yes\"]}, \"B\": {\"level\": \"critical\", \"worker\": "
-		    "\"auto-1\"}, \"C\": {\"level\": \"critical\", \"acked\": true}, "
-		    "\"D\": {\"level\": \"info\"}}}",
-	    "A: Q (llmc escalations answer A TEXT)\nauto-1: T (llmc logs "
-	    "--worker auto-1)\n" },
-	{ "a worker that cannot be started: its reason says what to type",
-	    "{\"workers\": {\"auto-1\": {\"mode\": \"auto\", \"status\": "
-	    "\"paused\", \"paused_for\": [\"trust\"], \"reason\": \"R; type: "
-	    "llmc trust\"}, \"auto-2\": {\"mode\": \"auto\", \"status\": "
-	    "\"paused\", \"paused_for\": [\"trust\"], \"reason\": \"R\"}}}",
-	    "auto-1: R; type: llmc trust (llmc trust)\nauto-2: R (llmc "
-	    "doctor)\n" },
-	{ "what was aborted, unless somebody wanted that",
-	    "{\"head\": {\"run_id\": \"r2\"}, \"ended\": {\"t1\": {\"outcome\": "
-	    "\"aborted\", \"run_id\": \"r2\", \"reason\": \"R\"}, \"t2\": "
-	    "{\"outcome\": \"aborted\", \"run_id\": \"r2\", \"dropped\": "
-	    "true}}}",
-	    "t1: R (llmc task show t1)\n" },
-	{ "what failed before the daemon was started again",
-	    "{\"head\": {\"run_id\": \"r2\", \"night_unix\": 100}, \"ended\": "
-	    "{\"t1\": {\"outcome\": \"failed\", \"run_id\": \"r1\", "
-	    "\"finished_unix\": 99}, \"t2\": {\"outcome\": \"failed\", "
-	    "\"run_id\": \"r1\", \"finished_unix\": 100, \"reason\": \"R\"}}}",
-	    "t2: R (llmc task show t2)\n" },
-	{ "but not what is worked on again",
-	    "{\"head\": {\"run_id\": \"r2\"}, \"tasks\": {\"t1\": {\"step\": "
-	    "\"assigned\"}}, \"ended\": {\"t1\": {\"outcome\": \"failed\", "
-	    "\"run_id\": \"r2\"}}}",
+	{ "nobody is needed when nothing is asked",
+	    "{\"workers\": {\"auto-1\": {\"status\": \"error\"}}, "
+	    "\"tasks\": {\"t1\": {\"step\": \"parked\"}}}",
 	    "" },
-	{ "an agent that asks a person, and not one that asks another agent",
-	    "{\"workers\": {" WORKER("auto-1", "waiting",
-		", \"asks\": {\"id\": \"R_1\", \"text\": \"Which?\", \"person\": "
-		"true}") ", " WORKER("auto-2", "waiting",
-		", \"asks\": {\"id\": \"R_2\", \"text\": \"Why?\", \"person\": "
-		"false}") "}, \"people\": {\"A\": {\"level\": "
-			  "\"critical\", \"title\": \"an agent asks\", "
-			  "\"question\": \"R_1\", \"options\": [\"yes\"]}}}",
-	    "R_1: auto-1 asks: Which? (llmc escalations answer R_1 TEXT)\n" },
-	{ "a blocked goal",
-	    "{\"goals\": {\"g\": {\"blocked\": 1, \"nodes\": [{\"id\": "
-	    "\"S1\", \"status\": \"blocked\", \"reason\": \"T1.1: R\"}, "
-	    "{\"id\": \"T1.1\", \"status\": \"blocked\", \"reason\": \"R\"}, "
-	    "{\"id\": \"T1.2\", \"status\": \"todo\"}]}, \"h\": {\"blocked\": "
-	    "0}, \"i\": {\"blocked\": 2}}}",
-	    "g: T1.1 is blocked: R (llmc goal show g)\ni: 2 nodes are blocked "
-	    "(llmc goal show i)\n" },
-	{ "a push that failed, and not one that waits",
-	    "{\"head\": {\"push\": {\"state\": \"failed\", \"reason\": \"R\"}}}",
-	    "push: landed work could not be pushed: R (llmc resume)\n" },
-	{ "", "{\"head\": {\"push\": {\"state\": \"waiting\"}}}", "" },
+	{ "the most urgent first",
+	    "{\"asks\": {" ASK("a1", "told", "mail", "") ", " ASK(
+		"a2", "review", "eve", ", \"worker\": \"eve\"") ", " ASK("a3",
+		"failure", "t1", ", \"task\": \"t1\"") ", " ASK("a4", "budget",
+		"t2", ", \"task\": \"t2\"") ", " ASK("a5", "blocked", "g",
+		", \"goal\": \"g\"") ", " ASK("a6", "question", "t3",
+		", \"task\": \"t3\"") ", " ASK("a7", "blocked", "checkout",
+		"") ", " ASK("a8", "blocked", "paused",
+		", \"key\": \"paused\"") "}}",
+	    SAID("a8", "paused") SAID("a7", "checkout") SAID("a6", "t3")
+		SAID("a5", "g") SAID("a4", "t2") SAID("a3", "t1")
+		    SAID("a2", "eve") SAID("a1", "mail") },
+	{ "two about the same task",
+	    "{\"asks\": {" ASK(
+		"a1", "question", "t1", ", \"task\": \"t1\"") ", " ASK("a2",
+		"question", "t1", ", \"task\": \"t1\"") "}}",
+	    SAID("a1", "t1") SAID("a2", "t1") },
+	{ "words on one line",
+	    "{\"asks\": {\"a1\": {\"kind\": \"told\", \"who\": \"x\", "
+	    "\"words\": \"the first\\n\\tand the next\", \"command\": "
+	    "\"c\"}}}",
+	    "x: the first and the next (c)\n" },
 	{ "an overseer that gave up",
 	    "{\"head\": {\"overseer_alive\": false, \"overseer\": {\"state\": "
 	    "\"Terminated\", \"exit_status\": 5}}}",
@@ -166,15 +111,13 @@ static const struct {
 	    "\"Running\"}}}",
 	    "" },
 	{ "no channel, while there is something to tell of",
-	    "{\"head\": {\"auto\": true, \"channel\": false, \"paused\": "
-	    "\"P\"}}",
-	    "everything: P (llmc resume)\nchannel: no channel is set, so "
-	    "nobody was told of this (llmc config doc "
-	    "people.notify_command)\n" },
+	    "{\"head\": {\"auto\": true, \"channel\": false}, \"asks\": "
+	    "{" ASK("a1", "blocked", "checkout", "") "}}",
+	    SAID("a1", "checkout") "channel: no channel is set: "
+				   "you find this in llmc status only (llmc "
+				   "config doc people.notify_command)\n" },
 	{ "not otherwise", "{\"head\": {\"auto\": true, \"channel\": false}}",
 	    "" },
-	{ "no task that failed before there were runs",
-	    "{\"ended\": {\"t1\": {\"outcome\": \"failed\"}}}", "" },
 	{ "mail", "{\"team\": {\"mail_person\": 2, \"mail_open\": 5}}",
 	    "mail: 2 to you (llmc mail inbox)\n" },
 };

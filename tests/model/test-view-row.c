@@ -265,7 +265,8 @@ static struct json_object *
 other_value(struct json_object *value)
 {
 	static const char *const pairs[][2] = { { "assigned", "parked" },
-		{ "landed", "failed" }, { "normal", "high" } };
+		{ "landed", "failed" }, { "normal", "high" },
+		{ "none", "budget" } };
 	const char *text = json_object_get_string(value);
 
 	if (json_object_is_type(value, json_type_boolean))

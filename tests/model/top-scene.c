@@ -163,6 +163,16 @@ add_tasks(struct json_object *view)
 }
 
 static void
+add_ask(struct json_object *view, const char *id, const char *kind,
+    const char *who, const char *about, const char *words, const char *command)
+{
+	set_row(view, "asks", id,
+	    xasprintf("{'id':'%s','kind':'%s','who':'%s','%s':'%s','words':"
+		      "'%s','command':'%s','at_unix':%" PRId64 "}",
+		id, kind, who, about, who, words, command, NOW - 300));
+}
+
+static void
 add_rest(struct json_object *view)
 {
 	set_row(view, "repairs", "1",
@@ -171,12 +181,8 @@ add_rest(struct json_object *view)
 		      "'autod ended with signal 11','outcome':'restarted',"
 		      "'took_ms':900}",
 		NOW - 20000));
-	set_row(view, "people", "e1",
-	    xasprintf("{'id':'e1','level':'critical','title':"
-		      "'Which database?','text':'The plan needs a decision.',"
-		      "'goal':'goal_1','at_unix':%" PRId64
-		      ",'acked':false,'options':['sqlite','none']}",
-		NOW - 300));
+	add_ask(view, "a2", "question", "goal_1", "goal", "Which database?",
+	    "llmc answer a2 TEXT");
 	json_set(view, VIEW_EVENTS,
 	    parse(xasprintf(
 		"[{'n':1,'at_ms':%" PRId64
@@ -197,6 +203,12 @@ scene_night(void)
 	add_workers(view);
 	add_tasks(view);
 	add_rest(view);
+	add_ask(view, "a1", "failure", "auto-4", "worker",
+	    "conflict with main in src/a.c", "llmc logs --worker auto-4");
+	add_ask(view, "a3", "blocked", "goal_1", "goal", "1 node is blocked",
+	    "llmc goal show goal_1");
+	add_ask(view, "a4", "failure", "t71", "task", "check failed 3x",
+	    "llmc answer a4 --yes");
 	view_needs(view);
 	return view;
 }
@@ -224,6 +236,9 @@ scene_fleet(int count)
 		add_worker(view, name, statuses[i % (int)nitems(statuses)],
 		    i * 7, id, more);
 		add_task(view, id, name, title);
+		if (i % (int)nitems(statuses) == 3)
+			add_ask(view, id, "blocked", name, "worker", title,
+			    "llmc answer a9 TEXT");
 	}
 	add_rest(view);
 	view_needs(view);

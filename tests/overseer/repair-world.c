@@ -109,7 +109,7 @@ world_begin(struct world *w, bool worktree)
 		.home = repair_home,
 		.box = repair_box,
 		.arg = &w->o });
-	w->o.people = people_new(w->o.loop, w->repo->root, "overseer");
+	w->o.people = people_new(w->o.loop, w->repo->root, "overseer", NULL);
 	w->o.tmux = fake_tmux_port(w->tmux);
 	w->o.workspace.root = xstrdup(w->repo->root);
 	w->o.workspace.git_dir = file_join(w->repo->root, ".git");

@@ -103,11 +103,11 @@ book_world_read(struct book_world *world, enum book_kind kind, const char *goal,
 }
 
 int
-book_world_find(struct book_world *world, enum book_kind kind, const char *text)
+book_world_find(struct book_world *world, const char *commit)
 {
 	forget(world);
-	return book_find_bodies(
-	    world->book, kind, text, on_record, world, &world->err);
+	return book_find_nodes(
+	    world->book, commit, on_record, world, &world->err);
 }
 
 int

@@ -33,8 +33,7 @@ book_world_commit(struct book_world *world, const struct book_record *records,
 int book_world_load(struct book_world *world);
 int book_world_read(struct book_world *world, enum book_kind kind,
     const char *goal, const char *id);
-int book_world_find(
-    struct book_world *world, enum book_kind kind, const char *text);
+int book_world_find(struct book_world *world, const char *commit);
 int book_world_events(struct book_world *world, struct book_filter filter);
 
 /* A goal G with the nodes P1 and T1.1, an assignment A_1 of T1.1, a dispatch

@@ -13,12 +13,13 @@
 #include "buf.h"
 #include "clock.h"
 #include "file.h"
+#include "courier.h"
 #include "http-world.h"
 #include "json.h"
 #include "loop.h"
 #include "mem.h"
-#include "outbox-record.h"
-#include "outbox.h"
+#include "message-spool.h"
+#include "message.h"
 #include "settings.h"
 #include "strv.h"
 #include "unit.h"
@@ -269,6 +270,7 @@ http_world_free(struct http_world *w)
 	json_object_put(w->labels);
 	json_object_put(w->issues);
 	json_object_put(w->comments);
+	message_spool_free(w->spool);
 	free(w->root);
 	free(w);
 }
@@ -362,55 +364,102 @@ http_world_seen(const struct http_world *w, const char *method, const char *end)
 	return count;
 }
 
-/* --- the outbox ------------------------------------------------------- */
+/* --- messages --------------------------------------------------------- */
 
-static char **
-entries(const struct http_world *w, bool done)
+static void
+on_waiting(struct message *message, void *arg)
 {
-	cleanup_free char *dir = xasprintf("%s/.llmc/outbox", w->root);
+	courier_take(arg, message);
+}
 
-	return outbox_list(dir, done);
+static void
+on_taken(const char *id, void *arg)
+{
+	courier_leave(arg, id);
+}
+
+struct courier *
+http_world_courier(
+    struct http_world *w, const struct settings *settings, const char *program)
+{
+	struct courier_store store;
+	struct courier *courier;
+
+	message_spool_free(w->spool);
+	w->spool = message_spool_new(w->loop, w->root);
+	store = message_spool_store(w->spool);
+	courier = courier_new(w->loop, w->root, program, &store);
+	courier_channels(courier, settings_channels(settings));
+	message_spool_waiting(w->spool, on_waiting, courier);
+	message_spool_on_taken(w->spool, on_taken, courier);
+	return courier;
+}
+
+struct found {
+	size_t waiting, done;
+	struct message *last;
+};
+
+static void
+on_message(struct message *message, void *arg)
+{
+	struct found *found = arg;
+
+	if (message_is_done(message))
+		found->done++;
+	else
+		found->waiting++;
+	message_free(found->last);
+	found->last = message;
+}
+
+static struct found
+look(const struct http_world *w)
+{
+	struct found found = { 0 };
+
+	message_spool_read(w->root, on_message, &found);
+	return found;
 }
 
 size_t
 http_world_waiting(const struct http_world *w)
 {
-	cleanup_strv char **list = entries(w, false);
+	struct found found = look(w);
 
-	return strv_count(list);
+	message_free(found.last);
+	return found.waiting;
 }
 
 size_t
 http_world_done(const struct http_world *w)
 {
-	cleanup_strv char **list = entries(w, true);
+	struct found found = look(w);
 
-	return strv_count(list);
+	message_free(found.last);
+	return found.done;
 }
 
 char *
 http_world_state(const struct http_world *w, int *ret_attempts,
     int64_t *ret_wait_ms, char **ret_reason)
 {
-	cleanup_free char *dir = xasprintf("%s/.llmc/outbox", w->root);
-	cleanup_strv char **waiting = entries(w, false);
-	cleanup_strv char **done = entries(w, true);
-	struct outbox_record *record = NULL;
-	const struct outbox_delivery *d;
-	const char *id = waiting[0] != NULL ? waiting[0] : done[0];
+	struct found found = look(w);
+	const struct delivery *d;
 	char *state;
 
-	if (strv_count(waiting) + strv_count(done) != 1 ||
-	    outbox_load(dir, id, &record, NULL) < 0)
+	if (found.waiting + found.done != 1) {
+		message_free(found.last);
 		return xstrdup("");
-	d = &record->deliveries[0];
-	state = xstrdup(outbox_state_words[d->state]);
+	}
+	d = &found.last->deliveries[0];
+	state = xstrdup(delivery_state_words[d->state]);
 	if (ret_attempts != NULL)
 		*ret_attempts = d->attempts;
 	if (ret_wait_ms != NULL)
-		*ret_wait_ms = outbox_delivery_wait_ms(d, clock_wall_ms());
+		*ret_wait_ms = delivery_wait_ms(d, clock_wall_ms());
 	if (ret_reason != NULL)
 		*ret_reason = xstrdup(d->reason != NULL ? d->reason : "");
-	outbox_record_free(record);
+	message_free(found.last);
 	return state;
 }

@@ -57,6 +57,7 @@ struct http_world {
 	void (*on_seen)(struct http_world *w, const struct http_seen *seen);
 	bool dropped; /* the connection is closed instead of an answer */
 	char *root; /* with .llmc in it */
+	struct message_spool *spool; /* of the courier */
 };
 
 struct http_world *http_world_new(void);
@@ -77,7 +78,12 @@ void http_world_await(struct http_world *w, size_t count);
 size_t http_world_seen(
     const struct http_world *w, const char *method, const char *end);
 
-/* The outbox: how many wait, how many are done, and the state of the only one
+/* A courier that keeps its messages in the spool of the root, and sends what it
+ * finds there; the one before is freed by the caller. */
+struct courier *http_world_courier(
+    struct http_world *w, const struct settings *settings, const char *program);
+
+/* The spool: how many wait, how many are done, and the state of the only one
  * at its channel ("" = there is not just one). The caller frees it. */
 size_t http_world_waiting(const struct http_world *w);
 size_t http_world_done(const struct http_world *w);

@@ -583,14 +583,6 @@ repo_abort(struct repo *repo)
 }
 
 int
-repo_messages(struct repo *repo)
-{
-	repo_begin(repo);
-	git_facts_messages(repo->git, repo->dir, "main", list_done, repo);
-	return finished(repo);
-}
-
-int
 repo_forks(struct repo *repo)
 {
 	repo_begin(repo);

@@ -94,7 +94,6 @@ int repo_remove(struct repo *repo);
 int repo_leftovers(struct repo *repo, const char *message);
 int repo_rebase(struct repo *repo);
 int repo_abort(struct repo *repo);
-int repo_messages(struct repo *repo);
 int repo_forks(struct repo *repo);
 int repo_squash(struct repo *repo, const char *message);
 enum git_land_result

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask-record.h"
 #include "book-history.h"
 #include "book.h"
 #include "buf.h"
@@ -15,6 +16,7 @@
 #include "moment.h"
 #include "perf-stats.h"
 #include "report-period.h"
+#include "schema.h"
 #include "state.h"
 #include "task.h"
 #include "unit.h"
@@ -214,7 +216,8 @@ prune(struct scene *s, int64_t now_ms, int64_t keep_ms, int64_t tasks)
 {
 	int steps = 0;
 
-	while (book_history_prune(s->book, now_ms, keep_ms, tasks))
+	while (book_history_prune(s->book,
+	    &(struct book_limits){ now_ms, keep_ms, tasks, BOOK_BYTES_MAX }))
 		ck_assert_int_lt(++steps, 1000);
 }
 
@@ -460,8 +463,6 @@ START_TEST(a_record_that_is_corrected_counts_once_and_last)
 	expect_tasks(
 	    &s, &(struct book_tasks){ .limit = 2 }, "t1 landed; t3 failed; ");
 	expect_tasks(&s, &(struct book_tasks){ .after = 3 }, "t1 landed; ");
-	expect_tasks(&s, &(struct book_tasks){ .outcome = "failed" },
-	    "t3 failed; t2 failed; ");
 	/* Of the two newest only. */
 	expect_tasks(&s,
 	    &(struct book_tasks){ .limit = 2, .failed = true, .brief = true },
@@ -518,6 +519,170 @@ START_TEST(of_too_many_events_the_oldest_go)
 	ck_assert_int_eq(count_events(&s), 10);
 	prune(&s, NOW + DAY, NOW + DAY, 3);
 	ck_assert_int_eq(count_events(&s), 1);
+	end(&s);
+}
+END_TEST
+
+static void
+put_body(struct scene *s, enum book_kind kind, const char *goal, const char *id,
+    const char *body)
+{
+	struct err err = { 0 };
+
+	ck_assert_msg(book_put_body(s->book, kind, goal, id, body, &err) == 0,
+	    "%s", err.msg);
+}
+
+static void
+expect_rows(struct scene *s, const char *table, int64_t want)
+{
+	cleanup_free char *sql = xasprintf("SELECT count(*) FROM %s", table);
+	int64_t count = -1;
+
+	book_commit(s->book, NULL);
+	book_get_int(s->book, sql, NULL, 0, &count, NULL);
+	ck_assert_msg(count == want, "%s: %lld rows, not %lld", table,
+	    (long long)count, (long long)want);
+}
+
+static void
+put_goal(struct scene *s, const char *id, const char *status, int64_t ended_ms)
+{
+	cleanup_free char *goal =
+	    xasprintf("{\"status\":\"%s\",\"endedAt\":%lld}", status,
+		(long long)ended_ms);
+	cleanup_free char *assignment = xasprintf("A_%s", id);
+	cleanup_free char *dispatch = xasprintf("D_%s", id);
+	cleanup_free char *crystal = xasprintf("C_%s", id);
+
+	put_body(s, BOOK_GOAL, id, id, goal);
+	for (int i = 0; i < 60; i++) {
+		cleanup_free char *node = xasprintf("T%d", i);
+
+		put_body(s, BOOK_NODE, id, node,
+		    i == 0    ? "{\"status\":\"done\"}" :
+			i % 2 ? "{\"status\":\"done\",\"parentId\":\"T0\"}" :
+				"{\"status\":\"done\",\"parentId\":\"T1\"}");
+	}
+	put_body(s, BOOK_ASSIGNMENT, id, assignment,
+	    "{\"status\":\"done\",\"workNodeId\":\"T1\"}");
+	put_body(s, BOOK_DISPATCH, id, dispatch, "{\"assignmentId\":\"A\"}");
+	put_body(s, BOOK_CRYSTAL, id, crystal, "{\"summary\":\"x\"}");
+}
+
+/* Whenever the daemon ends. */
+static void
+expect_whole(struct scene *s)
+{
+	static const char *const lost[] = {
+		"nodes AS n LEFT JOIN goals AS g ON g.id = n.goal_id WHERE g.id "
+		"IS NULL",
+		"nodes AS n LEFT JOIN nodes AS p ON p.goal_id = n.goal_id AND "
+		"p.id = n.parent_id WHERE n.parent_id IS NOT NULL AND p.id IS "
+		"NULL",
+		"assignments AS a LEFT JOIN nodes AS n ON n.goal_id = a.goal_id "
+		"AND n.id = a.node_id WHERE n.id IS NULL",
+	};
+
+	for (size_t i = 0; i < nitems(lost); i++)
+		expect_rows(s, lost[i], 0);
+}
+
+/* One after the other, with all there is of them; an open one never. */
+START_TEST(old_goals_go_with_their_nodes)
+{
+	struct scene s;
+
+	begin(&s, "goals");
+	put_goal(&s, "old", "completed", NOW);
+	put_goal(&s, "older", "cancelled", NOW - 1);
+	put_goal(&s, "new", "archived", NOW + 2);
+	put_goal(&s, "open", "paused", NOW - 5);
+	while (book_history_prune(s.book,
+	    &(struct book_limits){ NOW + DAY, NOW + 1, 100, BOOK_BYTES_MAX }))
+		expect_whole(&s);
+	expect_rows(&s, "goals", 2);
+	expect_rows(&s, "nodes", 120);
+	expect_rows(&s, "assignments", 2);
+	expect_rows(&s, "dispatches", 2);
+	expect_rows(&s, "crystals", 2);
+	/* It ended before all tasks that are kept. */
+	for (int i = 10; i < 20; i++)
+		file_task(&s, i, OUTCOME_LANDED);
+	prune(&s, NOW + DAY, 0, 5);
+	expect_rows(&s, "goals", 1);
+	expect_rows(&s, "nodes", 60);
+	end(&s);
+}
+END_TEST
+
+START_TEST(closed_mail_and_questions_go)
+{
+	static const enum book_kind kinds[] = { BOOK_MAIL, BOOK_REQUEST,
+		BOOK_RESERVATION };
+	static const char *const tables[] = { "mail", "requests",
+		"reservations" };
+	struct scene s;
+
+	begin(&s, "team");
+	for (size_t i = 0; i < nitems(kinds); i++) {
+		put_body(&s, kinds[i], "G", "open",
+		    "{\"status\":\"open\",\"ts\":1,\"actor\":\"a\"}");
+		for (int j = 0; j < 70; j++) {
+			cleanup_free char *id = xasprintf("c%d", j);
+			cleanup_free char *body =
+			    xasprintf("{\"status\":\"done\",\"ts\":%lld}",
+				(long long)(NOW + j));
+
+			put_body(&s, kinds[i], "G", id, body);
+		}
+	}
+	prune(&s, NOW + DAY, NOW + 60, 100);
+	for (size_t i = 0; i < nitems(kinds); i++)
+		expect_rows(&s, tables[i], 11);
+	end(&s);
+}
+END_TEST
+
+/* The newest stays: the next one gets the number after it. */
+START_TEST(old_asks_go)
+{
+	struct scene s;
+
+	begin(&s, "asks");
+	for (int i = 1; i <= 4; i++) {
+		struct ask *ask = schema_new(&ask_schema);
+
+		ask->id = xasprintf("a%d", i);
+		ask->key = xasprintf("k%d", i);
+		ask->nr = i;
+		ask->how = i == 2 ? ASK_OPEN : ASK_RESOLVED;
+		ask->ended_ms = i == 2 ? 0 : NOW;
+		book_put_ask(s.book, ask);
+		ask_free(ask);
+	}
+	prune(&s, NOW + DAY, NOW + 1, 100);
+	expect_rows(&s, "ask WHERE ask.id IN ('a2', 'a4')", 2);
+	expect_rows(&s, "ask", 2);
+	end(&s);
+}
+END_TEST
+
+/* The oldest day goes, then the next; not the last one. */
+START_TEST(a_book_that_is_too_large_loses_its_oldest_days)
+{
+	struct scene s;
+
+	begin(&s, "large");
+	for (int i = 0; i < 4; i++)
+		put_goal(&s, (const char *const[]){ "a", "b", "c", "d" }[i],
+		    "completed", NOW + i * DAY);
+	book_commit(s.book, NULL);
+	while (book_history_prune(
+	    s.book, &(struct book_limits){ NOW + 3 * DAY + HOUR, 0, 100, 1 }))
+		book_commit(s.book, NULL);
+	expect_rows(&s, "goals", 1);
+	expect_rows(&s, "nodes", 60);
 	end(&s);
 }
 END_TEST
@@ -829,7 +994,9 @@ unit_suite(void)
 	    (const TTest *[]){ an_ended_task_is_found_by_all_its_names,
 		a_record_that_is_corrected_counts_once_and_last,
 		of_too_many_tasks_the_oldest_go,
-		of_too_many_events_the_oldest_go,
+		of_too_many_events_the_oldest_go, old_goals_go_with_their_nodes,
+		closed_mail_and_questions_go, old_asks_go,
+		a_book_that_is_too_large_loses_its_oldest_days,
 		a_report_has_details_of_the_last_and_sums_of_all,
 		a_run_is_found_with_what_it_goes_on_from, NULL });
 	unit_case(s, "spans",

@@ -74,10 +74,15 @@ START_TEST(only_open_goals_are_loaded_and_others_can_be_read)
 	ck_assert_uint_eq(world.records, 0);
 	book_world_read(&world, BOOK_ASSIGNMENT, NULL, "A_1");
 	ck_assert_uint_eq(world.records, 1);
-	book_world_find(&world, BOOK_NODE, "Task");
-	ck_assert_uint_eq(world.records, 1);
-	book_world_find(&world, BOOK_NODE, "Nobody");
+	book_world_find(&world, "c0ffee");
 	ck_assert_uint_eq(world.records, 0);
+	ck_assert_int_eq(
+	    book_world_put(&world, BOOK_NODE, "G", "T1.1",
+		"{\"goalId\":\"G\",\"status\":\"done\",\"evidence\":"
+		"{\"commits\":[\"decade\",\"c0ffee\"]}}"),
+	    0);
+	book_world_find(&world, "c0ffee");
+	ck_assert_uint_eq(world.records, 1);
 	book_world_close(&world);
 }
 END_TEST
@@ -536,15 +541,12 @@ static bool
 read_thing(struct book_row *row, void *arg)
 {
 	struct book_world *world = arg;
-	struct thing thing = { .started_ms = 77, .order = xstrdup("none") };
-	cleanup_json struct json_object *json = json_object_new_object();
+	int count = book_columns(row);
 
-	if (book_read(world->book, &things, row, &thing, &world->err) == 0) {
-		schema_add(&schema, &thing, json);
-		json_print(json, false, &world->text);
-		buf_addc(&world->text, '\n');
-	}
-	schema_release(&schema, &thing);
+	for (int i = 0; i < count; i++)
+		buf_addf(&world->text, "%s%s", i > 0 ? "|" : "",
+		    book_is_null(row, i) ? "-" : book_text(row, i));
+	buf_addc(&world->text, '\n');
 	return true;
 }
 
@@ -585,12 +587,8 @@ START_TEST(struct_is_a_row_with_a_column_for_each_field)
 	book_put(world.book, &things, &thing);
 	read_things(&world);
 	ck_assert_str_eq(world.text.data,
-	    "{\"id\":\"a\",\"part\":1,\"colour\":\"green\",\"isNew\":true,"
-	    "\"startedAt\":77,\"bytes\":6,\"tags\":[\"x\",\"y z\"],"
-	    "\"more\":{\"k\":1},\"order\":\"none\"}\n"
-	    "{\"id\":\"a\",\"part\":2,\"colour\":\"green\",\"isNew\":true,"
-	    "\"startedAt\":5,\"bytes\":6,\"tags\":[\"x\",\"y z\"],"
-	    "\"more\":{\"k\":1},\"order\":\"it's \\\"quoted\\\"\"}\n");
+	    "a|1|green|1|-|6|[\"x\",\"y z\"]|{\"k\":1}|-\n"
+	    "a|2|green|1|5|6|[\"x\",\"y z\"]|{\"k\":1}|it's \"quoted\"\n");
 	thing.colour = RED;
 	book_put(world.book, &things, &thing);
 	ck_assert_int_eq(book_commit(world.book, NULL), 0);
@@ -627,11 +625,7 @@ START_TEST(field_that_is_new_becomes_a_column)
 		begin(&world);
 		ck_assert_int_eq(book_add_table(world.book, &things, NULL), 0);
 		read_things(&world);
-		/* Null is what the caller had there. */
-		ck_assert_str_eq(world.text.data,
-		    "{\"id\":\"a\",\"part\":0,\"colour\":\"green\","
-		    "\"isNew\":false,\"startedAt\":77,\"bytes\":0,"
-		    "\"tags\":[],\"more\":null,\"order\":\"none\"}\n");
+		ck_assert_str_eq(world.text.data, "a|0|green|0|-|-|-|-|-\n");
 		book_world_close(&world);
 	}
 	/* An earlier version goes on with what it knows. */
@@ -641,22 +635,6 @@ START_TEST(field_that_is_new_becomes_a_column)
 	ck_assert_int_eq(book_commit(world.book, NULL), 0);
 	book_world_close(&world);
 	free(thing.id);
-}
-END_TEST
-
-START_TEST(value_that_cannot_be_there_is_named)
-{
-	struct book_world world;
-
-	begin(&world);
-	ck_assert_int_eq(book_add_table(world.book, &things, NULL), 0);
-	BOOK_RUN(world.book,
-	    "INSERT INTO things (id, part, colour) VALUES ($1, 1, 'blue')",
-	    BOOK_T("a"));
-	read_things(&world);
-	ck_assert_int_eq(world.err.code, -EUCLEAN);
-	ck_assert_ptr_nonnull(strstr(world.err.msg, "things.colour"));
-	book_world_close(&world);
 }
 END_TEST
 
@@ -681,7 +659,6 @@ unit_suite(void)
 		first_column_of_a_query,
 		struct_is_a_row_with_a_column_for_each_field,
 		field_that_is_new_becomes_a_column,
-		value_that_cannot_be_there_is_named,
 		NULL,
 	};
 	Suite *suite = suite_create("book");

@@ -21,8 +21,8 @@
 #include "json.h"
 #include "loop.h"
 #include "mem.h"
-#include "outbox-record.h"
-#include "outbox.h"
+#include "message-spool.h"
+#include "message.h"
 #include "settings.h"
 #include "strv.h"
 #include "unit.h"
@@ -44,8 +44,7 @@ begin(enum http_mood mood, const char *type, const char *more)
 	setenv("LLMC_TEST_TOKEN", SECRET, 1);
 	s.w->mood = mood;
 	s.settings = http_world_settings(s.w, type, more);
-	s.courier = courier_new(s.w->loop, s.w->root, "autod");
-	courier_channels(s.courier, settings_channels(s.settings));
+	s.courier = http_world_courier(s.w, s.settings, "autod");
 	return s;
 }
 
@@ -126,7 +125,7 @@ static const struct {
 	{ HTTP_REFUSES, "curl", 1 },
 };
 
-/* It waits in the outbox, and arrives when the server is well again. */
+/* It waits, and arrives when the server is well again. */
 START_TEST(a_server_that_fails_gets_it_later)
 {
 	struct scene s = begin(moods[_i].mood, "webhook", HOOK);
@@ -242,10 +241,9 @@ START_TEST(no_secret_shows_in_a_list_of_processes_or_on_disk)
 	struct scene s = begin(HTTP_WELL, "webhook", HOOK);
 	cleanup_free char *grep =
 	    xasprintf("grep -rq '" SECRET "' '%s/.llmc'", s.w->root);
-	cleanup_free char *find =
-	    xasprintf("test -z \"$(find '%s/.llmc/outbox' "
-		      "-type f ! -perm 600)\"",
-		s.w->root);
+	cleanup_free char *find = xasprintf("test -z \"$(find '%s/.llmc' "
+					    "-type f ! -perm 600)\"",
+	    s.w->root);
 	cleanup_free char *bodies = xasprintf(
 	    "test -z \"$(find '%s/.llmc' -name '*.body')\"", s.w->root);
 	struct child_spec spec = { .shell = grep };
@@ -276,7 +274,7 @@ static void
 look_at_body(struct http_world *w, const struct http_seen *seen)
 {
 	cleanup_free char *path =
-	    xasprintf("%s/.llmc/outbox/%s-x.body", w->root, seen->key);
+	    xasprintf("%s/.llmc/%s-x.body", w->root, seen->key);
 	struct stat st;
 
 	ck_assert_int_eq(stat(path, &st), 0);
@@ -381,83 +379,44 @@ START_TEST(a_channel_rests_between_many_messages)
 }
 END_TEST
 
-static bool
-is_empty(void *arg)
-{
-	const struct scene *s = arg;
-
-	return http_world_waiting(s->w) == 0;
-}
-
-/* The share is one of the channel, not of each process. */
-START_TEST(a_channel_rests_whichever_processes_send)
-{
-	struct scene s = begin(HTTP_WELL, "webhook", "");
-	int64_t began = clock_wall_ms();
-
-	for (int i = 0; i < CHANNEL_BURST + 2; i++) {
-		cleanup_free char *name = xasprintf("s%d", i);
-
-		courier_free(s.courier);
-		s.courier = courier_new(s.w->loop, s.w->root, "autod");
-		courier_channels(s.courier, settings_channels(s.settings));
-		put(&s, name, "so it is");
-		http_world_await(s.w, (size_t)i + 1);
-		http_world_until(s.w, is_empty, &s);
-	}
-	ck_assert_int_ge(clock_wall_ms() - began, CHANNEL_EACH_MS);
-	end(&s);
-}
-END_TEST
-
-/* --- a disk that is full, an outbox that is full ---------------------- */
+/* --- a disk that is full, too much that waits --------------------------- */
 
 START_TEST(what_could_not_be_written_is_sent_when_it_can)
 {
 	struct scene s = begin(HTTP_WELL, "webhook", "");
-	cleanup_free char *dir = xasprintf("%s/.llmc/outbox", s.w->root);
+	cleanup_free char *file =
+	    xasprintf("%s/.llmc/overseer-messages.json", s.w->root);
 
-	ck_assert_int_eq(file_replace(dir, "", 0, 0600, NULL), 0);
+	ck_assert_int_eq(mkdir(file, 0700), 0);
 	put(&s, "a", "so it is");
-	ck_assert_int_eq(unlink(dir), 0);
+	ck_assert_int_eq(rmdir(file), 0);
 	http_world_until(s.w, is_done, &s);
 	ck_assert_uint_eq(s.w->count, 1);
 	end(&s);
 }
 END_TEST
 
-static void
-fill(const char *dir, const struct channel_list *channels)
+/* As after a day with a dead server: what is new is sent. */
+START_TEST(the_oldest_of_too_many_is_given_up)
 {
-	const struct escalation what = { .level = ESCALATION_EMERGENCY,
+	struct scene s = begin(HTTP_WELL, "webhook", "");
+	const struct escalation old = { .level = ESCALATION_EMERGENCY,
 		.title = "old",
 		.signature = "old" };
+	int64_t later = clock_wall_ms() + 3600 * 1000;
 
-	for (int i = 0; i < OUTBOX_WAITING_MAX; i++) {
-		struct outbox_record *record;
+	for (int i = 0; i < COURIER_WAITING_MAX; i++) {
 		char id[ID_ULID_SIZE];
 
 		id_ulid(1000 + i, id);
-		record = outbox_record_new(
-		    &what, channels, id, "2026", "/r", "autod", 0);
-		record->deliveries[0].next_ms = clock_wall_ms() + 3600 * 1000;
-		ck_assert_int_eq(outbox_add(dir, record, NULL), 0);
-		outbox_record_free(record);
+		courier_take(s.courier,
+		    message_new(&old, settings_channels(s.settings), id,
+			"2026-01-01T00:00:00.000Z", "/r", "autod", later));
 	}
-}
-
-/* As after a day with a dead server: what is new is sent. */
-START_TEST(a_full_outbox_gives_up_its_oldest)
-{
-	struct scene s = begin(HTTP_WELL, "webhook", "");
-	cleanup_free char *dir = xasprintf("%s/.llmc/outbox", s.w->root);
-
-	fill(dir, settings_channels(s.settings));
 	put(&s, "a", "so it is");
 	http_world_await(s.w, 1);
 	ck_assert_ptr_nonnull(
 	    strstr(json_object_to_json_string(s.w->seen[0].body), "so it is"));
-	ck_assert_uint_le(http_world_waiting(s.w), OUTBOX_WAITING_MAX);
 	ck_assert_uint_ge(http_world_done(s.w), 1);
 	end(&s);
 }
@@ -480,18 +439,44 @@ kill_victim(struct http_world *w, const struct http_seen *seen)
 }
 
 static void
-send_and_wait(const char *root, const struct settings *settings)
+send_and_wait(struct scene *s)
 {
-	struct loop *loop = loop_new();
-	struct courier *courier = courier_new(loop, root, "overseer");
-
-	courier_channels(courier, settings_channels(settings));
-	courier_put(courier,
-	    &(struct escalation){ .level = ESCALATION_EMERGENCY,
-		.title = "it has ended",
-		.signature = "a" });
-	loop_run(loop);
+	s->courier = http_world_courier(s->w, s->settings, "overseer");
+	put(s, "a", "so it is");
+	loop_run(s->w->loop);
 	_exit(1);
+}
+
+/* The daemon that takes the spool. */
+struct heir {
+	struct courier *courier;
+	struct message *list[8];
+	size_t count;
+};
+
+static void
+on_inherited(struct message *message, void *arg)
+{
+	struct heir *heir = arg;
+
+	ck_assert_uint_lt(heir->count, nitems(heir->list));
+	heir->list[heir->count++] = message;
+}
+
+static struct heir
+inherit(const char *root)
+{
+	struct heir heir = { 0 };
+
+	ck_assert(message_spool_take(root, on_inherited, &heir));
+	return heir;
+}
+
+static void
+heir_free(struct heir *heir)
+{
+	while (heir->count > 0)
+		message_free(heir->list[--heir->count]);
 }
 
 /* The sender is killed when its message has arrived, before it can note that:
@@ -504,12 +489,14 @@ START_TEST(a_message_of_a_killed_sender_comes_again_with_its_id)
 	s.w->on_seen = kill_victim;
 	victim = fork();
 	ck_assert_int_ge(victim, 0);
-	if (victim == 0)
-		send_and_wait(s.w->root, s.settings);
+	if (victim == 0) {
+		s.w->loop = loop_new();
+		s.w->spool = NULL;
+		send_and_wait(&s);
+	}
 	http_world_await(s.w, 1);
 	ck_assert_uint_eq(http_world_waiting(s.w), 1);
-	s.courier = courier_new(s.w->loop, s.w->root, "autod");
-	courier_channels(s.courier, settings_channels(s.settings));
+	s.courier = http_world_courier(s.w, s.settings, "autod");
 	http_world_until(s.w, is_done, &s);
 	ck_assert_uint_eq(s.w->count, 2);
 	ck_assert_str_eq(s.w->seen[0].key, s.w->seen[1].key);
@@ -519,38 +506,114 @@ START_TEST(a_message_of_a_killed_sender_comes_again_with_its_id)
 }
 END_TEST
 
-/* Both see it; the one that has it keeps the other one away. */
-START_TEST(two_processes_send_a_message_once)
+/* The daemon is killed after it has taken the spool, before or after it has
+ * filed it: the next one gets the same messages, until they are filed. */
+START_TEST(a_spool_is_there_until_it_is_filed)
 {
-	struct scene s = begin(HTTP_WELL, "webhook", "");
-	struct courier *other;
+	struct scene s = begin(HTTP_REFUSES, "webhook", "");
+	struct heir first, second;
 
-	other = courier_new(s.w->loop, s.w->root, "overseer");
-	courier_channels(other, settings_channels(s.settings));
-	for (int i = 0; i < 5; i++) {
-		cleanup_free char *name = xasprintf("s%d", i);
-
-		put(&s, name, "so it is");
-	}
-	http_world_await(s.w, 5);
-	http_world_until(s.w, is_empty, &s);
-	ck_assert_uint_eq(s.w->count, 5);
-	courier_free(other);
+	put(&s, "a", "so it is");
+	http_world_until(s.w, has_failed, &s);
+	first = inherit(s.w->root);
+	second = inherit(s.w->root);
+	ck_assert_uint_eq(first.count, 1);
+	ck_assert_uint_eq(second.count, 1);
+	ck_assert_str_eq(first.list[0]->id, second.list[0]->id);
+	ck_assert_int_eq(second.list[0]->deliveries[0].attempts, 1);
+	message_spool_taken(s.w->root);
+	ck_assert(!message_spool_take(s.w->root, on_inherited, &second));
+	heir_free(&first);
+	heir_free(&second);
 	end(&s);
 }
 END_TEST
 
-START_TEST(a_file_that_is_no_record_is_put_aside)
+static bool
+is_taken_note(void *arg)
+{
+	const struct scene *s = arg;
+
+	return http_world_waiting(s->w) == 1;
+}
+
+/* What the overseer has told before is the daemon's; what it tells afterwards
+ * is in another file, and the first one is not sent by both. */
+START_TEST(what_a_daemon_has_taken_is_not_sent_by_the_overseer)
+{
+	struct scene s = begin(HTTP_REFUSES, "webhook", "");
+	struct heir first, second;
+	struct settings *well;
+
+	put(&s, "a", "the first");
+	http_world_until(s.w, has_failed, &s);
+	first = inherit(s.w->root);
+	message_spool_taken(s.w->root);
+	put(&s, "b", "the second");
+	http_world_until(s.w, is_taken_note, &s);
+	s.w->mood = HTTP_WELL;
+	well = http_world_settings(s.w, "webhook", "");
+	courier_channels(s.courier, settings_channels(well));
+	http_world_until(s.w, is_done, &s);
+	ck_assert_uint_eq(s.w->count, 1);
+	second = inherit(s.w->root);
+	ck_assert_uint_eq(second.count, 1);
+	ck_assert_str_eq(second.list[0]->text, "the second");
+	ck_assert(message_was_sent(second.list[0]));
+	ck_assert_str_ne(first.list[0]->id, second.list[0]->id);
+	heir_free(&first);
+	heir_free(&second);
+	settings_free(well);
+	end(&s);
+}
+END_TEST
+
+static struct heir taker;
+
+static void
+take_now(struct http_world *w, const struct http_seen *seen)
+{
+	(void)seen;
+	taker = inherit(w->root);
+	message_spool_taken(w->root);
+}
+
+/* The daemon takes it while it is being sent: it learns that it was, before it
+ * would try. */
+START_TEST(what_is_sent_while_it_is_taken_is_told_to_the_daemon)
 {
 	struct scene s = begin(HTTP_WELL, "webhook", "");
-	cleanup_free char *dir = xasprintf("%s/.llmc/outbox", s.w->root);
-	cleanup_free char *file =
-	    xasprintf("%s/01ARZ3NDEKTSV4RRFFQ69G5FAV.json", dir);
-	cleanup_free char *aside =
-	    xasprintf("%s/broken/01ARZ3NDEKTSV4RRFFQ69G5FAV.json", dir);
+	struct heir after;
 
-	ck_assert_int_eq(file_mkdirs(dir, 0700, NULL), 0);
+	s.w->on_seen = take_now;
+	put(&s, "a", "so it is");
+	http_world_until(s.w, is_done, &s);
+	after = inherit(s.w->root);
+	ck_assert_uint_eq(after.count, 1);
+	ck_assert_str_eq(after.list[0]->id, taker.list[0]->id);
+	ck_assert(!message_is_done(taker.list[0]));
+	ck_assert_int_gt(delivery_wait_ms(&taker.list[0]->deliveries[0],
+			     taker.list[0]->at_ms),
+	    0);
+	ck_assert(message_learn(taker.list[0], after.list[0]));
+	ck_assert(message_was_sent(taker.list[0]));
+	heir_free(&taker);
+	heir_free(&after);
+	end(&s);
+}
+END_TEST
+
+START_TEST(a_file_that_holds_no_messages_is_put_aside)
+{
+	struct scene s = begin(HTTP_WELL, "webhook", "");
+	cleanup_free char *file =
+	    xasprintf("%s/.llmc/overseer-messages.json", s.w->root);
+	cleanup_free char *aside =
+	    xasprintf("%s/.llmc/overseer-messages.broken", s.w->root);
+
+	courier_free(s.courier);
 	ck_assert_int_eq(file_replace(file, "{}", 2, 0600, NULL), 0);
+	s.courier = http_world_courier(s.w, s.settings, "overseer");
 	put(&s, "a", "so it is");
 	http_world_until(s.w, is_done, &s);
 	ck_assert(file_exists(aside));
@@ -657,14 +720,15 @@ unit_suite(void)
 		no_secret_shows_in_a_list_of_processes_or_on_disk,
 		only_the_owner_can_read_a_body, a_flood_becomes_two_messages,
 		a_channel_rests_between_many_messages,
-		a_channel_rests_whichever_processes_send,
 		what_could_not_be_written_is_sent_when_it_can,
-		a_full_outbox_gives_up_its_oldest, NULL });
+		the_oldest_of_too_many_is_given_up, NULL });
 	unit_case(suite, "death",
 	    (const TTest *const[]){
 		a_message_of_a_killed_sender_comes_again_with_its_id,
-		two_processes_send_a_message_once,
-		a_file_that_is_no_record_is_put_aside, NULL });
+		a_spool_is_there_until_it_is_filed,
+		what_a_daemon_has_taken_is_not_sent_by_the_overseer,
+		what_is_sent_while_it_is_taken_is_told_to_the_daemon,
+		a_file_that_holds_no_messages_is_put_aside, NULL });
 	unit_case(suite, "others",
 	    (const TTest *const[]){ a_command_gets_the_event,
 		without_a_session_a_desktop_is_skipped,

@@ -486,8 +486,6 @@ START_TEST(rebase_goes_on_top)
 	ck_assert_int_eq(repo->facts.ahead, 2);
 	ck_assert_str_eq(missing(repo), "0");
 	ck_assert_str_eq(repo->facts.branch, "llmc/ann");
-	ck_assert_int_eq(repo_messages(repo), 0);
-	ck_assert_str_eq(repo->text, "w1|w2|");
 }
 END_TEST
 
@@ -611,23 +609,6 @@ START_TEST(abort_repairs_a_broken_rebase)
 }
 END_TEST
 
-START_TEST(messages_keep_lines_and_order)
-{
-	cleanup_repo struct repo *repo = with_tree();
-
-	ck_assert_int_eq(repo_messages(repo), 0);
-	ck_assert_str_eq(repo->text, "");
-	repo_wt(repo,
-	    "git commit -q --allow-empty -m 'one\n\nbody\n#1'; "
-	    "git commit -q --allow-empty --allow-empty-message -m ''; "
-	    "git commit -q --allow-empty -m 'zw\xc3\xb6lf'");
-	ck_assert_int_eq(repo_messages(repo), 0);
-	ck_assert_str_eq(repo->text, "one\n\nbody\n#1||zw\xc3\xb6lf|");
-	repo->dir = repo->base;
-	ck_assert_int_eq(repo_messages(repo), -ENOENT);
-}
-END_TEST
-
 START_TEST(forks_are_the_trees_where_the_work_began)
 {
 	cleanup_repo struct repo *repo = with_tree();
@@ -693,7 +674,6 @@ unit_suite(void)
 		facts_count_what_lies_about, facts_tell_how_far_ahead,
 		facts_see_a_rebase_and_its_conflicts,
 		facts_of_what_is_not_there, conflicts_name_every_file_once,
-		messages_keep_lines_and_order,
 		forks_are_the_trees_where_the_work_began,
 		a_hanging_git_ends_an_operation, NULL });
 	unit_case(s, "worktree",

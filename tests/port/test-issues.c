@@ -14,7 +14,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "message-body.h"
-#include "outbox-record.h"
+#include "message.h"
 #include "settings.h"
 #include "unit.h"
 
@@ -37,8 +37,7 @@ begin(int type)
 
 	setenv("LLMC_TEST_TOKEN", TOKEN, 1);
 	s.settings = http_world_settings(s.w, types[type], MORE);
-	s.courier = courier_new(s.w->loop, s.w->root, "autod");
-	courier_channels(s.courier, settings_channels(s.settings));
+	s.courier = http_world_courier(s.w, s.settings, "autod");
 	return s;
 }
 
@@ -64,8 +63,7 @@ static void
 tell(struct scene *s, const char *signature)
 {
 	courier_free(s->courier);
-	s->courier = courier_new(s->w->loop, s->w->root, "autod");
-	courier_channels(s->courier, settings_channels(s->settings));
+	s->courier = http_world_courier(s->w, s->settings, "autod");
 	courier_put(s->courier,
 	    &(struct escalation){ .level = ESCALATION_CRITICAL,
 		.title = "work is stuck",
@@ -135,7 +133,7 @@ static char id[] = "01ARZ3NDEKTSV4RRFFQ69G5FAV", at[] = "2026", title[] = "t",
 struct attempt {
 	struct scene *s;
 	bool over;
-	enum outbox_state state;
+	enum delivery_state state;
 	char reason[256], ref[64];
 	int64_t retry_ms;
 };
@@ -162,7 +160,7 @@ is_over(void *arg)
 }
 
 static struct attempt
-deliver(struct scene *s, const struct outbox_record *record)
+deliver(struct scene *s, const struct message *record)
 {
 	struct attempt a = { .s = s };
 
@@ -173,10 +171,10 @@ deliver(struct scene *s, const struct outbox_record *record)
 	return a;
 }
 
-static struct outbox_record
+static struct message
 sample(void)
 {
-	return (struct outbox_record){ .id = id,
+	return (struct message){ .id = id,
 		.timestamp = at,
 		.title = title,
 		.text = why,
@@ -189,15 +187,15 @@ sample(void)
 START_TEST(an_event_that_has_arrived_is_not_repeated)
 {
 	struct scene s = begin(_i);
-	struct outbox_record record = sample();
+	struct message record = sample();
 	char other[] = "01ARZ3NDEKTSV4RRFFQ69G5FAW";
 	struct attempt a;
 
 	a = deliver(&s, &record);
-	ck_assert_int_eq(a.state, OUTBOX_SENT);
+	ck_assert_int_eq(a.state, DELIVERY_SENT);
 	ck_assert_str_eq(a.ref, "#1");
 	a = deliver(&s, &record);
-	ck_assert_int_eq(a.state, OUTBOX_SENT);
+	ck_assert_int_eq(a.state, DELIVERY_SENT);
 	ck_assert_uint_eq(json_object_array_length(s.w->issues), 1);
 	ck_assert_uint_eq(json_object_array_length(s.w->comments), 0);
 	record.id = other;
@@ -213,7 +211,7 @@ END_TEST
 START_TEST(an_issue_of_others_is_not_taken)
 {
 	struct scene s = begin(_i);
-	struct outbox_record record = sample();
+	struct message record = sample();
 	cleanup_buf struct buf body = BUF_INIT;
 	struct json_object *theirs = json_object_new_object();
 
@@ -250,14 +248,14 @@ static const struct {
 START_TEST(a_server_that_fails_is_named_with_what_to_do)
 {
 	struct scene s = begin(_i % 2);
-	struct outbox_record record = sample();
+	struct message record = sample();
 	struct attempt a;
 
 	s.w->mood = moods[_i / 2].mood;
 	settings_free(s.settings);
 	s.settings = http_world_settings(s.w, types[_i % 2], MORE);
 	a = deliver(&s, &record);
-	ck_assert_int_eq(a.state, OUTBOX_WAITING);
+	ck_assert_int_eq(a.state, DELIVERY_WAITING);
 	ck_assert_msg(
 	    strstr(a.reason, moods[_i / 2].words) != NULL, "%s", a.reason);
 	ck_assert_msg(strstr(a.reason, TOKEN) == NULL, "%s", a.reason);

@@ -8,13 +8,14 @@
 #include "buf.h"
 #include "channel.h"
 #include "clock.h"
+#include "courier.h"
 #include "file.h"
 #include "id.h"
 #include "json.h"
 #include "loop.h"
 #include "mem.h"
-#include "outbox-record.h"
-#include "outbox.h"
+#include "message-spool.h"
+#include "message.h"
 #include "people.h"
 #include "procref.h"
 #include "settings.h"
@@ -40,7 +41,7 @@ static int64_t
 tell(const char *command, const char *more, struct notice notice, int count)
 {
 	struct loop *loop = loop_new();
-	struct people *people = people_new(loop, "/r", "autod");
+	struct people *people = people_new(loop, "/r", "autod", NULL);
 	struct settings *settings = settings_with(command, more);
 	int64_t began = clock_mono_ms();
 
@@ -95,19 +96,39 @@ START_TEST(the_command_gets_the_message_as_json)
 }
 END_TEST
 
-/* Another program with the same outbox each time. */
+/* What waits there is given to the next program, as the daemon does. */
+struct giving {
+	struct people *people;
+	struct settings *settings;
+};
+
 static void
-tell_with_outbox(const char *command, const char *more,
-    const struct notice *list, size_t count)
+on_message(struct message *message, void *arg)
+{
+	const struct giving *giving = arg;
+
+	people_take(giving->people, giving->settings, message);
+}
+
+/* Another program with the same messages each time. */
+static void
+tell_again(const char *command, const char *more, const struct notice *list,
+    size_t count)
 {
 	struct loop *loop = loop_new();
-	struct people *people = people_new(loop, unit_scratch(), "autod");
+	struct message_spool *spool = message_spool_new(loop, unit_scratch());
+	const struct courier_store store = message_spool_store(spool);
+	struct people *people =
+	    people_new(loop, unit_scratch(), "autod", &store);
 	struct settings *settings = settings_with(command, more);
 
-	people_resume(people, settings);
+	ck_assert_int_eq(file_mkdirs(unit_path(".llmc"), 0700, NULL), 0);
+	message_spool_waiting(
+	    spool, on_message, &(struct giving){ people, settings });
 	for (size_t i = 0; i < count; i++)
 		people_tell(people, settings, &list[i]);
 	people_free(people);
+	message_spool_free(spool);
 	settings_free(settings);
 	loop_free(loop);
 }
@@ -141,11 +162,11 @@ START_TEST(a_notice_with_an_id_is_told_once)
 		{ .class = NOTICE_GOAL, .id = "D_2", .why = "more help" },
 	};
 
-	tell_with_outbox(command, channel, both, 1);
-	tell_with_outbox(command, channel, both, 1);
+	tell_again(command, channel, both, 1);
+	tell_again(command, channel, both, 1);
 	ck_assert_uint_eq(count_messages(unit_path("once")), 1);
 	ck_assert_uint_eq(count_messages(unit_path("ops")), 1);
-	tell_with_outbox(command, channel, both, 2);
+	tell_again(command, channel, both, 2);
 	ck_assert_uint_eq(messages(unit_path("once"), list, 4), 2);
 	ck_assert_str_eq(json_string_or(list[1], "why", ""), "more help");
 	ck_assert_int_eq((int)json_int_or(list[1], "count", 0), 1);
@@ -158,7 +179,7 @@ END_TEST
 /* What a program leaves that was killed in the minute after another notice.
  * Returns the id of the record. */
 static const char *
-leave(const struct channel_list *channels)
+leave(const struct channel_list *channels, int attempts)
 {
 	static char id[ID_ULID_SIZE];
 	const struct escalation what = { .level = ESCALATION_WARNING,
@@ -168,14 +189,20 @@ leave(const struct channel_list *channels)
 		.title = "a goal needs a person, or is reached",
 		.text = "help",
 		.signature = "goal" };
-	struct outbox_record *record;
+	struct loop *loop = loop_new();
+	struct message_spool *spool = message_spool_new(loop, unit_scratch());
+	struct courier_store store = message_spool_store(spool);
+	struct message *record;
 
+	ck_assert_int_eq(file_mkdirs(unit_path(".llmc"), 0700, NULL), 0);
 	id_ulid(clock_wall_ms(), id);
-	record = outbox_record_new(&what, channels, id,
-	    "2026-01-01T00:00:00.000Z", unit_scratch(), "autod", 0);
-	ck_assert_int_eq(
-	    outbox_add(unit_path(".llmc/outbox"), record, NULL), 0);
-	outbox_record_free(record);
+	record = message_new(&what, channels, id, "2026-01-01T00:00:00.000Z",
+	    unit_scratch(), "autod", 0);
+	message_delivery(record, MESSAGE_COMMAND)->attempts = attempts;
+	store.save(record, store.arg);
+	message_free(record);
+	message_spool_free(spool);
+	loop_free(loop);
 	return id;
 }
 
@@ -187,9 +214,9 @@ START_TEST(a_notice_that_waits_is_told_by_the_next_program)
 		.class = NOTICE_GOAL, .id = "D_1", .why = "help"
 	};
 
-	leave(&(struct channel_list){ 0 });
-	tell_with_outbox(command, "", &same, 1);
-	tell_with_outbox(command, "", NULL, 0);
+	leave(&(struct channel_list){ 0 }, 0);
+	tell_again(command, "", &same, 1);
+	tell_again(command, "", NULL, 0);
 	ck_assert_uint_eq(messages(unit_path("late"), list, 4), 1);
 	ck_assert_str_eq(json_string_or(list[0], "class", ""), "goal");
 	ck_assert_str_eq(json_string_or(list[0], "why", ""), "help");
@@ -197,76 +224,66 @@ START_TEST(a_notice_that_waits_is_told_by_the_next_program)
 }
 END_TEST
 
-/* The overseer sends what waits for the channel, and leaves the command. */
-START_TEST(the_command_of_another_program_is_left_to_it)
+static void
+keep_last(struct message *message, void *arg)
 {
-	cleanup_free char *command = xasprintf("cat >>'%s'", unit_path("told"));
-	cleanup_free char *channel = channel_to(unit_path("ops"));
-	struct settings *settings = settings_with(command, channel);
-	struct loop *loop = loop_new();
-	struct people *overseer = people_new(loop, unit_scratch(), "overseer");
+	struct message **last = arg;
 
-	leave(settings_channels(settings));
-	people_settings(overseer, settings);
-	people_free(overseer);
-	ck_assert_uint_eq(count_messages(unit_path("ops")), 1);
-	ck_assert_uint_eq(count_messages(unit_path("told")), 0);
-	tell_with_outbox(command, channel, NULL, 0);
-	ck_assert_uint_eq(count_messages(unit_path("ops")), 1);
-	ck_assert_uint_eq(count_messages(unit_path("told")), 1);
-	settings_free(settings);
-	loop_free(loop);
+	message_free(*last);
+	*last = message;
 }
-END_TEST
+
+/* Of the only message. */
+static enum delivery_state
+state_of_command(void)
+{
+	struct message *last = NULL;
+	enum delivery_state state;
+
+	message_spool_read(unit_scratch(), keep_last, &last);
+	ck_assert_ptr_nonnull(last);
+	state = message_delivery(last, MESSAGE_COMMAND)->state;
+	message_free(last);
+	return state;
+}
 
 START_TEST(a_command_that_is_not_set_any_more_is_given_up)
 {
-	struct outbox_record *record = NULL;
-	const char *id = leave(&(struct channel_list){ 0 });
-
-	tell_with_outbox("", "", NULL, 0);
-	ck_assert_int_eq(
-	    outbox_load(unit_path(".llmc/outbox"), id, &record, NULL), 0);
-	ck_assert_int_eq(record->deliveries[0].state, OUTBOX_SKIPPED);
-	outbox_record_free(record);
+	leave(&(struct channel_list){ 0 }, 0);
+	tell_again("", "", NULL, 0);
+	ck_assert_int_eq(state_of_command(), DELIVERY_FAILED);
 }
 END_TEST
 
-static void
-stop_when_told(void *arg)
-{
-	if (count_messages(unit_path("told")) > 0)
-		loop_stop(arg, 0);
-}
-
-START_TEST(a_record_that_another_process_has_is_waited_for)
+/* The one before was killed while it ran: it may have been told. */
+START_TEST(a_command_is_not_run_twice)
 {
 	cleanup_free char *command = xasprintf("cat >>'%s'", unit_path("told"));
-	const char *dir = unit_path(".llmc/outbox");
-	struct settings *settings = settings_with(command, "");
-	struct loop *loop = loop_new();
-	struct people *people = people_new(loop, unit_scratch(), "autod");
-	struct loop_timer *look;
-	struct outbox_entry *entry = NULL;
-	struct outbox_record *record = NULL;
-	const char *id = leave(&(struct channel_list){ 0 });
 
-	ck_assert_int_eq(outbox_claim(dir, id, &entry, NULL), 0);
-	people_resume(people, settings);
-	ck_assert_int_eq(outbox_load(dir, id, &record, NULL), 0);
-	ck_assert_int_eq(record->deliveries[0].state, OUTBOX_WAITING);
-	outbox_record_free(record);
-	outbox_release(entry);
-	look = loop_every(loop, 20, stop_when_told, loop);
-	loop_run(loop);
-	loop_timer_free(look);
-	people_free(people);
-	ck_assert_uint_eq(count_messages(unit_path("told")), 1);
-	ck_assert_int_eq(outbox_load(dir, id, &record, NULL), 0);
-	ck_assert_int_eq(record->deliveries[0].state, OUTBOX_SENT);
-	outbox_record_free(record);
-	settings_free(settings);
-	loop_free(loop);
+	leave(&(struct channel_list){ 0 }, 1);
+	tell_again(command, "", NULL, 0);
+	ck_assert_uint_eq(count_messages(unit_path("told")), 0);
+	ck_assert_int_eq(state_of_command(), DELIVERY_FAILED);
+}
+END_TEST
+
+static const struct {
+	const char *command;
+	enum delivery_state state;
+} ends[] = {
+	{ "true", DELIVERY_SENT },
+	{ "false", DELIVERY_FAILED },
+};
+
+START_TEST(only_a_command_that_succeeds_has_told_it)
+{
+	const struct notice notice = {
+		.class = NOTICE_GOAL, .id = "D_1", .why = "help"
+	};
+
+	ck_assert_int_eq(file_mkdirs(unit_path(".llmc"), 0700, NULL), 0);
+	tell_again(ends[_i].command, "", &notice, 1);
+	ck_assert_int_eq(state_of_command(), ends[_i].state);
 }
 END_TEST
 
@@ -360,12 +377,12 @@ unit_suite(void)
 		a_flood_starts_no_flood_of_processes,
 		a_notice_with_an_id_is_told_once,
 		a_notice_that_waits_is_told_by_the_next_program,
-		the_command_of_another_program_is_left_to_it,
 		a_command_that_is_not_set_any_more_is_given_up,
-		a_record_that_another_process_has_is_waited_for,
-		only_what_was_chosen_is_told,
+		a_command_is_not_run_twice, only_what_was_chosen_is_told,
 		the_older_name_of_the_command_is_used,
 		a_hanging_command_does_not_hold_us_up,
 		a_command_that_fails_is_harmless, NULL });
+	unit_rows(
+	    suite, only_a_command_that_succeeds_has_told_it, nitems(ends));
 	return suite;
 }

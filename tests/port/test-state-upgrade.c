@@ -154,10 +154,12 @@ START_TEST(they_are_moved_together)
 		ck_assert(has(to));
 	}
 	ck_assert(has("state.lock"));
-	/* One that was killed in between is followed by one that goes on. */
 	put("state.json.bak", OLDER);
 	state_upgrade_move(&ws);
 	ck_assert(!has("state.json.bak"));
+	/* A second upgrade leaves what the first one has kept. */
+	ck_assert(has("before-" LLMC_VERSION "/state.json.bak"));
+	ck_assert(has("before-" LLMC_VERSION ".2/state.json.bak"));
 	free(ws.dir);
 }
 END_TEST

@@ -6,14 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "channel.h"
 #include "file.h"
 #include "history.h"
-#include "id.h"
 #include "json.h"
 #include "mem.h"
-#include "outbox-record.h"
-#include "outbox.h"
 #include "unit.h"
 #include "view-doc.h"
 #include "view-files.h"
@@ -112,50 +108,6 @@ START_TEST(repairs_keep_their_keys)
 	    VIEW_REPAIRS_MAX);
 	ck_assert_int_eq(kept_rows(before, after), VIEW_REPAIRS_MAX - 1);
 	history_release(&history);
-	end();
-}
-END_TEST
-
-START_TEST(what_people_were_told_is_shown_until_they_have_seen_it_and_after)
-{
-	cleanup_json struct json_object *before = NULL, *after = NULL;
-	cleanup_free char *dir = NULL;
-	const struct channel_list none = { 0 };
-	const char *const options[] = { "yes", "no", NULL };
-	const struct escalation what = { .level = ESCALATION_CRITICAL,
-		.title = "Look",
-		.text = "at this",
-		.worker = "auto-1",
-		.options = options,
-		.by_command = true,
-		.signature = "x" };
-	struct outbox_record *record;
-	struct outbox_entry *entry = NULL;
-	char id[ID_ULID_SIZE];
-	struct json_object *row;
-
-	begin();
-	dir = workspace_path(&workspace, "outbox");
-	id_ulid(NOW, id);
-	record = outbox_record_new(
-	    &what, &none, id, "2026-01-31T10:00:00.000Z", "/r", "autod", NOW);
-	ck_assert_int_eq(outbox_add(dir, record, NULL), 0);
-	outbox_record_free(record);
-	before = view_now();
-	row = view_row(before, "people", id);
-	ck_assert_str_eq(json_string_or(row, "level", ""), "critical");
-	ck_assert_int_eq(json_int_or(row, "at_unix", 0), NOW / 1000);
-	ck_assert(!json_bool_or(row, "acked", true));
-	ck_assert_uint_eq(
-	    json_object_array_length(json_object_object_get(row, "options")),
-	    2);
-	/* At once: a time stamp may stay the same. */
-	ck_assert_int_eq(outbox_claim(dir, id, &entry, NULL), 0);
-	outbox_record_ack(entry->record, NOW + 1);
-	ck_assert_int_eq(outbox_save(entry, NULL), 0);
-	outbox_release(entry);
-	after = view_now();
-	ck_assert(json_bool_or(view_row(after, "people", id), "acked", false));
 	end();
 }
 END_TEST
@@ -294,9 +246,7 @@ unit_suite(void)
 
 	unit_case(suite, "files",
 	    (const TTest *const[]){ without_files_there_is_nothing,
-		repairs_keep_their_keys,
-		what_people_were_told_is_shown_until_they_have_seen_it_and_after,
-		a_file_that_goes_is_shown_no_longer,
+		repairs_keep_their_keys, a_file_that_goes_is_shown_no_longer,
 		a_file_from_the_future_is_read_once,
 		the_words_of_a_failure_are_cut,
 		the_last_events_are_those_of_the_log, NULL });

@@ -86,7 +86,7 @@ START_TEST(a_record_is_one_json_line)
 }
 END_TEST
 
-START_TEST(levels_and_errno)
+START_TEST(levels_are_told_apart)
 {
 	const char *path = unit_path("b.log");
 	cleanup_buf struct buf text = BUF_INIT;
@@ -95,20 +95,14 @@ START_TEST(levels_and_errno)
 	log_debug("not written");
 	log_info("one %d", 1);
 	errno = ENOENT;
-	log_warn("opening %s", "x");
-	ck_assert_int_eq(errno, ENOENT);
 	log_warnx("plain");
-	errno = EACCES;
-	log_error("four");
+	ck_assert_int_eq(errno, ENOENT);
 	log_errorx("five");
 	log_close();
 	read_file(path, &text);
-	ck_assert_int_eq(count_lines(text.data), 5);
+	ck_assert_int_eq(count_lines(text.data), 3);
 	ck_assert_ptr_null(strstr(text.data, "not written"));
-	ck_assert_ptr_nonnull(
-	    strstr(text.data, "opening x: No such file or directory\""));
 	ck_assert_ptr_nonnull(strstr(text.data, "\"plain\""));
-	ck_assert_ptr_nonnull(strstr(text.data, "four: Permission denied\""));
 }
 END_TEST
 
@@ -346,7 +340,7 @@ unit_suite(void)
 	TCase *tc;
 
 	unit_case(s, "file",
-	    (const TTest *[]){ a_record_is_one_json_line, levels_and_errno,
+	    (const TTest *[]){ a_record_is_one_json_line, levels_are_told_apart,
 		the_environment_filters, rotation_keeps_what_it_should,
 		a_record_larger_than_the_limit_is_written,
 		a_removed_file_comes_back, an_unwritable_log_is_tried_again,

@@ -216,28 +216,6 @@ START_TEST(a_copy_is_whole_and_its_own)
 }
 END_TEST
 
-START_TEST(one_member_is_written_and_read_alone)
-{
-	cleanup_thing struct thing *thing = make(full, NULL);
-	cleanup_thing struct thing *other = schema_new(&schema);
-	struct err err = { 0 };
-
-	for (size_t i = 0; i < nitems(fields); i++) {
-		cleanup_json struct json_object *value = NULL;
-
-		if (!fields[i].is_member || fields[i].flags & SCHEMA_FLAT)
-			continue;
-		value = schema_value(&fields[i], thing);
-		if (value != NULL)
-			ck_assert_int_eq(
-			    schema_set(&fields[i], value, "", other, &err), 0);
-	}
-	other->cost = thing->cost;
-	assert_json(schema_json(&schema, other), full);
-	ck_assert_ptr_null(schema_value(&fields[2], thing));
-}
-END_TEST
-
 START_TEST(what_is_private_is_kept_but_not_shown)
 {
 	cleanup_thing struct thing *thing =
@@ -382,7 +360,6 @@ unit_suite(void)
 	    (const TTest *[]){ parts_and_lists_come_back_as_they_were,
 		a_blank_one_has_what_is_never_omitted,
 		a_copy_is_whole_and_its_own,
-		one_member_is_written_and_read_alone,
 		what_is_private_is_kept_but_not_shown, what_is_shown_is_cut,
 		errors_name_the_path_inside,
 		what_is_written_passes_its_own_check,

@@ -215,7 +215,6 @@ send_to_another(
     struct auto_mode *mode, struct task *t, const char *from, const char *words)
 {
 	struct core *core = mode->core;
-	int max = (int)settings_int(core->settings, "auto.max_attempts");
 
 	if (task_run_turns(t) <
 	    settings_int(core->settings, "auto.max_turns")) {
@@ -228,17 +227,7 @@ send_to_another(
 			.reason = words });
 	} else {
 		task_ref_salvage(mode, t, from);
-		if (alike_failed(mode->alike, t, words))
-			task_give_back(t, words, clock_wall_ms());
-		else if (task_attempt_failed(t, words, max, clock_wall_ms()))
-			emit(core,
-			    &(struct event){ .kind = EVENT_TASK_RETRY,
-				.worker = t->worker,
-				.task = t->id,
-				.reason = words,
-				.attempt = t->attempts });
-		else
-			outcome_settled(mode, t);
+		outcome_task_failed(mode, t, words);
 	}
 	persist_changed(core);
 	scheduler_look(mode);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "alike.h"
+#include "asks.h"
 #include "auto.h"
 #include "buf.h"
 #include "emit.h"
@@ -21,8 +22,6 @@
 #define TASKS_MAX  3 /* that fail alike, until nothing is given out */
 #define CONFIG_MAX (1 << 20)
 #define SETTING    "hookspath"
-
-static const char prefix[] = "the same failure on different tasks";
 
 struct alike {
 	struct auto_mode *mode;
@@ -145,7 +144,7 @@ stop(struct alike *alike)
 	struct core *core = alike->mode->core;
 	cleanup_buf struct buf words = BUF_INIT;
 
-	buf_addf(&words, "%s (", prefix);
+	buf_adds(&words, "the same failure on different tasks (");
 	for (size_t i = 0; alike->tasks[i] != NULL; i++)
 		buf_addf(&words, "%s%s", i > 0 ? ", " : "", alike->tasks[i]);
 	buf_addf(&words, "): %s", alike->reason);
@@ -156,6 +155,13 @@ stop(struct alike *alike)
 	    "; no more tasks are given out; find the cause, then: "
 	    "llmc resume");
 	xstrset(&core->state.paused, words.data);
+	asks_open(core,
+	    &(struct ask_draft){ .kind = ASK_FAILURE,
+		.level = ESCALATION_CRITICAL,
+		.key = ASKS_ALIKE,
+		.title = "tasks fail alike",
+		.words = words.data,
+		.command = "llmc resume" });
 	persist_changed(core);
 	emit(core,
 	    &(struct event){
@@ -165,9 +171,9 @@ stop(struct alike *alike)
 bool
 alike_stops(const struct auto_mode *mode)
 {
-	const char *why = mode->core->state.paused;
+	const struct state *state = &mode->core->state;
 
-	return why != NULL && strncmp(why, prefix, strlen(prefix)) == 0;
+	return state->paused != NULL && state_ask(state, ASKS_ALIKE) != NULL;
 }
 
 bool

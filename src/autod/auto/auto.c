@@ -23,6 +23,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "op-add.h"
+#include "op-park-task.h"
 #include "outage.h"
 #include "outcome.h"
 #include "persist.h"
@@ -238,6 +239,8 @@ on_event(const struct event *event, void *arg)
 		taken_back(mode, event);
 	} else if (event->kind == EVENT_TASK_ASSIGNED) {
 		ledger_assigned(mode->ledger, event);
+	} else if (event->kind == EVENT_WORKER_GONE) {
+		scheduler_look(mode); /* a run may end without it */
 	} else if (event->worker != NULL) {
 		agent = fleet_find(mode->fleet, event->worker);
 		if (agent != NULL)
@@ -323,6 +326,7 @@ static const struct fleet_policy fleet_policy = {
 	.turn_held = turn_policy_held,
 	.preface = turn_policy_preface,
 	.turn_judged = turn_policy_judged,
+	.turn_asks = turn_policy_asks,
 	.turn_error = turn_policy_error,
 	.silence = stalls_silence,
 	.limited = outage_limited,
@@ -367,7 +371,8 @@ is_lost(const struct auto_mode *mode, const struct task *t)
 	    landing_record_of_task(&mode->core->state.landings, t->id) == NULL;
 }
 
-/* Find tasks without a worker, and workers whose task is gone. */
+/* Find tasks without a worker, workers whose task is gone, and those whose task
+ * was being parked. */
 static void
 reconcile(struct auto_mode *mode)
 {
@@ -386,8 +391,12 @@ reconcile(struct auto_mode *mode)
 	}
 	for (size_t i = 0; i < mode->fleet->count; i++) {
 		struct agent *agent = mode->fleet->agents[i];
+		struct task *t = auto_task(agent);
 
-		if (agent->worker->task == NULL || auto_task(agent) != NULL)
+		if (t != NULL && t->step == TASK_ASSIGNED &&
+		    t->ask != ASK_NONE && !agent_is_taken(agent))
+			op_park_task(mode, agent, t->ask, t->reason);
+		if (agent->worker->task == NULL || t != NULL)
 			continue;
 		xstrset(&agent->worker->task, NULL);
 		persist_changed(core);

@@ -64,6 +64,14 @@ struct auto_known {
 	double percent; /* that is done of it; NAN = not known */
 };
 
+/* What becomes of a task whose attempts have all failed. */
+enum auto_next {
+	AUTO_END, /* it has failed */
+	AUTO_REPLACED, /* the same, and other tasks do its work */
+	AUTO_ASK, /* it waits for a person */
+	AUTO_REASSIGN, /* one more attempt, by another worker */
+};
+
 /* The floor above is one more source of tasks. Every question may be NULL.
  * take and settle answer -EINPROGRESS while something else must end first, such
  * as a question to git, and are asked again after auto_plan_changed(); both may
@@ -82,6 +90,8 @@ struct auto_policy {
 	/* The task, of this or another source, has its outcome: 0 = the state
 	 * need not keep it. */
 	int (*settle)(void *arg, const struct task *task, struct err *err);
+	/* Its attempts are used up; AUTO_END if this is not asked. */
+	enum auto_next (*used_up)(void *arg, const struct task *task);
 	/* Does a question at the end of its turn go to a person? Then its
 	 * worker is paused until there is an answer. */
 	bool (*asks)(void *arg, const struct task *task);

@@ -174,6 +174,8 @@ add_offer(struct auto_mode *mode, const char *source,
 		task_note(t, "did this before as commit", t->landed_before,
 		    t->created_ms);
 	verification_set(t, offer->contract);
+	if (offer->report)
+		task_run_of(t)->report_only = true;
 	state_add_task(state, t);
 	mode->exhausted_reported = false;
 	persist_changed(mode->core);

@@ -198,11 +198,12 @@ act(struct op_check *check)
 		    mode->watch_arg, agent, check->passed, check->output.data);
 	if (!check->to_blame) {
 		agent_finish(agent, check->head);
+	} else if (turn_policy_held(mode, agent, words)) {
+		return;
 	} else if (task_run_turns(t) >=
 	    settings_int(mode->core->settings, "auto.max_turns")) {
 		outcome_attempt_failed(mode, agent, words);
-	} else if (!turn_policy_held(mode, agent, words) &&
-	    !hold_turn_ended(agent, words)) {
+	} else if (!hold_turn_ended(agent, words)) {
 		emit(mode->core,
 		    &(struct event){ .kind = EVENT_SENT_BACK,
 			.worker = agent->worker->name,

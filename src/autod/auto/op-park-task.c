@@ -6,6 +6,7 @@
 
 #include "auto.h"
 #include "clock.h"
+#include "emit.h"
 #include "errtext.h"
 #include "git-facts.h"
 #include "git-salvage.h"
@@ -22,6 +23,7 @@
 struct park_task {
 	struct worker_op op; /* first */
 	struct auto_mode *mode;
+	enum ask_kind ask;
 	char *reason;
 	char head[GIT_ID_SIZE]; /* its work, "" = none that is known of */
 };
@@ -103,11 +105,20 @@ end(struct operation *op, const struct err *err)
 
 	worker_op_release(&p->op);
 	if (err == NULL) {
-		if (t != NULL &&
-		    task_park(t, p->head[0] != '\0' ? p->head : NULL, p->reason,
-			clock_wall_ms()) == 0 &&
-		    t->from != NULL)
+		bool parked = t != NULL &&
+		    task_park(t, p->ask, p->head[0] != '\0' ? p->head : NULL,
+			p->reason, clock_wall_ms()) == 0;
+
+		if (parked && t->from != NULL)
 			task_ref_keep(p->mode, t);
+		/* What it asks is for the person alone: agents read events. */
+		if (parked)
+			emit(p->mode->core,
+			    &(struct event){ .kind = EVENT_TASK_PARKED,
+				.task = t->id,
+				.worker = t->worker,
+				.reason = p->ask == ASK_QUESTION ? NULL :
+								   p->reason });
 		persist_changed(p->mode->core);
 		outcome_clear_worker(agent);
 		scheduler_look(p->mode);
@@ -117,6 +128,7 @@ end(struct operation *op, const struct err *err)
 }
 
 static const struct operation_step steps[] = {
+	{ .name = "write", .run = worker_op_write },
 	{ .name = "end-session", .run = worker_op_end_session },
 	{ .name = "commit", .run = commit },
 	{ .name = "facts", .run = facts },
@@ -130,11 +142,16 @@ static const struct operation_kind kind = {
 };
 
 void
-op_park_task(struct auto_mode *mode, struct agent *agent, const char *reason)
+op_park_task(struct auto_mode *mode, struct agent *agent, enum ask_kind ask,
+    const char *reason)
 {
 	struct park_task *p = xcalloc(1, sizeof *p);
+	struct task *t = auto_task(agent);
 
 	p->mode = mode;
+	p->ask = ask;
 	p->reason = xstrdup(reason);
+	t->ask = ask;
+	xstrset(&t->reason, p->reason);
 	worker_op_begin(&p->op, &kind, agent, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <limits.h>
 
 #include "after-landing.h"
 #include "agent.h"
@@ -21,11 +22,12 @@
 #include "outcome.h"
 #include "persist.h"
 #include "person.h"
+#include "said.h"
 #include "scheduler.h"
 #include "settings.h"
 #include "source.h"
 #include "task-ref.h"
-#include "turn-ending.h"
+#include "task-run.h"
 #include "verification.h"
 
 /* --- outcomes -------------------------------------------------------- */
@@ -106,10 +108,13 @@ outcome_settled(struct auto_mode *mode, const struct task *t)
 		.commit = t->commit,
 		.reason = good ? NULL : t->reason });
 	mode->worth_asking = true; /* it may have blocked another task */
-	if (!good && !verification_is_parents(t))
+	/* Whoever planned it tells what it means. */
+	if (!good && !verification_is_parents(t) &&
+	    (!intake_is_planned(t) || task_run_is_child(t)))
 		person_tell(core,
 		    &(struct notice){ .class = NOTICE_TASK,
 			.id = event,
+			.told = t->dropped,
 			.why = t->reason,
 			.worker = t->worker,
 			.task = t->id });
@@ -127,13 +132,68 @@ outcome_settle(struct auto_mode *mode, struct task *t,
 		outcome_settled(mode, t);
 }
 
+/* A person decides about it. */
+static void
+park(struct auto_mode *mode, struct task *t, const char *reason)
+{
+	struct core *core = mode->core;
+	cleanup_free char *event =
+	    xasprintf("failed/%s-%d", t->id, t->attempts);
+
+	task_park(t, ASK_FAILURE, NULL, reason, clock_wall_ms());
+	emit(core,
+	    &(struct event){ .kind = EVENT_TASK_PARKED,
+		.task = t->id,
+		.worker = t->worker,
+		.reason = reason });
+	person_tell(core,
+	    &(struct notice){ .class = NOTICE_TASK,
+		.id = event,
+		.why = reason,
+		.worker = t->worker,
+		.task = t->id });
+	persist_changed(core);
+}
+
+/* No attempt at it is left. False: it is to be settled. */
+static bool
+goes_on(struct auto_mode *mode, struct task *t, const char *why)
+{
+	enum auto_next next = mode->policy->used_up == NULL ?
+	    AUTO_END :
+	    mode->policy->used_up(mode->policy_arg, t);
+	cleanup_free char *reason = xstrdup(why);
+
+	t->dropped |= next == AUTO_REPLACED;
+	if (next == AUTO_END || next == AUTO_REPLACED ||
+	    !task_attempt_failed(t, reason, INT_MAX, clock_wall_ms()))
+		return false;
+	if (next == AUTO_ASK) {
+		park(mode, t, reason);
+		return true;
+	}
+	xstrset(&t->avoid, t->worker);
+	task_note(t, "given to another worker than", t->avoid, clock_wall_ms());
+	emit(mode->core,
+	    &(struct event){ .kind = EVENT_TASK_RETRY,
+		.worker = t->worker,
+		.task = t->id,
+		.reason = reason,
+		.attempt = t->attempts });
+	return true;
+}
+
 bool
 outcome_is_believed(const struct task *t)
 {
-	return t->held_by != NULL || verification_has_result(t) ||
-	    (!intake_is_planned(t) &&
-		(t->step == TASK_LANDED ||
-		    turn_ending_explains(t->last_words)));
+	cleanup_said struct said said = { 0 };
+
+	if (t->held_by != NULL || verification_has_result(t))
+		return true;
+	if (intake_is_planned(t))
+		return false;
+	said_of_task(t, &said);
+	return t->step == TASK_LANDED || said.what == SAID_NO_CHANGE;
 }
 
 /* Its own word is not enough: what is neither on the branch nor explained was
@@ -144,6 +204,10 @@ outcome_without_commit(
 {
 	cleanup_buf struct buf reason = BUF_INIT;
 
+	if (t->held_by == NULL && verification_gave_up(t, &reason)) {
+		outcome_settle(mode, t, OUTCOME_FAILED, reason.data);
+		return;
+	}
 	if (outcome_is_believed(t)) {
 		outcome_settle(mode, t, OUTCOME_NO_CHANGES, words);
 		return;
@@ -157,7 +221,8 @@ outcome_without_commit(
 		buf_adds(&reason, " and did not say why none is needed");
 	if (words != NULL)
 		buf_addf(&reason, " (its worker says: %s)", words);
-	outcome_settle(mode, t, OUTCOME_FAILED, reason.data);
+	if (!goes_on(mode, t, reason.data))
+		outcome_settle(mode, t, OUTCOME_FAILED, reason.data);
 }
 
 /* --- attempts -------------------------------------------------------- */
@@ -177,25 +242,75 @@ max_attempts(const struct auto_mode *mode)
 }
 
 static void
-fail_attempt(struct auto_mode *mode, const struct agent *agent, struct task *t,
-    const char *reason, int max)
+fail(struct auto_mode *mode, struct task *t, const char *reason, int max)
 {
-	struct core *core = mode->core;
-
-	if (alike_failed(mode->alike, t, reason)) {
-		task_give_back(t, reason, clock_wall_ms());
+	max += t->attempts_allowed;
+	if (t->attempts >= max && goes_on(mode, t, reason))
 		return;
-	}
 	if (!task_attempt_failed(t, reason, max, clock_wall_ms())) {
 		outcome_settled(mode, t);
 		return;
 	}
-	emit(core,
+	emit(mode->core,
 	    &(struct event){ .kind = EVENT_TASK_RETRY,
-		.worker = agent->worker->name,
+		.worker = t->worker,
 		.task = t->id,
 		.reason = reason,
 		.attempt = t->attempts });
+}
+
+void
+outcome_task_failed(struct auto_mode *mode, struct task *t, const char *reason)
+{
+	if (alike_failed(mode->alike, t, reason))
+		task_give_back(t, reason, clock_wall_ms());
+	else
+		fail(mode, t, reason, max_attempts(mode));
+}
+
+void
+outcome_undone(struct auto_mode *mode, struct task *t, const char *reason)
+{
+	fail(mode, t, reason, max_attempts(mode));
+}
+
+void
+outcome_attempt_stuck(
+    struct auto_mode *mode, struct agent *agent, const char *reason)
+{
+	struct task *t = auto_task(agent);
+
+	xstrset(&t->avoid, t->worker);
+	outcome_undone(mode, t, reason);
+	outcome_clear_worker(agent);
+	scheduler_look(mode);
+}
+
+bool
+outcome_is_last(const struct auto_mode *mode, const struct task *t)
+{
+	return t->attempts - t->attempts_allowed >= max_attempts(mode) &&
+	    !outcome_is_handed_on(mode, t);
+}
+
+bool
+outcome_is_handed_on(const struct auto_mode *mode, const struct task *t)
+{
+	enum auto_next next = mode->policy->used_up == NULL ?
+	    AUTO_END :
+	    mode->policy->used_up(mode->policy_arg, t);
+
+	return next == AUTO_REPLACED || next == AUTO_REASSIGN;
+}
+
+void
+outcome_hand_on(struct auto_mode *mode, struct agent *agent, const char *reason)
+{
+	struct task *t = auto_task(agent);
+
+	fail(mode, t, reason, t->attempts - t->attempts_allowed);
+	outcome_clear_worker(agent);
+	scheduler_look(mode);
 }
 
 /* A task that has landed in the meantime did not fail. */
@@ -206,7 +321,7 @@ outcome_attempt_failed(
 	struct task *t = auto_task(agent);
 
 	if (t != NULL && t->step == TASK_ASSIGNED)
-		fail_attempt(mode, agent, t, reason, max_attempts(mode));
+		outcome_task_failed(mode, t, reason);
 	outcome_clear_worker(agent);
 	scheduler_look(mode);
 }
@@ -219,8 +334,8 @@ outcome_contract_failed(struct auto_mode *mode, struct agent *agent, bool again)
 
 	verification_reason(t, &reason);
 	if (again)
-		fail_attempt(mode, agent, t, reason.data, t->attempts + 1);
-	else
+		fail(mode, t, reason.data, t->attempts + 1);
+	else if (!goes_on(mode, t, reason.data))
 		outcome_settle(mode, t, OUTCOME_FAILED, reason.data);
 	outcome_clear_worker(agent);
 	scheduler_look(mode);
@@ -237,7 +352,7 @@ outcome_worker_failed(
 	if (t == NULL || t->step != TASK_ASSIGNED ||
 	    landing_record_of_task(record, t->id) != NULL)
 		return;
-	fail_attempt(mode, agent, t, reason, max_attempts(mode));
+	outcome_task_failed(mode, t, reason);
 	xstrset(&agent->worker->task, NULL);
 	persist_changed(mode->core);
 }

@@ -19,7 +19,7 @@ void outcome_settle(struct auto_mode *mode, struct task *task,
     enum task_outcome outcome, const char *reason);
 /* Is it done if it ends without a commit of its own? By what is on the branch,
  * by a result of another kind (verification_has_result()) or, unless it is a
- * node of a goal, by its worker's words (turn_ending_explains()). */
+ * node of a goal, by its worker's words (SAID_NO_CHANGE). */
 bool outcome_is_believed(const struct task *task);
 /* It ended without a commit of its own; words (may be NULL): what its worker
  * said. One that is not believed has failed. */
@@ -40,10 +40,31 @@ char *outcome_aborted_event(const char *task);
 /* Report and file all tasks that have an outcome, once that is saved. */
 void outcome_settle_due(struct auto_mode *mode);
 
+/* The attempt at it failed: it is tried again, or what its goal says is done
+ * about it (struct auto_policy), or it ends. What happens to its worker is up
+ * to the caller. */
+void outcome_task_failed(
+    struct auto_mode *mode, struct task *task, const char *reason);
+/* The same for one that had landed and was reverted: that is its own fault,
+ * whatever happened to the other tasks. */
+void
+outcome_undone(struct auto_mode *mode, struct task *task, const char *reason);
 /* The worker's attempt failed: its task is tried again or ends, and the worker
  * is reset. No operation may be running on the worker. */
 void outcome_attempt_failed(
     struct auto_mode *mode, struct agent *agent, const char *reason);
+/* The same for an attempt that goes in circles: another worker gets the task,
+ * and however many tasks do, others are given out. The worker must be on it. */
+void outcome_attempt_stuck(
+    struct auto_mode *mode, struct agent *agent, const char *reason);
+/* Would the task go on without a person if no attempt were left: is it planned
+ * anew, or given to another worker? Have that done, however many are left. */
+bool
+outcome_is_handed_on(const struct auto_mode *mode, const struct task *task);
+void outcome_hand_on(
+    struct auto_mode *mode, struct agent *agent, const char *reason);
+/* Is neither another attempt left, nor that? */
+bool outcome_is_last(const struct auto_mode *mode, const struct task *task);
 /* Its work does not meet the contract of its task, which is tried once more
  * (again) or has failed, however many attempts are left. No operation may be
  * running on the worker. */

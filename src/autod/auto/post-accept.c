@@ -374,7 +374,6 @@ static void
 fail_reverted(struct post_accept *post)
 {
 	struct auto_mode *mode = post->mode;
-	int max = (int)settings_int(mode->core->settings, "auto.max_attempts");
 	cleanup_landed_tasks struct landed_tasks list = { 0 };
 
 	tasks_of(post, &list);
@@ -384,9 +383,7 @@ fail_reverted(struct post_accept *post)
 		if (t->commit != NULL)
 			continue;
 		xstrset(&t->move, NULL);
-		if (!task_attempt_failed(
-			t, post->reason.data, max, clock_wall_ms()))
-			outcome_settled(mode, t);
+		outcome_undone(mode, t, post->reason.data);
 	}
 	persist_changed(mode->core);
 }

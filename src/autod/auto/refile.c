@@ -3,8 +3,10 @@
 #include "account.h"
 #include "auto.h"
 #include "book-history.h"
+#include "mem.h"
 #include "persist.h"
 #include "refile.h"
+#include "task-run.h"
 #include "task.h"
 #include "usage.h"
 
@@ -15,6 +17,14 @@ is_due(const struct state *state, const struct account *account)
 
 	return account->task != NULL && spent_is_change(&change) &&
 	    state_task(state, account->task) == NULL;
+}
+
+static void
+charge(struct book *book, const struct task *task, const struct spent *change)
+{
+	cleanup_free char *attempt = task_run_id(task);
+
+	book_charge_attempt(book, attempt, change);
 }
 
 void
@@ -35,6 +45,7 @@ refile_due(struct auto_mode *mode)
 			task->tokens += usage_budget_tokens(&change.usage);
 			spent_add(&task->spent, &change);
 			book_file_task(mode->core->book, task);
+			charge(mode->core->book, task, &change);
 			task_free(task);
 		}
 		account->filed = account->spent;

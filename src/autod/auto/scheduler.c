@@ -4,6 +4,7 @@
 
 #include "agent.h"
 #include "auto-run.h"
+#include "asks.h"
 #include "auto.h"
 #include "box-plan.h"
 #include "buf.h"
@@ -136,6 +137,30 @@ fits(const struct auto_mode *mode, const struct task *t, const char *worker)
 	    task_fits(t, box_mode_of(mode->core->settings, worker));
 }
 
+/* Is the task for another worker than this one, which has failed at it, and is
+ * there another one? */
+static bool
+is_for_another(
+    const struct auto_mode *mode, const struct task *t, const char *worker)
+{
+	const struct state *state = &mode->core->state;
+
+	/* Workers of a team are not chosen from the pool. */
+	if (t->avoid == NULL || task_run_is_spawned(t) ||
+	    strcmp(t->avoid, worker) != 0)
+		return false;
+	for (size_t i = 0; state->auto_workers[i] != NULL; i++) {
+		const struct worker *w =
+		    state_find(state, state->auto_workers[i]);
+
+		if (w != NULL && strcmp(w->name, worker) != 0 &&
+		    w->status != WORKER_ERROR && worker_holds(w) == 0 &&
+		    !w->on_hold && fits(mode, t, w->name))
+			return true;
+	}
+	return false;
+}
+
 /* The next task that this worker, of a team or not, may have; NULL = none. */
 static struct task *
 next_task(const struct auto_mode *mode, bool team, const char *worker)
@@ -148,7 +173,8 @@ next_task(const struct auto_mode *mode, bool team, const char *worker)
 	for (size_t i = 0; i < state->task_count; i++)
 		if (!is_held(mode, state->tasks[i]) &&
 		    task_run_is_spawned(state->tasks[i]) == team &&
-		    fits(mode, state->tasks[i], worker))
+		    fits(mode, state->tasks[i], worker) &&
+		    !is_for_another(mode, state->tasks[i], worker))
 			list[count++] = state->tasks[i];
 	return task_next_waiting(list, count);
 }
@@ -204,7 +230,7 @@ park_unfit(struct auto_mode *mode)
 				"defaults.sandbox %s, then: llmc task retry %s",
 		    t->maker != NULL ? t->maker : "an agent", t->sandbox,
 		    t->sandbox, t->id);
-		if (task_park(t, NULL, why, clock_wall_ms()) < 0)
+		if (task_park(t, ASK_APPROVAL, NULL, why, clock_wall_ms()) < 0)
 			continue;
 		persist_changed(mode->core);
 		emit(mode->core,
@@ -298,20 +324,25 @@ is_policy_lost(const struct auto_mode *mode)
 	    mode->policy->is_lost(mode->policy_arg);
 }
 
-/* Was something of this run not done? What has ended is filed by now; what an
- * earlier run left is not this run's. */
+/* Was something of this run not done? What an earlier run left, and only a
+ * person can end, is not this run's. */
 static bool
 needs_person(const struct auto_mode *mode)
 {
-	const struct core *core = mode->core;
+	struct core *core = mode->core;
+	const struct state *state = &core->state;
 	cleanup_json struct json_object *view = view_new();
 	struct view_files *files = view_files_new(core->workspace);
 
-	view_state_fill(&core->state, core->settings, NULL, view);
-	view_state_alone(&core->state, core->settings, view);
+	asks_look(core);
+	view_state_fill(state, core->settings, NULL, view);
 	view_files_fill(files, view);
 	view_files_free(files);
-	json_object_object_del(view_of(view, "head"), "night_unix");
+	for (size_t i = 0; i < state->ask_count; i++)
+		if (state->asks[i]->stays &&
+		    state->asks[i]->created_ms < state->run_ms)
+			json_object_object_del(
+			    view_of(view, "asks"), state->asks[i]->id);
 	view_needs(view);
 	return view_needs_work(view);
 }
@@ -349,7 +380,8 @@ end_of_tasks(struct auto_mode *mode)
 	    !is_at_rest(mode))
 		return;
 	if (mode->failed > 0 || mode->quarantined != NULL || held > 0 ||
-	    in_vain > 0 || is_policy_lost(mode) || needs_person(mode))
+	    parked > 0 || in_vain > 0 || is_policy_lost(mode) ||
+	    needs_person(mode))
 		core->exit_status = 1;
 	life_complete(core,
 	    held > 0 ? "no task is left, except those of paused goals" :

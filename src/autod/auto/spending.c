@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,7 +123,7 @@ park_at_task_budget(struct auto_mode *mode, struct agent *agent)
 		.worker = agent->worker->name,
 		.task = t->id,
 		.reason = reason.data });
-	op_park_task(mode, agent, reason.data);
+	op_park_task(mode, agent, ASK_BUDGET, reason.data);
 	return true;
 }
 
@@ -351,11 +352,17 @@ resume_tasks(struct auto_mode *mode, const char *name, const char *note,
 
 	for (size_t i = 0; i < state->task_count; i++) {
 		struct task *t = state->tasks[i];
+		bool asked = t->ask == ASK_QUESTION;
 
 		if ((name != NULL && strcmp(name, t->id) != 0) ||
 		    task_unpark(t, note, clock_wall_ms()) < 0)
 			continue;
 		persist_changed(mode->core);
+		/* What it asked is for the person alone: agents read events. */
+		emit(mode->core,
+		    &(struct event){ .kind = EVENT_TASK_RESUMED,
+			.task = t->id,
+			.text = asked ? NULL : note });
 		json_object_array_add(list, json_object_new_string(t->id));
 	}
 }
@@ -370,11 +377,19 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	cleanup_buf struct buf told = BUF_INIT, text = BUF_INIT;
 	struct json_object *result, *list, *changes;
 	bool fleet = name == NULL && core->state.paused != NULL, landing;
+	struct err err = { 0 };
 
-	if (name != NULL && fleet_find(mode->fleet, name) == NULL &&
-	    state_task(&core->state, name) == NULL) {
-		fleet_refuse_unknown(mode->fleet, call, name);
-		return;
+	if (name != NULL && fleet_find(mode->fleet, name) == NULL) {
+		const struct task *t =
+		    state_task_named(&core->state, name, &err);
+
+		if (t == NULL && err.code == -ENOENT)
+			fleet_refuse_unknown(mode->fleet, call, name);
+		else if (t == NULL)
+			serve_refuse(call, API_UNKNOWN, "%s", err.msg);
+		if (t == NULL)
+			return;
+		name = t->id;
 	}
 	if (fleet)
 		resume_fleet(mode);

@@ -5,10 +5,11 @@
 #include "clock.h"
 #include "emit.h"
 #include "landing.h"
+#include "op-park-task.h"
 #include "outcome.h"
 #include "persist.h"
 #include "settings.h"
-#include "stall.h"
+#include "silence.h"
 #include "stalls.h"
 
 static const char continue_text[] =
@@ -30,24 +31,28 @@ interrupt(struct agent *agent)
 }
 
 static void
-act(struct auto_mode *mode, struct agent *agent, enum stall_action action)
+act(struct auto_mode *mode, struct agent *agent, enum progress_step step)
 {
+	static const char reason[] = "no sign of life";
 	struct worker *w = agent->worker;
 
 	w->stalls++;
 	agent->stall_ms = clock_mono_ms();
 	w->session.open_tools = 0;
 	persist_changed(mode->core);
-	if (action == STALL_INTERRUPT) {
+	if (step == STEP_REDIRECT) {
 		interrupt(agent);
-	} else if (action == STALL_RESTART) {
+	} else if (step == STEP_RESTART) {
 		agent_restart(agent);
 	} else {
 		emit(mode->core,
 		    &(struct event){ .kind = EVENT_STALL_GIVEN_UP,
 			.worker = w->name,
 			.task = w->task });
-		outcome_attempt_failed(mode, agent, "no sign of life");
+		if (outcome_is_last(mode, auto_task(agent)))
+			op_park_task(mode, agent, ASK_FAILURE, reason);
+		else
+			outcome_attempt_failed(mode, agent, reason);
 	}
 }
 
@@ -59,10 +64,10 @@ asks(const struct auto_mode *mode, const struct agent *agent)
 	    mode->team->asks(mode->team_arg, agent);
 }
 
-static struct stall_limits
+static struct silence_limits
 limits_of(const struct settings *settings)
 {
-	return stall_limits(
+	return silence_limits(
 	    settings_duration(settings, "auto.worker_stall_timeout"),
 	    settings_duration(settings, "overseer.stall_timeout"));
 }
@@ -72,8 +77,8 @@ stalls_silence(void *arg, struct agent *agent, const struct session_life *life)
 {
 	struct auto_mode *mode = arg;
 	const struct worker *w = agent->worker;
-	struct stall_limits limits = limits_of(mode->core->settings);
-	struct stall_facts facts = {
+	struct silence_limits limits = limits_of(mode->core->settings);
+	struct silence_facts facts = {
 		.quiet_ms = life->quiet_ms,
 		.step_ms = agent->stall_ms > 0 ?
 		    clock_mono_ms() - agent->stall_ms :
@@ -81,21 +86,21 @@ stalls_silence(void *arg, struct agent *agent, const struct session_life *life)
 		.tool_open = life->tool_open,
 		.stage = w->stalls,
 	};
-	enum stall_action action;
+	enum progress_step step;
 
 	if (w->task == NULL || !auto_drives(mode, agent))
 		return false;
 	if (asks(mode, agent))
 		return true;
-	action = stall_judge(&facts, &limits);
-	if (action == STALL_WAIT || agent_is_taken(agent))
+	step = silence_next(&facts, &limits);
+	if (step == STEP_NONE || agent_is_taken(agent))
 		return true;
 	emit(mode->core,
 	    &(struct event){ .kind = EVENT_STALL,
 		.worker = w->name,
 		.task = w->task,
-		.action = stall_action_name(action) });
-	act(mode, agent, action);
+		.action = progress_step_words[step] });
+	act(mode, agent, step);
 	return true;
 }
 

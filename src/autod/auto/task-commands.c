@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "agent.h"
+#include "asks.h"
 #include "auto.h"
 #include "book-history.h"
 #include "box-plan.h"
 #include "clock.h"
+#include "emit.h"
 #include "errtext.h"
 #include "fleet.h"
 #include "intake.h"
@@ -172,17 +174,19 @@ find_filed(const struct core *core, const char *name)
 
 /* --- tasks in work --------------------------------------------------- */
 
-/* By its id, or by its name at its source; NULL = the state does not have
- * it. */
-static struct task *
-find_ours(struct auto_mode *mode, const char *name)
+/* Of any origin; *ret_task NULL = the state does not have it. False: the call
+ * was refused, because the name is that of several. */
+static bool
+find_ours(struct auto_mode *mode, struct server_call *call, const char *name,
+    struct task **ret_task)
 {
-	const struct state *state = &mode->core->state;
-	struct task *t = state_task(state, name);
+	struct err err = { 0 };
 
-	if (t == NULL && intake_source(mode, NULL) != NULL)
-		t = state_task_by_key(state, source_kind(mode->source), name);
-	return t;
+	*ret_task = state_task_named(&mode->core->state, name, &err);
+	if (*ret_task != NULL || err.code == -ENOENT)
+		return true;
+	serve_refuse(call, API_UNKNOWN, "%s", err.msg);
+	return false;
 }
 
 /* A finished task gets a new id and starts over. */
@@ -223,6 +227,7 @@ add_again(struct source *source, const struct task *old, char **ret_key,
 		if (old->sandbox != NULL)
 			box_mode_parse(old->sandbox, &head.sandbox);
 	}
+	head.report = old->run != NULL && old->run->report_only;
 	if (old->run != NULL &&
 	    task_head_set_contract(&head, old->run->contract, err) < 0)
 		return err->code;
@@ -265,12 +270,17 @@ on_retry(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct auto_mode *mode = arg;
 	const char *name = json_string_or(params, "task", "");
-	struct task *ours = find_ours(mode, name), *old;
+	struct task *ours, *old;
 
+	if (!find_ours(mode, call, name, &ours))
+		return;
 	if (ours != NULL && !may_change(call, params, name, ours->maker))
 		return;
 	if (ours != NULL && task_unpark(ours, NULL, clock_wall_ms()) == 0) {
 		persist_changed(mode->core);
+		emit(mode->core,
+		    &(struct event){
+			.kind = EVENT_TASK_RESUMED, .task = ours->id });
 		scheduler_look(mode);
 		answer(mode, call, ours->id, "waiting");
 		return;
@@ -280,6 +290,11 @@ on_retry(void *arg, struct server_call *call, struct json_object *params)
 			  !may_change_in_source(mode, call, params, name)) {
 		task_free(old);
 		return;
+	}
+	if (old != NULL) {
+		cleanup_free char *key = xasprintf("task/%s", old->id);
+
+		asks_resolve(mode->core, key);
 	}
 	if (old != NULL && !is_in_source(old->source))
 		retry_filed(mode, call, old);
@@ -301,12 +316,14 @@ on_edit(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct auto_mode *mode = arg;
 	const char *name = json_string_or(params, "task", "");
-	const struct task *t = find_ours(mode, name);
 	struct source *source = open_source(mode, call);
 	struct json_object *result;
 	struct err err = { 0 };
+	struct task *t;
 
-	if (source == NULL || !may_change_in_source(mode, call, params, name))
+	if (source == NULL ||
+	    !may_change_in_source(mode, call, params, name) ||
+	    !find_ours(mode, call, name, &t))
 		return;
 	if (t != NULL) {
 		serve_refuse(call, API_STATUS,
@@ -380,10 +397,12 @@ on_priority(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct auto_mode *mode = arg;
 	const char *name = json_string_or(params, "task", "");
-	struct task *t = find_ours(mode, name);
 	enum priority priority = PRIORITY_NORMAL;
+	struct task *t;
 
 	priority_parse(json_string_or(params, "priority", ""), &priority);
+	if (!find_ours(mode, call, name, &t))
+		return;
 	if (t != NULL ? !may_change(call, params, name, t->maker) :
 			!may_change_in_source(mode, call, params, name))
 		return;
@@ -433,8 +452,10 @@ on_drop(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct auto_mode *mode = arg;
 	const char *name = json_string_or(params, "task", "");
-	struct task *t = find_ours(mode, name);
+	struct task *t;
 
+	if (!find_ours(mode, call, name, &t))
+		return;
 	if (t != NULL ? !may_change(call, params, name, t->maker) :
 			!may_change_in_source(mode, call, params, name))
 		return;

@@ -1,22 +1,32 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <string.h>
+
 #include "after-landing.h"
 #include "agent.h"
 #include "auto.h"
+#include "completion-report.h"
 #include "emit.h"
 #include "fleet.h"
 #include "intake.h"
+#include "json.h"
 #include "mem.h"
+#include "notice.h"
 #include "op-check.h"
+#include "op-park-task.h"
 #include "outcome.h"
 #include "persist.h"
+#include "person.h"
 #include "settings.h"
 #include "spending.h"
 #include "task-run.h"
+#include "task.h"
+#include "text.h"
 #include "transcript.h"
-#include "turn-ending.h"
 #include "turn-policy.h"
 #include "verification.h"
+
+#define SHOWN_MAX 200 /* bytes of a report in the log */
 
 static const char error_nudge[] =
     "The last turn ended with an error. Continue the task from where it "
@@ -33,6 +43,43 @@ note_last_words(struct task *t, const struct agent *agent, const char *words)
 	xstrset(&t->last_words, words);
 }
 
+void
+turn_policy_reported(struct auto_mode *mode, struct task *t,
+    struct json_object *report, bool by_tool)
+{
+	struct task_run *run = task_run_of(t);
+	const char *summary = json_string_or(report, "summary", "");
+	cleanup_free char *text = xstrndup(
+	    summary, text_cut(summary, strcspn(summary, "\n"), SHOWN_MAX));
+
+	json_object_put(run->report);
+	run->report = report;
+	run->report_by_tool = by_tool;
+	if (by_tool)
+		xstrset(&run->last_tool, COMPLETION_TOOL);
+	persist_changed(mode->core);
+	emit(mode->core,
+	    &(struct event){ .kind = EVENT_REPORTED,
+		.worker = t->worker,
+		.task = t->id,
+		.status = json_string_or(report, "status", NULL),
+		.text = text });
+}
+
+/* The report in a message counts unless the tool made one. */
+static void
+read_words(struct auto_mode *mode, struct task *t, struct said *said)
+{
+	said_of_task(t, said);
+	if (said->report != NULL && (t->run == NULL || !t->run->report_by_tool))
+		turn_policy_reported(
+		    mode, t, json_object_get(said->report), false);
+	/* Any report ends what an agent was asked for by another. */
+	if (task_run_is_child(t) && said->by == SAID_BY_REPORT &&
+	    said->what != SAID_QUESTION)
+		said->what = SAID_NOTHING;
+}
+
 bool
 turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
     struct turn_facts *facts)
@@ -47,24 +94,25 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	agent->worker->stalls = 0;
 	mode->core->state.outage_since_unix = 0;
 	note_last_words(t, agent, last_words);
+	read_words(mode, t, facts->said);
 	persist_changed(mode->core);
 	facts->driven = true;
 	facts->commit_wanted = settings_bool(settings, "auto.require_commit") &&
 	    !verification_has_result(t);
-	facts->reason_wanted = !intake_is_planned(t) &&
+	/* A contract is verified, and the agent above judges its own. */
+	facts->result_wanted = !task_run_is_child(t) &&
 	    (t->run == NULL || t->run->contract == NULL) &&
 	    !outcome_is_believed(t);
 	facts->check_wanted =
 	    settings_string(settings, "auto.check_command")[0] != '\0' ||
 	    (t->run != NULL &&
 		(t->run->contract != NULL || t->run->scope_paths != NULL));
-	facts->ending = turn_ending_read(t->last_words);
-	facts->words = t->last_words;
 	facts->turns = task_run_turns(t);
 	facts->turns_max = (int)settings_int(settings, "auto.max_turns");
 	facts->nudges = t->nudges;
 	facts->waits = mode->team->waits != NULL &&
 	    mode->team->waits(mode->team_arg, agent);
+	facts->has_parent = task_run_is_child(t);
 	facts->answers = fleet_answers(agent);
 	facts->asks_person = intake_is_planned(t) &&
 	    mode->policy->asks != NULL &&
@@ -212,6 +260,33 @@ turn_policy_judged(void *mode, struct agent *agent, enum turn_action action,
 	default:
 		break;
 	}
+}
+
+void
+turn_policy_asks(
+    void *mode, struct agent *agent, enum ask_kind ask, const char *reason)
+{
+	const struct task *t = auto_task(agent);
+	cleanup_free char *event = NULL, *why = NULL, *goal = NULL;
+
+	if (t != NULL) {
+		event =
+		    xasprintf("asks/%s/%d-%d", t->id, t->attempts, t->turns);
+		why = xasprintf(
+		    "%s; answer with: llmc answer %s TEXT", reason, t->id);
+		if (intake_is_planned(t))
+			goal = xstrndup(t->key, strcspn(t->key, "/"));
+		person_tell(agent->core,
+		    &(struct notice){
+			.class = goal != NULL ? NOTICE_GOAL : NOTICE_WORKER,
+			.id = event,
+			.what = "a task waits for you",
+			.why = why,
+			.worker = agent->worker->name,
+			.task = t->id,
+			.goal = goal });
+	}
+	op_park_task(mode, agent, ask, reason);
 }
 
 bool

@@ -17,7 +17,9 @@ struct auto_mode;
 struct buf;
 struct child_result;
 struct git_snapshot;
+struct json_object;
 struct server_call;
+struct task;
 
 bool turn_policy_facts(void *mode, struct agent *agent, const char *last_words,
     struct turn_facts *facts);
@@ -32,8 +34,13 @@ bool turn_policy_words(void *mode, struct agent *agent, struct buf *out);
 void turn_policy_preface(void *mode, struct agent *agent, struct buf *out);
 void turn_policy_judged(void *mode, struct agent *agent,
     enum turn_action action, const char *head, const char *reason);
+void turn_policy_asks(
+    void *mode, struct agent *agent, enum ask_kind ask, const char *reason);
 bool turn_policy_tool_ended(void *mode, struct agent *agent,
     struct server_call *call, const char *event);
+/* The agent on this task reports how its work ended; takes the report. */
+void turn_policy_reported(struct auto_mode *mode, struct task *task,
+    struct json_object *report, bool by_tool);
 /* Is its work being verified before it goes on? As in struct auto_team. */
 bool turn_policy_verifies(
     struct auto_mode *mode, struct agent *agent, const char *head);

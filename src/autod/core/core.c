@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "asks.h"
 #include "book-care.h"
 #include "book-history.h"
 #include "book.h"
@@ -27,7 +28,7 @@
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
-#include "people-commands.h"
+#include "messages.h"
 #include "people.h"
 #include "persist.h"
 #include "person.h"
@@ -246,8 +247,10 @@ load_state(struct core *core, struct err *err)
 		r = first_state(core, worktrees, err);
 		is_first = true;
 	}
-	if (r == 0)
+	if (r == 0) {
+		messages_import(core);
 		r = book_commit(core->book, err);
+	}
 	if (r < 0)
 		return r;
 	/* A long history of the version before was in memory. */
@@ -255,6 +258,7 @@ load_state(struct core *core, struct err *err)
 		malloc_trim(0);
 	state_upgrade_move(core->workspace);
 	book_history_imported(core->workspace);
+	messages_imported(core);
 	persist_begin(core);
 	return check_state(core, err);
 }
@@ -266,6 +270,7 @@ allocate(struct loop *loop, const struct workspace *workspace,
     const struct core_options *options)
 {
 	struct core *core = xcalloc(1, sizeof *core);
+	const struct courier_store store = messages_store(core);
 	char instance[ID_UUID_SIZE];
 
 	core->loop = loop;
@@ -282,7 +287,8 @@ allocate(struct loop *loop, const struct workspace *workspace,
 	event_file_subscribe(core);
 	person_subscribe(core);
 	if (!options->oneshot)
-		core->people = people_new(loop, workspace->root, "autod");
+		core->people =
+		    people_new(loop, workspace->root, "autod", &store);
 	core->persist = persist_new(core);
 	core->serve = serve_new(core);
 	core->life = life_new(core);
@@ -316,7 +322,7 @@ core_new(struct loop *loop, const struct workspace *workspace,
 	}
 	core->stream = event_stream_new(core);
 	daemon_commands_register(core);
-	people_commands_register(core);
+	asks_register(core);
 	*ret_core = core;
 	return 0;
 }
@@ -340,24 +346,27 @@ core_free(struct core *core)
 	if (core == NULL)
 		return;
 	reload_free(core->reload);
-	persist_free(core->persist);
+	persist_answer(core);
 	event_stream_free(core->stream);
 	serve_free(core->serve);
 	git_free(core->git);
-	heartbeat_free(core->heartbeat);
+	heartbeat_free(take_ptr(&core->heartbeat));
 	life_free(core->life);
 	watch_free(core->config_watch);
 	watch_free(core->root_watch);
 	loop_timer_free(core->root_pause);
 	tmux_finish(core->tmux);
 	tmux_free(core->tmux);
+	core->stopping = true;
+	if (people_free(take_ptr(&core->people)) && core->book != NULL)
+		persist_flush(core, NULL);
+	persist_free(take_ptr(&core->persist));
 	state_book_free(core->rows);
 	close_book(core);
 	emitter_free(core->emitter);
 	state_release(&core->state);
 	settings_free(core->settings);
 	fd_close(core->lock);
-	people_free(core->people);
 	free(core->socket);
 	free(core->llmc);
 	free(core->instance);

@@ -20,7 +20,7 @@
 #include "mem.h"
 #include "root-guard.h"
 #include "settings.h"
-#include "stall.h"
+#include "silence.h"
 #include "task.h"
 #include "text.h"
 #include "worker.h"
@@ -94,7 +94,7 @@ period_ms(const struct core *core, bool quiet)
 {
 	int64_t timeout =
 	    settings_duration(core->settings, "overseer.heartbeat_timeout");
-	int64_t look = stall_look_ms(
+	int64_t look = silence_look_ms(
 	    settings_duration(core->settings, "overseer.stall_timeout"));
 	int64_t ms = timeout / BEATS, most = MOST_MS;
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "asks.h"
 #include "core.h"
 #include "emit.h"
 #include "errtext.h"
@@ -16,13 +17,14 @@
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "messages.h"
 #include "persist.h"
 #include "person.h"
 #include "registration.h"
 #include "reload.h"
 #include "serve.h"
 #include "settings.h"
-#include "stall.h"
+#include "silence.h"
 #include "workspace.h"
 
 #define QUIET_MS 20 /* interval of checks whether everything has ended */
@@ -101,6 +103,8 @@ on_patrol(void *arg)
 
 	life->patrols++;
 	patrol(life->core, false);
+	messages_file(life->core);
+	asks_remind(life->core);
 	heartbeat_beat(life->core->heartbeat);
 }
 
@@ -110,7 +114,7 @@ start_patrol(struct life *life)
 	const struct core *core = life->core;
 	int64_t ms =
 	    settings_duration(core->settings, "daemon.patrol_interval");
-	int64_t look = stall_look_ms(
+	int64_t look = silence_look_ms(
 	    settings_duration(core->settings, "overseer.stall_timeout"));
 
 	loop_timer_free(life->patrol);
@@ -185,7 +189,7 @@ life_begin(struct core *core, struct err *err)
 	if (r < 0)
 		return r;
 	failure_clear(core);
-	person_begin(core);
+	messages_begin(core);
 	if (core->options->auto_mode)
 		core->heartbeat = heartbeat_new(core);
 	life->signals[0] =
@@ -216,6 +220,8 @@ on_reloaded(const struct err *err, void *arg)
 	else
 		emit(
 		    life->core, &(struct event){ .kind = EVENT_SETTINGS_READ });
+	/* What a person is asked depends on them too. */
+	persist_changed(life->core);
 	if (all_begun(life))
 		start_patrol(life);
 }

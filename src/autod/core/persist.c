@@ -6,6 +6,7 @@
 #include <sys/queue.h>
 #include <sys/stat.h>
 
+#include "asks.h"
 #include "book-history.h"
 #include "book.h"
 #include "buf.h"
@@ -26,8 +27,11 @@
 #include "workspace.h"
 
 #define RETRY_MS 1000 /* a full disk may have space again by then */
-#define GONE_MS  500
-#define KEPT_MAX 10000 /* events, until then */
+/* Another program of ours writes, an import: that is no outage. */
+#define BUSY_MS      100
+#define BUSY_LONG_MS 30000
+#define GONE_MS      500
+#define KEPT_MAX     10000 /* events, until then */
 
 struct effect {
 	TAILQ_ENTRY(effect) entry;
@@ -54,6 +58,7 @@ struct persist {
 	bool outage;
 	struct err why;
 	int64_t since_ms; /* monotonic */
+	int64_t busy_ms; /* since when; 0 = nobody else writes */
 	size_t kept, dropped; /* events: see persist_keeps() */
 	void (*before_fn)(void *arg);
 	void *before_arg;
@@ -92,6 +97,14 @@ static void
 commit_failed(struct persist *p, const struct err *err)
 {
 	p->dirty = true;
+	loop_timer_free(take_ptr(&p->retry));
+	if (err->code == -EAGAIN && p->busy_ms == 0)
+		p->busy_ms = clock_mono_ms();
+	if (err->code == -EAGAIN && !p->outage &&
+	    clock_mono_ms() - p->busy_ms < BUSY_LONG_MS) {
+		p->retry = loop_after(p->core->loop, BUSY_MS, commit_again, p);
+		return;
+	}
 	p->why = *err;
 	if (!p->outage) {
 		p->outage = true;
@@ -103,7 +116,6 @@ commit_failed(struct persist *p, const struct err *err)
 	emit(p->core,
 	    &(struct event){
 		.kind = EVENT_STATE_UNWRITTEN, .reason = err->msg });
-	loop_timer_free(p->retry);
 	p->retry = loop_after(p->core->loop, RETRY_MS, commit_again, p);
 }
 
@@ -114,6 +126,7 @@ commit_works(struct persist *p)
 		.duration_ms = clock_mono_ms() - p->since_ms,
 		.count = (int64_t)p->dropped };
 
+	p->busy_ms = 0;
 	if (!p->outage)
 		return;
 	p->outage = false;
@@ -195,6 +208,8 @@ save(struct persist *p, struct err *err)
 
 	if (r < 0)
 		return r;
+	if (p->dirty)
+		asks_look(core);
 	state_book_put(core->rows, &core->state);
 	if (!core->options->oneshot)
 		book_note_alive(core->book, clock_wall_ms());
@@ -314,6 +329,13 @@ release(struct effects *effects)
 			effect->fn(effect->arg);
 		free(effect);
 	}
+}
+
+void
+persist_answer(struct core *core)
+{
+	release(&core->persist->covered);
+	release(&core->persist->waiting);
 }
 
 void

@@ -24,6 +24,8 @@ typedef void persist_fn(void *arg);
 struct persist *persist_new(struct core *core);
 void persist_begin(struct core *core);
 /* Effects without an owner (answers) are run, the others dropped. */
+void persist_answer(struct core *core);
+/* The same, at the end. */
 void persist_free(struct persist *persist);
 
 void persist_changed(struct core *core);

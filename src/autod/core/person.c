@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "asks.h"
+#include "book-history.h"
 #include "buf.h"
 #include "core.h"
 #include "emit.h"
@@ -35,12 +37,62 @@ is_auto(const struct core *core, const char *worker)
 	return false;
 }
 
+/* What a message opens, if nothing in the state stands for it. */
+static const struct {
+	enum notice_class class;
+	enum ask_kind kind;
+	const char *about;
+} opens[] = {
+	{ NOTICE_TASK, ASK_FAILURE, "task" },
+	{ NOTICE_CHECK, ASK_TOLD, "check" },
+	{ NOTICE_BRANCH, ASK_TOLD, "branch-told" },
+	{ NOTICE_SETTINGS, ASK_TOLD, "settings" },
+	{ NOTICE_STATE, ASK_TOLD, "state" },
+	{ NOTICE_END, ASK_TOLD, "end" },
+	{ NOTICE_LIMIT, ASK_TOLD, "limit" },
+	{ NOTICE_OUTAGE, ASK_TOLD, "outage" },
+};
+
+static void
+open_ask(struct core *core, const struct notice *n)
+{
+	cleanup_buf struct buf signature = BUF_INIT;
+	cleanup_free char *key = NULL;
+	struct escalation what;
+	size_t i = 0;
+
+	while (i < nitems(opens) && opens[i].class != n->class)
+		i++;
+	if (i == nitems(opens) || core->book == NULL)
+		return;
+	escalation_of_notice(n, &signature, &what);
+	key = n->task != NULL ? xasprintf("%s/%s", opens[i].about, n->task) :
+				xstrdup(opens[i].about);
+	/* Nobody need look: what was asked about it is over. */
+	if (n->told && state_ask(&core->state, key) != NULL) {
+		asks_resolve(core, key);
+		return;
+	}
+	asks_open(core,
+	    &(struct ask_draft){ .kind = n->told ? ASK_TOLD : opens[i].kind,
+		.level = n->told ? ESCALATION_INFO : what.level,
+		.key = key,
+		.title = what.title,
+		.words = what.text,
+		.worker = n->worker,
+		.task = n->task,
+		.goal = n->goal,
+		.node = n->node,
+		.stays = true });
+}
+
 void
-person_tell(const struct core *core, const struct notice *notice)
+person_tell(struct core *core, const struct notice *notice)
 {
 	bool ends =
 	    notice->class == NOTICE_FAILURE || notice->class == NOTICE_END;
 
+	open_ask(core, notice);
 	if (core->people == NULL || core->settings == NULL ||
 	    (ends && is_overseen(core)))
 		return;
@@ -48,9 +100,22 @@ person_tell(const struct core *core, const struct notice *notice)
 }
 
 void
-person_escalate(const struct core *core, const struct escalation *what,
-    enum notice_class class)
+person_escalate(
+    struct core *core, const struct escalation *what, enum notice_class class)
 {
+	if (what->event != NULL && !what->asked &&
+	    !book_knows_ask(core->book, what->event))
+		asks_open(core,
+		    &(struct ask_draft){ .kind = ASK_TOLD,
+			.level = what->level,
+			.key = what->event,
+			.title = what->title,
+			.words = what->text,
+			.worker = what->worker,
+			.task = what->task,
+			.goal = what->goal,
+			.node = what->node,
+			.stays = true });
 	if (core->people != NULL && core->settings != NULL)
 		people_escalate(core->people, core->settings, what, class);
 }
@@ -64,13 +129,74 @@ add_why(const struct event *event, struct buf *out)
 		buf_addf(out, ": %s", event->reason);
 }
 
+/* Events of plans that only a person can go on from, and those after which
+ * nobody need. */
+static const struct {
+	enum event_kind kind;
+	enum ask_kind ask; /* NONE: it needs nobody any more */
+	const char *about; /* "node": of a goal, else the goal alone */
+	const char *command; /* the goal follows; NULL = an answer helps */
+} plans[] = {
+	{ EVENT_ASSIGNMENT_ESCALATED, ASK_BLOCKED, "node", NULL },
+	{ EVENT_PLAN_FAILED, ASK_FAILURE, "plan", "llmc goal plan " },
+	{ EVENT_PLAN_REVIEW_NEEDED, ASK_APPROVAL, "plan", "llmc goal show " },
+	{ EVENT_NODE_TODO, ASK_NONE, "node", NULL },
+	{ EVENT_NODE_QUEUED, ASK_NONE, "node", NULL },
+	{ EVENT_NODE_IN_PROGRESS, ASK_NONE, "node", NULL },
+	{ EVENT_NODE_DONE, ASK_NONE, "node", NULL },
+	{ EVENT_NODE_CANCELLED, ASK_NONE, "node", NULL },
+	{ EVENT_PLAN_GENERATED, ASK_NONE, "plan", NULL },
+	{ EVENT_PLAN_CREATED, ASK_NONE, "plan", NULL },
+	{ EVENT_PLAN_DRAFTED, ASK_NONE, "plan", NULL },
+	{ EVENT_GOAL_COMPLETED, ASK_NONE, "plan", NULL },
+	{ EVENT_GOAL_CANCELLED, ASK_NONE, "plan", NULL },
+	{ EVENT_GOAL_ARCHIVED, ASK_NONE, "plan", NULL },
+};
+
+static void
+follow_plan(struct core *core, const struct event *event)
+{
+	cleanup_free char *key = NULL, *command = NULL;
+	size_t i = 0;
+
+	while (i < nitems(plans) && plans[i].kind != event->kind)
+		i++;
+	if (i == nitems(plans) || event->goal == NULL || core->book == NULL)
+		return;
+	key = strcmp(plans[i].about, "node") == 0 ?
+	    xasprintf("node/%s/%s", event->goal,
+		event->node != NULL ? event->node : "") :
+	    xasprintf("plan/%s", event->goal);
+	if (plans[i].ask == ASK_NONE) {
+		asks_resolve(core, key);
+		return;
+	}
+	if (plans[i].command != NULL)
+		command = xasprintf("%s%s", plans[i].command, event->goal);
+	asks_open(core,
+	    &(struct ask_draft){ .kind = plans[i].ask,
+		.level = ESCALATION_WARNING,
+		.key = key,
+		.title = "a goal needs a person",
+		.words = event->reason,
+		.command = command,
+		.worker = event->worker,
+		.task = event->task,
+		.goal = event->goal,
+		.node = event->node,
+		.stays = true });
+}
+
 static void
 on_event(const struct event *event, void *arg)
 {
-	const struct core *core = arg;
+	struct core *core = arg;
 	const struct event_row *row = event_row(event->kind);
 	cleanup_buf struct buf why = BUF_INIT;
 
+	follow_plan(core, event);
+	if (event->kind == EVENT_STORE_WRITTEN)
+		asks_resolve(core, "state");
 	if (row->notice == NOTICE_NONE ||
 	    (row->by_hand && is_auto(core, event->worker)))
 		return;
@@ -83,13 +209,6 @@ on_event(const struct event *event, void *arg)
 		.task = event->task,
 		.goal = event->goal,
 		.node = event->node });
-}
-
-void
-person_begin(const struct core *core)
-{
-	if (core->people != NULL && core->settings != NULL)
-		people_resume(core->people, core->settings);
 }
 
 void

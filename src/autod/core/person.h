@@ -19,16 +19,12 @@ struct escalation;
 /* Subscribe to the events of the core. */
 void person_subscribe(struct core *core);
 
-/* The daemon begins: tell what an earlier one could not. An event with a
- * receipt is told once, whichever daemon emits it. */
-void person_begin(const struct core *core);
-
 /* An intervention, with all that is known of it, to the channels that take its
  * level; and by the command as a notice of this class (NOTICE_NONE: not). */
-void person_escalate(const struct core *core, const struct escalation *what,
-    enum notice_class class);
+void person_escalate(
+    struct core *core, const struct escalation *what, enum notice_class class);
 
 /* Nothing if the user did not choose the class (people.notify_on). */
-void person_tell(const struct core *core, const struct notice *notice);
+void person_tell(struct core *core, const struct notice *notice);
 
 #endif

@@ -9,18 +9,20 @@
 #include "eyes-floor.h"
 #include "eyes-history.h"
 #include "json.h"
+#include "loop.h"
 #include "mem.h"
-#include "report-period.h"
 #include "settings.h"
 #include "view-doc.h"
 #include "view-row.h"
 
-#define DAY_MS (24 * 3600 * (int64_t)1000)
+#define DAY_MS   (24 * 3600 * (int64_t)1000)
+#define AGAIN_MS 1000 /* until a little more is removed */
 
 struct eyes_history {
 	struct eyes_floor *eyes;
 	struct json_object *ended; /* rows by id, the newest last */
 	int64_t filed; /* of the newest */
+	struct loop_timer *more; /* NULL = there is nothing to remove */
 };
 
 struct eyes_history *
@@ -38,6 +40,7 @@ eyes_history_free(struct eyes_history *h)
 {
 	if (h == NULL)
 		return;
+	loop_timer_free(h->more);
 	json_object_put(h->ended);
 	free(h);
 }
@@ -82,15 +85,17 @@ add_rows(struct json_object *rows, struct json_object *more)
 void
 eyes_history_fill(struct eyes_history *h, struct json_object *view)
 {
-	struct book *book = h->eyes->core->book;
-	struct report_run run = { 0 };
-
 	eyes_history_begin(h); /* what is new */
 	add_rows(view_of(view, "ended"), h->ended);
-	if (book_find_run(book, &run, NULL) == 0 && run.id != NULL)
-		json_set_int(
-		    view_of(view, "head"), "night_unix", run.from_ms / 1000);
-	report_run_release(&run);
+}
+
+static void
+on_more(void *arg)
+{
+	struct eyes_history *h = arg;
+
+	loop_timer_free(take_ptr(&h->more));
+	eyes_history_patrol(h);
 }
 
 void
@@ -98,9 +103,16 @@ eyes_history_patrol(struct eyes_history *h)
 {
 	const struct core *core = h->eyes->core;
 	int64_t now = clock_wall_ms();
+	const struct book_limits limits = {
+		.now_ms = now,
+		.keep_ms =
+		    now - settings_int(core->settings, "history.days") * DAY_MS,
+		.tasks = settings_int(core->settings, "history.tasks"),
+		.bytes = BOOK_BYTES_MAX,
+	};
 
-	if (!book_history_prune(core->book, now,
-		now - settings_int(core->settings, "history.days") * DAY_MS,
-		settings_int(core->settings, "history.tasks")))
-		book_shrink(core->book);
+	if (h->more == NULL &&
+	    (book_history_prune(core->book, &limits) ||
+		book_shrink(core->book)))
+		h->more = loop_after(core->loop, AGAIN_MS, on_more, h);
 }

@@ -17,7 +17,7 @@ void eyes_history_free(struct eyes_history *history);
 /* Read the last tasks now, not when somebody first looks. */
 void eyes_history_begin(struct eyes_history *history);
 
-/* Fill "ended", and the member "night_unix" of "head". */
+/* Fill "ended". */
 void eyes_history_fill(struct eyes_history *history, struct json_object *view);
 
 void eyes_history_patrol(struct eyes_history *history);

@@ -64,7 +64,7 @@ oversight_of(const struct eyes_floor *eyes, const struct worker *w)
 	if (watched == NULL || !watched_worst(watched, &d))
 		return NULL;
 	row = view_row_oversight(&d,
-	    intervention_words[watched->intervene.tracks[d.type].level],
+	    progress_step_words[watched->progress.tracks[d.type].level],
 	    watched->count);
 	detection_release(&d);
 	return row;

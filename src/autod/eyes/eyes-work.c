@@ -11,9 +11,7 @@
 #include "queue-view.h"
 #include "task-run.h"
 #include "team-floor.h"
-#include "team-post.h"
 #include "team-request.h"
-#include "team-reserve.h"
 #include "view-doc.h"
 #include "view-goal.h"
 
@@ -124,7 +122,7 @@ fill_team(struct eyes_floor *eyes, struct json_object *view)
 	json_set_int(
 	    team, "questions", (int64_t)team_requests_count(floor->requests));
 	json_set_int(
-	    team, "reservations", (int64_t)team_reserve_count(floor->reserve));
+	    team, "reservations", (int64_t)team_reserve_count(floor));
 }
 
 void

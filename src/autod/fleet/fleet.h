@@ -41,7 +41,8 @@ struct fleet_policy {
 	 * ask. */
 	const char *(*answers)(void *arg, const struct agent *agent);
 	/* Its turn has ended with this message (NULL = none). Fill in the facts
-	 * about its task; false: it has no task, a person judges. */
+	 * about its task, and what the message says into facts->said; false: it
+	 * has no task, a person judges. */
 	bool (*turn_facts)(void *arg, struct agent *agent,
 	    const char *last_words, struct turn_facts *facts);
 	/* Its turn has ended: the tree that its files are compared with before
@@ -69,6 +70,10 @@ struct fleet_policy {
 	 * head: its HEAD; reason: for BACK, NUDGE, FAIL. */
 	void (*turn_judged)(void *arg, struct agent *agent,
 	    enum turn_action action, const char *head, const char *reason);
+	/* Its task needs this of a person, who is given the reason: it is
+	 * parked. */
+	void (*turn_asks)(void *arg, struct agent *agent, enum ask_kind ask,
+	    const char *reason);
 	/* Its turn ended with an error that is neither a limit nor an outage;
 	 * true: handled. */
 	bool (*turn_error)(void *arg, struct agent *agent, const char *text);

@@ -18,7 +18,7 @@
 #include "patrol.h"
 #include "persist.h"
 #include "proctree.h"
-#include "stall.h"
+#include "silence.h"
 #include "tmux.h"
 #include "turn-end.h"
 
@@ -231,8 +231,8 @@ static void
 check_life(struct agent *agent, const struct proctree *tree)
 {
 	const struct fleet *fleet = agent->fleet;
-	struct stall_limits limits =
-	    stall_limits(agent_duration(agent, "hang_timeout"), 0);
+	struct silence_limits limits =
+	    silence_limits(agent_duration(agent, "hang_timeout"), 0);
 	struct session_life life;
 
 	session_life(agent->session, tree, &life);
@@ -240,8 +240,8 @@ check_life(struct agent *agent, const struct proctree *tree)
 	    fleet->policy->silence(fleet->policy_arg, agent, &life))
 		return;
 	if (!life.process ||
-	    !stall_is_silent(life.quiet_ms, life.tool_open, &limits) ||
-	    !stall_is_silent(life.cpu_ms, life.tool_open, &limits))
+	    !silence_is_long(life.quiet_ms, life.tool_open, &limits) ||
+	    !silence_is_long(life.cpu_ms, life.tool_open, &limits))
 		return;
 	emit(agent->core,
 	    &(struct event){

@@ -42,7 +42,9 @@ struct turn_end {
 	struct git_facts facts;
 	bool has_task;
 	struct child *child; /* while tests run */
+	struct said said;
 	enum turn_action action;
+	enum ask_kind ask;
 	struct buf reason;
 	bool told; /* the reason is what the policy has to say */
 };
@@ -64,13 +66,14 @@ judge(struct turn_end *t)
 		.resolving = status == WORKER_REBASING,
 		.reviewing = status == WORKER_REVIEWING,
 		.sent_back = agent->sent_back,
+		.said = &t->said,
 	};
 
 	memcpy(t->head, git->head, sizeof t->head);
 	t->has_task = fleet->policy->turn_facts != NULL &&
 	    fleet->policy->turn_facts(
 		fleet->policy_arg, agent, t->last_words, &facts);
-	t->action = turn_judge(&facts, &t->reason);
+	t->action = turn_judge(&facts, &t->reason, &t->ask);
 }
 
 /* The branch of a worker whose HEAD is detached can be checked out by the user,
@@ -388,6 +391,10 @@ act(struct turn_end *t)
 	case TURN_PAUSE:
 		agent_move(agent, WORKER_PAUSED, t->reason.data);
 		break;
+	case TURN_ASK:
+		agent->fleet->policy->turn_asks(agent->fleet->policy_arg, agent,
+		    t->ask, t->reason.data);
+		break;
 	case TURN_WAIT:
 		agent_move(agent, WORKER_WAITING, NULL);
 		break;
@@ -421,6 +428,7 @@ end(struct operation *op, const struct err *err)
 	}
 	serve_reply(agent->core, t->op.call, NULL);
 	free(t->last_words);
+	said_release(&t->said);
 	buf_release(&t->reason);
 	free(t);
 }

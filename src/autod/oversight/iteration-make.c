@@ -12,6 +12,8 @@
 #include "iteration.h"
 #include "limit.h"
 #include "mem.h"
+#include "oversight-costs.h"
+#include "said.h"
 #include "state-auto.h"
 #include "strv.h"
 #include "task-run.h"
@@ -117,51 +119,36 @@ add_errors(struct watched *w, struct iteration *it, const struct agent *agent,
 	xstrset(&mark->transcript, path);
 }
 
-/* The update in these words, if they have one that is about this task. */
-static struct update *
-find_update(const struct task *t, const char *words)
-{
-	const char *slash = strchr(t->key != NULL ? t->key : "", '/');
-	cleanup_free char *goal = NULL;
-	struct update *update = NULL;
-
-	if (update_find(words, strlen(words), &update, NULL) < 0 ||
-	    strcmp(t->source, AUTO_PLAN_SOURCE) != 0 || slash == NULL)
-		return update;
-	goal = xstrndup(t->key, (size_t)(slash - t->key));
-	if (update_bind(update, goal, slash + 1, NULL) == 0)
-		return update;
-	update_free(update);
-	return NULL;
-}
-
-static void
-add_blockers(struct iteration *it, const struct update *update)
-{
-	size_t count = strv_count(update->blockers);
-
-	for (size_t i = 0; i < count && i < ITERATION_BLOCKERS; i++)
-		strv_add(&it->blockers, update->blockers[i]);
-	if (count == 0 && update->status == UPDATE_BLOCKED &&
-	    update->summary != NULL)
-		strv_add(&it->blockers, update->summary);
-}
-
 static void
 add_words(struct iteration *it, const struct task *t, const char *words,
     const struct transcript_parser *parser)
 {
-	cleanup_update struct update *update = NULL;
+	cleanup_said struct said said = { 0 };
+	const char *slash = t != NULL && t->key != NULL &&
+		strcmp(t->source, AUTO_PLAN_SOURCE) == 0 ?
+	    strchr(t->key, '/') :
+	    NULL;
+	cleanup_free char *goal = slash != NULL ?
+	    xstrndup(t->key, (size_t)(slash - t->key)) :
+	    NULL;
 
 	if (words == NULL && parser != NULL)
 		words = transcript_parser_last_text(parser);
 	if (words == NULL || words[0] == '\0')
 		return;
-	update = t != NULL ? find_update(t, words) : NULL;
-	if (update != NULL)
-		add_blockers(it, update);
-	if (update != NULL && update->summary != NULL)
-		words = update->summary;
+	if (t != NULL)
+		said_read(&(struct said_sources){ .text = words,
+			      .goal_id = goal,
+			      .node_id = slash != NULL ? slash + 1 : NULL },
+		    &said);
+	for (size_t i = 0;
+	     i < strv_count(said.blockers) && i < ITERATION_BLOCKERS; i++)
+		strv_add(&it->blockers, said.blockers[i]);
+	if (strv_count(said.blockers) == 0 && said.what == SAID_BLOCKED &&
+	    said.by == SAID_BY_UPDATE)
+		strv_add(&it->blockers, said.words);
+	if (said.update != NULL && said.update->summary != NULL)
+		words = said.update->summary;
 	it->learnings = cut(words, ITERATION_TEXT_MAX);
 }
 
@@ -288,6 +275,8 @@ iteration_make(struct watched *w, const struct agent *agent,
 	struct iteration *it = iteration_new(w->count + 1);
 
 	it->duration_ms = facts->duration_ms;
+	it->part = facts->part;
+	it->waits = t != NULL && !oversight_costs_counts(t);
 	it->max_iterations = facts->expected;
 	it->completion = facts->completion;
 	it->estimated_cost = facts->estimated_cost;

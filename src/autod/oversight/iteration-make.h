@@ -17,6 +17,7 @@ struct watched_mark;
 struct iteration_facts {
 	const struct git_snapshot *snapshot; /* NULL = not known */
 	const char *last_words; /* NULL = see the transcript */
+	bool part; /* of a turn that goes on */
 	const char *error; /* that ended the turn, NULL = none */
 	int64_t duration_ms; /* -1 = not known */
 	int64_t expected; /* iterations; -1 = not known */

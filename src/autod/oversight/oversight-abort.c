@@ -12,7 +12,6 @@
 #include "book-history.h"
 #include "buf.h"
 #include "clock.h"
-#include "detection.h"
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
@@ -56,9 +55,8 @@ on_turn(const char *task, int64_t seq, struct json_object *record, void *arg)
 	return text->len < EVIDENCE_MAX;
 }
 
-void
-oversight_abort_keep_iterations(
-    const struct oversight_floor *floor, const char *task)
+static void
+keep_iterations(const struct oversight_floor *floor, const char *task)
 {
 	cleanup_free char *dir = folder(floor, task);
 	cleanup_free char *copy = file_join(dir, "iterations.jsonl");
@@ -138,7 +136,7 @@ keep_checks(const struct oversight_floor *floor, const char *task)
 /* Before the worker forgets its session. */
 static struct json_object *
 evidence(const struct oversight_floor *floor, const struct task *t,
-    const struct oversight_abort *how)
+    const char *user, const char *why)
 {
 	struct json_object *json = json_object_new_object();
 	const struct agent *agent =
@@ -147,15 +145,13 @@ evidence(const struct oversight_floor *floor, const struct task *t,
 	json_set_string(json, "task", t->id);
 	json_set_string(json, "title", t->title);
 	json_set_string(json, "worker", t->worker);
-	json_set_string(json, "actor", how->actor);
-	json_set_string(json, "user", how->user);
-	json_set_string(json, "reason", how->why);
+	json_set_string(json, "actor", "a person");
+	json_set_string(json, "user", user);
+	json_set_string(json, "reason", why);
 	json_set_int(json, "at_ms", clock_wall_ms());
 	if (agent != NULL && auto_task(agent) == t)
 		json_set_string(
 		    json, "transcript", agent->worker->session.transcript);
-	json_set(json, "detection",
-	    how->detection != NULL ? detection_to_json(how->detection) : NULL);
 	return json;
 }
 
@@ -171,26 +167,28 @@ keep_evidence(const struct oversight_floor *floor, const char *task,
 	if (file_mkdirs(dir, 0700, &err) < 0 ||
 	    json_save(file, json, 0600, &err) < 0)
 		log_debug("%s", err.msg);
-	oversight_abort_keep_iterations(floor, task);
+	keep_iterations(floor, task);
 	keep_checks(floor, task);
 	prune(floor);
 }
 
-int
-oversight_abort(struct oversight_floor *floor, struct task *t,
-    const struct oversight_abort *how, struct err *err)
+/* As outcome_drop(). The task may be gone on success. */
+static int
+abort_task(struct oversight_floor *floor, struct task *t, const char *user,
+    const char *why, struct err *err)
 {
-	cleanup_json struct json_object *json = evidence(floor, t, how);
+	cleanup_json struct json_object *json = evidence(floor, t, user, why);
 	cleanup_free char *id = xstrdup(t->id);
-	cleanup_free char *who = how->user != NULL ?
-	    xasprintf("%s (%s)", how->actor, how->user) :
-	    xstrdup(how->actor);
-	cleanup_free char *reason = xasprintf(
-	    "aborted by %s%s%s; the evidence is in .llmc/aborted/%s", who,
-	    how->why != NULL ? ": " : "", how->why != NULL ? how->why : "", id);
-	int r =
-	    outcome_drop(floor->mode, t, how->detection == NULL, reason, err);
+	cleanup_buf struct buf reason = BUF_INIT;
+	int r;
 
+	buf_adds(&reason, "aborted by a person");
+	if (user != NULL)
+		buf_addf(&reason, " (%s)", user);
+	if (why != NULL)
+		buf_addf(&reason, ": %s", why);
+	buf_addf(&reason, "; the evidence is in .llmc/aborted/%s", id);
+	r = outcome_drop(floor->mode, t, true, reason.data, err);
 	if (r == 0)
 		keep_evidence(floor, id, json);
 	return r;
@@ -282,11 +280,8 @@ settle_one(struct oversight_floor *floor, struct task *t)
 	cleanup_free char *why = xstrdup(t->abort_why);
 	cleanup_free char *user =
 	    t->abort_user != NULL ? xstrdup(t->abort_user) : NULL;
-	struct oversight_abort how = { .actor = "a person",
-		.user = user,
-		.why = why[0] != '\0' ? why : NULL };
 	struct err err = { 0 };
-	int r = oversight_abort(floor, t, &how, &err);
+	int r = abort_task(floor, t, user, why[0] != '\0' ? why : NULL, &err);
 
 	if (r == -EBUSY) {
 		interrupt(floor, t);
@@ -326,19 +321,15 @@ oversight_abort_settle(struct oversight_floor *floor)
 	}
 }
 
-/* By its id, by its name at its source, or that of a worker. */
+/* By whatever names it, or that of a worker. */
 static struct task *
 find_task(const struct oversight_floor *floor, const char *name)
 {
 	const struct agent *agent = fleet_find(floor->fleet, name);
-	const struct state *state = &floor->core->state;
-	struct task *t =
-	    agent != NULL ? auto_task(agent) : state_task(state, name);
 
-	if (t == NULL && agent == NULL && floor->mode->source != NULL)
-		t = state_task_by_key(
-		    state, source_kind(floor->mode->source), name);
-	return t;
+	return agent != NULL ?
+	    auto_task(agent) :
+	    state_task_named(&floor->core->state, name, NULL);
 }
 
 static void

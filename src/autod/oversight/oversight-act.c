@@ -9,31 +9,40 @@
 #include "buf.h"
 #include "emit.h"
 #include "hand-task.h"
-#include "errtext.h"
 #include "fleet.h"
-#include "intervene-text.h"
-#include "log.h"
+#include "progress-text.h"
 #include "loop.h"
 #include "mem.h"
 #include "op-park-task.h"
-#include "oversight-abort.h"
+#include "outcome.h"
 #include "oversight-act.h"
 #include "oversight-floor.h"
 #include "oversight-tell.h"
 #include "persist.h"
 #include "watched.h"
 
+static bool
+is_observed(const struct oversight_floor *floor)
+{
+	return floor->config.mode == OVERSIGHT_OBSERVE;
+}
+
 static void
 tell(const struct oversight_floor *floor, const char *worker,
-    const struct watched *w, const struct detection *d, enum intervention level)
+    const struct watched *w, const struct detection *d,
+    enum progress_step level)
 {
+	cleanup_free char *observed = is_observed(floor) && level > STEP_LOG ?
+	    xasprintf("only observed: %s", d->message) :
+	    NULL;
+
 	emit(floor->core,
 	    &(struct event){ .kind = EVENT_OVERSIGHT,
 		.worker = worker,
 		.task = hand_task_worker(w->task) == NULL ? w->task : NULL,
 		.class = detection_type_words[d->type],
-		.action = intervention_words[level],
-		.reason = d->message });
+		.action = progress_step_words[level],
+		.reason = observed != NULL ? observed : d->message });
 }
 
 /* Is the pattern there? Then describe it. */
@@ -52,8 +61,8 @@ describe_any(const struct watched *w, int type, struct detection *ret_detection)
 static bool
 describe(const struct watched *w, int type, struct detection *ret_detection)
 {
-	return w->due[type] != INTERVENTION_NONE &&
-	    w->giving[type].level == INTERVENTION_NONE &&
+	return w->due[type] != STEP_NONE &&
+	    w->giving[type].level == STEP_NONE &&
 	    describe_any(w, type, ret_detection);
 }
 
@@ -62,7 +71,7 @@ deliver(const struct oversight_floor *floor, struct watched *w,
     const char *worker, const struct detection *d)
 {
 	tell(floor, worker, w, d, w->due[d->type]);
-	watched_delivered(w, worker, d);
+	watched_delivered(w, worker, d, is_observed(floor));
 }
 
 /* --- delivered, then recorded ---------------------------------------- */
@@ -71,8 +80,8 @@ deliver(const struct oversight_floor *floor, struct watched *w,
 static bool
 is_said(const struct watched_giving *giving)
 {
-	return giving->level != INTERVENTION_NONE &&
-	    giving->level < INTERVENTION_PAUSE && !giving->context;
+	return giving->level != STEP_NONE && giving->level < STEP_PAUSE &&
+	    !giving->context;
 }
 
 void
@@ -91,8 +100,8 @@ oversight_act_given(struct oversight_floor *floor, struct watched *w,
 		struct detection d;
 
 		/* A pause is recorded when the task is parked. */
-		if (w->giving[i].level == INTERVENTION_NONE ||
-		    w->giving[i].level == INTERVENTION_PAUSE ||
+		if (w->giving[i].level == STEP_NONE ||
+		    w->giving[i].level == STEP_PAUSE ||
 		    (parked && is_said(&w->giving[i])))
 			continue;
 		if (describe_any(w, i, &d)) {
@@ -119,7 +128,7 @@ tell_people(const struct oversight_floor *floor, const struct watched *w,
 {
 	cleanup_buf struct buf reason = BUF_INIT;
 
-	intervene_reason(d, &reason);
+	progress_reason(d, &reason);
 	oversight_tell(floor, w, worker, d, w->due[d->type],
 	    text != NULL ? text : reason.data);
 }
@@ -143,9 +152,11 @@ oversight_act_log(
 	for (int i = 0; i < DETECTION_TYPES; i++) {
 		struct detection d;
 
-		if (w->due[i] != INTERVENTION_LOG || !describe(w, i, &d))
+		if ((w->due[i] != STEP_LOG && !is_observed(floor)) ||
+		    !describe(w, i, &d))
 			continue;
-		tell_people(floor, w, agent->worker->name, &d, NULL);
+		if (!is_observed(floor))
+			tell_people(floor, w, agent->worker->name, &d, NULL);
 		deliver(floor, w, agent->worker->name, &d);
 		detection_release(&d);
 	}
@@ -153,21 +164,21 @@ oversight_act_log(
 
 static void
 add_text(const struct agent *agent, const struct detection *d,
-    enum intervention level, struct buf *out)
+    enum progress_step level, struct buf *out)
 {
 	const struct task *t = auto_task(agent);
 
 	if (out->len > 0)
 		buf_adds(out, "\n\n");
-	if (level == INTERVENTION_REDIRECT)
-		intervene_redirection(d, t != NULL ? t->text : NULL, out);
+	if (level == STEP_REDIRECT)
+		progress_redirection(d, t != NULL ? t->text : NULL, out);
 	else
-		intervene_warning(d, out);
+		progress_warning(d, out);
 }
 
 static void
 add_texts(struct oversight_floor *floor, struct watched *w,
-    const struct agent *agent, enum intervention level, bool context,
+    const struct agent *agent, enum progress_step level, bool context,
     struct buf *out)
 {
 	for (int i = 0; i < DETECTION_TYPES; i++) {
@@ -185,8 +196,8 @@ void
 oversight_act_add(struct oversight_floor *floor, struct watched *w,
     const struct agent *agent, bool context, struct buf *out)
 {
-	add_texts(floor, w, agent, INTERVENTION_REDIRECT, context, out);
-	add_texts(floor, w, agent, INTERVENTION_WARN, context, out);
+	add_texts(floor, w, agent, STEP_REDIRECT, context, out);
+	add_texts(floor, w, agent, STEP_WARN, context, out);
 }
 
 void
@@ -199,8 +210,8 @@ oversight_act_again(const struct oversight_floor *floor,
 		if (!watched_is_vain(w, (enum detection_type)i) ||
 		    !describe_any(w, i, &d))
 			continue;
-		add_text(agent, &d, INTERVENTION_REDIRECT, out);
-		tell(floor, agent->worker->name, w, &d, INTERVENTION_REDIRECT);
+		add_text(agent, &d, STEP_REDIRECT, out);
+		tell(floor, agent->worker->name, w, &d, STEP_REDIRECT);
 		detection_release(&d);
 	}
 }
@@ -209,26 +220,21 @@ oversight_act_again(const struct oversight_floor *floor,
 
 /* As at a budget: the task waits for a person, and its worker does another
  * one. */
-static bool
+static void
 park(struct oversight_floor *floor, struct watched *w, struct agent *agent,
     const struct detection *d)
 {
 	cleanup_buf struct buf reason = BUF_INIT;
 	const struct task *t = auto_task(agent);
 
-	if (t == NULL || t->step != TASK_ASSIGNED ||
-	    !auto_drives(floor->mode, agent) ||
-	    !worker_in_turn(agent->worker->status))
-		return false;
 	buf_adds(&reason, "stopped by oversight: ");
-	intervene_reason(d, &reason);
+	progress_reason(d, &reason);
 	buf_addf(&reason,
 	    "; look at it with: llmc iterations %s, continue with: llmc resume "
 	    "%s --note TEXT",
 	    t->id, t->id);
 	give(floor, w, agent->worker->name, d, reason.data, false);
-	op_park_task(floor->mode, agent, reason.data);
-	return true;
+	op_park_task(floor->mode, agent, ASK_FAILURE, reason.data);
 }
 
 static const struct task *
@@ -251,8 +257,7 @@ on_parked(void *arg)
 		for (int i = 0; t != NULL && i < DETECTION_TYPES; i++) {
 			struct detection d;
 
-			if (w->due[i] != INTERVENTION_PAUSE ||
-			    !describe_any(w, i, &d))
+			if (w->due[i] != STEP_PAUSE || !describe_any(w, i, &d))
 				continue;
 			deliver(floor, w, t->worker, &d);
 			detection_release(&d);
@@ -272,7 +277,7 @@ give_up(const struct oversight_floor *floor, struct watched *w)
 	if (agent != NULL && auto_task(agent) == t && agent_is_taken(agent))
 		return;
 	for (int i = 0; i < DETECTION_TYPES; i++)
-		if (w->giving[i].level == INTERVENTION_PAUSE)
+		if (w->giving[i].level == STEP_PAUSE)
 			w->giving[i] = (struct watched_giving){ 0 };
 }
 
@@ -294,53 +299,78 @@ oversight_act_parked(struct oversight_floor *floor)
 		persist_then(floor->core, floor, on_parked, floor);
 }
 
-/* --- abort ----------------------------------------------------------- */
+/* --- a fresh session, a new attempt ----------------------------------- */
 
-static bool
-abort_task(struct oversight_floor *floor, struct watched *w,
-    struct agent *agent, const struct detection *d)
+/* What whoever goes on with the task must know. words: what this worker would
+ * be told now; NULL = what the check printed last. */
+static void
+add_learned(const struct watched *w, const struct detection *d,
+    const char *last_words, const char *words, struct buf *out)
 {
-	cleanup_buf struct buf why = BUF_INIT;
-	struct task *t = auto_task(agent);
-	struct err err = { 0 };
-	int r;
+	progress_learned(
+	    d, last_words, words != NULL ? words : w->failure, out);
+}
 
-	if (t == NULL || t->step != TASK_ASSIGNED)
-		return false;
-	intervene_reason(d, &why);
-	floor->aborting = w;
-	floor->abort_cause = d;
-	r = oversight_abort(floor, t,
-	    &(struct oversight_abort){
-		.actor = "oversight", .why = why.data, .detection = d },
-	    &err);
-	floor->aborting = NULL;
-	floor->abort_cause = NULL;
-	if (r < 0) {
-		log_debug("%s", err.msg); /* tried again */
-		return false;
-	}
-	/* People know already. */
+static void
+restart(struct oversight_floor *floor, struct watched *w, struct agent *agent,
+    const struct detection *d, const char *words)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	agent_task_text(agent, &text);
+	buf_adds(&text, "\n\n");
+	add_learned(w, d, auto_task(agent)->last_words, words, &text);
+	buf_adds(
+	    &text, "\nThe worktree has the work so far: keep what is right.\n");
+	give(floor, w, agent->worker->name, d, NULL, false);
+	if (agent->worker->session.busy)
+		agent_interrupt(agent);
+	agent_prompt(agent, text.data, true, agent->worker->status);
+}
+
+/* The watched task may be gone then. Its prompt has the last words. on: no
+ * attempt is to follow, but what the plan says. */
+static void
+retry(struct oversight_floor *floor, struct watched *w, struct agent *agent,
+    const struct detection *d, const char *words, bool on)
+{
+	cleanup_buf struct buf reason = BUF_INIT;
+
+	add_learned(w, d, NULL, words, &reason);
+	tell_people(floor, w, agent->worker->name, d, NULL);
 	deliver(floor, w, agent->worker->name, d);
-	oversight_abort_keep_iterations(floor, w->task);
-	oversight_floor_forget(w);
-	return true;
+	if (on)
+		outcome_hand_on(floor->mode, agent, reason.data);
+	else
+		outcome_attempt_stuck(floor->mode, agent, reason.data);
 }
 
 bool
-oversight_act_stop(
-    struct oversight_floor *floor, struct watched *w, struct agent *agent)
+oversight_act_stop(struct oversight_floor *floor, struct watched *w,
+    struct agent *agent, const char *words)
 {
 	enum detection_type type = DETECTION_STUCK;
-	enum intervention level = watched_due(w, &type);
+	enum progress_step step = watched_due(w, &type);
+	const struct task *t = auto_task(agent);
 	struct detection d;
-	bool done;
+	bool on;
 
-	if (level < INTERVENTION_PAUSE || agent_is_taken(agent) ||
-	    floor->core->stopping || !describe(w, (int)type, &d))
+	if (step < STEP_RESTART || agent_is_taken(agent) ||
+	    floor->core->stopping || t == NULL || t->step != TASK_ASSIGNED ||
+	    !auto_drives(floor->mode, agent) ||
+	    !worker_in_turn(agent->worker->status) ||
+	    !describe(w, (int)type, &d))
 		return false;
-	done = level == INTERVENTION_PAUSE ? park(floor, w, agent, &d) :
-					     abort_task(floor, w, agent, &d);
+	on = step == STEP_PAUSE && type != DETECTION_RESOURCE_BURN &&
+	    outcome_is_handed_on(floor->mode, t);
+	if (step == STEP_RESTART) {
+		restart(floor, w, agent, &d, words);
+	} else if (step == STEP_RETRY || on) {
+		w->due[type] = STEP_RETRY;
+		retry(floor, w, agent, &d, words, on);
+	} else {
+		park(floor, w, agent, &d);
+	}
 	detection_release(&d);
-	return done;
+	return true;
 }

@@ -11,7 +11,7 @@ struct buf;
 struct oversight_floor;
 struct watched;
 
-/* Record what is only to be recorded. */
+/* Record what is only to be recorded: all of it where oversight observes. */
 void oversight_act_log(struct oversight_floor *floor, struct watched *watched,
     const struct agent *agent);
 
@@ -32,10 +32,11 @@ void oversight_act_replaced(struct watched *watched);
 void oversight_act_again(const struct oversight_floor *floor,
     const struct watched *watched, const struct agent *agent, struct buf *out);
 
-/* Park its task or abort it if that is due and possible now. True: that has
- * begun; after an abort the watched task is gone. */
+/* Give it a fresh session, fail its attempt or park its task if that is due and
+ * possible now. words: what it would be told otherwise; NULL = nothing. True:
+ * that has begun, and the watched task may be gone. */
 bool oversight_act_stop(struct oversight_floor *floor, struct watched *watched,
-    struct agent *agent);
+    struct agent *agent, const char *words);
 /* Record the pauses of tasks that are parked now, once that is saved. */
 void oversight_act_parked(struct oversight_floor *floor);
 

@@ -77,19 +77,21 @@ static bool
 on_filed(const struct task *t, int64_t filed, void *arg)
 {
 	(void)filed;
-	oversight_costs_add(arg, t);
+	if (t->outcome == OUTCOME_LANDED)
+		oversight_costs_add(arg, t);
 	return true;
 }
 
 void
 oversight_costs_load(struct oversight_costs *costs, struct book *book)
 {
+	if (costs->loaded)
+		return;
 	oversight_costs_release(costs);
+	costs->loaded = true;
 	book_each_task(book,
-	    &(struct book_tasks){ .outcome = task_outcome_name(OUTCOME_LANDED),
-		.limit = FILED_MAX,
-		.oldest_first = true,
-		.brief = true },
+	    &(struct book_tasks){
+		.limit = FILED_MAX, .oldest_first = true, .brief = true },
 	    on_filed, costs, NULL);
 }
 

@@ -18,12 +18,13 @@ struct task;
 struct oversight_costs {
 	struct cost_kind *kinds;
 	size_t count;
+	bool loaded;
 };
 
 /* Can what it uses be compared? */
 bool oversight_costs_counts(const struct task *task);
 
-/* Of the tasks that are filed, instead of what is known. */
+/* Of the last tasks that are filed, once: it takes some milliseconds. */
 void oversight_costs_load(struct oversight_costs *costs, struct book *book);
 /* One more has landed. */
 void

@@ -15,6 +15,7 @@
 #include "life.h"
 #include "loop.h"
 #include "mem.h"
+#include "outcome.h"
 #include "oversight-abort.h"
 #include "oversight-act.h"
 #include "oversight-floor.h"
@@ -80,8 +81,9 @@ oversight_floor_watched(
 struct watched *
 oversight_floor_task(struct oversight_floor *floor, const struct task *t)
 {
-	return floor->config.enabled ? oversight_floor_find(floor, t->id) :
-				       NULL;
+	return floor->config.mode != OVERSIGHT_OFF ?
+	    oversight_floor_find(floor, t->id) :
+	    NULL;
 }
 
 void
@@ -113,7 +115,7 @@ is_in_progress(const void *arg, const char *task)
 static void
 prune(struct oversight_floor *floor)
 {
-	if (!floor->config.enabled || !floor->unpruned)
+	if (floor->config.mode == OVERSIGHT_OFF || !floor->unpruned)
 		return;
 	floor->unpruned = false;
 	watched_prune(floor->core->book, is_in_progress, floor);
@@ -196,10 +198,9 @@ judge(
     struct oversight_floor *floor, struct watched *w, const struct agent *agent)
 {
 	const struct task *t = auto_task(agent);
-	struct intervene_policy policy = {
+	struct progress_policy policy = {
 		.by_hand = !auto_drives(floor->mode, agent),
-		.uncounted = t != NULL && !oversight_costs_counts(t),
-		.abort_on_regression = floor->config.abort_on_regression,
+		.last_attempt = t != NULL && outcome_is_last(floor->mode, t),
 	};
 
 	if (w->open == NULL)
@@ -207,6 +208,9 @@ judge(
 	oversight_tell_fleet(floor, agent->worker->name, w->open);
 	oversight_act_given(floor, w, agent->worker->name, false);
 	watched_judge(w, agent->worker->name, &policy);
+	if (w->status == OVERSIGHT_PAUSED &&
+	    floor->config.mode == OVERSIGHT_OBSERVE)
+		w->status = OVERSIGHT_CRITICAL;
 	xstrset(&agent->worker->health, oversight_status_words[w->status]);
 	persist_changed(floor->core);
 	oversight_act_log(floor, w, agent);
@@ -302,8 +306,7 @@ watch_held(void *arg, struct agent *agent, const char *words)
 	if (w == NULL)
 		return false;
 	oversight_floor_judge(floor, w, agent);
-	(void)words; /* the next worker begins anew */
-	return oversight_act_stop(floor, w, agent);
+	return oversight_act_stop(floor, w, agent, words);
 }
 
 static void
@@ -359,7 +362,7 @@ settle(void *arg)
 		struct watched *w = oversight_floor_watched(floor, agent);
 
 		if (w != NULL)
-			oversight_act_stop(floor, w, agent);
+			oversight_act_stop(floor, w, agent, NULL);
 	}
 }
 
@@ -392,16 +395,14 @@ ended(struct oversight_floor *floor, const struct event *event)
 	const struct task *t = state_task(&floor->core->state, event->task);
 	bool landed =
 	    event->outcome != NULL && strcmp(event->outcome, "landed") == 0;
-	struct intervene_policy policy = { .by_hand = true };
+	struct progress_policy policy = { .by_hand = true };
 
 	if (landed && t != NULL)
 		oversight_costs_add(&floor->costs, t);
-	if (w == NULL && floor->config.enabled && t != NULL && t->attempts > 0)
+	if (w == NULL && floor->config.mode != OVERSIGHT_OFF && t != NULL &&
+	    t->attempts > 0)
 		w = load(floor, event->task); /* its worker had let it go */
-	if (w != NULL && w == floor->aborting) /* it cannot fail any more */
-		oversight_tell(floor, w, event->worker, floor->abort_cause,
-		    INTERVENTION_ABORT, event->reason);
-	if (w == NULL || w == floor->aborting)
+	if (w == NULL)
 		return;
 	if (w->open != NULL && t != NULL)
 		iteration_add_spent(w->open, &w->mark, &t->spent);
@@ -447,7 +448,8 @@ load_parked(struct oversight_floor *floor)
 {
 	const struct state *state = &floor->core->state;
 
-	for (size_t i = 0; floor->config.enabled && i < state->task_count; i++)
+	for (size_t i = 0;
+	     floor->config.mode != OVERSIGHT_OFF && i < state->task_count; i++)
 		if (state->tasks[i]->step == TASK_PARKED)
 			oversight_floor_find(floor, state->tasks[i]->id);
 }
@@ -471,7 +473,7 @@ on_event(const struct event *event, void *arg)
 		record_given(floor, false);
 		forget_all(floor);
 		read_settings(floor);
-		if (floor->config.enabled)
+		if (floor->config.mode != OVERSIGHT_OFF)
 			oversight_costs_load(&floor->costs, floor->core->book);
 		load_parked(floor);
 		break;
@@ -492,7 +494,7 @@ floor_begin(void *self)
 	oversight_slice_begin(floor);
 	floor->unpruned = true;
 	prune(floor);
-	if (floor->config.enabled)
+	if (floor->config.mode != OVERSIGHT_OFF)
 		oversight_costs_load(&floor->costs, floor->core->book);
 	load_parked(floor);
 	loop_call_request(floor->settle);

@@ -2,15 +2,16 @@
 
 /*
  * The top floor: oversight. It records the turns of workers with a task as
- * iterations, has the detectors of model/behaviour judge them, and does what
- * model/intervene decides.
+ * iterations, has the detectors of model/progress judge them, and takes the
+ * steps of its ladder.
  *
  *   iteration-make.c  an iteration out of facts
  *   oversight-results.c  what tests say about the work of a turn
  *   oversight-slice.c iterations inside a long turn, which is told of them
  *   watched.c         the iterations of a task, and what they mean
- *   oversight-act.c   warnings, redirections, parked tasks, aborts
- *   oversight-abort.c a task ended for good, with evidence
+ *   oversight-act.c   warnings, redirections, fresh sessions, new attempts,
+ *                     parked tasks
+ *   oversight-abort.c a task that a person ends, with evidence
  *   oversight-tell.c  people are told
  */
 #ifndef OVERSIGHT_FLOOR_H
@@ -25,7 +26,6 @@
 struct abort_wait;
 struct agent;
 struct auto_mode;
-struct detection;
 struct fleet;
 struct iteration_facts;
 struct loop_call;
@@ -53,8 +53,6 @@ struct oversight_floor {
 	struct oversight_config config;
 	struct watched_list watched;
 	bool unpruned; /* there may be too many files of theirs */
-	const struct watched *aborting; /* its outcome is being set ... */
-	const struct detection *abort_cause; /* ... because of this */
 	struct loop_call *settle; /* does what had to wait */
 	struct loop_call *given; /* records what was delivered */
 	struct fleet_pattern pattern;

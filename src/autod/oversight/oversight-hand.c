@@ -30,7 +30,7 @@ oversight_hand_watched(struct oversight_floor *floor, const struct agent *agent)
 	cleanup_free char *task = NULL;
 	struct watched *w;
 
-	if (!floor->config.enabled || worker->task != NULL ||
+	if (floor->config.mode == OVERSIGHT_OFF || worker->task != NULL ||
 	    worker->prompt == NULL)
 		return NULL;
 	task = hand_task_name(worker->name);

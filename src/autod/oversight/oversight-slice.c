@@ -16,7 +16,6 @@
 #include "run-dir.h"
 #include "serve.h"
 #include "session-hook.h"
-#include "telling.h"
 
 static const char go_on[] =
     "You were interrupted because of how the work went. Continue the task in this "
@@ -74,20 +73,20 @@ tell(struct oversight_floor *floor, struct watched *w, struct agent *agent,
 	struct turn_clock *clock =
 	    oversight_floor_clock(floor, agent->worker->name);
 	enum detection_type type = DETECTION_STUCK;
-	enum intervention due;
-	enum telling telling;
+	enum progress_step due;
+	enum progress_telling telling;
 
-	if (oversight_act_stop(floor, w, agent))
+	if (oversight_act_stop(floor, w, agent, NULL))
 		return;
 	due = watched_due(w, &type);
-	if (due <= INTERVENTION_LOG)
+	if (due <= STEP_LOG)
 		clock->due_ms = 0;
 	else if (clock->due_ms == 0)
 		clock->due_ms = clock_mono_ms();
-	telling = telling_now(
+	telling = progress_telling(
 	    due, clock_mono_ms() - clock->due_ms, floor->config.slice_ms);
 	let_wait(agent, telling == TELLING_CONTEXT && again->len == 0);
-	if (due < INTERVENTION_PAUSE &&
+	if (due <= STEP_REDIRECT &&
 	    (telling == TELLING_INTERRUPT || again->len > 0))
 		interrupt(agent, again);
 }
@@ -131,7 +130,8 @@ on_snapshot(
 	if (w != NULL && strcmp(w->task, slice->task) == 0 &&
 	    is_in_turn(agent) && !floor->core->stopping) {
 		oversight_floor_begin(floor, w, agent,
-		    &(struct iteration_facts){ .snapshot = snapshot });
+		    &(struct iteration_facts){
+			.snapshot = snapshot, .part = true });
 		oversight_floor_judge(floor, w, agent);
 		oversight_act_again(floor, w, agent, &again);
 		tell(floor, w, agent, &again);
@@ -177,7 +177,7 @@ oversight_slice_progressed(void *arg, struct agent *agent)
 {
 	struct oversight_floor *floor = arg;
 
-	if (!floor->config.enabled || !agent->worker->session.busy)
+	if (floor->config.mode == OVERSIGHT_OFF || !agent->worker->session.busy)
 		return;
 	oversight_floor_clock(floor, agent->worker->name)->tools++;
 	look(floor, agent);

@@ -3,9 +3,8 @@
 /*
  * Iterations inside a long turn: one ends after oversight.slice, or after
  * oversight.slice_tools. A warning and another approach are the answer to the
- * hook of the next tool, which is made to wait for it (run-dir.h); telling.h
- * says when the turn is interrupted instead. For a pause and an abort it is
- * interrupted at once.
+ * hook of the next tool, which is made to wait for it (run-dir.h); ladder.h
+ * says when the turn is interrupted instead.
  */
 #ifndef OVERSIGHT_SLICE_H
 #define OVERSIGHT_SLICE_H

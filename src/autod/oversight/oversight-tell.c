@@ -13,23 +13,23 @@
 #include "iteration.h"
 #include "json.h"
 #include "mem.h"
-#include "outcome.h"
 #include "oversight-floor.h"
 #include "oversight-tell.h"
 #include "person.h"
 #include "strv.h"
 #include "watched.h"
 
-static const char *const titles[INTERVENTION_COUNT] = {
-	[INTERVENTION_NONE] = "oversight has seen something",
-	[INTERVENTION_LOG] = "oversight has seen something",
-	[INTERVENTION_WARN] = "oversight has warned a worker",
-	[INTERVENTION_REDIRECT] = "oversight has redirected a worker",
-	[INTERVENTION_PAUSE] = "oversight has parked a task",
-	[INTERVENTION_ABORT] = "oversight has aborted a task",
+static const char *const titles[STEP_COUNT] = {
+	[STEP_NONE] = "oversight has seen something",
+	[STEP_LOG] = "oversight has seen something",
+	[STEP_WARN] = "oversight has warned a worker",
+	[STEP_REDIRECT] = "oversight has redirected a worker",
+	[STEP_RESTART] = "oversight has begun a fresh session",
+	[STEP_RETRY] = "oversight has begun a new attempt",
+	[STEP_PAUSE] = "oversight has parked a task",
 };
 
-/* What llmc escalations answer does with the words itself. */
+/* Words that llmc answer knows as --yes and --no. */
 static const char *const choices[] = { "continue", "abort", NULL };
 
 /* The same error of several workers is one failure; anything else is one of
@@ -48,37 +48,36 @@ add_signature(const struct detection *d, const char *task, struct buf *out)
 
 /* The command is told of what it was told of before there were levels. */
 static enum notice_class
-class_of(enum intervention level)
+class_of(enum progress_step level)
 {
-	return level >= INTERVENTION_PAUSE ? NOTICE_TASK : NOTICE_NONE;
+	return level >= STEP_PAUSE ? NOTICE_TASK : NOTICE_NONE;
 }
 
 void
 oversight_tell(const struct oversight_floor *floor, const struct watched *w,
-    const char *worker, const struct detection *d, enum intervention level,
+    const char *worker, const struct detection *d, enum progress_step level,
     const char *text)
 {
 	cleanup_buf struct buf signature = BUF_INIT;
 	cleanup_json struct json_object *detection = detection_to_json(d);
 	const struct task *t = state_task(&floor->core->state, w->task);
-	cleanup_free char *event = level == INTERVENTION_ABORT ?
-	    outcome_aborted_event(w->task) :
+	cleanup_free char *event =
 	    xasprintf("oversight/%s/%" PRId64 "/%s/%s", w->task, w->count,
-		detection_type_words[d->type], intervention_words[level]);
+		detection_type_words[d->type], progress_step_words[level]);
 	struct escalation what = { .event = event,
+		.asked = level >= STEP_PAUSE,
 		.title = titles[level],
 		.text = text,
 		.worker = worker,
 		.task = w->task,
 		.task_title = t != NULL ? t->title : NULL,
 		.iteration = w->count,
-		.intervention = intervention_words[level],
+		.intervention = progress_step_words[level],
 		.detection = detection,
-		.options = level == INTERVENTION_PAUSE ? choices : NULL };
+		.options = level == STEP_PAUSE ? choices : NULL };
 
 	if (hand_task_worker(w->task) != NULL ||
-	    (level != INTERVENTION_ABORT && !floor->config.auto_escalate) ||
-	    !escalation_of_intervention(intervention_words[level],
+	    !escalation_of_intervention(progress_step_words[level],
 		severity_words[d->severity], &what.level))
 		return;
 	add_signature(d, w->task, &signature);
@@ -106,7 +105,7 @@ tell_of_fleet(
 		.class = all_workers,
 		.action = "log",
 		.reason = reason });
-	if (!floor->config.auto_escalate)
+	if (floor->config.mode == OVERSIGHT_OBSERVE)
 		return;
 	error_signature(error, strlen(error), &signature);
 	person_tell(floor->core,
@@ -123,10 +122,11 @@ oversight_tell_fleet(struct oversight_floor *floor, const char *worker,
 	for (size_t i = 0; i < strv_count(it->errors); i++) {
 		uint64_t hash =
 		    error_signature_hash(it->errors[i], strlen(it->errors[i]));
-		size_t workers = hash == 0 ? 0 :
-					     fleet_pattern_see(&floor->pattern,
-						 hash, worker, clock_mono_ms());
+		size_t workers = 0;
 
+		if (hash != 0 && fleet_pattern_is_shared(it->errors[i]))
+			workers = fleet_pattern_see(
+			    &floor->pattern, hash, worker, clock_mono_ms());
 		if (workers > 0)
 			tell_of_fleet(floor, workers, it->errors[i]);
 	}

@@ -5,18 +5,17 @@
 #ifndef OVERSIGHT_TELL_H
 #define OVERSIGHT_TELL_H
 
-#include "intervene.h"
+#include "ladder.h"
 
 struct detection;
 struct iteration;
 struct oversight_floor;
 struct watched;
 
-/* worker: its name; text: what happened and what to type. Where people do not
- * want to be told (oversight.auto_escalate), only of an abort. */
+/* worker: its name; text: what happened and what to type. */
 void oversight_tell(const struct oversight_floor *floor,
     const struct watched *watched, const char *worker,
-    const struct detection *detection, enum intervention level,
+    const struct detection *detection, enum progress_step level,
     const char *text);
 
 /* This worker has had these errors: tell of those that others have had lately,

@@ -11,7 +11,6 @@
 #include "json.h"
 #include "mem.h"
 #include "strv.h"
-#include "telling.h"
 #include "watched.h"
 #include "word.h"
 
@@ -93,9 +92,9 @@ due_to_json(const struct watched *w)
 	struct json_object *json = json_object_new_object();
 
 	for (int i = 0; i < DETECTION_TYPES; i++)
-		if (w->due[i] != INTERVENTION_NONE)
+		if (w->due[i] != STEP_NONE)
 			json_set_string(json, detection_type_words[i],
-			    intervention_words[w->due[i]]);
+			    progress_step_words[w->due[i]]);
 	return json;
 }
 
@@ -103,11 +102,11 @@ static void
 due_from_json(struct watched *w, struct json_object *json)
 {
 	for (int i = 0; i < DETECTION_TYPES; i++) {
-		unsigned level = INTERVENTION_NONE;
+		unsigned level = STEP_NONE;
 
-		word_find(intervention_words,
+		word_find(progress_step_words,
 		    json_string_or(json, detection_type_words[i], ""), &level);
-		w->due[i] = (enum intervention)level;
+		w->due[i] = (enum progress_step)level;
 	}
 }
 
@@ -169,15 +168,15 @@ watched_touched(const struct watched *w, const char *path)
 static void
 tell_outcome(struct watched *w, const struct watched_trial *t)
 {
-	enum intervene_outcome outcome =
-	    intervene_judge(t->before, t->after, t->count);
+	enum progress_outcome outcome =
+	    progress_judge(t->before, t->after, t->count);
 	struct json_object *record = json_object_new_object();
 	struct json_object *json = json_object_new_object();
 
 	json_set_string(json, "type", detection_type_words[t->type]);
-	json_set_string(json, "level", intervention_words[t->level]);
+	json_set_string(json, "level", progress_step_words[t->level]);
 	json_set_int(json, "iteration", t->iteration);
-	json_set_string(json, "outcome", intervene_outcome_words[outcome]);
+	json_set_string(json, "outcome", progress_outcome_words[outcome]);
 	json_set(record, "outcome", json);
 	append(w, NULL, record);
 }
@@ -193,7 +192,7 @@ judge_trials(struct watched *w, bool tell)
 
 		t->after[t->count++] =
 		    behaviour_severity(w->behaviour, t->type);
-		if (t->count < INTERVENE_PATIENCE)
+		if (t->count < PROGRESS_PATIENCE)
 			w->trials[kept++] = *t;
 		else if (tell)
 			tell_outcome(w, t);
@@ -210,6 +209,8 @@ take(struct watched *w, const struct iteration *iteration, bool tell)
 	if (iteration->tree != NULL)
 		xstrset(&w->tree, iteration->tree);
 	xstrset(&w->objective, iteration->objective);
+	if (iteration->failure != NULL)
+		xstrset(&w->failure, iteration->failure);
 	for (size_t i = 0; i < strv_count(iteration->files); i++)
 		touch(w, iteration->files[i]);
 	judge_trials(w, tell);
@@ -229,24 +230,20 @@ static void
 replay_intervention(struct watched *w, struct json_object *json)
 {
 	unsigned type, level, severity;
+	const char *by = json_string_or(json, "by", "");
 
 	if (word_get(json, "", "type", detection_type_words, &type, NULL) < 0 ||
-	    word_get(json, "", "level", intervention_words, &level, NULL) < 0 ||
+	    word_get(json, "", "level", progress_step_words, &level, NULL) <
+		0 ||
 	    word_get(json, "", "severity", severity_words, &severity, NULL) < 0)
 		return;
-	/* A task that is still there was not aborted: its daemon died. */
-	if (level == INTERVENTION_ABORT) {
-		w->due[type] = INTERVENTION_ABORT;
-		w->intervene.tracks[type].delivered = false;
-		return;
-	}
-	w->due[type] = INTERVENTION_NONE;
+	w->due[type] = STEP_NONE;
 	add_trial(w,
 	    &(struct watched_trial){ .type = (enum detection_type)type,
-		.level = (enum intervention)level,
+		.level = (enum progress_step)level,
 		.before = (enum severity)severity,
 		.iteration = json_int_or(json, "iteration", 0),
-		.context = json_string_or(json, "by", NULL) != NULL });
+		.context = strcmp(by, "context") == 0 });
 }
 
 static bool
@@ -267,7 +264,7 @@ on_record(const char *task, int64_t seq, struct json_object *record, void *arg)
 	if (json_object_object_get_ex(record, "mark", &json))
 		mark_from_json(&w->mark, json);
 	if (json_object_object_get_ex(record, "intervene", &json))
-		intervene_from_json(&w->intervene, json, "", NULL);
+		progress_from_json(&w->progress, json);
 	if (json_object_object_get_ex(record, "due", &json))
 		due_from_json(w, json);
 	if (json_object_object_get_ex(record, "intervention", &json))
@@ -321,6 +318,7 @@ release(struct watched *w)
 	strv_free(w->touched_names);
 	free(w->mark.transcript);
 	free(w->objective);
+	free(w->failure);
 	free(w->trials);
 	free(w->tree);
 }
@@ -380,14 +378,9 @@ check_to_json(struct watched *w, enum severity worst)
 {
 	struct json_object *check = json_object_new_object();
 	struct behaviour_metrics metrics;
-	bool aborts = false, paused = false;
 
-	for (int i = 0; i < DETECTION_TYPES; i++) {
-		aborts = aborts || w->due[i] == INTERVENTION_ABORT;
-		paused = paused || w->due[i] == INTERVENTION_PAUSE;
-	}
 	behaviour_measure(w->behaviour, &metrics);
-	w->status = oversight_status(worst, paused, aborts);
+	w->status = oversight_status(worst, watched_waits(w));
 	json_set_string(check, "status", oversight_status_words[w->status]);
 	json_set(check, "metrics", behaviour_metrics_to_json(&metrics));
 	json_set(check, "detections", behaviour_to_json(w->behaviour));
@@ -395,10 +388,11 @@ check_to_json(struct watched *w, enum severity worst)
 }
 
 void
-watched_judge(struct watched *w, const char *worker,
-    const struct intervene_policy *policy)
+watched_judge(
+    struct watched *w, const char *worker, const struct progress_policy *given)
 {
 	struct iteration *iteration = take_ptr(&w->open);
+	struct progress_policy policy = *given;
 	struct json_object *record, *carry;
 	enum severity severity[DETECTION_TYPES];
 
@@ -409,16 +403,17 @@ watched_judge(struct watched *w, const char *worker,
 	for (int i = 0; i < DETECTION_TYPES; i++)
 		severity[i] =
 		    behaviour_severity(w->behaviour, (enum detection_type)i);
-	intervene_step(&w->intervene, severity, policy, w->due);
+	behaviour_news(w->behaviour, &policy);
+	progress_next(&w->progress, severity, &policy, w->due);
 	record = json_object_new_object();
 	if (carry != NULL)
 		json_set(record, "carry", carry);
 	json_set(record, "iteration", iteration_to_json(iteration));
 	json_set(record, "mark", mark_to_json(&w->mark));
 	json_set(record, "check",
-	    check_to_json(w, intervene_worst(&w->intervene, severity, policy)));
+	    check_to_json(w, progress_worst(&w->progress, severity)));
 	json_set(record, "due", due_to_json(w));
-	json_set(record, "intervene", intervene_to_json(&w->intervene));
+	json_set(record, "intervene", progress_to_json(&w->progress));
 	drop_open(w);
 	append(w, worker, record);
 	iteration_unref(iteration);
@@ -428,14 +423,14 @@ bool
 watched_waits(const struct watched *w)
 {
 	for (int i = 0; i < DETECTION_TYPES; i++)
-		if (w->due[i] == INTERVENTION_PAUSE)
+		if (w->due[i] == STEP_PAUSE)
 			return true;
 	return false;
 }
 
 void
-watched_delivered(
-    struct watched *w, const char *worker, const struct detection *detection)
+watched_delivered(struct watched *w, const char *worker,
+    const struct detection *detection, bool observed)
 {
 	struct watched_trial trial = { .type = detection->type,
 		.level = w->due[detection->type],
@@ -445,21 +440,23 @@ watched_delivered(
 	struct json_object *record = json_object_new_object();
 	struct json_object *json = json_object_new_object();
 
-	intervene_delivered(&w->intervene, detection->type);
-	if (trial.level == INTERVENTION_PAUSE)
-		intervene_silence(&w->intervene, detection->type);
-	w->due[detection->type] = INTERVENTION_NONE;
+	progress_delivered(&w->progress, detection->type);
+	if (trial.level == STEP_PAUSE && !observed)
+		progress_silence(&w->progress, detection->type);
+	w->due[detection->type] = STEP_NONE;
 	w->giving[detection->type] = (struct watched_giving){ 0 };
 	add_trial(w, &trial);
 	json_set_string(json, "type", detection_type_words[trial.type]);
-	json_set_string(json, "level", intervention_words[trial.level]);
+	json_set_string(json, "level", progress_step_words[trial.level]);
 	json_set_string(json, "severity", severity_words[trial.before]);
 	json_set_int(json, "iteration", trial.iteration);
 	json_set_string(json, "message", detection->message);
 	if (trial.context)
 		json_set_string(json, "by", "context");
+	else if (observed)
+		json_set_string(json, "by", "observe");
 	json_set(record, "intervention", json);
-	json_set(record, "intervene", intervene_to_json(&w->intervene));
+	json_set(record, "intervene", progress_to_json(&w->progress));
 	append(w, worker, record);
 }
 
@@ -471,7 +468,7 @@ watched_end(struct watched *w, bool landed)
 		enum severity last =
 		    t->count > 0 ? t->after[t->count - 1] : t->before;
 
-		while (t->count < INTERVENE_PATIENCE)
+		while (t->count < PROGRESS_PATIENCE)
 			t->after[t->count++] = landed ? SEVERITY_NONE : last;
 		tell_outcome(w, t);
 	}
@@ -485,7 +482,7 @@ watched_is_vain(const struct watched *w, enum detection_type type)
 		const struct watched_trial *t = &w->trials[i];
 
 		if (t->type == type && t->context && t->count == 1 &&
-		    telling_again(t->level, t->before, t->after[0]))
+		    progress_tell_again(t->level, t->before, t->after[0]))
 			return true;
 	}
 	return false;
@@ -506,10 +503,10 @@ watched_worst(const struct watched *w, struct detection *ret_detection)
 	return true;
 }
 
-enum intervention
+enum progress_step
 watched_due(const struct watched *w, enum detection_type *ret_type)
 {
-	enum intervention most = INTERVENTION_NONE;
+	enum progress_step most = STEP_NONE;
 
 	for (int i = 0; i < DETECTION_TYPES; i++)
 		if (w->due[i] > most && w->giving[i].level != w->due[i]) {

@@ -11,7 +11,8 @@
  *    "check": {"status", "metrics", "detections"}, "due": {type: level},
  *    "intervene"}
  *   {"at_ms", "worker", "intervention": {"type", "level", "severity",
- *    "iteration", "message", "by": "context" (in the middle of a turn)},
+ *    "iteration", "message", "by": "context" (in the middle of a turn) or
+ *    "observe" (it was only recorded)},
  *    "intervene"}
  *   {"at_ms", "outcome": {"type", "level", "iteration", "outcome"}}
  *
@@ -25,7 +26,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "intervene.h"
+#include "ladder.h"
 #include "iteration.h"
 #include "strmap.h"
 
@@ -53,8 +54,8 @@ struct watched_carry {
 /* An intervention whose effect is not known yet. */
 struct watched_trial {
 	enum detection_type type;
-	enum intervention level;
-	enum severity before, after[INTERVENE_PATIENCE];
+	enum progress_step level;
+	enum severity before, after[PROGRESS_PATIENCE];
 	int count;
 	int64_t iteration;
 	bool context; /* it was read in the middle of a turn */
@@ -62,7 +63,7 @@ struct watched_trial {
 
 /* It is being delivered: recorded when it has been sent. */
 struct watched_giving {
-	enum intervention level; /* NONE = it is not */
+	enum progress_step level; /* NONE = it is not */
 	bool context;
 };
 
@@ -73,13 +74,14 @@ struct watched {
 	int64_t seq; /* of its last record */
 	int64_t open_seq; /* of the one about `open`, 0 = none */
 	struct behaviour *behaviour;
-	struct intervene intervene;
-	enum intervention due[DETECTION_TYPES]; /* not delivered yet */
+	struct progress progress;
+	enum progress_step due[DETECTION_TYPES]; /* not delivered yet */
 	struct watched_giving giving[DETECTION_TYPES];
 	int64_t count; /* iterations */
 	enum oversight_status status; /* after the last one that was judged */
 	char *tree; /* of the last snapshot, "" = none */
 	char *objective; /* of the last iteration, NULL = none */
+	char *failure; /* what its check printed last, NULL = nothing */
 	struct watched_mark mark;
 	struct watched_carry carry;
 	struct strmap touched; /* files that the task has changed */
@@ -110,15 +112,16 @@ void watched_begin(
 void watched_changed(struct watched *watched, const char *worker);
 /* Judge the iteration that was begun, if any; `due` changes. */
 void watched_judge(struct watched *watched, const char *worker,
-    const struct intervene_policy *policy);
+    const struct progress_policy *policy);
 
 /* Is it to be paused, and that is not recorded? */
 bool watched_waits(const struct watched *watched);
 
 /* What is due of this type has reached the session, or was done. After a pause
- * it goes on only if a person lets it, who has seen what was found then. */
+ * it goes on only if a person lets it, who has seen what was found then.
+ * observed: nothing was done but to record it. */
 void watched_delivered(struct watched *watched, const char *worker,
-    const struct detection *detection);
+    const struct detection *detection, bool observed);
 
 /* The task has ended: what is still open has helped if it landed. */
 void watched_end(struct watched *watched, bool landed);
@@ -134,7 +137,7 @@ watched_worst(const struct watched *watched, struct detection *ret_detection);
 
 /* The highest that is due and not being delivered; its type if it is not NONE.
  */
-enum intervention
+enum progress_step
 watched_due(const struct watched *watched, enum detection_type *ret_type);
 
 /* Remove the turns of all but the newest tasks, and of those that keeps()

@@ -161,6 +161,17 @@ add_goal(struct plan_floor *floor, struct server_call *call, struct plan *plan,
 	plan_call_answer(floor, call, plan->goal->id, plan_view_changed(plan));
 }
 
+/* Its plan is drafted, and nobody works on it until that is applied. */
+static void
+add_drafted(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, const char *id, int64_t now_ms)
+{
+	struct plan *plan = make_goal(params, id, NULL, now_ms);
+
+	plan->goal->plan_wanted = plan->goal->plan_drafts = true;
+	add_goal(floor, call, plan, NULL);
+}
+
 static void
 on_create(void *arg, struct server_call *call, struct json_object *params)
 {
@@ -176,7 +187,7 @@ on_create(void *arg, struct server_call *call, struct json_object *params)
 		return;
 	if (is_blank(title) && json_string_or(params, "plan", NULL) == NULL) {
 		serve_refuse(call, RPC_INVALID_PARAMS,
-		    "params.title: a goal needs a title, or a plan that has "
+		    "a goal needs a title, or a plan that has "
 		    "one");
 		return;
 	}
@@ -190,7 +201,10 @@ on_create(void *arg, struct server_call *call, struct json_object *params)
 		refuse_plan(call, &err);
 		return;
 	}
-	add_goal(floor, call, make_goal(params, id, next, now), next);
+	if (next == NULL && json_bool_or(params, "draft", false))
+		add_drafted(floor, call, params, id, now);
+	else
+		add_goal(floor, call, make_goal(params, id, next, now), next);
 	plan_free(next);
 }
 
@@ -269,8 +283,7 @@ update(struct plan_floor *floor, struct server_call *call,
 	    &change, floor, plan, json_string_or(params, "reason", NULL));
 	if (title != NULL && is_blank(title)) {
 		plan_change_drop(&change);
-		serve_refuse(call, RPC_INVALID_PARAMS,
-		    "params.title: a goal needs a title");
+		serve_refuse(call, RPC_INVALID_PARAMS, "a goal needs a title");
 		return;
 	}
 	if (plan_edit_begin(&change.edit, &err) < 0) {
@@ -350,43 +363,14 @@ archive_goal(struct plan_floor *floor, struct server_call *call,
 
 /* --- looking --------------------------------------------------------- */
 
-/* One goal after the other, so that their nodes are not all in memory. */
-static void
-list_all(struct plan_floor *floor, struct server_call *call)
-{
-	cleanup_json struct json_object *ended =
-	    plan_call_goals(floor, call, NULL);
-	cleanup_json struct json_object *summaries = json_object_new_array();
-
-	if (ended == NULL)
-		return;
-	for (size_t i = 0; i < json_object_array_length(ended); i++) {
-		struct json_object *goal = json_object_array_get_idx(ended, i);
-		cleanup_json struct json_object *nodes =
-		    plan_query_records(floor, call, BOOK_NODE,
-			json_string_or(goal, "goalId", ""), NULL);
-
-		if (nodes == NULL)
-			return;
-		json_object_array_add(
-		    summaries, plan_view_summary(goal, nodes));
-	}
-	serve_show(
-	    call, plan_view_list(plan_floor_set(floor), ended, summaries));
-}
-
 static void
 on_list(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct plan_floor *floor = arg;
 
-	if (!plan_call_begin(floor, call))
-		return;
-	if (json_bool_or(params, "all", false))
-		list_all(floor, call);
-	else
-		serve_show(
-		    call, plan_view_list(plan_floor_set(floor), NULL, NULL));
+	(void)params;
+	if (plan_call_begin(floor, call))
+		serve_show(call, plan_view_list(plan_floor_set(floor)));
 }
 
 static void

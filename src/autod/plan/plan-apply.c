@@ -13,6 +13,7 @@
 #include "plan-floor.h"
 #include "plan-meta.h"
 #include "plan-set.h"
+#include "plan-summary.h"
 #include "reconcile.h"
 #include "workspace.h"
 
@@ -120,11 +121,15 @@ plan_apply_revision(struct plan_floor *floor, const struct plan_goal *goal,
 }
 
 void
-plan_apply_status(struct plan_floor *floor, const struct plan_goal *goal,
+plan_apply_status(struct plan_floor *floor, const struct plan *plan,
     enum goal_status before, const char *actor, const char *reason)
 {
+	const struct plan_goal *goal = plan->goal;
+	cleanup_buf struct buf undone = BUF_INIT;
+
 	if (goal->status == before)
 		return;
+	plan_summary_undone(plan, &undone);
 	emit(floor->core,
 	    &(struct event){
 		.kind = (enum event_kind)(EVENT_GOAL_ACTIVE + goal->status),
@@ -132,7 +137,7 @@ plan_apply_status(struct plan_floor *floor, const struct plan_goal *goal,
 		.from = goal_status_name(before),
 		.to = goal_status_name(goal->status),
 		.actor = actor,
-		.reason = reason });
+		.reason = undone.len > 0 ? undone.data : reason });
 }
 
 void
@@ -159,5 +164,5 @@ plan_apply_edit(struct plan_floor *floor, const struct plan *plan,
 				.actor = r->actor,
 				.reason = node->blocked_reason });
 	}
-	plan_apply_status(floor, goal, before, r->actor, NULL);
+	plan_apply_status(floor, plan, before, r->actor, NULL);
 }

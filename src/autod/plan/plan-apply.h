@@ -29,7 +29,7 @@ void plan_apply_edit(struct plan_floor *floor, const struct plan *plan,
  * the goal if it is not the one before. */
 void plan_apply_revision(struct plan_floor *floor, const struct plan_goal *goal,
     const struct plan_revision *revision);
-void plan_apply_status(struct plan_floor *floor, const struct plan_goal *goal,
+void plan_apply_status(struct plan_floor *floor, const struct plan *plan,
     enum goal_status before, const char *actor, const char *reason);
 
 /* The record of an assignment, with its last dispatch. */

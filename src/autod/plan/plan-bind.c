@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "auto.h"
+#include "buf.h"
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
@@ -14,6 +15,7 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "persist.h"
 #include "plan-apply.h"
 #include "plan-bind.h"
 #include "plan-book.h"
@@ -25,13 +27,17 @@
 #include "plan-set.h"
 #include "plan-tasks.h"
 #include "reconcile.h"
+#include "said.h"
 #include "settings.h"
 #include "strv.h"
 #include "task-json.h"
 #include "task-run.h"
-#include "update.h"
+#include "text.h"
+#include "turn.h"
 #include "verification.h"
 #include "workspace.h"
+
+#define REASON_MAX 2000 /* bytes of why a node is blocked */
 
 /* --- finding ---------------------------------------------------------- */
 
@@ -239,6 +245,7 @@ plan_bind_worker(
 	struct plan_dispatch *d = plan_assignment_last(a);
 	cleanup_free char *run = NULL;
 	struct reconcile_config config;
+	struct plan_node *node;
 
 	if (t->worker == NULL || t->attempts == 0 || t->step != TASK_ASSIGNED ||
 	    !assignment_status_open(a->status))
@@ -248,6 +255,11 @@ plan_bind_worker(
 	    a->run_id != NULL && strcmp(a->run_id, run) == 0)
 		return;
 	reconcile_config_read(floor->core->settings, &config);
+	node = plan_set_node_of(plan_floor_set(floor), a);
+	if (node != NULL && t->attempts > 1) {
+		node->attempts++;
+		plan_book_record(floor, BOOK_NODE, node->goal_id, node->id);
+	}
 	xstrset(&a->worker, t->worker);
 	xstrset(&a->run_id, run);
 	free(a->session_key);
@@ -265,7 +277,117 @@ plan_bind_worker(
 	plan_apply_assignment(floor, a);
 }
 
+/* --- waiting for a person --------------------------------------------- */
+
+void
+plan_bind_move_node(struct plan_floor *floor, struct plan *plan,
+    struct plan_node *node, enum node_status to, const char *why)
+{
+	const struct plan_node_move move = { .to = to,
+		.reason = to == NODE_BLOCKED ? why : NULL };
+	struct plan_changes changes = { 0 };
+	int64_t now = clock_wall_ms();
+
+	plan_node_move(node, &move, now, NULL);
+	plan_changed(&changes, node);
+	plan_rollup_from(plan, node, now, &changes);
+	plan_book_changes(floor, plan, &changes);
+	plan_changes_release(&changes);
+	emit(floor->core,
+	    &(struct event){
+		.kind = (enum event_kind)(EVENT_NODE_TODO + node->status),
+		.goal = node->goal_id,
+		.node = node->id,
+		.to = node_status_name(node->status),
+		.reason = why });
+}
+
+static void
+block(struct plan_floor *floor, struct plan_assignment *a, struct plan *plan,
+    struct plan_node *node, const char *why)
+{
+	cleanup_free char *reason =
+	    xstrndup(why, text_cut(why, strlen(why), REASON_MAX));
+
+	a->escalated = false;
+	plan_assignment_move(a,
+	    &(struct plan_assignment_move){
+		.to = ASSIGNMENT_BLOCKED, .reason = reason },
+	    clock_wall_ms(), NULL);
+	plan_apply_assignment(floor, a);
+	plan_bind_move_node(floor, plan, node, NODE_BLOCKED, reason);
+}
+
+static void
+go_on(struct plan_floor *floor, struct plan_assignment *a, struct plan *plan,
+    struct plan_node *node)
+{
+	int attempts = node->attempts;
+
+	plan_assignment_move(a,
+	    &(struct plan_assignment_move){ .to = ASSIGNMENT_ACTIVE },
+	    clock_wall_ms(), NULL);
+	plan_apply_assignment(floor, a);
+	if (node->status == NODE_BLOCKED)
+		plan_node_move(node,
+		    &(struct plan_node_move){ .to = NODE_QUEUED },
+		    clock_wall_ms(), NULL);
+	plan_bind_move_node(floor, plan, node, NODE_IN_PROGRESS, NULL);
+	node->attempts = attempts; /* this is none; the next worker's may be */
+}
+
+/* Without the words that every place says before them. */
+static const char *
+parked_why(const struct task *t)
+{
+	static const char said[] = TURN_BLOCKED ": ";
+
+	if (t->reason == NULL)
+		return "it waits for a person";
+	return strncmp(t->reason, said, strlen(said)) == 0 ?
+	    t->reason + strlen(said) :
+	    t->reason;
+}
+
+void
+plan_bind_parked(
+    struct plan_floor *floor, struct plan_assignment *a, struct task *t)
+{
+	struct plan *plan = plan_set_plan(plan_floor_set(floor), a->goal_id);
+	struct plan_node *node = plan_set_node_of(plan_floor_set(floor), a);
+	bool blocked = a->status == ASSIGNMENT_BLOCKED && !a->escalated;
+
+	if (plan == NULL || node == NULL || !assignment_status_open(a->status))
+		return;
+	if (t->step == TASK_PARKED && !blocked) {
+		block(floor, a, plan, node, parked_why(t));
+		return;
+	}
+	if (!blocked ||
+	    (t->step == TASK_PARKED && node->status == NODE_BLOCKED))
+		return;
+	if (t->step == TASK_PARKED) {
+		task_unpark(
+		    t, plan_unblocked_why(plan, node->id), clock_wall_ms());
+		persist_changed(floor->core);
+	}
+	go_on(floor, a, plan, node);
+}
+
 /* --- ending ----------------------------------------------------------- */
+
+/* For the planner: why its task has failed, and what its agent said. */
+static char *
+failure_words(const struct task *t)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	buf_adds(&out, t->reason != NULL ? t->reason : "every attempt failed");
+	if (t->last_words != NULL && t->last_words[0] != '\0')
+		buf_addf(&out, "\nThe last message of its agent:\n%s",
+		    t->last_words);
+	return buf_take(&out);
+}
 
 static const char *
 result_words(const struct task *t)
@@ -337,31 +459,29 @@ plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
 	    (t->commit != NULL || t->held_by != NULL ||
 		verification_has_result(t));
 	struct plan_evidence evidence = { 0 };
-	cleanup_update struct update *update = NULL;
+	cleanup_said struct said said = { 0 };
 	struct reconcile_facts facts = { .assignment_id = a->id,
 		.accepted = good,
-		.accepted_by = "landing",
+		.accepted_by = t->commit != NULL ? "landing" : "report",
 		.failed = !good,
+		.dropped = t->outcome == OUTCOME_ABORTED,
 		.failed_why = t->reason };
 	struct reconcile_config config;
 	struct reconcile_result result;
+	cleanup_free char *words = NULL;
 
 	if (!good && task_run_is_child(t)) {
 		give_up_child(floor, a, t->reason);
 		return;
 	}
 	reconcile_config_read(floor->core->settings, &config);
-	/* A person said so, or its contract. */
-	if (t->outcome == OUTCOME_ABORTED ||
-	    (t->run != NULL && t->run->verification == VERIFICATION_FAILED))
-		config.max_retries = -1;
+	if (t->outcome == OUTCOME_FAILED || t->outcome == OUTCOME_DEAD_LETTER)
+		facts.failed_why = words = failure_words(t);
 	if (good)
 		read_evidence(floor, t, files, &evidence);
-	if (good && t->last_words != NULL &&
-	    update_find(t->last_words, strlen(t->last_words), &update, NULL) ==
-		0 &&
-	    update_bind(update, a->goal_id, a->node_id, NULL) == 0)
-		facts.update = update;
+	if (good)
+		said_of_task(t, &said);
+	facts.update = said.update;
 	facts.evidence = &evidence;
 	reconcile_now(
 	    plan_floor_set(floor), a, &facts, &config, now_after(a), &result);
@@ -376,23 +496,9 @@ void
 plan_bind_queue_again(struct plan_floor *floor, struct plan *plan,
     struct plan_node *node, const char *why)
 {
-	struct plan_changes changes = { 0 };
-	int64_t now = clock_wall_ms();
-
 	if (node->attempts > 0)
 		node->attempts--;
-	plan_node_move(
-	    node, &(struct plan_node_move){ .to = NODE_QUEUED }, now, NULL);
-	plan_changed(&changes, node);
-	plan_rollup_from(plan, node, now, &changes);
-	plan_book_changes(floor, plan, &changes);
-	plan_changes_release(&changes);
-	emit(floor->core,
-	    &(struct event){ .kind = EVENT_NODE_QUEUED,
-		.goal = node->goal_id,
-		.node = node->id,
-		.to = node_status_name(node->status),
-		.reason = why });
+	plan_bind_move_node(floor, plan, node, NODE_QUEUED, why);
 }
 
 void

@@ -11,6 +11,8 @@
 
 #include <stdbool.h>
 
+#include "plan-status.h"
+
 struct err;
 struct plan;
 struct plan_assignment;
@@ -44,8 +46,12 @@ int plan_bind(struct plan_floor *floor, const struct task *task, bool late,
 /* Who has the task now: worker and run (one per attempt). */
 void plan_bind_worker(struct plan_floor *floor, struct plan_assignment *a,
     const struct task *task);
-/* The task has its outcome: the assignment ends, and its node is done, queued
- * again, or blocked and a person told. Done is what is on the branch, or has a
+/* The task waits for a person, and its node is blocked with it; or it goes on,
+ * and its node too, whichever of the two the person named. */
+void plan_bind_parked(
+    struct plan_floor *floor, struct plan_assignment *a, struct task *task);
+/* The task has its outcome: the assignment ends, and its node is done, planned
+ * anew, or blocked and a person told. Done is what is on the branch, or has a
  * result without a commit: another task that ended without a change has
  * failed. files: what its commit changed, NULL
  * terminated; NULL = not known. */
@@ -54,6 +60,11 @@ void plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
 /* Nobody has begun it: the node goes back to the queue, as it was. */
 void plan_bind_release(
     struct plan_floor *floor, struct plan_assignment *a, const char *why);
+
+/* Change the status of a leaf, by the table of plan-status, and tell it. why:
+ * may be NULL, except for NODE_BLOCKED. */
+void plan_bind_move_node(struct plan_floor *floor, struct plan *plan,
+    struct plan_node *node, enum node_status to, const char *why);
 
 /* Nobody works on it: it waits for a worker again, and that was no attempt. */
 void plan_bind_queue_again(struct plan_floor *floor, struct plan *plan,

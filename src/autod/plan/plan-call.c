@@ -17,8 +17,9 @@
 #include "rpc.h"
 #include "serve.h"
 
-#define SHOWN_MAX 5 /* goals that a message lists */
-#define PART_MIN  4 /* letters of an id that can stand for it */
+#define SHOWN_MAX    5 /* goals that a message lists */
+#define PART_MIN     4 /* letters of an id that can stand for it */
+#define SEARCHED_MAX 2000 /* goals that have ended, the newest */
 
 /* A call that is answered after the commit. */
 struct wait {
@@ -266,7 +267,7 @@ on_goal(const struct book_record *record, void *arg)
 }
 
 struct search {
-	struct book *book;
+	const struct plan_floor *floor;
 	const char *part; /* of an id */
 	struct json_object *goals;
 	struct err *err;
@@ -276,47 +277,36 @@ struct search {
 static bool
 on_id(struct book_row *row, void *arg)
 {
+	const char *id = book_text(row, 0);
 	struct search *s = arg;
 
-	if (strcasestr(book_text(row, 0), s->part) != NULL)
-		s->r = book_read_bodies(s->book, BOOK_GOAL, NULL,
-		    book_text(row, 0), on_goal, s->goals, s->err);
-	return s->r == 0;
+	if (strcasestr(id, s->part) != NULL &&
+	    plan_set_plan(plan_floor_set(s->floor), id) == NULL)
+		s->r = book_read_bodies(s->floor->core->book, BOOK_GOAL, NULL,
+		    id, on_goal, s->goals, s->err);
+	return s->r == 0 && json_object_array_length(s->goals) <= SHOWN_MAX;
 }
 
-/* The ids are in an index: the other goals are not read. */
-static int
-search(struct search *s)
+/* Goals with this part in their ids that have ended and are not in memory, the
+ * newest first: an array for the caller to free. NULL: the call was refused.
+ * The ids are in an index, and no more goals are read than are shown. */
+static struct json_object *
+search(
+    const struct plan_floor *floor, struct server_call *call, const char *part)
 {
-	int r = book_query(s->book, "SELECT g.id FROM goals AS g ORDER BY g.id",
-	    NULL, 0, on_id, s, s->err);
-
-	return r < 0 ? r : s->r;
-}
-
-struct json_object *
-plan_call_goals(
-    struct plan_floor *floor, struct server_call *call, const char *part)
-{
-	const struct plan_set *set = plan_floor_set(floor);
 	struct json_object *goals = json_object_new_array();
-	struct book *book = floor->core->book;
 	struct err err = { 0 };
-	int r = part != NULL ?
-	    search(&(struct search){ book, part, goals, &err, 0 }) :
-	    book_read_bodies(book, BOOK_GOAL, NULL, NULL, on_goal, goals, &err);
+	struct search s = { floor, part, goals, &err, 0 };
+	int r = book_query(floor->core->book,
+	    "SELECT g.id FROM goals AS g WHERE g.ended_ms > 0"
+	    " ORDER BY g.ended_ms DESC LIMIT $1",
+	    BOOK_VALUES(BOOK_I(SEARCHED_MAX)), on_id, &s, &err);
 
-	if (r < 0) {
-		json_object_put(goals);
-		plan_call_refuse(call, &err);
-		return NULL;
-	}
-	for (size_t i = json_object_array_length(goals); i-- > 0;)
-		if (plan_set_plan(set,
-			json_string_or(json_object_array_get_idx(goals, i),
-			    "goalId", NULL)) != NULL)
-			json_object_array_del_idx(goals, i, 1);
-	return goals;
+	if (r == 0 && s.r == 0)
+		return goals;
+	json_object_put(goals);
+	plan_call_refuse(call, &err);
+	return NULL;
 }
 
 static struct plan *
@@ -338,9 +328,8 @@ find_goal(struct plan_floor *floor, struct server_call *call,
 		if (plan != NULL)
 			return plan;
 		err = (struct err){ 0 };
-		ended = strlen(m.word) < PART_MIN ?
-		    json_object_new_array() :
-		    plan_call_goals(floor, call, m.word);
+		ended = strlen(m.word) < PART_MIN ? json_object_new_array() :
+						    search(floor, call, m.word);
 		if (ended == NULL)
 			return NULL;
 		for (size_t i = 0; i < json_object_array_length(ended); i++) {
@@ -366,6 +355,19 @@ plan_call_goal(struct plan_floor *floor, struct server_call *call,
     struct json_object *params)
 {
 	return find_goal(floor, call, params, API_E_UNKNOWN);
+}
+
+bool
+plan_call_begin_maybe(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, const struct plan **ret)
+{
+	*ret = NULL;
+	if (!plan_call_begin(floor, call))
+		return false;
+	if (json_string_or(params, "goal", NULL) == NULL)
+		return true;
+	*ret = plan_call_goal(floor, call, params);
+	return *ret != NULL;
 }
 
 struct plan *

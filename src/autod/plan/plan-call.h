@@ -45,11 +45,10 @@ struct plan *plan_call_goal(struct plan_floor *floor, struct server_call *call,
 struct plan *plan_call_plan(struct plan_floor *floor, struct server_call *call,
     struct json_object *params);
 
-/* The records of all goals of the book that are not in memory, oldest first, or
- * of those with this part in their ids: an array for the caller to free. NULL:
- * the call was refused. */
-struct json_object *plan_call_goals(
-    struct plan_floor *floor, struct server_call *call, const char *part);
+/* plan_call_begin(), and the plan of a goal that may be named; *ret NULL = none
+ * is. False: refused. */
+bool plan_call_begin_maybe(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, const struct plan **ret);
 
 /* Answer when everything so far is committed, or refuse the call if the book
  * refuses what it changed in this goal (NULL = in none). Takes result. */

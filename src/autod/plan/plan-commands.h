@@ -3,7 +3,7 @@
 /*
  * The methods overseer.plan.draft and .apply: a plan is made first, looked at,
  * and becomes the plan of its goal when it is applied. Applying is for people
- * (and the daemon's own planner), not for agents; see team.ci_may_apply.
+ * (and the daemon's own planner), not for agents.
  */
 #ifndef PLAN_COMMANDS_H
 #define PLAN_COMMANDS_H

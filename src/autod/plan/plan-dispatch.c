@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -27,12 +28,14 @@
 #include "planner.h"
 #include "reconcile.h"
 
+#define REPLANS_MAX 3 /* times that the planner is asked about a node */
+
 /* A decision that waits to be committed. */
 struct order {
 	TAILQ_ENTRY(order) entry;
 	struct plan_dispatcher *dispatcher;
 	enum reconcile_kind kind;
-	char *assignment, *dispatch, *reason, *text;
+	char *goal, *node, *assignment, *dispatch, *reason, *text;
 };
 
 TAILQ_HEAD(orders, order);
@@ -49,6 +52,8 @@ static void
 order_free(struct order *order)
 {
 	TAILQ_REMOVE(&order->dispatcher->orders, order, entry);
+	free(order->goal);
+	free(order->node);
 	free(order->assignment);
 	free(order->dispatch);
 	free(order->reason);
@@ -77,6 +82,7 @@ plan_dispatch_ended(struct plan_floor *floor,
 		.node = assignment->node_id,
 		.assignment = assignment->id,
 		.dispatch = dispatch->id,
+		.action = dispatch->action,
 		.result = dispatch_result_words[result],
 		.reason = reason });
 }
@@ -275,22 +281,93 @@ on_replanned(struct plan *next, const struct err *err, void *arg)
 						 "it makes progress again" });
 	} else if (a != NULL) {
 		plan_bind_release(floor, a, "its node is planned anew");
-		planner_apply(floor->planner, next, order->reason, NULL);
+		planner_apply(
+		    floor->planner, next, order->node, order->reason, NULL);
 	}
 	plan_free(next);
 	order_free(order);
 	plan_floor_changed(floor);
 }
 
+/* All attempts at the node have failed, and the planner cannot help. */
+static void
+block(struct plan_floor *floor, struct plan *plan, struct plan_node *node,
+    const char *why, const char *fault)
+{
+	cleanup_free char *receipt =
+	    xasprintf("replan/%s/%s", node->goal_id, node->id);
+	cleanup_free char *reason =
+	    xasprintf("%s\nThe planner could not plan it anew: %s", why, fault);
+
+	plan_bind_move_node(floor, plan, node, NODE_BLOCKED, reason);
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_ASSIGNMENT_ESCALATED,
+		.goal = node->goal_id,
+		.node = node->id,
+		.receipt = receipt,
+		.reason = reason });
+}
+
+/* The node is in progress until then, and nobody has it. A person may have done
+ * something else with it meanwhile. */
+static void
+on_node_replanned(struct plan *next, const struct err *err, void *arg)
+{
+	struct order *order = arg;
+	struct plan_floor *floor = order->dispatcher->floor;
+	struct plan *plan = plan_set_plan(plan_floor_set(floor), order->goal);
+	struct plan_node *node =
+	    plan != NULL ? plan_find(plan, order->node) : NULL;
+	cleanup_free char *why =
+	    node != NULL ? take_ptr(&node->replan_why) : NULL;
+	struct err fault = { 0 };
+
+	if (why != NULL)
+		plan_book_record(floor, BOOK_NODE, node->goal_id, node->id);
+	if (why != NULL && node->status == NODE_IN_PROGRESS &&
+	    node->assignment == NULL) {
+		if (next != NULL) {
+			plan_bind_move_node(floor, plan, node, NODE_QUEUED,
+			    "it is planned anew");
+			planner_apply(
+			    floor->planner, next, node->id, why, &fault);
+		} else {
+			fault = *err;
+		}
+		if (fault.code != 0)
+			block(floor, plan, node, why, fault.msg);
+	}
+	plan_free(next);
+	order_free(order);
+	plan_floor_changed(floor);
+}
+
+/* False: the order is not needed any more. */
 static bool
 replan(struct order *order, const struct plan_assignment *a)
 {
-	struct planner *planner = order->dispatcher->floor->planner;
+	struct plan_dispatcher *dispatcher = order->dispatcher;
+	struct plan_floor *floor = dispatcher->floor;
+	const struct plan *plan =
+	    plan_set_plan(plan_floor_set(floor), order->goal);
+	struct plan_node *node =
+	    plan != NULL ? plan_find(plan, order->node) : NULL;
+	int r;
 
-	return order->kind == RECONCILE_REPLAN && a != NULL &&
-	    planner != NULL &&
-	    planner_replan(planner, a->goal_id, a->node_id, order->reason,
-		on_replanned, order, NULL) == 0;
+	if (order->kind != RECONCILE_REPLAN || floor->planner == NULL ||
+	    node == NULL)
+		return false;
+	if (node->replan_why == NULL)
+		return a != NULL &&
+		    planner_replan(floor->planner, order->goal, order->node,
+			order->reason, on_replanned, order, NULL) == 0;
+	r = planner_replan(floor->planner, order->goal, order->node,
+	    node->replan_why, on_node_replanned, order, NULL);
+	if (r < 0)
+		dispatcher->waiting = true;
+	if (r == -EAGAIN && node->replans > 0)
+		node->replans--; /* it was not asked */
+	return r == 0;
 }
 
 static void
@@ -298,7 +375,8 @@ run_order(void *arg)
 {
 	struct order *order = arg;
 	struct plan_floor *floor = order->dispatcher->floor;
-	struct plan_assignment *a =
+	struct plan_assignment *a = order->assignment == NULL ?
+	    NULL :
 	    plan_set_assignment(plan_floor_set(floor), order->assignment);
 	struct plan_dispatch *d = a != NULL && order->dispatch != NULL ?
 	    plan_assignment_find(a, order->dispatch) :
@@ -319,6 +397,8 @@ plan_dispatch_then(struct plan_dispatcher *dispatcher,
 
 	order->dispatcher = dispatcher;
 	order->kind = decision->kind;
+	xstrset(&order->goal, decision->goal_id);
+	xstrset(&order->node, decision->node_id);
 	xstrset(&order->assignment, decision->assignment_id);
 	xstrset(&order->dispatch, decision->dispatch_id);
 	xstrset(&order->reason, decision->reason);
@@ -328,6 +408,58 @@ plan_dispatch_then(struct plan_dispatcher *dispatcher,
 }
 
 /* --- what is stored only ---------------------------------------------- */
+
+static bool
+is_replanning(
+    const struct plan_dispatcher *dispatcher, const struct plan_node *node)
+{
+	const struct order *order;
+
+	TAILQ_FOREACH (order, &dispatcher->orders, entry)
+		if (order->kind == RECONCILE_REPLAN &&
+		    strcmp(order->goal, node->goal_id) == 0 &&
+		    strcmp(order->node, node->id) == 0)
+			return true;
+	return false;
+}
+
+/* The planner is to be asked, and is not: the daemon that asked it is gone, or
+ * it had too much to do. */
+static void
+resume_replans(struct plan_dispatcher *dispatcher, struct plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		struct plan_node *node = plan->nodes[i];
+		struct order *order;
+
+		if (node->replan_why == NULL || is_replanning(dispatcher, node))
+			continue;
+		if (node->status != NODE_IN_PROGRESS) {
+			xstrset(&node->replan_why, NULL);
+			plan_book_record(dispatcher->floor, BOOK_NODE,
+			    node->goal_id, node->id);
+			continue;
+		}
+		if (node->replans++ >= REPLANS_MAX) {
+			cleanup_free char *why = take_ptr(&node->replan_why);
+
+			block(dispatcher->floor, plan, node, why,
+			    "the planner, or the daemon with it, was ended "
+			    "each time");
+			continue;
+		}
+		plan_book_record(
+		    dispatcher->floor, BOOK_NODE, node->goal_id, node->id);
+		order = xcalloc(1, sizeof *order);
+		order->dispatcher = dispatcher;
+		order->kind = RECONCILE_REPLAN;
+		xstrset(&order->goal, node->goal_id);
+		xstrset(&order->node, node->id);
+		TAILQ_INSERT_TAIL(&dispatcher->orders, order, entry);
+		persist_then(
+		    dispatcher->floor->core, dispatcher, run_order, order);
+	}
+}
 
 /* Is it about to be carried out anyway? */
 static bool
@@ -348,6 +480,8 @@ resume(struct plan_dispatcher *dispatcher)
 	const struct plan_set *set = plan_floor_set(dispatcher->floor);
 
 	dispatcher->waiting = false;
+	for (size_t i = 0; i < set->plan_count; i++)
+		resume_replans(dispatcher, set->plans[i]);
 	for (size_t i = 0; i < set->assignment_count; i++) {
 		struct plan_assignment *a = set->assignments[i];
 		struct plan_dispatch *d = plan_assignment_last(a);

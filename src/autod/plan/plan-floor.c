@@ -177,7 +177,10 @@ on_event(const struct event *event, void *arg)
 {
 	struct plan_floor *floor = arg;
 
-	if (event->goal != NULL)
+	/* Before the asks are looked at: its node is not blocked any more. */
+	if (event->kind == EVENT_TASK_RESUMED)
+		show(floor);
+	else if (event->goal != NULL)
 		loop_call_request(floor->show);
 }
 

@@ -11,12 +11,12 @@
  *   plan-landed.c    work of hand-driven workers that lands; reverts
  *   plan-tick.c      when the tick runs, and what it tells
  *   plan-telemetry.c what is known about the assignments
- *   plan-advice.c    what the planner advises about those that are stuck
  *   plan-dispatch.c  messages, fresh workers, persons
  *   goal-commands.c, work-commands.c, plan-commands.c, plan-call.c,
  *   plan-change.c, plan-view.c
  *                    the methods overseer.goal.*, .work.* and .plan.*
- *   planner.c        asks a model for plans
+ *   planner.c        asks a model for plans; plan-survey.c: what it is told
+ *                    about the repository
  *   plan-query.c, why-command.c
  *                    the methods overseer.events and overseer.why
  *   store-jobs.c     the methods overseer.store.*: jobs on the book's file

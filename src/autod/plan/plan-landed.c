@@ -137,8 +137,8 @@ take_back(struct plan_floor *floor, const char *commit, const char *by,
 
 	for (size_t i = 0; i < set->plan_count; i++)
 		strv_add(&goals, set->plans[i]->goal->id);
-	if (book_find_bodies(floor->core->book, BOOK_NODE, commit, on_node,
-		&goals, &err) < 0)
+	if (book_find_nodes(floor->core->book, commit, on_node, &goals, &err) <
+	    0)
 		log_info("goals that have ended are not looked at for %s: %s",
 		    commit, err.msg);
 	for (size_t i = 0; i < strv_count(goals); i++) {

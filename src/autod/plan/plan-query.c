@@ -251,17 +251,10 @@ answer_events(struct plan_floor *floor, struct server_call *call,
 static void
 on_events(void *arg, struct server_call *call, struct json_object *params)
 {
-	struct plan_floor *floor = arg;
-	const struct plan *plan = NULL;
+	const struct plan *plan;
 
-	if (!plan_call_begin(floor, call))
-		return;
-	if (json_string_or(params, "goal", NULL) != NULL) {
-		plan = plan_call_goal(floor, call, params);
-		if (plan == NULL)
-			return;
-	}
-	answer_events(floor, call, params, plan);
+	if (plan_call_begin_maybe(arg, call, params, &plan))
+		answer_events(arg, call, params, plan);
 }
 
 void

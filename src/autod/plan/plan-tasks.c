@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "agent-card.h"
 #include "auto.h"
 #include "buf.h"
 #include "clock.h"
@@ -188,12 +189,13 @@ plan_tasks_of(
 	return t != NULL && plan_bind_is_for(t, assignment) ? t : NULL;
 }
 
-/* Nobody has begun it: nothing is lost with it. */
+/* Nobody has begun it, or answered what it asked: nothing is lost with it. */
 static bool
 is_unstarted(const struct task *t)
 {
 	return t->step == TASK_OFFERED ||
-	    (t->step == TASK_WAITING && t->attempts == 0 && t->from == NULL);
+	    (t->step == TASK_WAITING && t->attempts == 0 && t->from == NULL &&
+		t->advice == NULL);
 }
 
 /* --- offer ------------------------------------------------------------ */
@@ -270,6 +272,23 @@ is_enabled(const struct plan_tasks *tasks)
 	    plan_tasks_allowed(tasks->floor);
 }
 
+/* The card that the plan names for the node, if there is one. */
+static void
+set_card(struct plan_tasks *tasks, const struct plan_node *node)
+{
+	cleanup_agent_card struct agent_card *card =
+	    node->spawn == NULL && node->suggested_agent_id != NULL ?
+	    agent_card_new(
+		tasks->floor->core->settings, node->suggested_agent_id) :
+	    NULL;
+
+	if (card == NULL)
+		return;
+	if (tasks->run == NULL)
+		tasks->run = task_run_new();
+	xstrset(&tasks->run->agent, node->suggested_agent_id);
+}
+
 static bool
 offer_node(struct plan_tasks *tasks, const char *key, struct source_offer *ret)
 {
@@ -285,6 +304,7 @@ offer_node(struct plan_tasks *tasks, const char *key, struct source_offer *ret)
 	xstrset(&tasks->title, node->name);
 	task_run_free(tasks->run);
 	tasks->run = node_run(node);
+	set_card(tasks, node);
 	buf_clear(&tasks->text);
 	if (node->assignment != NULL && node->assignment->instruction != NULL)
 		buf_adds(&tasks->text, node->assignment->instruction);
@@ -442,6 +462,30 @@ on_settle(void *arg, const struct task *t, struct err *err)
 	return 0;
 }
 
+static enum auto_next
+on_used_up(void *arg, const struct task *t)
+{
+	const struct plan_tasks *tasks = arg;
+	struct plan_node *node = NULL;
+	struct plan *plan = NULL;
+
+	/* Whoever asked for a child decides about it. */
+	if (!is_enabled(tasks) || !intake_is_planned(t) ||
+	    task_run_is_child(t) ||
+	    plan_bind_find(
+		plan_floor_set(tasks->floor), t->key, &plan, &node, NULL) < 0 ||
+	    !goal_status_open(plan->goal->status))
+		return AUTO_END;
+	switch (plan_recovery_next(plan, node, t->avoid != NULL)) {
+	case RECOVERY_REPLAN:
+		return AUTO_REPLACED;
+	case RECOVERY_REASSIGN:
+		return AUTO_REASSIGN;
+	default:
+		return AUTO_ASK;
+	}
+}
+
 /* With goals, a question of any task goes to a person. */
 static bool
 on_asks(void *arg, const struct task *t)
@@ -481,6 +525,7 @@ static const struct auto_policy policy = {
 	.take = on_take,
 	.holds = on_holds,
 	.settle = on_settle,
+	.used_up = on_used_up,
 	.asks = on_asks,
 	.known = on_known,
 	.expects = on_expects,
@@ -506,6 +551,14 @@ withdraw(struct plan_tasks *tasks, struct task *t, struct plan_assignment *a,
 	persist_changed(floor->core);
 }
 
+/* Its worker, or that it waits for a person. */
+static void
+follow(struct plan_floor *floor, struct plan_assignment *a, struct task *t)
+{
+	plan_bind_parked(floor, a, t);
+	plan_bind_worker(floor, a, t);
+}
+
 static void
 align(struct plan_tasks *tasks, struct task *t)
 {
@@ -521,6 +574,8 @@ align(struct plan_tasks *tasks, struct task *t)
 	plan_bind_find(plan_floor_set(floor), t->key, &plan, &node, NULL);
 	a = plan_bind_of(floor, t);
 	why = plan_why_unwanted(plan, node, a);
+	if (why == NULL && a != NULL)
+		plan_bind_parked(floor, a, t);
 	if (why != NULL)
 		withdraw(tasks, t, a, why);
 	else if (is_unstarted(t) && plan_node_held_back(plan, node))
@@ -554,17 +609,19 @@ on_event(const struct event *event, void *arg)
 	struct plan_tasks *tasks = arg;
 	const struct plan_floor *floor = tasks->floor;
 	struct plan_assignment *a;
-	const struct task *t;
+	struct task *t;
 
-	if (event->kind != EVENT_TASK_ASSIGNED || !tasks->begun ||
-	    floor->state != PLAN_OPEN)
+	if ((event->kind != EVENT_TASK_ASSIGNED &&
+		event->kind != EVENT_TASK_PARKED &&
+		event->kind != EVENT_TASK_RESUMED) ||
+	    !tasks->begun || floor->state != PLAN_OPEN)
 		return;
 	t = state_task(&floor->core->state, event->task);
 	if (t == NULL)
 		return;
 	a = plan_bind_of(floor, t);
 	if (a != NULL)
-		plan_bind_worker(tasks->floor, a, t);
+		follow(tasks->floor, a, t);
 }
 
 /* --- life ------------------------------------------------------------- */
@@ -592,7 +649,8 @@ release_orphans(struct plan_floor *floor)
 
 			if (!goal_status_open(plan->goal->status) ||
 			    !plan_node_leaf(node) || node->assignment != NULL ||
-			    node->status != NODE_IN_PROGRESS)
+			    node->status != NODE_IN_PROGRESS ||
+			    node->replan_why != NULL)
 				continue;
 			key = xasprintf("%s/%s", node->goal_id, node->id);
 			if (state_task_by_key(&floor->core->state,

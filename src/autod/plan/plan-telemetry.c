@@ -13,17 +13,15 @@
 #include "fleet.h"
 #include "landing-record.h"
 #include "mem.h"
-#include "plan-advice.h"
 #include "plan-bind.h"
 #include "plan-floor.h"
 #include "plan-set.h"
 #include "plan-tasks.h"
 #include "plan-telemetry.h"
 #include "planner.h"
+#include "said.h"
 #include "strmap.h"
 #include "transcript-tail.h"
-#include "turn-ending.h"
-#include "update.h"
 
 #define SAMPLES_MAX 4 /* transcripts that one tick reads */
 
@@ -37,15 +35,12 @@ struct memory {
 
 /* What the facts of one assignment refer to. */
 struct backing {
-	struct update *update;
-	struct err fault;
+	struct said said;
 	struct buf why;
 };
 
 struct plan_telemetry {
 	struct plan_floor *floor;
-	struct plan_advice *advice;
-	bool may_ask;
 	struct strmap by_worker;
 	struct memory **memories;
 	size_t memory_count;
@@ -97,23 +92,13 @@ on_event(const struct event *event, void *arg)
 
 /* --- the last reply --------------------------------------------------- */
 
-/* The question is in the last paragraph. */
-static const char *
-last_paragraph(const char *words)
-{
-	const char *last = words, *next;
-
-	while ((next = strstr(last, "\n\n")) != NULL &&
-	    next[2 + strspn(next + 2, " \t\n")] != '\0')
-		last = next + 2 + strspn(next + 2, " \t\n");
-	return last;
-}
-
+/* by_auto: auto mode has its task, and parks it with what it asks or what
+ * blocks it. */
 static void
-read_reply(const struct memory *m, const struct plan_assignment *a,
+read_reply(const struct memory *m, const struct plan_assignment *a, bool by_auto,
     struct reconcile_facts *facts, struct backing *backing)
 {
-	int r;
+	struct said *said = &backing->said;
 
 	if (m == NULL)
 		return;
@@ -121,20 +106,19 @@ read_reply(const struct memory *m, const struct plan_assignment *a,
 	if (m->words == NULL || m->reply_ms == 0)
 		return;
 	facts->reply_ms = m->reply_ms;
-	r = update_find(
-	    m->words, strlen(m->words), &backing->update, &backing->fault);
-	if (r == 0 &&
-	    update_bind(
-		backing->update, a->goal_id, a->node_id, &backing->fault) < 0) {
-		update_free(backing->update);
-		backing->update = NULL;
-	}
-	facts->update = backing->update;
-	if (backing->update == NULL && r != -ENOENT)
-		facts->update_fault = backing->fault.msg;
-	facts->asked = turn_ending_read(m->words) == ENDING_QUESTION;
+	said_read(&(struct said_sources){ .text = m->words,
+		      .goal_id = a->goal_id,
+		      .node_id = a->node_id },
+	    said);
+	if (by_auto &&
+	    (said->what == SAID_BLOCKED || said->what == SAID_QUESTION))
+		return;
+	facts->update = said->update;
+	if (said->fault.code != 0)
+		facts->update_fault = said->fault.msg;
+	facts->asked = said->what == SAID_QUESTION;
 	if (facts->asked)
-		facts->question = last_paragraph(m->words);
+		facts->question = said->words;
 }
 
 /* --- who has it ------------------------------------------------------- */
@@ -182,7 +166,8 @@ read_agent(struct plan_telemetry *telemetry, const struct plan_assignment *a,
 		facts->activity_ms = now - life.quiet_ms;
 	facts->talk = life.tool_ms > now - a->last_dispatch_ms;
 	read_reply(
-	    strmap_get(&telemetry->by_worker, w->name), a, facts, backing);
+	    strmap_get(&telemetry->by_worker, w->name), a, t != NULL, facts,
+	    backing);
 }
 
 static bool
@@ -206,8 +191,7 @@ is_due(const struct plan_assignment *a, const struct reconcile_config *config,
 
 /* The others are due at the next tick. */
 static void
-sample(struct plan_telemetry *telemetry, const struct plan_assignment *a,
-    const struct reconcile_config *config, const struct worker *w,
+sample(struct plan_telemetry *telemetry, const struct worker *w,
     struct reconcile_facts *facts, struct backing *backing)
 {
 	if (w->session.transcript == NULL)
@@ -220,10 +204,6 @@ sample(struct plan_telemetry *telemetry, const struct plan_assignment *a,
 	facts->sample =
 	    transcript_tail_class(w->session.transcript, &backing->why);
 	facts->sample_why = backing->why.len > 0 ? backing->why.data : NULL;
-	if (facts->sample != STALL_WAITING &&
-	    reconcile_wants_advice(plan_floor_set(telemetry->floor), a, config))
-		facts->advice = plan_advice_of(telemetry->advice, a,
-		    w->session.transcript, telemetry->may_ask, &facts->busy);
 }
 
 static void
@@ -259,7 +239,7 @@ read_one(struct plan_telemetry *telemetry, const struct plan_assignment *a,
 		facts->lost = true; /* it was reset, or given up */
 	if (!facts->in_turn && !facts->busy && !facts->waiting &&
 	    is_due(a, config, now))
-		sample(telemetry, a, config, agent->worker, facts, backing);
+		sample(telemetry, agent->worker, facts, backing);
 }
 
 /* --- all of them ------------------------------------------------------ */
@@ -268,7 +248,7 @@ static void
 forget(struct plan_telemetry *telemetry)
 {
 	for (size_t i = 0; i < telemetry->count; i++) {
-		update_free(telemetry->backings[i].update);
+		said_release(&telemetry->backings[i].said);
 		buf_release(&telemetry->backings[i].why);
 	}
 	free(take_ptr(&telemetry->facts));
@@ -278,13 +258,12 @@ forget(struct plan_telemetry *telemetry)
 
 const struct reconcile_telemetry *
 plan_telemetry_read(struct plan_telemetry *telemetry,
-    const struct reconcile_config *config, int64_t now_ms, bool dry_run)
+    const struct reconcile_config *config, int64_t now_ms)
 {
 	const struct plan_set *set = plan_floor_set(telemetry->floor);
 
 	forget(telemetry);
 	telemetry->samples = 0;
-	telemetry->may_ask = !dry_run;
 	telemetry->facts =
 	    xcalloc(set->assignment_count + 1, sizeof *telemetry->facts);
 	telemetry->backings =
@@ -314,7 +293,6 @@ plan_telemetry_new(struct plan_floor *floor)
 	struct plan_telemetry *telemetry = xcalloc(1, sizeof *telemetry);
 
 	telemetry->floor = floor;
-	telemetry->advice = plan_advice_new(floor);
 	emit_subscribe(floor->core, on_event, telemetry);
 	return telemetry;
 }
@@ -325,7 +303,6 @@ plan_telemetry_free(struct plan_telemetry *telemetry)
 	if (telemetry == NULL)
 		return;
 	emit_unsubscribe(telemetry->floor->core, on_event, telemetry);
-	plan_advice_free(telemetry->advice);
 	forget(telemetry);
 	strmap_release(&telemetry->by_worker);
 	for (size_t i = 0; i < telemetry->memory_count; i++) {

@@ -20,10 +20,9 @@ struct plan_telemetry;
 struct plan_telemetry *plan_telemetry_new(struct plan_floor *floor);
 void plan_telemetry_free(struct plan_telemetry *telemetry);
 
-/* The facts about all open assignments; valid until the next call. A dry run
- * asks the planner nothing. */
+/* The facts about all open assignments; valid until the next call. */
 const struct reconcile_telemetry *
 plan_telemetry_read(struct plan_telemetry *telemetry,
-    const struct reconcile_config *config, int64_t now_ms, bool dry_run);
+    const struct reconcile_config *config, int64_t now_ms);
 
 #endif

@@ -110,8 +110,8 @@ run(struct plan_tick *tick, const char *reason,
 	tick->last_ms = began;
 	reconcile_config_read(floor->core->settings, &config);
 	reconcile(plan_floor_set(floor),
-	    plan_telemetry_read(tick->telemetry, &config, now, false), &config,
-	    now, ret_result);
+	    plan_telemetry_read(tick->telemetry, &config, now), &config, now,
+	    ret_result);
 	tell_tick(tick, ret_result, reason, began);
 	tell_actions(tick, ret_result);
 	plan_apply(floor, ret_result);
@@ -128,9 +128,8 @@ run_dry(struct plan_tick *tick, struct reconcile_result *ret_result,
 
 	reconcile_config_read(floor->core->settings, &config);
 	plan_set_copy(plan_floor_set(floor), copy);
-	reconcile(copy,
-	    plan_telemetry_read(tick->telemetry, &config, now, true), &config,
-	    now, ret_result);
+	reconcile(copy, plan_telemetry_read(tick->telemetry, &config, now),
+	    &config, now, ret_result);
 }
 
 void

@@ -79,43 +79,27 @@ entry_of(const struct plan_goal *goal, struct json_object *summary)
 }
 
 struct json_object *
-plan_view_summary(struct json_object *goal, struct json_object *nodes)
+plan_view_ended(struct json_object *record, struct json_object *nodes)
 {
-	struct json_object *summary = NULL;
-	struct plan *plan;
+	struct json_object *entry = NULL;
+	struct plan_goal *goal = NULL;
+	struct plan *plan = NULL;
 
-	json_set(goal, "nodes", json_object_get(nodes));
-	if (plan_from_json(goal, "", &plan, NULL) == 0) {
-		summary = summary_of(plan, NULL);
-		plan_free(plan);
-	}
-	json_object_object_del(goal, "nodes");
-	return summary;
-}
-
-static void
-add_ended(struct json_object *list, struct json_object *ended,
-    struct json_object *summaries)
-{
-	size_t count = json_object_array_length(ended);
-
-	for (size_t i = 0; i < count; i++) {
-		struct plan_goal *goal = NULL;
-
-		if (plan_goal_from_json(json_object_array_get_idx(ended, i), "",
-			&goal, NULL) < 0)
-			continue;
-		json_object_array_add(list,
-		    entry_of(goal,
-			json_object_get(
-			    json_object_array_get_idx(summaries, i))));
-		plan_goal_free(goal);
-	}
+	if (plan_goal_from_json(record, "", &goal, NULL) < 0)
+		return NULL;
+	json_set(record, "nodes", json_object_get(nodes));
+	if (!goal_status_open(goal->status) && !goal->implicit)
+		entry = entry_of(goal,
+		    plan_from_json(record, "", &plan, NULL) == 0 ?
+			summary_of(plan, NULL) :
+			NULL);
+	plan_free(plan);
+	plan_goal_free(goal);
+	return entry;
 }
 
 struct json_object *
-plan_view_list(const struct plan_set *set, struct json_object *ended,
-    struct json_object *summaries)
+plan_view_list(const struct plan_set *set)
 {
 	struct json_object *json = json_object_new_object();
 	struct json_object *list = json_object_new_array();
@@ -123,13 +107,10 @@ plan_view_list(const struct plan_set *set, struct json_object *ended,
 	for (size_t i = 0; i < set->plan_count; i++) {
 		const struct plan *plan = set->plans[i];
 
-		if (ended == NULL && !goal_status_open(plan->goal->status))
-			continue;
-		json_object_array_add(
-		    list, entry_of(plan->goal, summary_of(plan, NULL)));
+		if (goal_status_open(plan->goal->status))
+			json_object_array_add(
+			    list, entry_of(plan->goal, summary_of(plan, NULL)));
 	}
-	if (ended != NULL)
-		add_ended(list, ended, summaries);
 	json_set(json, "goals", list);
 	return json;
 }

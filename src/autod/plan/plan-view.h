@@ -19,14 +19,13 @@ struct json_object *plan_view_changed(const struct plan *plan);
 struct json_object *
 plan_view_node_changed(const struct plan *plan, const struct plan_node *node);
 
-/* ended: records of goals that are not in the set, with their summaries in the
- * same order; NULL = only the open goals. Implicit ones are left out. */
-struct json_object *plan_view_list(const struct plan_set *set,
-    struct json_object *ended, struct json_object *summaries);
-/* The summary of such a goal, from its record and those of its nodes; NULL if
- * they are no plan. */
+/* The open goals. */
+struct json_object *plan_view_list(const struct plan_set *set);
+/* One of such a list, of a goal that has ended: from its record, which gets
+ * nodes, and the records of these. NULL = it has not ended, or is a task's own.
+ */
 struct json_object *
-plan_view_summary(struct json_object *goal, struct json_object *nodes);
+plan_view_ended(struct json_object *goal, struct json_object *nodes);
 struct json_object *plan_view_show(const struct plan *plan);
 struct json_object *plan_view_status(const struct plan_floor *floor);
 

@@ -15,7 +15,6 @@
 #include "planner-prompt.h"
 #include "planner-result.h"
 #include "settings.h"
-#include "stall-diagnosis.h"
 #include "strv.h"
 
 static int
@@ -31,6 +30,10 @@ try_replan(const struct plan *plan, const char *node_id,
     const struct plan *next, struct err *err)
 {
 	const struct plan_node *part = plan_find(next, node_id);
+	cleanup_json struct json_object *before =
+	    plan_load_words(plan_find(plan, node_id));
+	cleanup_json struct json_object *after =
+	    part != NULL ? plan_load_words(part) : NULL;
 	struct plan *copy;
 	struct plan_node *node;
 	struct plan_changes changes = { 0 };
@@ -39,17 +42,20 @@ try_replan(const struct plan *plan, const char *node_id,
 		.changes = &changes };
 	int r;
 
-	/* It would be tried again as it is, without end. */
-	if (part != NULL && plan_node_leaf(part))
+	if (part == NULL)
 		return err_set(err, -EINVAL,
-		    "%s is still one node; divide it into smaller ones that "
-		    "have other ids",
+		    "%s is missing; keep it, and divide or change it", node_id);
+	/* It would fail again. */
+	if (plan_node_leaf(part) && json_object_equal(before, after))
+		return err_set(err, -EINVAL,
+		    "%s is as it was; divide it into smaller nodes that have "
+		    "new ids, or describe it in another way",
 		    node_id);
 	edit.plan = copy = plan_copy(plan);
 	node = plan_find(copy, node_id);
 	if (node != NULL && node_status_open(node->status))
 		node->status = NODE_QUEUED;
-	r = plan_replan(&edit, next, err);
+	r = plan_replan_node(&edit, next, node_id, err);
 	plan_changes_release(&changes);
 	plan_free(copy);
 	return r;
@@ -89,22 +95,5 @@ planner_check_plan(const struct settings *settings, const struct plan *plan,
 	    max_repairs(settings), ret_result);
 	if (ret_result->verdict == PLANNER_ACCEPTED && node_id != NULL &&
 	    try_replan(plan, node_id, ret_result->plan, &err) < 0)
-		refuse(settings, answer, &err, ret_result);
-}
-
-void
-planner_check_diagnosis(const struct settings *settings,
-    const struct planner_answer *answer, struct stall_diagnosis *ret_diagnosis,
-    struct planner_result *ret_result)
-{
-	cleanup_json struct json_object *json = NULL;
-	struct planner_bill bill;
-	struct err err = { 0 };
-	int r = planner_unwrap(answer->text, answer->len, &json, &bill, &err);
-
-	if (r == 0)
-		r = stall_diagnosis_from_json(json, ret_diagnosis, &err);
-	*ret_result = (struct planner_result){ .verdict = PLANNER_ACCEPTED };
-	if (r < 0)
 		refuse(settings, answer, &err, ret_result);
 }

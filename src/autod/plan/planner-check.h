@@ -9,7 +9,6 @@
 struct plan;
 struct planner_result;
 struct settings;
-struct stall_diagnosis;
 
 struct planner_answer {
 	const char *text;
@@ -23,10 +22,5 @@ struct planner_answer {
 void planner_check_plan(const struct settings *settings,
     const struct plan *plan, const char *node_id,
     const struct planner_answer *answer, struct planner_result *ret_result);
-
-/* *ret_diagnosis is released by the caller. */
-void planner_check_diagnosis(const struct settings *settings,
-    const struct planner_answer *answer, struct stall_diagnosis *ret_diagnosis,
-    struct planner_result *ret_result);
 
 #endif

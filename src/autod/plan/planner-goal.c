@@ -114,7 +114,7 @@ store_goal(struct plan_floor *floor, const struct plan *plan)
 
 int
 planner_goal_apply(struct plan_floor *floor, const struct plan *next,
-    const char *text, const char *why, struct err *err)
+    const char *node_id, const char *text, const char *why, struct err *err)
 {
 	struct plan *plan =
 	    plan_set_plan(plan_floor_set(floor), next->goal->id);
@@ -123,7 +123,7 @@ planner_goal_apply(struct plan_floor *floor, const struct plan *next,
 
 	plan_change_begin(&change, floor, plan, why);
 	change.edit.actor = "planner";
-	r = plan_replan(&change.edit, next, err);
+	r = plan_replan_node(&change.edit, next, node_id, err);
 	if (r < 0) {
 		plan_change_drop(&change);
 		return r;

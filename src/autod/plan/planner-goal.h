@@ -22,10 +22,10 @@ void planner_goal_sign(struct plan *next, enum planner_template template,
     const char *prompt, const struct planner_outcome *outcome,
     const struct settings *settings);
 
-/* Make it the plan of its goal, as plan_replan(). text: how it was made, NULL:
- * it is a change. */
+/* Make it the plan of its goal, as plan_replan_node(). text: how it was made,
+ * NULL: it is a change. */
 int planner_goal_apply(struct plan_floor *floor, const struct plan *next,
-    const char *text, const char *why, struct err *err);
+    const char *node_id, const char *text, const char *why, struct err *err);
 
 /* Keep it as the draft of its goal, as plan_kept_set(). text: how it was
  * made. */

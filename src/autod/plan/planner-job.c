@@ -17,12 +17,14 @@
 #include "plan-check.h"
 #include "plan-floor.h"
 #include "plan-set.h"
+#include "plan-survey.h"
 #include "planner-check.h"
 #include "planner-goal.h"
 #include "planner-job.h"
 #include "planner-result.h"
 #include "planner-talk.h"
 #include "settings.h"
+#include "workspace.h"
 
 #define TRIES 3 /* for an answer at all, across daemons */
 
@@ -57,7 +59,6 @@ planner_job_free(struct planner_job *job)
 	loop_timer_free(job->again);
 	if (job->next != NULL)
 		plan_free(job->next);
-	stall_diagnosis_release(&job->diagnosis);
 	free(job->goal_id);
 	free(job->node_id);
 	free(job->reason);
@@ -118,18 +119,6 @@ check_plan(void *arg, const char *answer, size_t len, int repairs,
 	job->next = take_ptr(&ret_result->plan);
 }
 
-static void
-check_diagnosis(void *arg, const char *answer, size_t len, int repairs,
-    struct planner_result *ret_result)
-{
-	struct planner_job *job = arg;
-
-	stall_diagnosis_release(&job->diagnosis);
-	planner_check_diagnosis(job->planner->core->settings,
-	    &(struct planner_answer){ answer, len, repairs }, &job->diagnosis,
-	    ret_result);
-}
-
 /* --- the plan of a goal -------------------------------------------------- */
 
 static void
@@ -170,8 +159,8 @@ accept(
 	if ((plan->goal->plan_drafts ?
 		    planner_goal_draft(
 			planner->floor, plan, job->next, how.data, &err) :
-		    planner_goal_apply(planner->floor, job->next, how.data,
-			job->reason, &err)) == 0)
+		    planner_goal_apply(planner->floor, job->next, NULL,
+			how.data, job->reason, &err)) == 0)
 		return;
 	outcome->err = &err;
 	planner_goal_fail(planner->floor, plan, job->prompt, outcome);
@@ -234,14 +223,16 @@ ask_plan(void *arg)
 	const struct plan *plan = planner_job_plan(job);
 	struct plan_limits limits =
 	    planner_goal_limits(job->planner->core->settings);
-	cleanup_buf struct buf prompt = BUF_INIT;
+	cleanup_buf struct buf prompt = BUF_INIT, survey = BUF_INIT;
 
 	job->storing = false;
 	if (plan == NULL) {
 		planner_job_free(job);
 		return;
 	}
-	planner_prompt_plan(plan->goal, &limits, &prompt);
+	plan_survey(job->planner->core->workspace->root,
+	    job->planner->core->settings, &survey);
+	planner_prompt_plan(plan->goal, &limits, survey.data, &prompt);
 	free(job->prompt);
 	job->prompt = buf_take(&prompt);
 	ask(job, planner_schema(), check_plan, on_planned);
@@ -264,7 +255,7 @@ begin_plan(struct planner_job *job, struct plan *plan)
 	persist_then(planner->core, job, ask_plan, job);
 }
 
-/* --- replan, diagnosis ---------------------------------------------------- */
+/* --- replan --------------------------------------------------------------- */
 
 static void
 on_replanned(void *arg, const struct planner_outcome *outcome)
@@ -280,18 +271,6 @@ on_replanned(void *arg, const struct planner_outcome *outcome)
 		job->replanned(next, outcome->err, job->arg);
 	else if (next != NULL)
 		plan_free(next);
-	planner_job_free(job);
-}
-
-static void
-on_diagnosed(void *arg, const struct planner_outcome *outcome)
-{
-	struct planner_job *job = arg;
-
-	job->talk = NULL;
-	if (job->diagnosed != NULL)
-		job->diagnosed(outcome->err == NULL ? &job->diagnosis : NULL,
-		    outcome->err, job->arg);
 	planner_job_free(job);
 }
 
@@ -315,11 +294,8 @@ planner_job_begin(struct planner_job *job)
 
 	if (job->template == PLANNER_PLAN)
 		begin_plan(job, plan);
-	else if (job->template == PLANNER_REPLAN)
-		begin_replan(job, plan);
 	else
-		ask(job, stall_diagnosis_schema(), check_diagnosis,
-		    on_diagnosed);
+		begin_replan(job, plan);
 }
 
 void
@@ -331,8 +307,6 @@ planner_job_drop(struct planner_job *job)
 	planner_talk_free(take_ptr(&job->talk));
 	if (job->template == PLANNER_REPLAN)
 		on_replanned(job, &outcome);
-	else if (job->template == PLANNER_STALL)
-		on_diagnosed(job, &outcome);
 	else
 		planner_job_free(job);
 }

@@ -11,7 +11,6 @@
 
 #include "planner-prompt.h"
 #include "planner.h"
-#include "stall-diagnosis.h"
 
 struct core;
 struct loop_call;
@@ -29,9 +28,7 @@ struct planner_job {
 	bool storing; /* the attempt is being stored, and then begins */
 	struct loop_timer *again; /* after a run without an answer */
 	struct plan *next; /* the valid answer */
-	struct stall_diagnosis diagnosis;
 	planner_replan_fn *replanned; /* may be NULL */
-	planner_diagnose_fn *diagnosed;
 	void *arg;
 };
 TAILQ_HEAD(planner_jobs, planner_job);

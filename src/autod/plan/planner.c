@@ -76,37 +76,15 @@ planner_is_replanning(
 }
 
 int
-planner_diagnose(struct planner *planner, const char *goal_id,
-    const char *node_id, const char *reason,
-    const struct stall_message *messages, size_t count, planner_diagnose_fn *fn,
-    void *arg, struct err *err)
-{
-	const struct plan *plan;
-	cleanup_buf struct buf prompt = BUF_INIT;
-	struct planner_job *job;
-	int r = check_question(planner, PLANNER_STALL, goal_id, node_id, err);
-
-	if (r < 0)
-		return r;
-	plan = plan_set_plan(plan_floor_set(planner->floor), goal_id);
-	planner_prompt_stall(
-	    plan, plan_find(plan, node_id), reason, messages, count, &prompt);
-	job = planner_job_new(planner, PLANNER_STALL, goal_id, node_id);
-	job->prompt = buf_take(&prompt);
-	job->diagnosed = fn;
-	job->arg = arg;
-	return 0;
-}
-
-int
-planner_apply(struct planner *planner, const struct plan *next, const char *why,
-    struct err *err)
+planner_apply(struct planner *planner, const struct plan *next,
+    const char *node_id, const char *why, struct err *err)
 {
 	if (plan_set_plan(plan_floor_set(planner->floor), next->goal->id) ==
 	    NULL)
 		return err_set(err, API_E_UNKNOWN, "there is no open goal %s",
 		    next->goal->id);
-	return planner_goal_apply(planner->floor, next, NULL, why, err);
+	return planner_goal_apply(
+	    planner->floor, next, node_id, NULL, why, err);
 }
 
 void
@@ -115,10 +93,8 @@ planner_forget(struct planner *planner, const void *arg)
 	struct planner_job *job;
 
 	TAILQ_FOREACH (job, &planner->jobs, entry)
-		if (job->arg == arg) {
+		if (job->arg == arg)
 			job->replanned = NULL;
-			job->diagnosed = NULL;
-		}
 }
 
 /* --- looking ----------------------------------------------------------- */

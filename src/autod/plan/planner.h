@@ -2,7 +2,7 @@
 
 /*
  * Asks the planner, a model, where rules are not enough: for the plan of a goal
- * that has none, for a change of a plan, for advice on a stall. Answers are
+ * that has none, for a change of a plan. Answers are
  * checked strictly; what cannot be used is never guessed at: a goal stays
  * without a plan, and a person is told what to type.
  *
@@ -20,8 +20,6 @@ struct err;
 struct plan;
 struct plan_floor;
 struct planner;
-struct stall_diagnosis;
-struct stall_message;
 
 /* For a floor with an open book. */
 struct planner *planner_new(struct plan_floor *floor);
@@ -53,19 +51,10 @@ int planner_replan(struct planner *planner, const char *goal_id,
 /* Is it being asked that? */
 bool planner_is_replanning(
     const struct planner *planner, const char *goal_id, const char *node_id);
-/* Make it the plan, as far as it has not begun (plan-replan.h, and its errors):
- * a node that is to be divided must have been released before. */
+/* Make it the plan, as far as it has not begun (plan-replan.h, and its errors).
+ * The node that is planned anew must have been released before. */
 int planner_apply(struct planner *planner, const struct plan *next,
-    const char *why, struct err *err);
-
-/* The diagnosis is borrowed. NULL: err says why there is none. */
-typedef void planner_diagnose_fn(
-    const struct stall_diagnosis *diagnosis, const struct err *err, void *arg);
-/* As planner_replan(). messages: of its session, see planner-prompt.h. */
-int planner_diagnose(struct planner *planner, const char *goal_id,
-    const char *node_id, const char *reason,
-    const struct stall_message *messages, size_t count, planner_diagnose_fn *fn,
-    void *arg, struct err *err);
+    const char *node_id, const char *why, struct err *err);
 
 /* Those callbacks that have this arg are not called any more. */
 void planner_forget(struct planner *planner, const void *arg);

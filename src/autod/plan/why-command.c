@@ -119,6 +119,16 @@ add_now(struct json_object *asked, const struct why_event *events, size_t count)
 		json_set_string(asked, "now", now);
 }
 
+static void
+add_parked(struct json_object *asked, const struct task *t)
+{
+	cleanup_free char *now =
+	    xasprintf("parked: %s; answer with: llmc answer %s TEXT",
+		t->reason != NULL ? t->reason : "it waits for a person", t->id);
+
+	json_set_string(asked, "now", now);
+}
+
 /* Without an assignment: what the state says of a task, or of a worker's. */
 static void
 add_task(const struct plan_floor *floor, struct json_object *asked)
@@ -140,7 +150,9 @@ add_task(const struct plan_floor *floor, struct json_object *asked)
 			json_set_string(asked, "task", t->id);
 		else if (t->worker != NULL)
 			json_set_string(asked, "worker", t->worker);
-		if (!json_object_object_get_ex(asked, "now", NULL))
+		if (t->step == TASK_PARKED)
+			add_parked(asked, t);
+		else if (!json_object_object_get_ex(asked, "now", NULL))
 			json_set_string(asked, "now", task_step_name(t->step));
 	}
 }
@@ -153,12 +165,16 @@ answer(struct plan_floor *floor, struct server_call *call,
 	cleanup_free struct why_event *events =
 	    xcalloc(count + 1, sizeof *events);
 	struct json_object *records = json_object_new_array();
+	const struct task *t;
 
 	fill_events(rows, events, records);
 	add_answers(floor, asked, events, count);
 	add_now(asked, events, count);
+	t = state_task(&floor->core->state, json_string_or(asked, "task", ""));
 	if (!json_object_object_get_ex(asked, "record", NULL))
 		add_task(floor, asked);
+	else if (t != NULL && t->step == TASK_PARKED)
+		add_parked(asked, t);
 	json_object_object_del(asked, "record");
 	json_set(asked, "chain", chain_of(events, count));
 	json_set(asked, "events", records);

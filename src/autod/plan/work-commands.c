@@ -82,19 +82,12 @@ static void
 on_list(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct plan_floor *floor = arg;
+	const struct plan *plan;
 
-	const struct plan *plan = NULL;
-
-	if (!plan_call_begin(floor, call))
-		return;
-	if (json_string_or(params, "goal", NULL) != NULL) {
-		plan = plan_call_goal(floor, call, params);
-		if (plan == NULL)
-			return;
-	}
-	serve_show(call,
-	    plan_view_nodes(plan_floor_set(floor), plan,
-		json_bool_or(params, "all", false)));
+	if (plan_call_begin_maybe(floor, call, params, &plan))
+		serve_show(call,
+		    plan_view_nodes(plan_floor_set(floor), plan,
+			json_bool_or(params, "all", false)));
 }
 
 static void

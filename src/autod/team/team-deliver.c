@@ -10,17 +10,13 @@
 #include "buf.h"
 #include "clock.h"
 #include "emit.h"
-#include "loop.h"
 #include "mail-text.h"
 #include "mem.h"
 #include "serve.h"
 #include "session-hook.h"
 #include "state.h"
 #include "strv.h"
-#include "team-deliver.h"
-#include "team-floor.h"
-#include "team-post.h"
-#include "team-wait.h"
+#include "team-private.h"
 
 static const char go_on[] = "Act on this mail as far as it concerns you, and "
 			    "continue with your task.";
@@ -40,7 +36,6 @@ struct team_deliver {
 	struct team_floor *floor;
 	struct mail_pace pace;
 	struct give_list gives;
-	struct loop_call *look;
 	bool closing; /* some recipients may have ended */
 };
 
@@ -170,12 +165,12 @@ on_event(const struct event *event, void *arg)
 	case EVENT_TASK_FINISHED:
 	case EVENT_WORKER_GONE:
 		d->closing = true;
-		loop_call_request(d->look);
+		team_floor_changed(d->floor);
 		break;
 	case EVENT_WORKER_MOVED:
 	case EVENT_TASK_ASSIGNED:
 	case EVENT_FLEET_RESUMED:
-		loop_call_request(d->look);
+		team_floor_changed(d->floor);
 		break;
 	default:
 		break;
@@ -183,9 +178,11 @@ on_event(const struct event *event, void *arg)
 }
 
 void
-team_deliver_progressed(struct team_deliver *d, struct agent *agent)
+team_deliver_progressed(void *arg, struct agent *agent)
 {
-	confirm_worker(d, agent->worker, false);
+	const struct team_floor *floor = arg;
+
+	confirm_worker(floor->deliver, agent->worker, false);
 }
 
 /* --- what is due -------------------------------------------------------- */
@@ -259,16 +256,16 @@ give_due(
 	for (size_t i = 0; i < count; i++)
 		strv_add(&give->ids, due.mails[i]->id);
 	free(due.mails);
-	loop_call_request(d->look);
+	team_floor_changed(d->floor);
 	return true;
 }
 
 /* --- ways ---------------------------------------------------------------- */
 
 void
-team_deliver_preface(
-    struct team_deliver *d, struct agent *agent, struct buf *out)
+team_deliver_preface(void *arg, struct agent *agent, struct buf *out)
 {
+	struct team_deliver *d = ((struct team_floor *)arg)->deliver;
 	struct give *give, *next;
 
 	/* The prompt before it was not submitted, and this one replaces it. */
@@ -282,7 +279,8 @@ team_deliver_preface(
 	give_due(d, agent, true, out);
 }
 
-/* News about its plan alone keep no turn from its end, and wake nobody. */
+/* plan.updated is delivered with the next prompt; it neither keeps a turn from
+ * its end nor starts one. */
 static bool
 is_worth_waking(struct team_deliver *d, const struct agent *agent)
 {
@@ -296,9 +294,10 @@ is_worth_waking(struct team_deliver *d, const struct agent *agent)
 }
 
 bool
-team_deliver_stop_words(
-    struct team_deliver *d, struct agent *agent, struct buf *out)
+team_deliver_stop_words(void *arg, struct agent *agent, struct buf *out)
 {
+	struct team_deliver *d = ((struct team_floor *)arg)->deliver;
+
 	if (!is_worth_waking(d, agent) || !give_due(d, agent, true, out))
 		return false;
 	buf_addf(out, "\n%s", go_on);
@@ -306,9 +305,10 @@ team_deliver_stop_words(
 }
 
 bool
-team_deliver_tool_ended(struct team_deliver *d, struct agent *agent,
-    struct server_call *call, const char *event)
+team_deliver_tool_ended(
+    void *arg, struct agent *agent, struct server_call *call, const char *event)
 {
+	struct team_deliver *d = ((struct team_floor *)arg)->deliver;
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (!give_due(d, agent, false, &text))
@@ -360,11 +360,10 @@ look_at(struct team_deliver *d, struct agent *agent)
 		wake(d, agent);
 }
 
-static void
-on_look(void *arg)
+void
+team_deliver_look(struct team_floor *floor)
 {
-	struct team_deliver *d = arg;
-	struct team_floor *floor = d->floor;
+	struct team_deliver *d = floor->deliver;
 
 	if (floor->core->stopping || floor->core->options->oneshot ||
 	    !floor->open)
@@ -375,21 +374,13 @@ on_look(void *arg)
 	d->closing = false;
 	for (size_t i = 0; i < floor->fleet->count; i++)
 		look_at(d, floor->fleet->agents[i]);
-	team_wait_look(floor);
 }
 
 void
-team_deliver_patrol(struct team_deliver *d)
+team_deliver_patrol(struct team_floor *floor)
 {
-	d->closing = true;
-	loop_call_request(d->look);
-}
-
-void
-team_deliver_posted(struct team_deliver *d)
-{
-	loop_call_request(d->look);
-	team_wait_look(d->floor);
+	floor->deliver->closing = true;
+	team_floor_changed(floor);
 }
 
 /* --- life ---------------------------------------------------------------- */
@@ -430,7 +421,6 @@ team_deliver_new(struct team_floor *floor)
 	d->floor = floor;
 	d->pace = mail_pace;
 	LIST_INIT(&d->gives);
-	d->look = loop_call_new(floor->core->loop, on_look, d);
 	find_given(d);
 	emit_subscribe(floor->core, on_event, d);
 	return d;
@@ -446,6 +436,5 @@ team_deliver_free(struct team_deliver *d)
 	emit_unsubscribe(d->floor->core, on_event, d);
 	while ((give = LIST_FIRST(&d->gives)) != NULL)
 		give_free(give);
-	loop_call_free(d->look);
 	free(d);
 }

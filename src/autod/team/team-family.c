@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "auto.h"
+#include "book-history.h"
+#include "buf.h"
 #include "errtext.h"
+#include "escalation.h"
 #include "json.h"
 #include "landing-item.h"
 #include "landing-record.h"
@@ -14,23 +17,521 @@
 #include "node-run.h"
 #include "outcome.h"
 #include "persist.h"
+#include "person.h"
 #include "plan-bind.h"
 #include "plan-change.h"
+#include "plan-deps.h"
 #include "plan-floor.h"
 #include "plan-set.h"
+#include "plan-tasks.h"
+#include "plan-text.h"
 #include "settings.h"
 #include "strv.h"
 #include "task-run.h"
-#include "team-family.h"
-#include "team-floor.h"
-#include "team-result.h"
-#include "team-unbegun.h"
-#include "team-wait.h"
+#include "task.h"
+#include "team-private.h"
+#include "worker.h"
 
-struct team_family {
-	struct team_floor *floor;
-	struct loop_call *tend;
+/* --- those that were spawned ------------------------------------------ */
+
+static bool
+is_whole(const struct task_run *run)
+{
+	/* The parent of one that was handed over to the overseer is none. */
+	return run->parent_actor != NULL && run->actor != NULL;
+}
+
+static char *
+key_of(const struct plan_node *node)
+{
+	return xasprintf("%s/%s", node->goal_id, node->id);
+}
+
+static struct task *
+task_of(const struct team_floor *floor, const struct plan_node *node)
+{
+	cleanup_free char *key = key_of(node);
+
+	return state_task_by_key(&floor->core->state, AUTO_PLAN_SOURCE, key);
+}
+
+static void
+add_member(struct team_floor *floor, struct plan *plan, struct plan_node *node,
+    struct team_members *members)
+{
+	struct task *task = task_of(floor, node);
+	struct task_run *run = NULL;
+
+	if (task != NULL && task->run != NULL)
+		run = task_run_copy(task->run);
+	else if (task_run_from_json(node->spawn, node->id, &run, NULL) < 0)
+		return;
+	if (!is_whole(run)) {
+		task_run_free(run);
+		return;
+	}
+	if (members->count == members->room) {
+		members->room = members->room * 2 + 16;
+		members->list = xreallocarray(
+		    members->list, members->room, sizeof *members->list);
+	}
+	members->list[members->count++] = (struct team_member){
+		.plan = plan, .node = node, .run = run, .task = task
+	};
+}
+
+void
+team_members_load(struct team_floor *floor, struct team_members *ret)
+{
+	const struct plan_set *set = plan_floor_set(floor->plan);
+
+	*ret = (struct team_members){ 0 };
+	for (size_t i = 0; i < set->plan_count; i++) {
+		struct plan_node *node = NULL;
+
+		while ((node = plan_next(set->plans[i], node)) != NULL)
+			if (node->spawn != NULL)
+				add_member(floor, set->plans[i], node, ret);
+	}
+}
+
+void
+team_members_add_filed(struct team_floor *floor, struct team_members *members)
+{
+	for (size_t i = 0; i < members->count; i++) {
+		struct team_member *member = &members->list[i];
+		cleanup_free char *key = NULL;
+		struct task *filed;
+
+		if (member->task != NULL || team_member_is_open(member))
+			continue;
+		key = key_of(member->node);
+		filed = book_find_task_key(
+		    floor->core->book, AUTO_PLAN_SOURCE, key);
+		if (filed != NULL && filed->run != NULL &&
+		    is_whole(filed->run)) {
+			task_run_free(member->run);
+			member->run = task_run_copy(filed->run);
+			member->outcome = filed->outcome;
+			xstrset(&member->reason, filed->reason);
+		}
+		task_free(filed);
+	}
+}
+
+void
+team_members_release(struct team_members *members)
+{
+	for (size_t i = 0; i < members->count; i++) {
+		task_run_free(members->list[i].run);
+		free(members->list[i].reason);
+	}
+	free(members->list);
+	*members = (struct team_members){ 0 };
+}
+
+bool
+team_member_is_open(const struct team_member *member)
+{
+	if (member->task != NULL)
+		return member->task->step != TASK_SETTLING;
+	if (!goal_status_open(member->plan->goal->status))
+		return false;
+	return node_status_open(member->node->status) &&
+	    member->node->status != NODE_BLOCKED;
+}
+
+const struct team_member *
+team_members_find(const struct team_members *members, const char *actor)
+{
+	for (size_t i = 0; i < members->count; i++)
+		if (strcmp(members->list[i].run->actor, actor) == 0)
+			return &members->list[i];
+	return NULL;
+}
+
+bool
+team_member_is_below(const struct team_members *members,
+    const struct team_member *member, const char *actor)
+{
+	/* A chain is not longer than the list, whatever a file says. */
+	for (size_t i = 0; member != NULL && i <= members->count; i++) {
+		if (strcmp(member->run->parent_actor, actor) == 0)
+			return true;
+		member = team_members_find(members, member->run->parent_actor);
+	}
+	return false;
+}
+
+/* --- those that have not begun ---------------------------------------- */
+
+enum fate {
+	FATE_BEGUN, /* it has a task, or had one that has ended */
+	FATE_BEGINS,
+	FATE_HELD, /* it begins, but something has to happen first */
+	FATE_HELP, /* likewise, and only a person can do that */
+	FATE_LOST, /* it does not begin */
 };
+
+/* What keeps it from beginning, now or for ever. */
+static enum fate
+hindrance(const struct plan *plan, const struct plan_node *node,
+    const char *asker, struct buf *why)
+{
+	const struct plan_node *above = node, *on;
+	cleanup_free char *on_key = NULL;
+
+	while ((above = above->parent) != NULL)
+		if (above->override.actor != NULL &&
+		    (above->status == NODE_BLOCKED ||
+			!node_status_open(above->status))) {
+			buf_addf(why, "%s, which it is a part of, is %s",
+			    above->id, node_status_name(above->status));
+			return FATE_LOST;
+		}
+	if (plan->goal->status != GOAL_ACTIVE) {
+		buf_addf(why, "goal %s is %s", plan->goal->id,
+		    goal_status_name(plan->goal->status));
+		return FATE_HELP;
+	}
+	on = plan_deps_waits(plan, node);
+	if (on == NULL)
+		return FATE_BEGINS;
+	on_key = key_of(on);
+	buf_addf(why, "it depends on %s, which is %s", on->id,
+	    node_status_name(on->status));
+	return on->status == NODE_BLOCKED || strcmp(on_key, asker) == 0 ?
+	    FATE_HELP :
+	    FATE_HELD;
+}
+
+/* asker: the key of the task that asked for it; why: appended, unless it begins
+ * or has begun. */
+static enum fate
+fate_of(const struct team_floor *floor, const struct plan *plan,
+    const struct plan_node *node, const char *asker, struct buf *why)
+{
+	bool waits = node->status == NODE_TODO || node->status == NODE_QUEUED;
+
+	if (task_of(floor, node) != NULL ||
+	    (node->assignment != NULL &&
+		!plan_bind_wants_worker(
+		    plan_floor_set(floor->plan), node->assignment)) ||
+	    (node->assignment == NULL && !waits && node->started_ms != 0))
+		return FATE_BEGUN;
+	if (!plan_tasks_allowed(floor->plan))
+		buf_adds(why,
+		    "goals are off, or not for agents (plan.enabled, "
+		    "plan.allow_agents)");
+	else if (node->assignment != NULL)
+		return FATE_BEGINS;
+	else if (!goal_status_open(plan->goal->status))
+		buf_addf(why, "goal %s is %s", plan->goal->id,
+		    goal_status_name(plan->goal->status));
+	else if (!waits)
+		buf_addf(why, "it is %s", node_status_name(node->status));
+	else if (!plan_node_leaf(node))
+		buf_adds(why, "it was split into other tasks");
+	else
+		return hindrance(plan, node, asker, why);
+	if (node->override.reason != NULL || node->blocked_reason != NULL)
+		buf_addf(why, ": %s",
+		    node->override.reason != NULL ? node->override.reason :
+						    node->blocked_reason);
+	return FATE_LOST;
+}
+
+/* The nodes of those that a task has spawned, one after the other: plan and at
+ * begin with 0. NULL = there are no more. */
+static struct plan_node *
+next_child(const struct team_floor *floor, const char *parent, size_t *plan,
+    size_t *at)
+{
+	const struct plan_set *set = floor->plan->state == PLAN_OPEN ?
+	    plan_floor_set(floor->plan) :
+	    NULL;
+
+	for (; set != NULL && *plan < set->plan_count; ++*plan, *at = 0)
+		while (*at < set->plans[*plan]->count) {
+			struct plan_node *node =
+			    set->plans[*plan]->nodes[(*at)++];
+			const char *of = node_run_parent(node);
+
+			if (of != NULL && strcmp(of, parent) == 0)
+				return node;
+		}
+	return NULL;
+}
+
+/* Most have never spawned anyone. */
+static bool
+has_spawned(const struct task *t)
+{
+	return t->run != NULL && t->run->has_spawned;
+}
+
+/* The name of an agent for people, after a comma: "label (id)". */
+static void
+add_name(struct buf *names, struct json_object *spawn, const char *id)
+{
+	const char *label = json_string_or(spawn, "label", NULL);
+	const char *actor = json_string_or(spawn, "actor", NULL);
+	const char *colon = actor != NULL ? strrchr(actor, ':') : NULL;
+
+	if (label == NULL && colon != NULL)
+		label = colon + 1;
+	if (names->len > 0)
+		buf_adds(names, ", ");
+	if (label != NULL)
+		buf_addf(names, "%s (%s)", label, id);
+	else
+		buf_adds(names, id);
+}
+
+/* How many of the agents that this task has spawned are to begin? Their names
+ * are added to names (may be NULL), with what holds them. */
+static size_t
+count_unbegun(const struct team_floor *floor, const struct task *t,
+    struct buf *names, size_t *ret_held)
+{
+	size_t plan = 0, at = 0, count = 0;
+	const struct plan_node *node;
+
+	*ret_held = 0;
+	while (has_spawned(t) &&
+	    (node = next_child(floor, t->id, &plan, &at)) != NULL) {
+		cleanup_buf struct buf why = BUF_INIT;
+		enum fate fate =
+		    fate_of(floor, plan_floor_set(floor->plan)->plans[plan],
+			node, t->key, &why);
+
+		if (fate == FATE_BEGUN || fate == FATE_LOST)
+			continue;
+		count++;
+		*ret_held += fate != FATE_BEGINS;
+		if (names == NULL)
+			continue;
+		add_name(names, node->spawn, node->id);
+		if (fate != FATE_BEGINS)
+			buf_addf(names, " (held: %s)", why.data);
+	}
+	return count;
+}
+
+size_t
+team_family_unbegun(void *arg, const struct task *task, size_t *ret_held)
+{
+	return count_unbegun(arg, task, NULL, ret_held);
+}
+
+/* Told once. */
+static void
+tell_person(const struct team_floor *floor, const struct task *t,
+    const struct plan_node *node, const char *key, const char *why)
+{
+	cleanup_free char *event = xasprintf("held/%s/%s", t->id, key);
+	cleanup_free char *text =
+	    xasprintf("%s waits for %s, which cannot begin: %s; look at it "
+		      "with: llmc work show %s",
+		t->worker != NULL ? t->worker : t->id, node->name, why, key);
+
+	person_escalate(floor->core,
+	    &(struct escalation){ .level = ESCALATION_WARNING,
+		.event = event,
+		.title = "an agent cannot begin",
+		.text = text,
+		.signature = event,
+		.worker = t->worker,
+		.task = t->id,
+		.task_title = t->title,
+		.goal = node->goal_id,
+		.node = node->id },
+	    NOTICE_WORKER);
+}
+
+void
+team_family_look(struct team_floor *floor, struct task *t)
+{
+	size_t plan = 0, at = 0;
+	const struct plan_node *node;
+
+	while (t->step != TASK_SETTLING && has_spawned(t) &&
+	    (node = next_child(floor, t->id, &plan, &at)) != NULL) {
+		cleanup_free char *key = key_of(node);
+		cleanup_buf struct buf why = BUF_INIT, name = BUF_INIT;
+		enum fate fate =
+		    fate_of(floor, plan_floor_set(floor->plan)->plans[plan],
+			node, t->key, &why);
+		bool lost = fate == FATE_LOST;
+
+		if (fate == FATE_HELP)
+			tell_person(floor, t, node, key, why.data);
+		if (plan_has(t->run->lost, key) == lost)
+			continue;
+		if (lost) {
+			add_name(&name, node->spawn, node->id);
+			strv_add(&t->run->lost, key);
+			strv_take(&t->run->untold,
+			    xasprintf("%s has not begun, and will not: %s",
+				name.data, why.data));
+		} else {
+			strv_remove(t->run->lost, key);
+		}
+		persist_changed(floor->core);
+	}
+}
+
+/* --- telling the parent ------------------------------------------------ */
+
+#define WORDS_MAX 8192 /* bytes of last words that are too long for mail */
+
+static bool
+is_good(const struct task *t)
+{
+	return t->outcome == OUTCOME_LANDED || t->outcome == OUTCOME_NO_CHANGES;
+}
+
+/* What its parent gets to know. */
+static struct json_object *
+result_of(const struct task *t)
+{
+	const struct task_run *run = t->run;
+	cleanup_free char *id = task_run_id(t), *actor = task_run_actor(t);
+	struct json_object *json = json_object_new_object();
+
+	json_set_string(json, "task_id", t->id);
+	json_set_string(json, "run_id", id);
+	json_set_string(json, "actor_id", actor);
+	json_set_string(json, "role", run->role);
+	json_set_string(json, "label", run->label);
+	json_set_string(json, "title", t->title);
+	json_set_string(json, "worker", t->worker);
+	json_set_string(json, "outcome", task_outcome_name(t->outcome));
+	json_set_string(
+	    json, "commit", t->commit != NULL ? t->commit : t->held_by);
+	json_set_string(json, "reason", is_good(t) ? NULL : t->reason);
+	if (run->verification != VERIFICATION_NONE)
+		json_set_string(json, "verification",
+		    verification_state_words[run->verification]);
+	if (run->verified != NULL)
+		json_set(json, "verified", json_object_get(run->verified));
+	if (run->report != NULL)
+		json_set(json, "report", json_object_get(run->report));
+	json_set_string(json, "last_words", t->last_words);
+	return json;
+}
+
+static char *
+goal_of(const struct task *t)
+{
+	return xstrndup(t->key, strcspn(t->key, "/")); /* GOAL/NODE */
+}
+
+/* By a key: however often it is posted, it is there once. */
+static void
+post_result(
+    struct team_floor *floor, const struct task *t, const struct task *parent)
+{
+	const struct worker *w = state_find(&floor->core->state, t->worker);
+	cleanup_free char *run = task_run_id(t), *goal = goal_of(t);
+	cleanup_free char *to = task_run_actor(parent);
+	const char *session = w != NULL && w->work_of != NULL &&
+		strcmp(w->work_of, t->id) == 0 && w->session.id != NULL ?
+	    w->session.id :
+	    run;
+	cleanup_free char *subject = xasprintf("agent.completed:%s", session);
+	cleanup_free char *key = xasprintf("completed/%s", run), *cut = NULL;
+	cleanup_json struct json_object *data = result_of(t);
+	struct mail_draft draft = { .key = key,
+		.to = to,
+		.subject = subject,
+		.data = data,
+		.kind = is_good(t) ? MAIL_INFO : MAIL_ALERT,
+		.goal = goal };
+	const char *words = t->last_words;
+
+	if (team_mail_post(floor, &draft, NULL, NULL) != -E2BIG)
+		return;
+	json_object_object_del(data, "verified");
+	if (words != NULL && strlen(words) > WORDS_MAX) {
+		words += strlen(words) - WORDS_MAX;
+		while (((unsigned char)*words & 0xc0) == 0x80)
+			words++;
+		cut = xasprintf("(the first %zu bytes are left out) %s",
+		    strlen(t->last_words) - strlen(words), words);
+		json_set_string(data, "last_words", cut);
+	}
+	team_mail_post(floor, &draft, NULL, NULL);
+}
+
+/* Its parent, if that is to be told; NULL = nobody is. */
+static struct task *
+whom_to_tell(const struct team_floor *floor, const struct task *t)
+{
+	struct task *parent = state_task(&floor->core->state, t->run->parent);
+
+	return !t->run->announced && parent != NULL &&
+		parent->step != TASK_SETTLING ?
+	    parent :
+	    NULL;
+}
+
+/* The task, which was spawned, has its outcome. Without a book, the parent's
+ * next prompt says so. */
+static void
+tell_parent(struct team_floor *floor, struct task *t, bool by_mail)
+{
+	struct task *parent = whom_to_tell(floor, t);
+	cleanup_json struct json_object *run = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (parent == NULL)
+		return;
+	if (by_mail) {
+		/* One that gets no more mail learns from agent_status. */
+		post_result(floor, t, parent);
+	} else {
+		run = task_run_to_json(t->run);
+		add_name(&text, run, t->id);
+		buf_addf(
+		    &text, " has ended: %s", task_outcome_name(t->outcome));
+		if (!is_good(t) && t->reason != NULL)
+			buf_addf(&text, ": %s", t->reason);
+		strv_add(&task_run_of(parent)->untold, text.data);
+	}
+	if (task_run_has_landed(t)) {
+		task_run_of(parent)->rebase_due = true;
+		parent->run->children_landed = true;
+	}
+	t->run->announced = true;
+	persist_changed(floor->core);
+	team_floor_changed(floor);
+}
+
+void
+team_family_rests(
+    struct team_floor *floor, const struct task *t, const char *why)
+{
+	const struct task *parent = whom_to_tell(floor, t);
+	cleanup_free char *run = task_run_id(t);
+	cleanup_free char *key = xasprintf("rests/%s", run);
+	cleanup_free char *goal = goal_of(t);
+	cleanup_free char *subject = xasprintf("agent.paused:%s", t->id);
+	cleanup_free char *to = parent != NULL ? task_run_actor(parent) : NULL;
+	cleanup_free char *body =
+	    xasprintf("%s does not go on before a person has looked at it: %s",
+		t->id, why);
+
+	if (parent != NULL)
+		team_mail_post(floor,
+		    &(struct mail_draft){ .key = key,
+			.to = to,
+			.subject = subject,
+			.body = body,
+			.kind = MAIL_INFO,
+			.goal = goal },
+		    NULL, NULL);
+}
 
 /* --- who belongs to whom ---------------------------------------------- */
 
@@ -40,21 +541,13 @@ is_child_of(const struct task *t, const char *parent)
 	return task_run_is_child(t) && strcmp(t->run->parent, parent) == 0;
 }
 
-static bool
-is_child_node_of(const struct plan_node *node, const char *parent)
-{
-	const char *of = node_run_parent(node);
-
-	return of != NULL && strcmp(of, parent) == 0;
-}
-
 size_t
 team_family_open(
     const struct team_floor *floor, const char *task, struct buf *names)
 {
 	const struct state *state = &floor->core->state;
 	const struct task *parent = state_task(state, task);
-	size_t count = 0;
+	size_t count = 0, held;
 
 	for (size_t i = 0; i < state->task_count; i++) {
 		const struct task *t = state->tasks[i];
@@ -67,20 +560,14 @@ team_family_open(
 		if (names == NULL)
 			continue;
 		run = task_run_to_json(t->run);
-		team_unbegun_name(names, run, t->id);
+		add_name(names, run, t->id);
 	}
 	return parent == NULL ?
 	    count :
-	    count + team_unbegun_count(floor, parent, names, NULL);
+	    count + count_unbegun(floor, parent, names, &held);
 }
 
 /* --- the end of a parent ---------------------------------------------- */
-
-static bool
-is_good(const struct task *t)
-{
-	return t->outcome == OUTCOME_LANDED || t->outcome == OUTCOME_NO_CHANGES;
-}
 
 static bool
 hands_over(const struct team_floor *floor, const struct task *t)
@@ -113,40 +600,15 @@ give_to(struct task_run *run, struct task *heir)
 		task_run_of(heir)->has_spawned = true;
 }
 
-/* The same in the plan, for a task that begins later. One that cannot be read
- * is nobody's any more. */
-static void
-give_node_to(struct plan_node *node, struct task *heir)
-{
-	struct task_run *run = NULL;
-	int r = task_run_from_json(node->spawn, "spawn", &run, NULL);
-
-	json_object_put(node->spawn);
-	node->spawn = NULL;
-	if (r < 0)
-		return;
-	give_to(run, heir);
-	node->spawn = task_run_to_json(run);
-	task_run_free(run);
-}
-
-static struct task *
-task_of(const struct team_floor *floor, const struct plan_node *node)
-{
-	cleanup_free char *key = xasprintf("%s/%s", node->goal_id, node->id);
-
-	return state_task_by_key(&floor->core->state, AUTO_PLAN_SOURCE, key);
-}
-
-/* Is it on the branch, or has its task its outcome? Its own end is recorded,
- * not that of its parent. */
+/* Is this node of a child to be ended with the parent? One that is on the
+ * branch, or whose task has its outcome, has an end of its own. */
 static bool
-has_ended(const struct team_floor *floor, const struct plan_node *node)
+is_to_end(const struct team_floor *floor, const struct plan_node *node)
 {
 	const struct task *t = task_of(floor, node);
 
-	return t != NULL &&
-	    (t->step == TASK_LANDED || t->step == TASK_SETTLING);
+	return node_status_open(node->status) &&
+	    (t == NULL || (t->step != TASK_LANDED && t->step != TASK_SETTLING));
 }
 
 /* A branch that moves is not stopped: outcome_drop(). */
@@ -162,39 +624,62 @@ is_landing(const struct team_floor *floor, const struct plan_node *node)
 	    item->commit != NULL;
 }
 
-/* Is this node to be ended with its parent? */
+/* In the plan, for a task that begins later: cancelled, or given to the heir.
+ * One that cannot be read is nobody's any more. */
 static bool
-ends_with(const struct team_floor *floor, const struct plan_node *node,
-    const char *parent)
+end_node(const struct team_floor *floor, struct plan_change *change,
+    struct plan_node *node, const struct task *t)
 {
-	return is_child_node_of(node, parent) &&
-	    node_status_open(node->status) && !has_ended(floor, node);
+	struct task_run *run = NULL;
+
+	if (!hands_over(floor, t) && !is_landing(floor, node))
+		return plan_edit_cancel(&change->edit, node->id, NULL) == 0;
+	if (plan_edit_begin(&change->edit, NULL) < 0)
+		return false;
+	task_run_from_json(node->spawn, "spawn", &run, NULL);
+	json_object_put(take_ptr(&node->spawn));
+	if (run != NULL) {
+		give_to(run, heir(floor, t));
+		node->spawn = task_run_to_json(run);
+		task_run_free(run);
+	}
+	plan_changed(&change->changes, node);
+	plan_edit_end(&change->edit, "handed over");
+	return true;
 }
 
+/* The next node that is to end with its parent, in an open goal. */
+static struct plan_node *
+next_to_end(const struct team_floor *floor, const char *parent, size_t *plan,
+    size_t *at)
+{
+	const struct plan_set *set = plan_floor_set(floor->plan);
+	struct plan_node *node;
+
+	while ((node = next_child(floor, parent, plan, at)) != NULL)
+		if (goal_status_open(set->plans[*plan]->goal->status) &&
+		    is_to_end(floor, node))
+			return node;
+	return NULL;
+}
+
+/* Those of one goal, in one change of its plan. */
 static void
-end_nodes_of(struct team_floor *floor, struct plan *plan, const struct task *t,
+end_nodes(struct team_floor *floor, const char *goal, const struct task *t,
     const char *why)
 {
-	struct task *to = heir(floor, t);
-	bool over = hands_over(floor, t), any = false;
+	struct plan *plan = plan_set_plan(plan_floor_set(floor->plan), goal);
 	struct plan_change change;
+	bool any = false;
 
 	plan_change_begin(&change, floor->plan, plan, why);
 	change.edit.actor = ACTOR_OVERSEER;
 	for (size_t i = 0; i < plan->count; i++) {
-		struct plan_node *node = plan->nodes[i];
+		const char *of = node_run_parent(plan->nodes[i]);
 
-		if (!ends_with(floor, node, t->id))
-			continue;
-		if (!over && !is_landing(floor, node)) {
-			any |=
-			    plan_edit_cancel(&change.edit, node->id, NULL) == 0;
-		} else if (plan_edit_begin(&change.edit, NULL) == 0) {
-			give_node_to(node, to);
-			plan_changed(&change.changes, node);
-			plan_edit_end(&change.edit, "handed over");
-			any = true;
-		}
+		if (of != NULL && strcmp(of, t->id) == 0 &&
+		    is_to_end(floor, plan->nodes[i]))
+			any |= end_node(floor, &change, plan->nodes[i], t);
 	}
 	if (any)
 		plan_change_end(&change);
@@ -202,46 +687,38 @@ end_nodes_of(struct team_floor *floor, struct plan *plan, const struct task *t,
 		plan_change_drop(&change);
 }
 
-static bool
-has_node_of(
-    const struct team_floor *floor, const struct plan *plan, const char *parent)
-{
-	for (size_t i = 0;
-	     goal_status_open(plan->goal->status) && i < plan->count; i++)
-		if (ends_with(floor, plan->nodes[i], parent))
-			return true;
-	return false;
-}
-
-/* One whose work is just landing is not stopped: it goes on by itself. */
-static void
-end_task(struct team_floor *floor, struct task *child, const struct task *t,
-    const char *why)
-{
-	if (hands_over(floor, t) ||
-	    outcome_drop(floor->mode, child, true, why, NULL) == -EINPROGRESS)
-		give_to(child->run, heir(floor, t));
-	persist_changed(floor->core);
-}
-
 static void
 end_children(struct team_floor *floor, const struct task *t)
 {
 	struct state *state = &floor->core->state;
-	const struct plan_set *set = plan_floor_set(floor->plan);
+	const struct plan_node *node;
+	size_t plan = 0, at = 0;
+	cleanup_strv char **goals = NULL;
 	cleanup_free char *why =
 	    xasprintf("%s, which spawned it, has ended: %s", t->id,
 		task_outcome_name(t->outcome));
 
 	/* Without their nodes nobody begins them again. */
-	for (size_t i = set->plan_count; i-- > 0;)
-		if (has_node_of(floor, set->plans[i], t->id))
-			end_nodes_of(floor, set->plans[i], t, why);
-	for (size_t i = state->task_count; i-- > 0;)
-		if (i < state->task_count &&
-		    state->tasks[i]->step != TASK_SETTLING &&
-		    is_child_of(state->tasks[i], t->id))
-			end_task(floor, state->tasks[i], t, why);
+	while ((node = next_to_end(floor, t->id, &plan, &at)) != NULL)
+		if (!plan_has(goals, node->goal_id))
+			strv_add(&goals, node->goal_id);
+	for (char **goal = goals; goal != NULL && *goal != NULL; goal++)
+		end_nodes(floor, *goal, t, why);
+	/* One whose work is just landing is not stopped: it goes on by
+	 * itself. */
+	for (size_t i = state->task_count; i-- > 0;) {
+		struct task *child =
+		    i < state->task_count ? state->tasks[i] : NULL;
+
+		if (child == NULL || child->step == TASK_SETTLING ||
+		    !is_child_of(child, t->id))
+			continue;
+		if (hands_over(floor, t) ||
+		    outcome_drop(floor->mode, child, true, why, NULL) ==
+			-EINPROGRESS)
+			give_to(child->run, heir(floor, t));
+		persist_changed(floor->core);
+	}
 }
 
 static bool
@@ -259,23 +736,17 @@ has_child_task(const struct team_floor *floor, const char *parent)
 static bool
 has_children(const struct team_floor *floor, const struct task *t)
 {
-	const struct plan_set *set = plan_floor_set(floor->plan);
+	size_t plan = 0, at = 0;
 
-	if (has_child_task(floor, t->id))
-		return true;
-	for (size_t i = 0;
-	     t->run != NULL && t->run->has_spawned && i < set->plan_count; i++)
-		if (has_node_of(floor, set->plans[i], t->id))
-			return true;
-	return false;
+	return has_child_task(floor, t->id) ||
+	    (has_spawned(t) && next_to_end(floor, t->id, &plan, &at) != NULL);
 }
 
 /* Tasks may leave the state here: nobody goes through them now. */
-static void
-tend(void *arg)
+void
+team_family_tend(void *arg)
 {
-	const struct team_family *family = arg;
-	struct team_floor *floor = family->floor;
+	struct team_floor *floor = arg;
 	const struct state *state = &floor->core->state;
 	cleanup_strv char **ids = NULL;
 	bool left = false;
@@ -298,7 +769,7 @@ tend(void *arg)
 		auto_plan_changed(floor->mode);
 }
 
-/* --- life ---------------------------------------------------------------- */
+/* --- the outcome of a task ---------------------------------------------- */
 
 int
 team_family_settle(void *arg, const struct task *task, struct err *err)
@@ -310,38 +781,52 @@ team_family_settle(void *arg, const struct task *task, struct err *err)
 		return 0;
 	if (floor->plan->state == PLAN_OFF || floor->plan->state == PLAN_SAFE) {
 		if (task_run_is_child(t))
-			team_result_tell_without_mail(floor, t);
+			tell_parent(floor, t, false);
 		return 0;
 	}
 	if (floor->plan->state != PLAN_OPEN)
-		return task_run_is_child(t) ||
-			(t->run != NULL && t->run->has_spawned) ||
+		return task_run_is_child(t) || has_spawned(t) ||
 			has_child_task(floor, t->id) ?
 		    err_set(err, -EINPROGRESS, "plans are being imported") :
 		    0;
 	if (has_children(floor, t)) {
-		loop_call_request(floor->family->tend);
+		loop_call_request(floor->tend);
 		return err_set(err, -EINPROGRESS,
 		    "the agents that it spawned are being ended");
 	}
 	if (task_run_is_child(t))
-		team_result_tell(floor, t);
+		tell_parent(floor, t, true);
 	return 0;
 }
 
-struct team_family *
-team_family_new(struct team_floor *floor)
-{
-	struct team_family *family = xcalloc(1, sizeof *family);
-
-	family->floor = floor;
-	family->tend = loop_call_new(floor->core->loop, tend, family);
-	return family;
-}
+/* --- a new attempt ------------------------------------------------------ */
 
 void
-team_family_free(struct team_family *family)
+team_family_task_text(
+    const struct team_floor *floor, const struct task *task, struct buf *out)
 {
-	loop_call_free(family->tend);
-	free(family);
+	cleanup_buf struct buf open = BUF_INIT, done = BUF_INIT;
+	size_t plan = 0, at = 0;
+	const struct plan_node *node;
+
+	team_family_open(floor, task->id, &open);
+	/* Their work is on the branch, or reported. */
+	while ((node = next_child(floor, task->id, &plan, &at)) != NULL)
+		if (node->status == NODE_DONE)
+			buf_addf(&done, "%s%s (%s)", done.len > 0 ? ", " : "",
+			    json_string_or(node->spawn, "label", node->id),
+			    node->id);
+	if (open.len + done.len == 0)
+		return;
+	buf_adds(out,
+	    "\n\nAn earlier attempt at this task has asked for other agents. "
+	    "Do not ask for the same again; agent_status shows them.");
+	if (open.len > 0)
+		buf_addf(out,
+		    " These work for you, and you get their results: %s.",
+		    open.data);
+	if (done.len > 0)
+		buf_addf(out,
+		    " These are done, and what they changed has landed: %s.",
+		    done.data);
 }

@@ -14,20 +14,15 @@
 #include "guard.h"
 #include "intake.h"
 #include "log.h"
-#include "loop.h"
 #include "mem.h"
 #include "plan-bind.h"
 #include "plan-floor.h"
 #include "plan-node.h"
-#include "plan-set.h"
 #include "settings.h"
-#include "state-auto.h"
 #include "strv.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-floor.h"
-#include "team-guard.h"
-#include "team-reserve.h"
+#include "team-private.h"
 #include "tool-scope.h"
 
 /* The tools of its task; NULL = it has none. */
@@ -53,21 +48,50 @@ run_of(const struct agent *agent)
 	return task != NULL ? task->run : NULL;
 }
 
-void
-team_guard_fill(struct team_floor *floor, const struct agent *agent,
-    struct guard_policy *policy)
+/* Is one of llmc's tools of use to the session? Goals or teams may be off, and
+ * a worker that a person drives has no task to report about or to split. */
+static bool
+is_offered(
+    const struct team_floor *floor, const struct agent *agent, const char *tool)
 {
+	static const struct {
+		const char *tool;
+		bool goals, team, task; /* what it needs */
+	} needs[] = {
+		{ "report_progress", .task = true },
+		{ "report_completion", .task = true },
+		{ "plan_review_needed", .goals = true, .task = true },
+		{ "agent_spawn", .team = true, .task = true },
+		{ "agent_status", .team = true, .task = true },
+		{ "respond_orchestrator_request", .team = true, .task = true },
+	};
 	const struct settings *settings = floor->core->settings;
+	bool goals = settings_bool(settings, "plan.enabled");
+	bool has_task =
+	    auto_task(agent) != NULL || auto_drives(floor->mode, agent);
+
+	for (size_t i = 0; i < nitems(needs); i++)
+		if (strcmp(needs[i].tool, tool) == 0)
+			return (goals || !needs[i].goals) &&
+			    (team_fleet_is_on(settings) || !needs[i].team) &&
+			    (has_task || !needs[i].task);
+	return goals;
+}
+
+void
+team_guard_fill(void *arg, struct agent *agent, struct guard_policy *policy)
+{
+	struct team_floor *floor = arg;
 	const struct task_run *run = run_of(agent);
 
 	fill_tools(agent, run, &policy->tools);
 	if (run != NULL && run->scope_paths != NULL)
 		policy->scope_paths = strv_copy(strv_const(run->scope_paths));
-	if (!settings_bool(settings, "plan.enabled")) {
-		policy->llmc_scoped = true;
-		strv_add(&policy->llmc_tools, "report_progress");
-		strv_add(&policy->llmc_tools, "report_completion");
-	}
+	policy->llmc_scoped = true;
+	for (const struct api_method *m = api_methods; m->name != NULL; m++)
+		if ((m->flags & API_TOOL) &&
+		    is_offered(floor, agent, strchr(m->name, '.') + 1))
+			strv_add(&policy->llmc_tools, strchr(m->name, '.') + 1);
 	team_reserve_fill(floor, agent, policy);
 }
 
@@ -139,12 +163,6 @@ team_guard_assigned(struct team_floor *floor, const struct event *event)
 		return;
 	strv_clear(&task_run_of(task)->scope_paths);
 	task->run->scope_paths = strv_copy(strv_const(scope));
-}
-
-void
-team_guard_changed(struct team_floor *floor)
-{
-	loop_call_request(floor->guard);
 }
 
 void

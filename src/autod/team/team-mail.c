@@ -5,30 +5,174 @@
 #include <string.h>
 
 #include "agent.h"
+#include "api.h"
 #include "auto.h"
 #include "book.h"
 #include "clock.h"
 #include "errtext.h"
+#include "event.h"
 #include "id.h"
 #include "json.h"
+#include "log.h"
 #include "mem.h"
 #include "persist.h"
 #include "plan-call.h"
 #include "plan-floor.h"
+#include "plan-meta.h"
 #include "plan-query.h"
+#include "plan-set.h"
 #include "serve.h"
+#include "state.h"
+#include "strv.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-floor.h"
-#include "team-mail.h"
-#include "team-post.h"
-#include "team-reach.h"
+#include "team-private.h"
 #include "text.h"
 #include "word.h"
+#include "workspace.h"
 
 #define AGENT_LIMIT  20
 #define PERSON_LIMIT 50
 #define LIST_BODY    4096 /* bytes of a body in a list */
+
+/* --- whom it is for ----------------------------------------------------- */
+
+/* An actor id, a worker's name, "parent" or "person". An agent may write to its
+ * parent, to its children and to a person, who is also the parent of those
+ * without one; a person to every agent that has not ended. */
+struct recipient {
+	char *actor; /* id */
+	char *worker; /* that has it now; NULL = none */
+};
+
+static void
+recipient_release(struct recipient *who)
+{
+	free(take_ptr(&who->actor));
+	free(take_ptr(&who->worker));
+}
+
+static char *
+goal_of(const struct task *task)
+{
+	if (strcmp(task->source, AUTO_PLAN_SOURCE) == 0 && task->key != NULL)
+		return xstrndup(task->key, strcspn(task->key, "/"));
+	return NULL;
+}
+
+/* What the speaker may name. */
+static const char agent_names[] =
+    "an actor id, a worker, \"parent\" or \"person\"";
+static const char person_names[] = "a worker, or an actor id (see: llmc tree)";
+
+static void
+set_recipient(
+    struct team_floor *floor, struct recipient *who, const char *actor)
+{
+	const struct agent *agent = team_mail_agent(floor, actor);
+
+	xstrset(&who->actor, actor);
+	xstrset(&who->worker, agent != NULL ? agent->worker->name : NULL);
+}
+
+/* Resolve a name, for any caller. */
+static int
+find_recipient(struct team_floor *floor, const char *to, const char *names,
+    struct recipient *who, struct err *err)
+{
+	const struct agent *agent;
+	cleanup_free char *actor = NULL;
+
+	agent = fleet_find(floor->fleet, to);
+	if (agent != NULL && auto_task(agent) == NULL &&
+	    auto_drives(floor->mode, agent)) {
+		err_set(err, API_E_NOT_FOUND,
+		    "%s has no task now, so nobody would read it", to);
+		return API_E_NOT_FOUND;
+	}
+	actor = agent != NULL ? team_mail_actor(agent) : xstrdup(to);
+	if (team_post_find(floor, actor) == TEAM_ACTOR_UNKNOWN) {
+		err_set(
+		    err, API_E_NOT_FOUND, "there is no %s: name %s", to, names);
+		return API_E_NOT_FOUND;
+	}
+	set_recipient(floor, who, actor);
+	return 0;
+}
+
+/* --- who may write to whom ---------------------------------------------- */
+
+static bool
+is_parent(const struct task *task, const char *actor)
+{
+	return task->run != NULL && task->run->parent_actor != NULL &&
+	    strcmp(task->run->parent_actor, actor) == 0;
+}
+
+static bool
+is_child(struct team_floor *floor, const struct task *task, const char *actor)
+{
+	const struct task *other = team_post_task(floor, actor);
+
+	if (other == NULL)
+		return team_post_spawned(floor, actor, task->id);
+	return task_run_is_child(other) &&
+	    strcmp(other->run->parent, task->id) == 0;
+}
+
+static bool
+may_reach(
+    struct team_floor *floor, const struct agent *agent, const char *actor)
+{
+	const struct task *task = auto_task(agent);
+
+	return task != NULL &&
+	    (is_parent(task, actor) || is_child(floor, task, actor));
+}
+
+static int
+recipient_of_agent(struct team_floor *floor, const struct agent *agent,
+    const char *to, struct recipient *ret, struct err *err)
+{
+	const struct task *task = auto_task(agent);
+	struct recipient who = { 0 };
+	int code = 0;
+
+	/* Without a parent, it works for a person. */
+	if (strcmp(to, "person") == 0 ||
+	    (strcmp(to, "parent") == 0 &&
+		(task == NULL || !task_run_is_child(task)))) {
+		set_recipient(floor, &who, ACTOR_PERSON);
+	} else if (strcmp(to, "parent") == 0) {
+		set_recipient(floor, &who, task->run->parent_actor);
+	} else {
+		code = find_recipient(floor, to, agent_names, &who, err);
+		if (code == 0 && !may_reach(floor, agent, who.actor)) {
+			code = API_E_UNAUTHORIZED;
+			err_set(err, code,
+			    "you may write to your parent, to agents that work "
+			    "for you, and to \"person\"; %s is none of these",
+			    to);
+		}
+	}
+	if (code == 0)
+		*ret = who;
+	else
+		recipient_release(&who);
+	return code;
+}
+
+static int
+recipient_of_person(struct team_floor *floor, const char *to,
+    struct recipient *ret, struct err *err)
+{
+	struct recipient who = { 0 };
+	int code = find_recipient(floor, to, person_names, &who, err);
+
+	if (code == 0)
+		*ret = who;
+	return code;
+}
 
 /* --- what is shown ------------------------------------------------------ */
 
@@ -122,7 +266,7 @@ on_agent_send(void *arg, struct server_call *call, struct json_object *params)
 	struct task *task = NULL;
 	const struct agent *agent =
 	    team_floor_speaker(floor, call, params, &task);
-	struct team_reach reach = { 0 };
+	struct recipient who = { 0 };
 	cleanup_free char *from = NULL, *goal = NULL;
 	struct mail_draft draft = { 0 };
 	struct err err = { 0 };
@@ -130,44 +274,44 @@ on_agent_send(void *arg, struct server_call *call, struct json_object *params)
 
 	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
 		return;
-	code = team_reach_of_agent(
-	    floor, agent, json_string_or(params, "to", ""), &reach, &err);
+	code = recipient_of_agent(
+	    floor, agent, json_string_or(params, "to", ""), &who, &err);
 	if (code != 0) {
 		serve_refuse(call, code, "%s", err.msg);
 		return;
 	}
 	from = team_mail_actor(agent);
-	goal = task != NULL ? team_reach_goal(task) : NULL;
+	goal = task != NULL ? goal_of(task) : NULL;
 	draft.from = from;
 	draft.from_worker = agent->worker->name;
-	draft.to = reach.actor;
-	draft.to_worker = reach.worker;
+	draft.to = who.actor;
+	draft.to_worker = who.worker;
 	draft.goal = goal;
 	send_draft(floor, call, params, &draft);
-	team_reach_release(&reach);
+	recipient_release(&who);
 }
 
 static void
 on_person_send(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct team_floor *floor = arg;
-	struct team_reach reach = { 0 };
+	struct recipient who = { 0 };
 	struct mail_draft draft = { .from = ACTOR_PERSON };
 	struct err err = { 0 };
 	int code;
 
 	if (!plan_call_begin_change(floor->plan, call))
 		return;
-	code = team_reach_of_person(
-	    floor, json_string_or(params, "to", ""), &reach, &err);
+	code = recipient_of_person(
+	    floor, json_string_or(params, "to", ""), &who, &err);
 	if (code != 0) {
 		serve_refuse(call, code, "%s", err.msg);
 		return;
 	}
-	draft.to = reach.actor;
-	draft.to_worker = reach.worker;
+	draft.to = who.actor;
+	draft.to_worker = who.worker;
 	send_draft(floor, call, params, &draft);
-	team_reach_release(&reach);
+	recipient_release(&who);
 }
 
 /* --- reading -------------------------------------------------------------- */
@@ -175,7 +319,6 @@ on_person_send(void *arg, struct server_call *call, struct json_object *params)
 struct list {
 	bool unread, whole;
 	const char *reader; /* marks what is its own; NULL = nobody */
-	const char *also; /* another name of the reader */
 	int64_t since_ms; /* older mail is that of a namesake */
 	const char *call; /* its id, if it can be repeated */
 };
@@ -183,9 +326,8 @@ struct list {
 static bool
 is_own(const struct list *list, const struct mail *mail)
 {
-	return mail->created_ms >= list->since_ms &&
-	    ((list->reader != NULL && strcmp(mail->to, list->reader) == 0) ||
-		(list->also != NULL && strcmp(mail->to, list->also) == 0));
+	return mail->created_ms >= list->since_ms && list->reader != NULL &&
+	    strcmp(mail->to, list->reader) == 0;
 }
 
 /* An answer that did not arrive is given again. */
@@ -280,41 +422,6 @@ on_agent_inbox(void *arg, struct server_call *call, struct json_object *params)
 /* --- for people ------------------------------------------------------------
  */
 
-static int
-by_time(const void *a, const void *b)
-{
-	int64_t first = json_int_or(*(struct json_object *const *)a, "ts", 0);
-	int64_t second = json_int_or(*(struct json_object *const *)b, "ts", 0);
-
-	return first == second ? 0 : first > second ? -1 : 1;
-}
-
-/* Those of a person, and what no part of the daemon acts on. NULL: the call was
- * refused. */
-static struct json_object *
-rows_of_people(struct team_floor *floor, struct server_call *call, size_t limit)
-{
-	struct json_object *rows = plan_query_newest(
-	    floor->plan, call, BOOK_MAIL, ACTOR_PERSON, limit);
-	cleanup_json struct json_object *more = rows == NULL ?
-	    NULL :
-	    plan_query_newest(
-		floor->plan, call, BOOK_MAIL, ACTOR_OVERSEER, limit);
-
-	if (more == NULL) {
-		json_object_put(rows);
-		return NULL;
-	}
-	for (size_t i = 0; i < json_object_array_length(more); i++)
-		json_object_array_add(
-		    rows, json_object_get(json_object_array_get_idx(more, i)));
-	json_object_array_sort(rows, by_time);
-	if (json_object_array_length(rows) > limit)
-		json_object_array_del_idx(
-		    rows, limit, json_object_array_length(rows) - limit);
-	return rows;
-}
-
 static void
 on_person_inbox(void *arg, struct server_call *call, struct json_object *params)
 {
@@ -325,7 +432,7 @@ on_person_inbox(void *arg, struct server_call *call, struct json_object *params)
 	const struct list list = { .unread =
 				       json_bool_or(params, "unread", false) };
 	cleanup_json struct json_object *rows = NULL;
-	struct team_reach reach = { 0 };
+	struct recipient who = { 0 };
 	struct err err = { 0 };
 	size_t limit = (size_t)json_int_or(params, "limit", PERSON_LIMIT);
 	int code = 0;
@@ -333,17 +440,17 @@ on_person_inbox(void *arg, struct server_call *call, struct json_object *params)
 	if (!plan_call_begin(floor->plan, call))
 		return;
 	if (of != NULL)
-		code = team_reach_of_person(floor, of, &reach, &err);
+		code = recipient_of_person(floor, of, &who, &err);
 	if (code != 0) {
 		serve_refuse(call, code, "%s", err.msg);
 		return;
 	}
-	if (all || of != NULL)
-		rows = plan_query_newest(floor->plan, call, BOOK_MAIL,
-		    all ? NULL : reach.actor, limit);
-	else
-		rows = rows_of_people(floor, call, limit);
-	team_reach_release(&reach);
+	rows = plan_query_newest(floor->plan, call, BOOK_MAIL,
+	    all            ? NULL :
+		of != NULL ? who.actor :
+			     ACTOR_PERSON,
+	    limit);
+	recipient_release(&who);
 	if (rows != NULL)
 		plan_call_answer(floor->plan, call, NULL,
 		    show_rows(floor, rows, &list, false));
@@ -354,9 +461,7 @@ on_show(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct team_floor *floor = arg;
 	const char *id = json_string_or(params, "id", "");
-	const struct list list = {
-		.whole = true, .reader = ACTOR_PERSON, .also = ACTOR_OVERSEER
-	};
+	const struct list list = { .whole = true, .reader = ACTOR_PERSON };
 	cleanup_json struct json_object *rows = NULL, *shown = NULL;
 
 	if (!plan_call_begin(floor->plan, call))
@@ -428,8 +533,101 @@ on_person_ack(void *arg, struct server_call *call, struct json_object *params)
 
 	if (plan_call_begin_change(floor->plan, call))
 		ack(floor, call, json_string_or(params, "id", ""),
-		    &(struct list){
-			.reader = ACTOR_PERSON, .also = ACTOR_OVERSEER });
+		    &(struct list){ .reader = ACTOR_PERSON });
+}
+
+/* --- plans that were changed ------------------------------------------ */
+
+static bool
+is_same(const char *one, const char *other)
+{
+	return one != NULL && other != NULL && strcmp(one, other) == 0;
+}
+
+/* Does it work for the goal, or do others do so for it? */
+static bool
+is_of_goal(const struct task *task, const char *goal_id)
+{
+	cleanup_free char *goal = goal_of(task);
+
+	return is_same(goal, goal_id) ||
+	    (task->run != NULL && is_same(task->run->goal, goal_id));
+}
+
+/* What it was not given yet. */
+static void
+settle_earlier(struct team_floor *floor, const char *actor, const char *subject)
+{
+	const struct team_box *box = team_post_box(floor, actor);
+	cleanup_strv char **ids = NULL;
+
+	for (size_t i = 0; box != NULL && i < box->count; i++)
+		if (mail_is_of_plan(box->mails[i]) &&
+		    strcmp(box->mails[i]->subject, subject) == 0)
+			strv_add(&ids, box->mails[i]->id);
+	for (char **id = ids; id != NULL && *id != NULL; id++)
+		team_mail_settle(floor, *id);
+}
+
+static void
+post_update(struct team_floor *floor, const struct event *event,
+    struct json_object *meta, const char *actor)
+{
+	cleanup_free char *subject = xasprintf("plan.updated:%s", event->goal);
+	cleanup_free char *key = xasprintf(
+	    "plan/%s/%lld/%s", event->goal, (long long)event->count, actor);
+	cleanup_free char *body = xasprintf(
+	    "The plan of goal %s was changed by %s (version %lld): %s%s%s. "
+	    "Your own task stays as it is, unless this says otherwise.",
+	    event->goal, event->actor != NULL ? event->actor : ACTOR_OVERSEER,
+	    (long long)event->count, event->text != NULL ? event->text : "",
+	    event->reason != NULL ? ": " : "",
+	    event->reason != NULL ? event->reason : "");
+	struct err err = { 0 };
+
+	settle_earlier(floor, actor, subject);
+	if (team_mail_post(floor,
+		&(struct mail_draft){ .key = key,
+		    .to = actor,
+		    .subject = subject,
+		    .body = body,
+		    .kind = MAIL_INFO,
+		    .goal = event->goal,
+		    .meta = meta },
+		NULL, &err) < 0)
+		log_debug("%s: %s", subject, err.msg);
+}
+
+void
+team_mail_plan_event(struct team_floor *floor, const struct event *event)
+{
+	const struct state *state = &floor->core->state;
+	const struct plan *plan;
+	cleanup_json struct json_object *meta = NULL;
+
+	if (event->kind != EVENT_PLAN_UPDATED || event->goal == NULL ||
+	    !floor->open)
+		return;
+	plan = plan_set_plan(plan_floor_set(floor->plan), event->goal);
+	if (plan == NULL)
+		return;
+	meta = plan_meta_json(plan->goal,
+	    &(struct plan_meta){ .version = event->count,
+		.actor = event->actor,
+		.root = floor->core->workspace->root });
+	for (size_t i = 0; i < state->task_count; i++) {
+		const struct task *task = state->tasks[i];
+		cleanup_free char *actor = NULL;
+
+		if (task->step != TASK_ASSIGNED ||
+		    !is_of_goal(task, event->goal))
+			continue;
+		actor = task_run_actor(task);
+		if (!is_same(actor, floor->asking) &&
+		    !is_same(actor, event->actor) &&
+		    !is_same(task->worker, event->actor))
+			post_update(floor, event, meta, actor);
+	}
 }
 
 void

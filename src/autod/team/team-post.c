@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "errtext.h"
 #include "escalation.h"
+#include "event.h"
 #include "intake.h"
 #include "json.h"
 #include "log.h"
@@ -21,13 +22,12 @@
 #include "plan-bind.h"
 #include "plan-floor.h"
 #include "plan-set.h"
+#include "serve.h"
 #include "state.h"
 #include "strv.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-deliver.h"
-#include "team-floor.h"
-#include "team-post.h"
+#include "team-private.h"
 #include "text.h"
 
 #define TASK_ACTOR   "actor:task:"
@@ -128,11 +128,11 @@ is_open(const struct plan *plan, const struct plan_node *node)
 	    node_status_open(node->status) && node->status != NODE_BLOCKED;
 }
 
-/* A node keeps whom it was spawned for. parent and goal: NULL = any; open: only
- * what is to be worked on. */
+/* A node keeps whom it was spawned for. parent: NULL = any; open: only what is
+ * to be worked on. */
 static bool
 find_spawn(const struct team_floor *floor, const char *actor,
-    const char *parent, const char *goal, bool open)
+    const char *parent, bool open)
 {
 	const struct plan_set *set = floor->plan->state == PLAN_OPEN ?
 	    plan_floor_set(floor->plan) :
@@ -144,13 +144,9 @@ find_spawn(const struct team_floor *floor, const char *actor,
 		for (size_t k = 0; k < plan->count; k++) {
 			struct json_object *spawn = plan->nodes[k]->spawn;
 
-			if (!is_spawn(spawn, actor) ||
-			    (open && !is_open(plan, plan->nodes[k])))
-				continue;
-			if ((parent == NULL && goal == NULL) ||
-			    (goal != NULL &&
-				strcmp(plan->goal->id, goal) == 0) ||
-			    (parent != NULL &&
+			if (is_spawn(spawn, actor) &&
+			    (!open || is_open(plan, plan->nodes[k])) &&
+			    (parent == NULL ||
 				strcmp(json_string_or(spawn, "parent", ""),
 				    parent) == 0))
 				return true;
@@ -160,10 +156,10 @@ find_spawn(const struct team_floor *floor, const char *actor,
 }
 
 bool
-team_post_spawned(const struct team_floor *floor, const char *actor,
-    const char *parent, const char *goal)
+team_post_spawned(
+    const struct team_floor *floor, const char *actor, const char *parent)
 {
-	return find_spawn(floor, actor, parent, goal, false);
+	return find_spawn(floor, actor, parent, false);
 }
 
 /* Ids of tasks are counted. */
@@ -178,29 +174,62 @@ was_task(const struct team_floor *floor, const char *actor)
 }
 
 static bool
-is_system(const char *actor)
+is_person(const char *actor)
 {
-	return strcmp(actor, ACTOR_OVERSEER) == 0 ||
-	    strcmp(actor, ACTOR_PERSON) == 0;
+	return strcmp(actor, ACTOR_PERSON) == 0;
 }
 
 enum team_actor
 team_post_find(struct team_floor *floor, const char *actor)
 {
-	if (is_system(actor))
-		return TEAM_ACTOR_SYSTEM;
+	if (is_person(actor))
+		return TEAM_ACTOR_PERSON;
 	if (team_post_task(floor, actor) != NULL ||
 	    team_mail_agent(floor, actor) != NULL)
 		return TEAM_ACTOR_OPEN;
 	if (strncmp(actor, WORKER_ACTOR, strlen(WORKER_ACTOR)) == 0 &&
 	    fleet_find(floor->fleet, actor + strlen(WORKER_ACTOR)) != NULL)
 		return TEAM_ACTOR_OPEN; /* after the task that it has now */
-	if (find_spawn(floor, actor, NULL, NULL, true))
+	if (find_spawn(floor, actor, NULL, true))
 		return TEAM_ACTOR_OPEN; /* its task is still to be made */
-	return was_task(floor, actor) ||
-		find_spawn(floor, actor, NULL, NULL, false) ?
+	return was_task(floor, actor) || find_spawn(floor, actor, NULL, false) ?
 	    TEAM_ACTOR_ENDED :
 	    TEAM_ACTOR_UNKNOWN;
+}
+
+struct agent *
+team_floor_speaker(struct team_floor *floor, struct server_call *call,
+    struct json_object *params, struct task **ret_task)
+{
+	const char *worker = json_string_or(params, "worker", "");
+	struct agent *agent = fleet_find(floor->fleet, worker);
+
+	if (agent == NULL)
+		serve_refuse(call, API_UNKNOWN,
+		    "this session belongs to no worker any more");
+	else if (ret_task != NULL)
+		*ret_task = auto_task(agent);
+	return agent;
+}
+
+bool
+team_floor_ends(const struct event *event, const char *task, const char *worker)
+{
+	if (event == NULL)
+		return false;
+	switch (event->kind) {
+	case EVENT_TASK_FINISHED:
+	case EVENT_TASK_RETRY:
+	case EVENT_TASK_PARKED:
+		return task != NULL && event->task != NULL &&
+		    strcmp(task, event->task) == 0;
+	case EVENT_WORKER_LOST:
+	case EVENT_WORKER_GONE:
+		return worker != NULL && event->worker != NULL &&
+		    strcmp(worker, event->worker) == 0;
+	default:
+		return false;
+	}
 }
 
 /* --- open mail in memory ---------------------------------------------- */
@@ -297,8 +326,7 @@ tell(struct team_floor *floor, const struct mail *mail, const char *worker,
 	    NOTICE_WORKER);
 }
 
-/* It is for a person, or for the overseer and of no known subject. Told
- * once. */
+/* It is for a person, who is told once. */
 static void
 tell_of(struct team_floor *floor, const struct mail *mail)
 {
@@ -337,8 +365,8 @@ tell_ignored(struct team_floor *floor, const struct mail *mail)
 
 /* --- records ---------------------------------------------------------- */
 
-int
-team_post_ready(const struct team_floor *floor, struct err *err)
+static int
+is_ready(const struct team_floor *floor, struct err *err)
 {
 	if (floor->open)
 		return 0;
@@ -409,7 +437,7 @@ team_post_save(struct team_floor *floor, struct mail *mail)
 	if (write_mail(floor, mail, &err) < 0)
 		log_debug("%s: %s", mail->id, err.msg);
 	drop(floor->post, mail);
-	if (mail->state == MAIL_OPEN && !is_system(mail->to))
+	if (mail->state == MAIL_OPEN && !is_person(mail->to))
 		keep(floor->post, mail);
 	else
 		mail_free(mail);
@@ -480,7 +508,7 @@ team_mail_post(struct team_floor *floor, const struct mail_draft *draft,
     char **ret_id, struct err *err)
 {
 	struct mail *mail;
-	int r = team_post_ready(floor, err);
+	int r = is_ready(floor, err);
 
 	if (r < 0)
 		return r;
@@ -496,14 +524,14 @@ team_mail_post(struct team_floor *floor, const struct mail_draft *draft,
 	}
 	mail_rate_add(
 	    &floor->post->rate, mail->from, mail->created_ms, mail->created_ms);
-	if (!is_system(mail->to)) {
+	if (!is_person(mail->to)) {
 		keep(floor->post, mail);
 	} else {
 		if (!draft->told)
 			tell_of(floor, mail);
 		mail_free(mail);
 	}
-	team_deliver_posted(floor->deliver);
+	team_floor_changed(floor);
 	return 0;
 }
 
@@ -552,7 +580,7 @@ team_post_count(const struct team_floor *floor, const char *actor)
 		book_get_int(floor->core->book,
 		    "SELECT count(*) FROM mail AS r WHERE r.status = 'open'",
 		    NULL, 0, &count, NULL);
-	else if (is_system(actor))
+	else if (is_person(actor))
 		book_get_int(floor->core->book,
 		    "SELECT count(*) FROM mail AS r"
 		    " WHERE r.actor_id = $1 AND r.status = 'open'",
@@ -569,7 +597,7 @@ count_from(const struct team_floor *floor, const char *from, const char *to)
 	const struct team_box *box = find_box(floor->post, to);
 	struct tally tally = { .from = from };
 
-	if (is_system(to))
+	if (is_person(to))
 		book_query(floor->core->book,
 		    "SELECT r.body FROM mail AS r"
 		    " WHERE r.actor_id = $1 AND r.status = 'open'"
@@ -741,10 +769,8 @@ team_post_opened(struct team_floor *floor)
 
 	r = book_query(book,
 	    "SELECT r.body FROM mail AS r WHERE r.status = 'open'"
-	    " AND r.actor_id <> $1 AND r.actor_id <> $2"
-	    " ORDER BY r.ts_ms, r.id",
-	    BOOK_VALUES(BOOK_T(ACTOR_PERSON), BOOK_T(ACTOR_OVERSEER)), on_open,
-	    floor, &err);
+	    " AND r.actor_id <> $1 ORDER BY r.ts_ms, r.id",
+	    BOOK_VALUES(BOOK_T(ACTOR_PERSON)), on_open, floor, &err);
 	if (r == 0)
 		r = book_query(book,
 		    "SELECT r.body FROM mail AS r WHERE r.ts_ms > $1",
@@ -761,10 +787,10 @@ team_post_tell_again(struct team_floor *floor)
 
 	if (book_query(floor->core->book,
 		"SELECT r.body FROM mail AS r WHERE r.status = 'open'"
-		" AND (r.actor_id = $1 OR r.actor_id = $2)"
-		" AND r.ts_ms >= $3 ORDER BY r.ts_ms, r.id",
-		BOOK_VALUES(BOOK_T(ACTOR_PERSON), BOOK_T(ACTOR_OVERSEER),
-		    BOOK_I(clock_wall_ms() - AGAIN_MS)),
+		" AND r.actor_id = $1 AND r.ts_ms >= $2"
+		" ORDER BY r.ts_ms, r.id",
+		BOOK_VALUES(
+		    BOOK_T(ACTOR_PERSON), BOOK_I(clock_wall_ms() - AGAIN_MS)),
 		on_for_people, floor, &err) < 0)
 		log_debug("mail cannot be read: %s", err.msg);
 }

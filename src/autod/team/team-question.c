@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent.h"
+#include "asks.h"
 #include "buf.h"
 #include "clock.h"
 #include "escalation.h"
@@ -16,10 +17,7 @@
 #include "strv.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-fleet.h"
-#include "team-floor.h"
-#include "team-mail.h"
-#include "team-post.h"
+#include "team-private.h"
 #include "team-question.h"
 #include "text.h"
 
@@ -124,8 +122,7 @@ add_question(const struct request *r, bool person, struct buf *out)
 	buf_adds(out, "\n\nIt waits until ");
 	moment_add(out, r->deadline_ms);
 	if (person)
-		buf_addf(out, ". Answer with: llmc escalations answer %s TEXT",
-		    r->id);
+		buf_addf(out, ". Answer with: llmc answer %s TEXT", r->id);
 	else
 		buf_addf(out,
 		    ". Answer with the tool respond_orchestrator_request, "
@@ -160,11 +157,43 @@ post(struct team_floor *floor, const struct request *r, bool person,
 	return team_mail_post(floor, &draft, NULL, err);
 }
 
+static void
+tell_person(struct team_floor *floor, const struct request *r, const char *text)
+{
+	cleanup_free char *event = xasprintf(REQUEST_EVENT "%s", r->id);
+	cleanup_free char *key = xasprintf("question/%s", r->id);
+	cleanup_free char *words = xasprintf("%s asks: %s",
+	    r->worker != NULL ? r->worker : r->child, r->message);
+
+	asks_open(floor->core,
+	    &(struct ask_draft){ .kind = ASK_QUESTION,
+		.level = ESCALATION_CRITICAL,
+		.key = key,
+		.title = "an agent asks a question",
+		.words = words,
+		.worker = r->worker,
+		.task = r->task,
+		.goal = r->goal,
+		.question = r->id,
+		.options = strv_const(r->options) });
+	person_escalate(floor->core,
+	    &(struct escalation){ .level = ESCALATION_CRITICAL,
+		.event = event,
+		.asked = true,
+		.title = "an agent asks a question",
+		.text = text,
+		.signature = event,
+		.worker = r->worker,
+		.task = r->task,
+		.goal = r->goal,
+		.options = strv_const(r->options) },
+	    NOTICE_WORKER);
+}
+
 int
 team_question_tell(struct team_floor *floor, struct request *r, struct err *err)
 {
 	bool person = strcmp(r->parent, ACTOR_PERSON) == 0;
-	cleanup_free char *event = xasprintf(REQUEST_EVENT "%s", r->id);
 	cleanup_buf struct buf text = BUF_INIT;
 	int code;
 
@@ -174,17 +203,7 @@ team_question_tell(struct team_floor *floor, struct request *r, struct err *err)
 		return code;
 	r->state = REQUEST_NOTIFIED;
 	if (person)
-		person_escalate(floor->core,
-		    &(struct escalation){ .level = ESCALATION_CRITICAL,
-			.event = event,
-			.title = "an agent asks a question",
-			.text = text.data,
-			.signature = event,
-			.worker = r->worker,
-			.task = r->task,
-			.goal = r->goal,
-			.options = strv_const(r->options) },
-		    NOTICE_WORKER);
+		tell_person(floor, r, text.data);
 	return 0;
 }
 

@@ -6,13 +6,16 @@
 
 #include "agent.h"
 #include "auto.h"
+#include "book-history.h"
 #include "buf.h"
 #include "clock.h"
 #include "completion-report.h"
 #include "emit.h"
 #include "errtext.h"
 #include "json.h"
+#include "log.h"
 #include "mem.h"
+#include "perf-record.h"
 #include "persist.h"
 #include "progress-report.h"
 #include "report-prompt.h"
@@ -20,26 +23,17 @@
 #include "server.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-floor.h"
-#include "team-report.h"
-#include "text.h"
-#include "transcript.h"
-
-#define SHOWN_MAX 200 /* bytes of a report in the log */
-
-struct team_report {
-	struct team_floor *floor;
-	struct core *core;
-};
+#include "team-private.h"
+#include "turn-policy.h"
 
 /* The run that a call is about; NULL: the call was refused. */
 static struct task_run *
-run_of(struct team_report *report, struct server_call *call,
+run_of(struct team_floor *floor, struct server_call *call,
     struct json_object *params, struct agent **ret_agent,
     struct task **ret_task)
 {
 	*ret_task = NULL;
-	*ret_agent = team_floor_speaker(report->floor, call, params, ret_task);
+	*ret_agent = team_floor_speaker(floor, call, params, ret_task);
 	if (*ret_agent == NULL)
 		return NULL;
 	if (*ret_task == NULL) {
@@ -56,7 +50,7 @@ run_of(struct team_report *report, struct server_call *call,
 /* The record of the run has the last one without its numbers, the event all of
  * each. */
 static void
-tell_progress(struct team_report *report, const struct task *task,
+tell_progress(const struct team_floor *floor, const struct task *task,
     struct json_object *said)
 {
 	double percent = progress_report_percent(task->run->progress);
@@ -69,7 +63,7 @@ tell_progress(struct team_report *report, const struct task *task,
 
 	json_set_string(said, "runId", run);
 	json_print(said, false, &data);
-	emit(report->core,
+	emit(floor->core,
 	    &(struct event){ .kind = EVENT_PROGRESS,
 		.worker = task->worker,
 		.task = task->id,
@@ -117,14 +111,14 @@ answer_progress(const struct task_run *run, struct server_call *call)
 static void
 on_progress(void *arg, struct server_call *call, struct json_object *params)
 {
-	struct team_report *report = arg;
+	struct team_floor *floor = arg;
 	const char *id = json_string_or(params, "call", NULL);
 	cleanup_json struct json_object *said = NULL;
 	int64_t now = clock_wall_ms();
 	struct err err = { 0 };
 	struct agent *agent;
 	struct task *task;
-	struct task_run *run = run_of(report, call, params, &agent, &task);
+	struct task_run *run = run_of(floor, call, params, &agent, &task);
 
 	if (run == NULL)
 		return;
@@ -147,42 +141,21 @@ on_progress(void *arg, struct server_call *call, struct json_object *params)
 	run->progress_ms = now;
 	xstrset(&run->progress_call, id);
 	answer_progress(run, call);
-	persist_changed(report->core);
-	tell_progress(report, task, said);
+	persist_changed(floor->core);
+	tell_progress(floor, task, said);
 }
 
 /* --- the end ----------------------------------------------------------- */
 
 static void
-keep_report(struct team_report *report, const struct task *task,
-    struct json_object *said, bool by_tool)
-{
-	struct task_run *run = task->run;
-	const char *summary = json_string_or(said, "summary", "");
-	cleanup_free char *text = xstrndup(
-	    summary, text_cut(summary, strcspn(summary, "\n"), SHOWN_MAX));
-
-	json_object_put(run->report);
-	run->report = said;
-	run->report_by_tool = by_tool;
-	persist_changed(report->core);
-	emit(report->core,
-	    &(struct event){ .kind = EVENT_REPORTED,
-		.worker = task->worker,
-		.task = task->id,
-		.status = json_string_or(said, "status", NULL),
-		.text = text });
-}
-
-static void
 on_completion(void *arg, struct server_call *call, struct json_object *params)
 {
-	struct team_report *report = arg;
+	struct team_floor *floor = arg;
 	struct json_object *said = NULL, *answer;
 	struct err err = { 0 };
 	struct agent *agent;
 	struct task *task;
-	struct task_run *run = run_of(report, call, params, &agent, &task);
+	struct task_run *run = run_of(floor, call, params, &agent, &task);
 
 	if (run == NULL)
 		return;
@@ -191,51 +164,21 @@ on_completion(void *arg, struct server_call *call, struct json_object *params)
 		serve_refuse(call, API_FAILED, "%s", err.msg);
 		return;
 	}
-	keep_report(report, task, said, true);
-	xstrset(&run->last_tool, COMPLETION_TOOL);
+	turn_policy_reported(floor->mode, task, said, true);
 	answer = json_object_new_object();
 	json_set_bool(answer, "recorded", true);
 	json_set_string(answer, "next",
 	    "End your turn now. If you use another tool, report again "
 	    "afterwards.");
-	serve_reply(report->core, call, answer);
-}
-
-/* A report by the tool is worth more than what its last message says. */
-static void
-on_turn_ended(struct team_report *report, const struct event *event)
-{
-	const struct agent *agent =
-	    fleet_find(report->floor->fleet, event->worker);
-	struct task *task = agent != NULL ? auto_task(agent) : NULL;
-	const struct transcript_parser *parser =
-	    agent != NULL ? session_transcript(agent->session) : NULL;
-	const char *text = event->text;
-	struct json_object *said;
-
-	if (task == NULL || task_run_of(task)->report_by_tool)
-		return;
-	if (text == NULL && parser != NULL)
-		text = transcript_parser_last_text(parser);
-	said = text == NULL ? NULL :
-			      completion_report_from_text(text, strlen(text));
-	if (said != NULL)
-		keep_report(report, task, said, false);
-}
-
-static void
-on_event(const struct event *event, void *arg)
-{
-	if (event->kind == EVENT_TURN_ENDED)
-		on_turn_ended(arg, event);
+	serve_reply(floor->core, call, answer);
 }
 
 /* The hooks of tools are only signs of life, and not saved at once; but that
  * another tool came after the report must not be forgotten. */
 void
-team_report_tool_used(
-    struct team_report *report, struct agent *agent, const char *tool)
+team_report_tool_used(void *arg, struct agent *agent, const char *tool)
 {
+	const struct team_floor *floor = arg;
 	struct task_run *run = task_run_of(auto_task(agent));
 	const char *name = completion_report_tool(tool);
 
@@ -246,9 +189,9 @@ team_report_tool_used(
 		return;
 	if (run->last_tool != NULL &&
 	    strcmp(run->last_tool, COMPLETION_TOOL) == 0)
-		persist_changed(report->core);
+		persist_changed(floor->core);
 	else
-		persist_note(report->core);
+		persist_note(floor->core);
 	xstrset(&run->last_tool, name);
 }
 
@@ -260,30 +203,61 @@ team_report_task_text(const struct task *task, struct buf *out)
 	if (run == NULL)
 		return;
 	report_prompt(out,
-	    run->completion_report || run->report_only ||
+	    task_run_is_spawned(task) || run->report_only ||
 		json_bool_or(run->contract, "requireCompletionReport", false),
 	    run->progress_reporting);
 }
 
-struct team_report *
-team_report_new(struct team_floor *floor)
-{
-	struct team_report *report = xcalloc(1, sizeof *report);
+/* --- records of runs ---------------------------------------------------- */
 
-	report->floor = floor;
-	report->core = floor->core;
-	serve_handle(report->core, "team.report_progress", on_progress, report);
-	serve_handle(
-	    report->core, "team.report_completion", on_completion, report);
-	emit_subscribe(report->core, on_event, report);
-	return report;
+static void
+write_records(struct book *book, struct json_object *ended)
+{
+	struct err err = { 0 };
+
+	json_object_object_foreach(ended, id, record)
+	{
+		if (book_file_attempt(book, record, &err) < 0)
+			log_debug("%s is not recorded: %s", id, err.msg);
+	}
+}
+
+/* Into the book, with the task that does not have them any more. */
+void
+team_report_files(void *arg, struct task *task)
+{
+	const struct team_floor *floor = arg;
+	struct task_run *run = task->run;
+
+	if (run == NULL || run->ended == NULL)
+		return;
+	write_records(floor->core->book, run->ended);
+	json_object_put(take_ptr(&run->ended));
+	if (task->step == TASK_SETTLING) {
+		struct spent rest = perf_record_spent(task);
+		cleanup_free char *last = task_run_id(task);
+
+		book_charge_attempt(floor->core->book, last, &rest);
+		task_run_spent(task);
+	}
+	persist_changed(floor->core);
 }
 
 void
-team_report_free(struct team_report *report)
+team_report_file_all(struct team_floor *floor)
 {
-	if (report == NULL)
-		return;
-	emit_unsubscribe(report->core, on_event, report);
-	free(report);
+	const struct state *state = &floor->core->state;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		team_report_files(floor, state->tasks[i]);
+}
+
+/* --- life --------------------------------------------------------------- */
+
+void
+team_report_register(struct team_floor *floor)
+{
+	serve_handle(floor->core, "team.report_progress", on_progress, floor);
+	serve_handle(
+	    floor->core, "team.report_completion", on_completion, floor);
 }

@@ -7,6 +7,7 @@
 
 #include "agent.h"
 #include "api.h"
+#include "asks.h"
 #include "auto.h"
 #include "book.h"
 #include "buf.h"
@@ -17,22 +18,23 @@
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "op-park-task.h"
 #include "persist.h"
 #include "plan-call.h"
 #include "request.h"
 #include "serve.h"
 #include "server.h"
+#include "settings.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-floor.h"
-#include "team-mail.h"
-#include "team-post.h"
+#include "team-private.h"
 #include "team-question.h"
 #include "team-request.h"
 #include "text.h"
 #include "worker.h"
 
-#define ASKS_MAX 500 /* bytes of a question that the state has */
+#define FREE_AGAIN_MS 5000
+#define ASKS_MAX      500 /* bytes of a question that the state has */
 
 /* A call of request_orchestrator: it is answered when its question has ended.
  * A caller that hangs up waits no more; its question stays, since the same call
@@ -210,6 +212,44 @@ end(struct team_requests *requests, struct request *r, enum request_state state)
 	finish(requests, r);
 }
 
+/* When the worker of a question to a person gets another task; 0 = never. */
+static int64_t
+free_ms(const struct team_requests *requests, const struct request *r)
+{
+	int64_t wait = settings_duration(
+	    requests->floor->core->settings, "people.answer_wait");
+
+	return wait > 0 && r->task != NULL && r->worker != NULL &&
+		strcmp(r->parent, ACTOR_PERSON) == 0 ?
+	    r->created_ms + wait :
+	    0;
+}
+
+/* The person takes their time: the task waits for the answer without its
+ * worker, which gets another one. The answer is in the next prompt of the task.
+ * False: not now, or it is nobody's but a person's. */
+static bool
+free_worker(struct team_requests *requests, struct request *r)
+{
+	struct team_floor *floor = requests->floor;
+	struct agent *agent = fleet_find(floor->fleet, r->worker);
+	const struct task *t = agent != NULL ? auto_task(agent) : NULL;
+	cleanup_free char *from = NULL, *to = NULL;
+
+	if (t == NULL || strcmp(t->id, r->task) != 0 ||
+	    t->step != TASK_ASSIGNED || !auto_drives(floor->mode, agent) ||
+	    !worker_in_turn(agent->worker->status) || agent_is_taken(agent))
+		return false;
+	from = xasprintf("question/%s", r->id);
+	to = xasprintf("task/%s", t->id);
+	asks_move(floor->core, from, to);
+	/* What it asks is for the person alone: agents can read events. */
+	op_park_task(floor->mode, agent, ASK_QUESTION,
+	    "it waits for an answer to its question: llmc asks");
+	end(requests, r, REQUEST_CANCELLED);
+	return true;
+}
+
 static void
 on_deadline(void *arg)
 {
@@ -219,6 +259,9 @@ on_deadline(void *arg)
 	for (size_t i = 0; i < requests->registry.count;) {
 		struct request *r = requests->registry.list[i];
 
+		if (free_ms(requests, r) != 0 && free_ms(requests, r) <= now &&
+		    free_worker(requests, r))
+			continue;
 		if (r->deadline_ms <= now)
 			end(requests, r, REQUEST_TIMEOUT);
 		else
@@ -231,7 +274,17 @@ static void
 set_timer(struct team_requests *requests)
 {
 	int64_t next = request_registry_next(&requests->registry);
-	int64_t ms = next - clock_wall_ms();
+	int64_t now = clock_wall_ms(), ms;
+
+	for (size_t i = 0; i < requests->registry.count; i++) {
+		int64_t at = free_ms(requests, requests->registry.list[i]);
+
+		if (at != 0 && at <= now) /* its worker is busy just now */
+			at = now + FREE_AGAIN_MS;
+		if (at != 0 && at < next)
+			next = at;
+	}
+	ms = next - now;
 
 	if (next == 0)
 		loop_timer_free(take_ptr(&requests->timer));
@@ -328,6 +381,7 @@ team_requests_event(struct team_requests *requests, const struct event *event)
 	switch (event->kind) {
 	case EVENT_TASK_FINISHED:
 	case EVENT_TASK_RETRY:
+	case EVENT_TASK_PARKED:
 	case EVENT_WORKER_LOST:
 	case EVENT_WORKER_GONE:
 	case EVENT_AGENT_EXITED:

@@ -22,11 +22,7 @@
 #include "strv.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-floor.h"
-#include "team-guard.h"
-#include "team-mail.h"
-#include "team-post.h"
-#include "team-reserve.h"
+#include "team-private.h"
 #include "text.h"
 
 /* In the order of their making. */
@@ -120,33 +116,23 @@ has_ended(const struct team_floor *floor, const struct reservation *r)
 	return r->run != NULL && strcmp(r->run, run) != 0;
 }
 
+static bool
+is_in_force(const struct team_floor *floor, const struct reservation *r)
+{
+	return reservation_holds(r, clock_wall_ms()) && !has_ended(floor, r);
+}
+
 void
 team_reserve_sweep(struct team_floor *floor, const struct event *event)
 {
 	for (size_t i = 0; i < floor->reserve->count;) {
 		struct reservation *r = floor->reserve->list[i];
 
-		if (!reservation_holds(r, clock_wall_ms()) ||
-		    has_ended(floor, r) ||
+		if (!is_in_force(floor, r) ||
 		    team_floor_ends(event, r->task, r->worker))
 			end(floor, r);
 		else
 			i++;
-	}
-}
-
-void
-team_reserve_event(struct team_floor *floor, const struct event *event)
-{
-	switch (event->kind) {
-	case EVENT_TASK_FINISHED:
-	case EVENT_TASK_RETRY:
-	case EVENT_WORKER_LOST:
-	case EVENT_WORKER_GONE:
-		team_reserve_sweep(floor, event);
-		break;
-	default:
-		break;
 	}
 }
 
@@ -407,13 +393,87 @@ on_list(void *arg, struct server_call *call, struct json_object *params)
 	for (size_t i = 0; i < floor->reserve->count; i++) {
 		const struct reservation *r = floor->reserve->list[i];
 
-		if (reservation_holds(r, clock_wall_ms()) &&
-		    !has_ended(floor, r))
+		if (is_in_force(floor, r))
 			json_object_array_add(list, to_answer(r, actor));
 	}
 	result = json_object_new_object();
 	json_set(result, "reservations", list);
 	serve_reply(floor->core, call, result);
+}
+
+/* --- for people -------------------------------------------------------- */
+
+static struct json_object *
+row_of(const struct reservation *r)
+{
+	struct json_object *row = json_object_new_object();
+
+	json_set_string(row, "id", r->id);
+	json_set_string(row, "path", r->path[0] != '\0' ? r->path : ".");
+	json_set_string(row, "actor_id", r->actor);
+	if (r->worker != NULL)
+		json_set_string(row, "worker", r->worker);
+	if (r->task != NULL)
+		json_set_string(row, "task", r->task);
+	json_set_int(row, "until_ms", r->until_ms);
+	if (r->reason != NULL)
+		json_set_string(row, "reason", r->reason);
+	return row;
+}
+
+static void
+on_person_list(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_floor *floor = arg;
+	struct json_object *rows;
+
+	(void)params;
+	if (!plan_call_begin(floor->plan, call))
+		return;
+	rows = json_object_new_array();
+	for (size_t i = 0; i < floor->reserve->count; i++)
+		if (is_in_force(floor, floor->reserve->list[i]))
+			json_object_array_add(
+			    rows, row_of(floor->reserve->list[i]));
+	serve_reply(floor->core, call, rows);
+}
+
+static void
+on_person_release(
+    void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_floor *floor = arg;
+	const char *id = json_string_or(params, "id", "");
+	cleanup_free char *key = NULL, *subject = NULL, *body = NULL;
+	struct json_object *row;
+	struct reservation *r;
+
+	if (!plan_call_begin_change(floor->plan, call))
+		return;
+	r = find(floor->reserve, id);
+	if (r == NULL || !is_in_force(floor, r)) {
+		serve_refuse(call, API_E_NOT_FOUND,
+		    "there is no reservation %s; list them with: llmc task "
+		    "reservations",
+		    id);
+		return;
+	}
+	row = row_of(r);
+	key = xasprintf("released/%s/%lld", id, (long long)r->until_ms);
+	subject = xasprintf(
+	    "reservation.released:%s", json_string_or(row, "path", ""));
+	body = xasprintf("A person has released what you had reserved: %s. "
+			 "Other agents may change it now.",
+	    json_string_or(row, "path", ""));
+	team_mail_post(floor,
+	    &(struct mail_draft){ .key = key,
+		.from = ACTOR_PERSON,
+		.to = r->actor,
+		.subject = subject,
+		.body = body },
+	    NULL, NULL);
+	end(floor, r);
+	plan_call_answer(floor->plan, call, NULL, row);
 }
 
 /* --- life -------------------------------------------------------------- */
@@ -451,9 +511,9 @@ team_reserve_closed(struct team_reserve *reserve)
 }
 
 size_t
-team_reserve_count(const struct team_reserve *reserve)
+team_reserve_count(const struct team_floor *floor)
 {
-	return reserve->count;
+	return floor->reserve->count;
 }
 
 struct team_reserve *
@@ -463,6 +523,9 @@ team_reserve_new(struct team_floor *floor)
 	serve_handle(floor->core, "team.mail_release", on_release, floor);
 	serve_handle(
 	    floor->core, "team.mail_list_reservations", on_list, floor);
+	serve_handle(floor->core, "reservation.list", on_person_list, floor);
+	serve_handle(
+	    floor->core, "reservation.release", on_person_release, floor);
 	return xcalloc(1, sizeof(struct team_reserve));
 }
 

@@ -14,7 +14,6 @@
 #include "intake.h"
 #include "json.h"
 #include "log.h"
-#include "mail-subject.h"
 #include "mem.h"
 #include "persist.h"
 #include "plan-assignment.h"
@@ -26,16 +25,14 @@
 #include "serve.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-floor.h"
-#include "team-mail.h"
-#include "team-review.h"
+#include "team-private.h"
 #include "text.h"
 #include "workspace.h"
 
 #define REASON_MAX     1024 /* bytes of what a hook says */
 #define TELL_EVERY_MS  1000 /* of a worker's denials */
 #define FORGET_MS      (60 * 1000)
-#define VIOLATIONS_MAX 3 /* of a run, before the overseer hears of them */
+#define VIOLATIONS_MAX 3 /* of a run, before a person hears of them */
 
 /* Where a task is in a plan. */
 struct place {
@@ -120,8 +117,7 @@ tell(const struct review *review, const struct plan *plan, const char *actor,
 		.data = data.data });
 }
 
-/* Mail to the overseer, which needs nothing more: people are told as well. As
- * team_mail_post(). */
+/* Mail to a person, who is told by the event. As team_mail_post(). */
 static int
 send_review(
     const struct review *review, struct json_object *data, struct err *err)
@@ -132,15 +128,13 @@ send_review(
 	    NULL;
 	cleanup_free char *actor = team_mail_actor(review->agent);
 	cleanup_json struct json_object *meta = meta_of(review, plan, actor);
-	cleanup_free char *id = NULL,
-			  *subject =
-			      mail_subject_make(SUBJECT_PLAN_REVIEW_NEEDED,
-				  review->place.goal, NULL);
+	cleanup_free char *subject =
+	    xasprintf("plan.review_needed:%s", review->place.goal);
 	const struct mail_draft draft = {
 		.key = review->key,
 		.from = actor,
 		.from_worker = review->agent->worker->name,
-		.to = ACTOR_OVERSEER,
+		.to = ACTOR_PERSON,
 		.subject = subject,
 		.data = data,
 		.kind = MAIL_ALERT,
@@ -148,10 +142,8 @@ send_review(
 		.meta = meta,
 		.told = true,
 	};
-	int r = team_mail_post(floor, &draft, &id, err);
+	int r = team_mail_post(floor, &draft, NULL, err);
 
-	if (r == 0)
-		team_mail_settle(floor, id);
 	tell(review, plan, actor, meta);
 	return r;
 }
@@ -197,9 +189,8 @@ on_review(void *arg, struct server_call *call, struct json_object *params)
 		result = json_object_new_object();
 		json_set_bool(result, "sent", true);
 		json_set_string(result, "message",
-		    "The overseer and a person were told. Do what can be done "
-		    "of your task as it is, and say in your report what could "
-		    "not.");
+		    "A person was told. Do what can be done of your task as it "
+		    "is, and say in your report what could not.");
 		plan_call_answer(floor->plan, call, NULL, result);
 	}
 	place_release(&review.place);
@@ -338,9 +329,9 @@ kind_named(const char *word)
 }
 
 void
-team_review_denied(
-    struct team_floor *floor, struct agent *agent, struct json_object *denied)
+team_review_denied(void *arg, struct agent *agent, struct json_object *denied)
 {
+	struct team_floor *floor = arg;
 	const char *said = json_string_or(denied, "reason", "");
 	cleanup_free char *reason =
 	    xstrndup(said, text_cut(said, strlen(said), REASON_MAX));

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent-card.h"
@@ -9,9 +11,11 @@
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
+#include "fleet-table.h"
 #include "id.h"
 #include "intake.h"
 #include "json.h"
+#include "log.h"
 #include "mail.h"
 #include "mem.h"
 #include "persist.h"
@@ -25,22 +29,159 @@
 #include "plan-text.h"
 #include "serve.h"
 #include "settings.h"
-#include "spawn-mail.h"
 #include "spawn-record.h"
 #include "spawn-rules.h"
 #include "strv.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-fleet.h"
-#include "team-floor.h"
-#include "team-kin.h"
-#include "team-mail.h"
-#include "team-post.h"
-#include "team-spawn.h"
+#include "team-private.h"
 #include "tool-scope.h"
 
-/* The node of a parent whose own goal is implicit is in none of its plans. */
-#define NO_NODE "TASK"
+#define SPAWN     "mcp__llmc__agent_spawn"
+#define WORDS_MAX 500 /* bytes of each reason of an answer that is too long */
+
+/* --- who may ------------------------------------------------------------ */
+
+/* Takes more words where agents are named. */
+static const char spawn_text[] =
+    "\n\nYou can have parts of this task done by other agents with the tool "
+    "agent_spawn. Each is a whole session in a worktree of its own, starts "
+    "from the default branch, works at the same time as you, and lands its "
+    "own commit. Use it for parts that change files and do not build on each "
+    "other%s; for reading, searching and short questions your own subagents "
+    "are cheaper. An agent costs as much as a task of its own and takes a "
+    "minute to start, so do small things yourself. When you have nothing else "
+    "to do, end your turn: for each agent you get one message with its "
+    "outcome, its report and its last words, and your branch is rebased onto "
+    "what has landed. You are at depth %d of at most %d.";
+
+bool
+team_fleet_is_on(const struct settings *settings)
+{
+	return settings_bool(settings, "plan.enabled") &&
+	    settings_bool(settings, "team.enabled");
+}
+
+struct hierarchy_place
+team_fleet_place(const struct settings *settings, const struct task_run *run)
+{
+	/* One that was handed over keeps its place. */
+	if (run == NULL || run->depth == 0)
+		return hierarchy_root_worker(
+		    (int)settings_int(settings, "team.max_depth"));
+	return (struct hierarchy_place){ .depth = run->depth,
+		.max_depth = run->max_depth,
+		.local_max_depth = run->local_max_depth };
+}
+
+bool
+team_fleet_has_tool(const struct settings *settings, const struct task_run *run,
+    const char *tool)
+{
+	cleanup_agent_card struct agent_card *card = run != NULL ?
+	    agent_card_for(settings, run->agent, run->role) :
+	    NULL;
+	cleanup_tool_scope struct tool_scope scope = { 0 };
+
+	return tool_scope_of_run(card, run, &scope, NULL) == 0 &&
+	    tool_scope_permits(&scope, tool);
+}
+
+void
+team_fleet_task_text(
+    const struct team_floor *floor, const struct task *task, struct buf *out)
+{
+	const struct settings *settings = floor->core->settings;
+	struct hierarchy_place place = team_fleet_place(settings, task->run);
+	cleanup_buf struct buf table = BUF_INIT;
+
+	if (!team_fleet_is_on(settings) ||
+	    settings_int(settings, "team.max_concurrent") == 0 ||
+	    hierarchy_may_spawn(&place) != HIERARCHY_ALLOW ||
+	    !team_fleet_has_tool(settings, task->run, SPAWN))
+		return;
+	fleet_table_add(settings, &table);
+	buf_addf(out, spawn_text,
+	    table.len > 0 ?
+		", or that one of the agents named below does better" :
+		"",
+	    place.depth, hierarchy_deepest(&place));
+	if (table.len > 0)
+		buf_addf(out, "\n\n%s", table.data);
+}
+
+/* --- the answer as mail ------------------------------------------------ */
+
+/* Every text of the object, and of those in its lists. */
+static void
+cut_words(struct json_object *json)
+{
+	json_object_object_foreach(json, key, value)
+	{
+		char *words = NULL;
+
+		if (json_object_is_type(value, json_type_array)) {
+			size_t count = json_object_array_length(value);
+
+			for (size_t i = 0; i < count; i++)
+				cut_words(json_object_array_get_idx(value, i));
+		} else if (json_object_is_type(value, json_type_string)) {
+			plan_cut(
+			    &words, json_object_get_string(value), WORDS_MAX);
+			json_object_set_string(value, words);
+			free(words);
+		}
+		(void)key;
+	}
+}
+
+void
+spawn_mail_answer(
+    const struct spawn_letter *l, struct json_object *body, bool accepted)
+{
+	cleanup_free char *id = NULL;
+	cleanup_free char *subject = xasprintf("spawn.%s:%s:%s",
+	    accepted ? "accepted" : "denied", l->goal, l->request);
+	cleanup_json struct json_object *cut = NULL;
+	struct mail_draft draft = { .key = l->request,
+		.to = l->actor,
+		.to_worker = l->worker,
+		.subject = subject,
+		.data = body,
+		.goal = l->stored ? l->goal : NULL };
+	struct err err = { 0 };
+	int r = team_mail_post(l->floor, &draft, &id, &err);
+
+	if (r == -E2BIG) {
+		json_object_deep_copy(body, &cut, NULL);
+		cut_words(cut);
+		draft.data = cut;
+		r = team_mail_post(l->floor, &draft, &id, &err);
+	}
+	if (r < 0)
+		log_debug("%s: %s", l->request, err.msg);
+	else if (l->told)
+		team_mail_settle(l->floor, id);
+}
+
+/* The id of a request: the same call has always the same one. */
+static char *
+request_id(struct json_object *params)
+{
+	const char *call = json_string_or(params, "call", "");
+	char ulid[ID_ULID_SIZE], hash[17];
+	cleanup_free char *key = NULL;
+
+	if (*call == '\0') {
+		id_ulid(clock_wall_ms(), ulid);
+		return xasprintf("req_%s", ulid);
+	}
+	key = xasprintf("%s %s", json_string_or(params, "worker", ""), call);
+	id_hash(key, hash, 16);
+	return xasprintf("req_%s", hash);
+}
+
+/* --- a request ----------------------------------------------------------- */
 
 /* One request, while it is answered. */
 struct asked {
@@ -54,7 +195,7 @@ struct asked {
 	struct plan *plan; /* where the nodes are added; NULL = a new goal */
 	char *goal_id; /* of that goal */
 	const struct plan_node *node; /* of the caller; NULL = not in it */
-	struct team_kins kins;
+	struct team_members members;
 	struct spawn_facts facts;
 	/* Of the facts. */
 	char **models, **actors, **roles, **limits;
@@ -66,7 +207,7 @@ struct asked {
 static void
 asked_release(struct asked *a)
 {
-	team_kins_release(&a->kins);
+	team_members_release(&a->members);
 	spawn_decision_release(&a->decision);
 	strv_free(a->models);
 	strv_free(a->actors);
@@ -92,31 +233,31 @@ list_setting(const struct team_floor *floor, const char *path)
 
 /* Does its agent wait for others itself? */
 static bool
-is_waiting(const struct asked *a, const struct team_kin *kin)
+is_waiting(const struct asked *a, const struct team_member *member)
 {
 	const struct worker *w =
-	    kin->task != NULL && kin->task->worker != NULL ?
-	    state_find(&a->floor->core->state, kin->task->worker) :
+	    member->task != NULL && member->task->worker != NULL ?
+	    state_find(&a->floor->core->state, member->task->worker) :
 	    NULL;
 
 	return w != NULL && w->status == WORKER_WAITING && w->task != NULL &&
-	    strcmp(w->task, kin->task->id) == 0;
+	    strcmp(w->task, member->task->id) == 0;
 }
 
 static void
-count_kin(struct asked *a, const struct team_kin *kin)
+count_kin(struct asked *a, const struct team_member *member)
 {
-	strv_add(&a->actors, kin->run->actor);
-	if (!team_kin_is_open(kin))
+	strv_add(&a->actors, member->run->actor);
+	if (!team_member_is_open(member))
 		return;
 	strv_add(&a->models,
-	    spawn_model(
-		&a->facts, kin->run->model, kin->run->agent, kin->run->role));
-	if (kin->run->parent != NULL &&
-	    strcmp(kin->run->parent, a->task->id) == 0)
+	    spawn_model(&a->facts, member->run->model, member->run->agent,
+		member->run->role));
+	if (member->run->parent != NULL &&
+	    strcmp(member->run->parent, a->task->id) == 0)
 		a->facts.children++;
 	/* The caller will wait for those that it asks for. */
-	a->facts.at_work += kin->task != a->task && !is_waiting(a, kin);
+	a->facts.at_work += member->task != a->task && !is_waiting(a, member);
 }
 
 static void
@@ -143,9 +284,9 @@ know(struct asked *a)
 	agent_cards_load(settings, &a->cards);
 	a->facts.cards = &a->cards;
 	a->facts.default_model = settings_string(settings, "defaults.model");
-	team_kins_load(a->floor, &a->kins);
-	for (size_t i = 0; i < a->kins.count; i++)
-		count_kin(a, &a->kins.list[i]);
+	team_members_load(a->floor, &a->members);
+	for (size_t i = 0; i < a->members.count; i++)
+		count_kin(a, &a->members.list[i]);
 	a->roles = list_setting(a->floor, "team.allowed_roles");
 	a->limits = list_setting(a->floor, "team.provider_limits");
 	a->facts.place = team_fleet_place(settings, a->task->run);
@@ -216,6 +357,10 @@ may_ask(struct asked *a, struct server_call *call)
 		serve_refuse(call, API_FAILED,
 		    "goals are off; a person can turn them on with: llmc "
 		    "config set plan.enabled true");
+	else if (!team_fleet_is_on(floor->core->settings))
+		serve_refuse(call, API_FAILED,
+		    "agents may not spawn others; a person can allow it with: "
+		    "llmc config set team.enabled true");
 	else if (!plan_tasks_allowed(floor->plan))
 		serve_refuse(call, API_FAILED,
 		    "auto workers may not work on goals, so no agents can be "
@@ -288,7 +433,6 @@ fill_node(const struct asked *a, size_t i, struct plan_node *node)
 
 	xstrset(&run->parent, a->task->id);
 	xstrset(&run->parent_actor, a->actor);
-	xstrset(&run->request, a->id);
 	confine(a, run);
 	node->verification = json_object_get(run->contract);
 	if (run->scope_paths != NULL)
@@ -475,22 +619,14 @@ answer(struct asked *a, struct server_call *call)
 	cleanup_free struct plan_node **nodes =
 	    xcalloc(a->decision.count + 1, sizeof(struct plan_node *));
 	cleanup_json struct json_object *body = json_object_new_object();
-	cleanup_json struct json_object *request =
-	    spawn_request_body(&a->facts, a->params);
 	struct spawn_letter letter = { .floor = a->floor,
 		.request = a->id,
 		.actor = a->actor,
 		.worker = a->agent->worker->name,
 		.goal = a->goal_id,
-		.node = a->node != NULL ? a->node->id : NO_NODE,
 		.stored = a->plan != NULL || a->decision.accepted > 0,
 		.told = waits(a->params) };
-	struct err err = { 0 };
 
-	if (spawn_mail_request(&letter, request, &err) < 0) {
-		serve_refuse(call, API_FAILED, "%s", err.msg);
-		return;
-	}
 	make_nodes(a, nodes);
 	if (a->decision.accepted > 0)
 		json_set(body, "spawned_agents", spawned_agents(a, nodes));
@@ -545,8 +681,8 @@ on_spawn(void *arg, struct server_call *call, struct json_object *params)
 	a.agent = team_floor_speaker(floor, call, params, &a.task);
 	if (a.agent == NULL)
 		return;
-	a.id = spawn_mail_request_id(params);
-	id = spawn_mail_answer_id(a.id);
+	a.id = request_id(params);
+	id = mail_id(ACTOR_OVERSEER, a.id);
 	answered = team_post_read(floor, id);
 	if (answered != NULL) {
 		answer_again(&a, call, answered);

@@ -7,25 +7,191 @@
 #include "auto.h"
 #include "clock.h"
 #include "hierarchy.h"
+#include "intake.h"
 #include "json.h"
 #include "mem.h"
+#include "plan-bind.h"
 #include "plan-floor.h"
 #include "plan-node.h"
+#include "plan.h"
+#include "run-status.h"
 #include "serve.h"
+#include "settings.h"
 #include "task-run.h"
-#include "team-fleet.h"
-#include "team-floor.h"
-#include "team-kin.h"
-#include "team-row.h"
-#include "team-tree.h"
+#include "team-private.h"
+#include "team-request.h"
+
+/* --- one agent ------------------------------------------------------- */
+
+static void
+set(struct json_object *row, const char *key, const char *text)
+{
+	if (text != NULL && *text != '\0')
+		json_set_string(row, key, text);
+}
+
+/* What its last report says of its end. */
+static void
+add_reports(struct json_object *row, const struct task_run *run)
+{
+	struct json_object *completion;
+
+	if (run->verification != VERIFICATION_NONE)
+		json_set_string(row, "verification",
+		    verification_state_words[run->verification]);
+	if (run->progress != NULL)
+		json_set(row, "progress", json_object_get(run->progress));
+	if (run->report == NULL)
+		return;
+	completion = json_object_new_object();
+	set(completion, "status", json_string_or(run->report, "status", NULL));
+	set(completion, "confidence",
+	    json_string_or(run->report, "confidence", NULL));
+	json_set(row, "completion", completion);
+}
+
+static void
+add_worker(struct json_object *row, struct agent *agent)
+{
+	const struct worker *worker = agent->worker;
+
+	json_set_string(row, "worker", worker->name);
+	json_set_string(
+	    row, "workerStatus", worker_status_name(worker->status));
+	set(row, "session_id", worker->session.id);
+}
+
+static void
+add_status(const struct team_floor *floor, const char *actor, bool words,
+    struct run_facts *facts, struct json_object *row)
+{
+	cleanup_free char *asks =
+	    team_requests_reason(floor->requests, actor, words);
+	const char *reason = NULL;
+	enum run_status status;
+
+	facts->pending = team_requests_pending(floor->requests, actor);
+	facts->pending_reason = asks;
+	status = run_status(facts, &reason);
+	json_set_string(row, "runStatus", run_status_words[status]);
+	json_set_int(row, "pendingRequestCount", (int64_t)facts->pending);
+	set(row, "blockedReason", reason);
+}
+
+static struct agent *
+agent_of(const struct team_floor *floor, const struct task *task)
+{
+	struct agent *agent = task != NULL && task->worker != NULL ?
+	    fleet_find(floor->fleet, task->worker) :
+	    NULL;
+
+	return agent != NULL && agent->worker->task != NULL &&
+		strcmp(agent->worker->task, task->id) == 0 ?
+	    agent :
+	    NULL;
+}
+
+static void
+know_worker(struct run_facts *facts, const struct agent *agent)
+{
+	if (agent == NULL)
+		return;
+	facts->worker = agent->worker->status;
+	facts->worker_reason = agent->worker->reason;
+}
+
+static struct json_object *
+spawned_row(
+    struct team_floor *floor, const struct team_member *member, bool words)
+{
+	const struct task_run *run = member->run;
+	struct json_object *row = json_object_new_object();
+	struct agent *agent = agent_of(floor, member->task);
+	struct run_facts facts = { .task = member->task,
+		.filed = member->outcome,
+		.filed_reason = member->reason,
+		.worker = WORKER_STATUS_COUNT,
+		.node = member->node->status,
+		.node_reason = member->node->blocked_reason };
+
+	json_set_string(row, "actor_id", run->actor);
+	set(row, "parent_actor_id", run->parent_actor);
+	json_set_int(row, "depth", run->depth);
+	json_set_int(row, "max_depth", run->max_depth);
+	json_set_int(row, "local_max_depth", run->local_max_depth);
+	set(row, "role", run->role);
+	set(row, "label", run->label);
+	set(row, "agent", run->agent);
+	set(row, "title", member->node->name);
+	set(row, "goal", member->plan->goal->id);
+	set(row, "node", member->node->id);
+	set(row, "task", member->task != NULL ? member->task->id : NULL);
+	if (agent != NULL)
+		add_worker(row, agent);
+	know_worker(&facts, agent);
+	add_status(floor, run->actor, words, &facts, row);
+	add_reports(row, run);
+	return row;
+}
+
+/* Its node, if its task is one of a plan. */
+static void
+add_node(struct json_object *row, const struct team_floor *floor,
+    const struct task *task)
+{
+	struct plan *plan = NULL;
+	struct plan_node *node = NULL;
+
+	if (floor->plan->state != PLAN_OPEN || !intake_is_planned(task) ||
+	    plan_bind_find(
+		plan_floor_set(floor->plan), task->key, &plan, &node, NULL) < 0)
+		return;
+	set(row, "goal", plan->goal->id);
+	set(row, "node", node->id);
+}
+
+static struct json_object *
+root_row(struct team_floor *floor, struct agent *agent, const struct task *task)
+{
+	struct json_object *row = json_object_new_object();
+	int max = (int)settings_int(floor->core->settings, "team.max_depth");
+	const struct hierarchy_place place = hierarchy_root_worker(max);
+	cleanup_free char *actor =
+	    task != NULL ? task_run_actor(task) : team_mail_actor(agent);
+	struct run_facts facts = { .task = task,
+		.worker = WORKER_STATUS_COUNT,
+		.node = NODE_STATUS_COUNT };
+
+	json_set_string(row, "actor_id", actor);
+	json_set_string(row, "parent_actor_id", ACTOR_OVERSEER);
+	json_set_int(row, "depth", place.depth);
+	json_set_int(row, "max_depth", place.max_depth);
+	json_set_int(row, "local_max_depth", place.local_max_depth);
+	if (task != NULL) {
+		set(row, "title", task->title);
+		set(row, "task", task->id);
+		add_node(row, floor, task);
+	} else if (agent != NULL) {
+		set(row, "title", agent->worker->prompt_command);
+	}
+	if (agent != NULL)
+		add_worker(row, agent);
+	know_worker(&facts, agent);
+	add_status(floor, actor, false, &facts, row);
+	if (task != NULL && task->run != NULL)
+		add_reports(row, task->run);
+	return row;
+}
+
+/* --- all of them -------------------------------------------------------- */
 
 /* How long one that has ended is shown. */
 #define SHOWN_MS (INT64_C(24) * 60 * 60 * 1000)
 
 struct tree {
 	struct team_floor *floor;
-	struct team_kins kins;
-	bool *shown; /* one for each of the kins */
+	struct team_members members;
+	bool *shown; /* one for each of the members */
 	struct json_object *rows;
 };
 
@@ -35,42 +201,42 @@ load(struct tree *tree, struct team_floor *floor)
 	*tree =
 	    (struct tree){ .floor = floor, .rows = json_object_new_array() };
 	if (floor->plan->state == PLAN_OPEN) {
-		team_kins_load(floor, &tree->kins);
-		team_kins_add_filed(floor, &tree->kins);
+		team_members_load(floor, &tree->members);
+		team_members_add_filed(floor, &tree->members);
 	}
-	tree->shown = xcalloc(tree->kins.count + 1, sizeof *tree->shown);
+	tree->shown = xcalloc(tree->members.count + 1, sizeof *tree->shown);
 }
 
 static void
 release(struct tree *tree)
 {
-	team_kins_release(&tree->kins);
+	team_members_release(&tree->members);
 	free(tree->shown);
 	json_object_put(tree->rows);
 }
 
 static bool
-is_worth(const struct team_kin *kin)
+is_worth(const struct team_member *member)
 {
-	return kin->node->ended_ms == 0 ||
-	    clock_wall_ms() - kin->node->ended_ms < SHOWN_MS;
+	return member->node->ended_ms == 0 ||
+	    clock_wall_ms() - member->node->ended_ms < SHOWN_MS;
 }
 
 /* Each is below the one that asked for it. */
 static void
 add_below(struct tree *tree, const char *actor)
 {
-	for (size_t i = 0; i < tree->kins.count; i++) {
-		const struct team_kin *kin = &tree->kins.list[i];
+	for (size_t i = 0; i < tree->members.count; i++) {
+		const struct team_member *member = &tree->members.list[i];
 
 		if (tree->shown[i] ||
-		    strcmp(kin->run->parent_actor, actor) != 0)
+		    strcmp(member->run->parent_actor, actor) != 0)
 			continue;
 		tree->shown[i] = true;
-		if (is_worth(kin))
-			json_object_array_add(
-			    tree->rows, team_row_kin(tree->floor, kin, false));
-		add_below(tree, kin->run->actor);
+		if (is_worth(member))
+			json_object_array_add(tree->rows,
+			    spawned_row(tree->floor, member, false));
+		add_below(tree, member->run->actor);
 	}
 }
 
@@ -85,8 +251,7 @@ add_root(struct tree *tree, struct agent *agent, const struct task *task)
 {
 	cleanup_free char *actor = task != NULL ? task_run_actor(task) : NULL;
 
-	json_object_array_add(
-	    tree->rows, team_row_root(tree->floor, agent, task));
+	json_object_array_add(tree->rows, root_row(tree->floor, agent, task));
 	if (actor != NULL)
 		add_below(tree, actor);
 }
@@ -96,8 +261,8 @@ has_children(const struct tree *tree, const struct task *task)
 {
 	cleanup_free char *actor = task_run_actor(task);
 
-	for (size_t i = 0; i < tree->kins.count; i++)
-		if (strcmp(tree->kins.list[i].run->parent_actor, actor) == 0)
+	for (size_t i = 0; i < tree->members.count; i++)
+		if (strcmp(tree->members.list[i].run->parent_actor, actor) == 0)
 			return true;
 	return false;
 }
@@ -126,11 +291,12 @@ on_tree(void *arg, struct server_call *call, struct json_object *params)
 		    has_children(&tree, state->tasks[i]))
 			add_root(&tree, NULL, state->tasks[i]);
 	/* Those whose parent has ended. */
-	for (size_t i = 0; i < tree.kins.count; i++)
+	for (size_t i = 0; i < tree.members.count; i++)
 		if (!tree.shown[i] &&
-		    team_kins_find(&tree.kins,
-			tree.kins.list[i].run->parent_actor) == NULL)
-			add_below(&tree, tree.kins.list[i].run->parent_actor);
+		    team_members_find(&tree.members,
+			tree.members.list[i].run->parent_actor) == NULL)
+			add_below(
+			    &tree, tree.members.list[i].run->parent_actor);
 	serve_reply(floor->core, call, json_object_get(tree.rows));
 	release(&tree);
 }
@@ -167,13 +333,14 @@ on_status(void *arg, struct server_call *call, struct json_object *params)
 		return;
 	load(&tree, floor);
 	actor = task != NULL ? task_run_actor(task) : xstrdup("");
-	for (size_t i = 0; i < tree.kins.count; i++) {
-		const struct team_kin *kin = &tree.kins.list[i];
+	for (size_t i = 0; i < tree.members.count; i++) {
+		const struct team_member *member = &tree.members.list[i];
 
-		if ((wanted == NULL || strcmp(kin->run->actor, wanted) == 0) &&
-		    team_kin_is_below(&tree.kins, kin, actor))
+		if ((wanted == NULL ||
+			strcmp(member->run->actor, wanted) == 0) &&
+		    team_member_is_below(&tree.members, member, actor))
 			json_object_array_add(
-			    tree.rows, team_row_kin(floor, kin, true));
+			    tree.rows, spawned_row(floor, member, true));
 	}
 	if (wanted != NULL && json_object_array_length(tree.rows) == 0) {
 		serve_refuse(call, API_E_NOT_FOUND,

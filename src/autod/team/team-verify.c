@@ -14,20 +14,27 @@
 #include "emit.h"
 #include "errtext.h"
 #include "git-facts.h"
+#include "git-since.h"
+#include "guard.h"
+#include "hold.h"
 #include "json.h"
 #include "kept.h"
 #include "mem.h"
 #include "outcome.h"
 #include "persist.h"
+#include "settings.h"
 #include "sibling.h"
 #include "strv.h"
 #include "task-run.h"
 #include "task.h"
-#include "team-floor.h"
-#include "team-verify.h"
+#include "team-private.h"
+#include "turn-policy.h"
 #include "verification.h"
 #include "worker-op.h"
 #include "workspace.h"
+
+/* --- the contract --------------------------------------------------------
+ */
 
 #define RESULT_MAX ((size_t)4 * 1024 * 1024)
 #define GRACE_MS   1000 /* nothing is lost if it is killed */
@@ -44,7 +51,8 @@ struct op_verify {
 /* --- the commit -------------------------------------------------------- */
 
 static void
-on_facts(const struct git_facts *facts, const struct err *err, void *arg)
+on_contract_facts(
+    const struct git_facts *facts, const struct err *err, void *arg)
 {
 	struct op_verify *v = arg;
 	struct worker *w = v->op.agent->worker;
@@ -59,7 +67,7 @@ on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 
 /* Nobody said which it is, or it is another one by now. */
 static void
-step_head(struct operation *op)
+contract_head(struct operation *op)
 {
 	struct op_verify *v = (struct op_verify *)op;
 	struct core *core = v->op.agent->core;
@@ -68,7 +76,7 @@ step_head(struct operation *op)
 		operation_next(op);
 	else
 		git_facts_read(core->git, v->op.agent->worker->worktree,
-		    core_branch(core), on_facts, operation_await(op));
+		    core_branch(core), on_contract_facts, operation_await(op));
 }
 
 /* --- the checks -------------------------------------------------------- */
@@ -132,7 +140,7 @@ on_exited(const struct child_result *result, void *arg)
 }
 
 static void
-step_check(struct operation *op)
+contract_check(struct operation *op)
 {
 	struct op_verify *v = (struct op_verify *)op;
 	struct agent *agent = v->op.agent;
@@ -175,7 +183,8 @@ cancel_check(struct operation *op)
 		child_cancel(v->child);
 }
 
-/* --- the end ----------------------------------------------------------- */
+/* --- the contract_end
+ * ----------------------------------------------------------- */
 
 static void
 emit_result(const struct op_verify *v, const struct task *t)
@@ -195,7 +204,7 @@ emit_result(const struct op_verify *v, const struct task *t)
 /* All that this changes is saved at once: a daemon that dies before has the
  * checks run again, and one that dies after it does not retry again. */
 static void
-act(struct op_verify *v)
+contract_act(struct op_verify *v)
 {
 	struct agent *agent = v->op.agent;
 	struct task *t = auto_task(agent);
@@ -204,7 +213,7 @@ act(struct op_verify *v)
 	/* The task was taken away, or the next daemon will check it. */
 	if (t == NULL || t->step != TASK_ASSIGNED || v->mode->core->stopping)
 		return;
-	next = verification_end(t, v->result, v->head, clock_wall_ms());
+	next = verification_end(t, v->result, v->head);
 	persist_changed(v->mode->core);
 	emit_result(v, t);
 	if (next == VERIFICATION_GO_ON)
@@ -215,7 +224,7 @@ act(struct op_verify *v)
 }
 
 static void
-end(struct operation *op, const struct err *err)
+contract_end(struct operation *op, const struct err *err)
 {
 	struct op_verify *v = (struct op_verify *)op;
 
@@ -223,31 +232,31 @@ end(struct operation *op, const struct err *err)
 		child_abandon(v->child); /* the operation was dropped */
 	worker_op_release(&v->op);
 	if (err == NULL)
-		act(v);
+		contract_act(v);
 	else if (err->code != -ECANCELED)
 		agent_move(v->op.agent, WORKER_ERROR, err->msg);
 	json_object_put(v->result);
 	free(v);
 }
 
-static const struct operation_step steps[] = {
-	{ .name = "head", .run = step_head },
+static const struct operation_step contract_steps[] = {
+	{ .name = "head", .run = contract_head },
 	{ .name = "write", .run = worker_op_write },
-	{ .name = "check", .run = step_check, .cancel = cancel_check },
+	{ .name = "check", .run = contract_check, .cancel = cancel_check },
 };
 
-static const struct operation_kind kind = {
+static const struct operation_kind contract_kind = {
 	.name = "verification",
-	.steps = steps,
-	.count = nitems(steps),
+	.steps = contract_steps,
+	.count = nitems(contract_steps),
 	.yields = true,
-	.end = end,
+	.end = contract_end,
 };
 
-bool
-team_verify(void *arg, struct agent *agent, const char *head)
+/* True: it is being checked. */
+static bool
+verify_contract(struct team_floor *floor, struct agent *agent, const char *head)
 {
-	struct team_floor *floor = arg;
 	struct task *t = auto_task(agent);
 	struct op_verify *v;
 
@@ -262,6 +271,200 @@ team_verify(void *arg, struct agent *agent, const char *head)
 	v->known = head != NULL;
 	if (head != NULL)
 		strlcpy(v->head, head, sizeof v->head);
-	worker_op_begin(&v->op, &kind, agent, NULL);
+	worker_op_begin(&v->op, &contract_kind, agent, NULL);
 	return true;
+}
+
+/* --- the scope ------------------------------------------------------------
+ */
+
+struct op_scope {
+	struct worker_op op; /* first */
+	struct team_floor *floor;
+	char head[GIT_ID_SIZE]; /* "" = to be asked */
+	struct buf words; /* what is wrong; empty = nothing */
+};
+
+/* Its task, if it still has one with a scope. */
+static struct task *
+scoped_task(const struct agent *agent)
+{
+	struct task *t = auto_task(agent);
+
+	return t != NULL && t->step == TASK_ASSIGNED && t->run != NULL &&
+		t->run->scope_paths != NULL ?
+	    t :
+	    NULL;
+}
+
+/* --- scope_steps -------------------------------------------------------------
+ */
+
+static void
+on_scope_facts(const struct git_facts *facts, const struct err *err, void *arg)
+{
+	struct op_scope *s = arg;
+	struct worker *w = s->op.agent->worker;
+
+	if (!operation_arrived(&s->op.op, err))
+		return;
+	memcpy(s->head, facts->head, sizeof s->head);
+	if (w->status == WORKER_NEEDS_REVIEW)
+		xstrset(&w->commit, s->head);
+	operation_next(&s->op.op);
+}
+
+static void
+scope_head(struct operation *op)
+{
+	struct op_scope *s = (struct op_scope *)op;
+	struct core *core = s->op.agent->core;
+
+	if (s->head[0] != '\0')
+		operation_next(op);
+	else
+		git_facts_read(core->git, s->op.agent->worker->worktree,
+		    core_branch(core), on_scope_facts, operation_await(op));
+}
+
+static void
+on_files(
+    const char *const *files, size_t count, const struct err *err, void *arg)
+{
+	struct op_scope *s = arg;
+	const struct task *t = scoped_task(s->op.agent);
+
+	if (!operation_arrived(&s->op.op, err))
+		return;
+	if (t != NULL)
+		guard_commits(t->run->scope_paths, files, count, &s->words);
+	operation_next(&s->op.op);
+}
+
+static void
+scope_files(struct operation *op)
+{
+	struct op_scope *s = (struct op_scope *)op;
+	struct core *core = s->op.agent->core;
+
+	git_since_own(core->git, s->op.agent->worker->worktree, s->head,
+	    core_branch(core), on_files, operation_await(op));
+}
+
+/* --- the scope_end -----------------------------------------------------------
+ */
+
+static void
+send_back(struct op_scope *s, const struct task *t)
+{
+	struct auto_mode *mode = s->floor->mode;
+	struct agent *agent = s->op.agent;
+	const char *words = s->words.data;
+	bool in_turn = worker_in_turn(agent->worker->status);
+
+	team_review_violation(
+	    s->floor, agent, guard_kind_words[GUARD_SCOPE], words);
+	if (task_run_turns(t) >=
+	    settings_int(mode->core->settings, "auto.max_turns")) {
+		outcome_attempt_failed(mode, agent, words);
+		return;
+	}
+	if (in_turn &&
+	    (turn_policy_held(mode, agent, words) ||
+		hold_turn_ended(agent, words)))
+		return;
+	emit(mode->core,
+	    &(struct event){ .kind = EVENT_SENT_BACK,
+		.worker = agent->worker->name,
+		.task = t->id,
+		.reason = words });
+	if (!in_turn)
+		agent_move(agent, WORKER_REJECTED, NULL);
+	agent_prompt(agent, words, false, agent->worker->status);
+}
+
+static void
+scope_act(struct op_scope *s)
+{
+	struct agent *agent = s->op.agent;
+	struct task *t = scoped_task(agent);
+
+	/* The task was taken away, or the next daemon will look at it. */
+	if (t == NULL || s->floor->core->stopping)
+		return;
+	if (s->words.len > 0) {
+		/* In another status it has a turn to come, which is judged. */
+		if (worker_in_turn(agent->worker->status) ||
+		    agent->worker->status == WORKER_NEEDS_REVIEW)
+			send_back(s, t);
+		return;
+	}
+	xstrset(&t->run->scope_checked, s->head);
+	persist_changed(s->floor->core);
+	if (!verify_contract(s->floor, agent, s->head))
+		auto_verified(s->floor->mode, agent, s->head);
+}
+
+static void
+scope_end(struct operation *op, const struct err *err)
+{
+	struct op_scope *s = (struct op_scope *)op;
+
+	worker_op_release(&s->op);
+	if (err == NULL)
+		scope_act(s);
+	else if (err->code != -ECANCELED)
+		agent_move(s->op.agent, WORKER_ERROR, err->msg);
+	buf_release(&s->words);
+	free(s);
+}
+
+static const struct operation_step scope_steps[] = {
+	{ .name = "head", .run = scope_head },
+	{ .name = "files", .run = scope_files },
+};
+
+static const struct operation_kind scope_kind = {
+	.name = "scope",
+	.steps = scope_steps,
+	.count = nitems(scope_steps),
+	.yields = true,
+	.end = scope_end,
+};
+
+/* Work without a commit changes nothing. */
+static bool
+scope_is_due(const struct agent *agent, const struct task *t, const char *head)
+{
+	if (head == NULL)
+		return agent->worker->status != WORKER_NO_CHANGES;
+	return t->run->scope_checked == NULL ||
+	    strcmp(t->run->scope_checked, head) != 0;
+}
+
+/* A task without scope_paths costs nothing. */
+static bool
+verify_scope(struct team_floor *floor, struct agent *agent, const char *head)
+{
+	const struct task *t = scoped_task(agent);
+	struct op_scope *s;
+
+	if (t == NULL || !scope_is_due(agent, t, head))
+		return false;
+	if (agent->op != NULL)
+		return true; /* asked again when it is free */
+	s = xcalloc(1, sizeof *s);
+	buf_init(&s->words);
+	s->floor = floor;
+	if (head != NULL)
+		strlcpy(s->head, head, sizeof s->head);
+	worker_op_begin(&s->op, &scope_kind, agent, NULL);
+	return true;
+}
+
+bool
+team_verify(void *floor, struct agent *agent, const char *head)
+{
+	return verify_scope(floor, agent, head) ||
+	    verify_contract(floor, agent, head);
 }

@@ -93,8 +93,8 @@ on_failure(const struct task *task)
 }
 
 enum verification_next
-verification_end(struct task *task, struct json_object *result,
-    const char *commit, int64_t now_ms)
+verification_end(
+    struct task *task, struct json_object *result, const char *commit)
 {
 	struct task_run *run = task_run_of(task);
 	cleanup_free char *id = task_run_id(task);
@@ -109,9 +109,8 @@ verification_end(struct task *task, struct json_object *result,
 		return VERIFICATION_GO_ON;
 	}
 	run->verification = VERIFICATION_FAILED;
-	if (on_failure(task) != CONTRACT_RETRY_ONCE || run->retried_ms != 0)
+	if (on_failure(task) != CONTRACT_RETRY_ONCE || run->retry_of != NULL)
 		return VERIFICATION_GIVE_UP;
-	run->retried_ms = now_ms;
 	xstrset(&run->retry_of, id);
 	return VERIFICATION_RETRY;
 }
@@ -126,19 +125,45 @@ verification_is_met(const struct task *task)
 	    strcmp(json_string_or(run->verified, "status", ""), "passed") == 0;
 }
 
-/* The agent that asked for it judges its report. From one that cannot change
- * files, its last words are one. */
+/* The agent that spawned it judges its report, whatever that says. Without one,
+ * its last words are one. */
 static bool
 has_reported(const struct task *task)
 {
 	const char *words = task->last_words;
+	bool child = task_run_is_child(task);
 
-	if (!task_run_is_child(task))
+	if (task->run == NULL || (!child && !task->run->report_only))
 		return false;
-	if (task->run->report_only && task->run->report == NULL)
-		return words != NULL && words[strspn(words, " \t\r\n")] != '\0';
-	return strcmp(json_string_or(task->run->report, "status", ""),
-		   "complete") == 0;
+	if (task->run->report != NULL)
+		return child ||
+		    strcmp(json_string_or(task->run->report, "status", ""),
+			"complete") == 0;
+	return words != NULL && words[strspn(words, " \t\r\n")] != '\0';
+}
+
+bool
+verification_gave_up(const struct task *task, struct buf *out)
+{
+	struct json_object *report =
+	    task_run_is_child(task) ? task->run->report : NULL;
+	const char *status = json_string_or(report, "status", "complete");
+	struct json_object *blockers = NULL;
+
+	if (strcmp(status, "complete") == 0 || verification_is_met(task) ||
+	    task->run->children_landed)
+		return false;
+	buf_addf(out, "its agent reports that it has %s: %s",
+	    strcmp(status, "partial") == 0 ? "done a part, without a change" :
+					     "failed",
+	    json_string_or(report, "summary", ""));
+	json_object_object_get_ex(report, "blockers", &blockers);
+	for (size_t i = 0;
+	     blockers != NULL && i < json_object_array_length(blockers); i++)
+		buf_addf(out, "%s%s", i == 0 ? " Blockers: " : "; ",
+		    json_object_get_string(
+			json_object_array_get_idx(blockers, i)));
+	return true;
 }
 
 bool

@@ -43,16 +43,19 @@ enum verification_next {
 /* The checks of that commit have ended with this result (artifact-check.h),
  * which is kept in the task. Saved before anything else is done, a retry
  * happens once. */
-enum verification_next verification_end(struct task *task,
-    struct json_object *result, const char *commit, int64_t now_ms);
+enum verification_next verification_end(
+    struct task *task, struct json_object *result, const char *commit);
 
 /* Was a contract that asks for anything met by this attempt? */
 bool verification_is_met(const struct task *task);
 /* Has the task a result, even without a commit of its own? Its contract is met,
- * work of agents that it has asked for has landed, or another agent asked for
- * it and it has reported that it is complete, or has no tool that changes files
- * and has ended with a message. */
+ * work of agents that it has spawned has landed, or another agent spawned it and
+ * it has reported, in whatever way. */
 bool verification_has_result(const struct task *task);
+/* Does the agent of a task that another agent spawned report that it could not
+ * do it, or not all of it? Without a commit it has failed then, and is not tried
+ * again; why is appended. */
+bool verification_gave_up(const struct task *task, struct buf *why);
 
 /* Why it failed: a sentence, appended. */
 void verification_reason(const struct task *task, struct buf *out);

@@ -60,6 +60,7 @@ mail_text(struct mail *const *mails, size_t count, struct buf *out)
 {
 	cleanup_buf struct buf next = BUF_INIT;
 	size_t start = out->len, n;
+	bool answerable = false; /* nobody reads mail to the overseer */
 
 	buf_adds(out,
 	    "You have mail. Lines that begin with \"| \" are what its sender "
@@ -71,10 +72,12 @@ mail_text(struct mail *const *mails, size_t count, struct buf *out)
 		if (n > 0 && out->len - start + next.len > MAIL_TEXT_MAX)
 			break;
 		buf_add(out, next.data, next.len);
+		answerable |= strcmp(mails[n]->from, ACTOR_OVERSEER) != 0;
 	}
-	buf_adds(out,
-	    "\nAnswer with mail_send (to: the sender, reply_to: the id of the "
-	    "mail), if an answer is needed.\n");
+	if (answerable)
+		buf_adds(out,
+		    "\nAnswer with mail_send (to: the sender, reply_to: the id "
+		    "of the mail), if an answer is needed.\n");
 	if (n < count)
 		buf_addf(out,
 		    "There is more: %zu pieces. They follow, or read them with "

@@ -19,23 +19,6 @@ list_of(struct json_object *entry, const char *key)
 }
 
 struct json_object *
-spawn_request_body(const struct spawn_facts *facts, struct json_object *params)
-{
-	struct json_object *body = json_object_new_object();
-	struct json_object *requested =
-	    json_object_object_get(params, "requested_subagents");
-
-	json_set_string(
-	    body, "spawn_reason", json_string_or(params, "spawn_reason", ""));
-	json_set_int(body, "caller_depth", facts->place.depth);
-	json_set_int(body, "caller_max_depth", facts->place.max_depth);
-	json_set_int(
-	    body, "caller_local_max_depth", facts->place.local_max_depth);
-	json_set(body, "requested_subagents", json_object_get(requested));
-	return body;
-}
-
-struct json_object *
 spawn_denied_agents(
     const struct spawn_decision *d, struct json_object *requested)
 {
@@ -118,7 +101,6 @@ spawn_run(const struct spawn_facts *facts, const struct spawn_verdict *v,
 	struct json_object *contract = NULL;
 
 	xstrset(&run->actor, v->actor);
-	xstrset(&run->root_actor, ACTOR_OVERSEER);
 	run->depth = v->place.depth;
 	run->max_depth = v->place.max_depth;
 	run->local_max_depth = v->place.local_max_depth;
@@ -137,7 +119,6 @@ spawn_run(const struct spawn_facts *facts, const struct spawn_verdict *v,
 			run->scope_paths =
 			    strv_copy(strv_const(facts->scope_paths));
 	}
-	run->completion_report = json_bool_or(entry, "completionReport", false);
 	run->progress_reporting =
 	    json_bool_or(entry, "progressReporting", false);
 	if (json_object_object_get_ex(entry, "verification", &contract)) {

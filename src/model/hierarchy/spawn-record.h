@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What is recorded of a request for agents: its mail, and how each agent is
- * launched. Pure. */
+/* What is recorded of a request for agents: who was denied, and how each agent
+ * is launched. Pure. */
 #ifndef SPAWN_RECORD_H
 #define SPAWN_RECORD_H
 
@@ -11,10 +11,6 @@ struct spawn_facts;
 struct spawn_verdict;
 struct task_run;
 
-/* The body of the mail spawn.request, with the caller's true place; owned by
- * the caller of this. params: those of team.agent_spawn. */
-struct json_object *
-spawn_request_body(const struct spawn_facts *facts, struct json_object *params);
 /* [{role, reason, message}], owned by the caller. */
 struct json_object *spawn_denied_agents(
     const struct spawn_decision *decision, struct json_object *requested);

@@ -28,11 +28,9 @@ static const struct schema_field fields[] = {
 	FIELD("actor", actor),
 	FIELD("parent", parent),
 	FIELD("parent_actor", parent_actor),
-	FIELD("root_actor", root_actor),
 	FIELD("depth", depth),
 	FIELD("max_depth", max_depth),
 	FIELD("local_max_depth", local_max_depth),
-	FIELD("request", request),
 	FIELD("goal", goal),
 	FIELD("role", role),
 	FIELD("label", label),
@@ -45,14 +43,12 @@ static const struct schema_field fields[] = {
 	FIELD("tools_scoped", tools_scoped),
 	FIELD("confined_by", confined_by),
 	FIELD("scope_paths", scope_paths),
-	FIELD("completion_report", completion_report),
 	FIELD("progress_reporting", progress_reporting),
 	FIELD("report_only", report_only),
 	FIELD("contract", contract),
 	FIELD("base", base),
 	FIELD("verification", verification, .words = verification_state_words),
 	FIELD("verified", verified),
-	FIELD("retried_ms", retried_ms),
 	FIELD("retry_of", retry_of),
 	FIELD("last_tool", last_tool),
 	FIELD("report", report),
@@ -180,6 +176,15 @@ task_run_begin(struct task *task, int64_t now_ms)
 	run->timed_out = false;
 	run->by_mail = false;
 	run->mail_turns = 0;
+	if (run->spent_before == NULL)
+		task_run_spent(task);
+}
+
+void
+task_run_spent(struct task *task)
+{
+	struct task_run *run = task_run_of(task);
+
 	forget(&run->spent_before);
 	run->spent_before = json_object_new_object();
 	spent_to_json(&task->spent, run->spent_before);
@@ -227,7 +232,11 @@ task_run_turn_ended(struct task *task)
 int
 task_run_turns(const struct task *task)
 {
-	return task->turns - (task->run != NULL ? task->run->mail_turns : 0);
+	int mail = task->run != NULL ? task->run->mail_turns : 0;
+	int resumed = task->turns_allowed - task->turns_before;
+	int turns = task->turns - mail - (resumed > 0 ? resumed : 0);
+
+	return turns > 0 ? turns : 0;
 }
 
 struct task_run *

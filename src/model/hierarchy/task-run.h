@@ -40,9 +40,8 @@ struct task_run {
 	/* Its place in the tree. */
 	char *actor; /* NULL: that of task_run_actor() */
 	char *parent; /* task id of whoever spawned it; NULL = nobody did */
-	char *parent_actor, *root_actor;
+	char *parent_actor;
 	int depth, max_depth, local_max_depth; /* 0 = nobody asked for it */
-	char *request; /* id of the spawn request */
 	char *goal; /* of its children, if it is no node of a goal */
 
 	/* How it is launched; NULL and 0 = as its agent or worker is set. */
@@ -55,17 +54,17 @@ struct task_run {
 	char **confined_by; /* workers of the agents above it, whose settings
 			     * limit it too */
 	char **scope_paths; /* that it may write to; NULL = everywhere */
-	bool completion_report, progress_reporting; /* its prompt asks for it */
-	bool report_only; /* it has no tool that changes files: its result is
-			   * what it reports, and no commit */
+	bool progress_reporting; /* its prompt asks for it */
+	bool report_only; /* its result is what it says at the end, and no
+			   * commit: that was asked for, or it has no tool
+			   * that changes files */
 
 	/* The contract. */
 	struct json_object *contract;
 	char *base; /* the commit where the attempt began; NULL = not known */
 	enum verification_state verification;
 	struct json_object *verified; /* the result */
-	int64_t retried_ms; /* retry_once was used */
-	char *retry_of; /* the run that failed */
+	char *retry_of; /* the run that failed: retry_once was used */
 
 	/* What this run has reported. */
 	char *last_tool; /* that its own conversation used; those of llmc
@@ -85,7 +84,7 @@ struct task_run {
 	int64_t waiting_ms; /* since when it waits for those that it has asked
 			     * for; 0 = it does not */
 	int64_t waited_ms; /* did so before, since it was assigned */
-	struct json_object *spent_before; /* by earlier attempts */
+	struct json_object *spent_before; /* by attempts that are recorded */
 	struct json_object *ended; /* records of runs, by id, that are not yet
 				    * in their file */
 
@@ -126,6 +125,9 @@ char *task_run_id(const struct task *task);
 char *task_run_actor(const struct task *task);
 /* An attempt begins: nothing of the last one counts for it. */
 void task_run_begin(struct task *task, int64_t now_ms);
+/* What was spent on it so far belongs to attempts that are recorded: the rest is
+ * the next one's, also what an attempt used that was taken back. */
+void task_run_spent(struct task *task);
 /* Its worker waits for those that it has asked for, or does not any more. True:
  * that is new. */
 bool task_run_waits(struct task *task, bool waits, int64_t now_ms);
@@ -133,7 +135,8 @@ bool task_run_waits(struct task *task, bool waits, int64_t now_ms);
 int64_t task_run_time(const struct task *task, int64_t now_ms);
 /* A turn on it has ended. */
 void task_run_turn_ended(struct task *task);
-/* The turns of this attempt that count: those that began with mail do not. */
+/* The turns of this attempt that count: those that began with mail do not, nor
+ * those before a person let it go on. */
 int task_run_turns(const struct task *task);
 /* The record of the task, made if it has none. */
 struct task_run *task_run_of(struct task *task);

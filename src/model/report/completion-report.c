@@ -49,13 +49,14 @@ completion_report_tool(const char *tool_name)
 
 /* --- lists ------------------------------------------------------------ */
 
-/* Entries that fit; *room: bytes that are left for all lists. */
+/* *room: bytes that are left for all lists; 0 = an entry did not fit. */
 static void
 add_entry(struct json_object *list, struct json_object *entry, size_t len,
     size_t *room)
 {
-	if (len > *room ||
+	if (len >= *room ||
 	    json_object_array_length(list) >= COMPLETION_ENTRIES_MAX) {
+		*room = 0;
 		json_object_put(entry);
 		return;
 	}
@@ -149,6 +150,13 @@ take_list(struct json_object *args, enum field field,
 	}
 	if (r < 0)
 		return r;
+	if (*room == 0)
+		return err_set(err, -EINVAL,
+		    "%s: at most %d entries, and %d bytes in all lists of a "
+		    "report; write the rest to a file and name that in "
+		    "artifacts",
+		    field_names[field], COMPLETION_ENTRIES_MAX,
+		    COMPLETION_ALL_MAX);
 	set_list(report, field, take_ptr(&list));
 	return 0;
 }
@@ -191,6 +199,11 @@ completion_report_from_args(
 	r = json_get_string(args, "", "summary", &text, err);
 	if (r < 0 && r != -ENOENT)
 		return r;
+	if (strlen(text) > COMPLETION_SUMMARY_MAX)
+		return err_set(err, -EINVAL,
+		    "summary: %zu bytes, and %d are kept; write the rest to a "
+		    "file and name that in artifacts",
+		    strlen(text), COMPLETION_SUMMARY_MAX);
 	summary = report_text(text, strlen(text), COMPLETION_SUMMARY_MAX, true);
 	if (*summary == '\0')
 		return err_set(err, -EINVAL,

@@ -4,8 +4,9 @@
  * What an agent says about the end of its work: {"status", "confidence",
  * "summary", "artifacts": [{"path", "description"}], "blockers", "warnings"},
  * only what was said. It comes from the tool report_completion, or from the
- * text of the agent's last message. Pure; whatever is too long is cut, so that
- * a report fits into the record of its run.
+ * text of the agent's last message. Pure. What the tool is given is kept whole,
+ * or refused if it is too long; of a message, which is kept beside it, the
+ * beginning of what is too long is taken.
  */
 #ifndef COMPLETION_REPORT_H
 #define COMPLETION_REPORT_H
@@ -17,10 +18,10 @@ struct err;
 struct json_object;
 
 #define COMPLETION_TOOL        "report_completion"
-#define COMPLETION_SUMMARY_MAX 4096 /* bytes */
+#define COMPLETION_SUMMARY_MAX 16384 /* bytes */
 #define COMPLETION_ENTRY_MAX   1024
 #define COMPLETION_ENTRIES_MAX 50 /* of each list */
-#define COMPLETION_ALL_MAX     16384 /* bytes of all entries; the rest is lost */
+#define COMPLETION_ALL_MAX     32768 /* bytes of all entries */
 #define COMPLETION_TEXT_MAX    (256 * 1024) /* of a message, from its end */
 
 extern const char *const completion_status_words[]; /* "complete", ... */

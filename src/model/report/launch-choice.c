@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "agent-card.h"
 #include "buf.h"
@@ -13,6 +12,7 @@
 #include "strv.h"
 #include "task-run.h"
 #include "tool-scope.h"
+#include "word.h"
 
 static bool
 is_set(const char *text)
@@ -29,28 +29,19 @@ choose(const char *spawn, const char *card)
 	return is_set(card) ? xstrdup(card) : NULL;
 }
 
-/* The word that Claude Code knows for it; NULL = none, then it decides itself.
- * Agents of other makers have other words. */
+const char *const thinking_words[] = { "off", "minimal", "low", "medium",
+	"high", "xhigh", "max", NULL };
+
+/* The word that Claude Code knows for it; NULL = none, then it decides
+ * itself. */
 static const char *
 effort(const char *thinking)
 {
-	static const struct {
-		const char *word, *level;
-	} table[] = {
-		{ "off", "off" },
-		{ "none", "off" },
-		{ "minimal", "low" },
-		{ "low", "low" },
-		{ "medium", "medium" },
-		{ "high", "high" },
-		{ "xhigh", "xhigh" },
-		{ "max", "max" },
-	};
+	unsigned word;
 
-	for (size_t i = 0; is_set(thinking) && i < nitems(table); i++)
-		if (strcasecmp(table[i].word, thinking) == 0)
-			return table[i].level;
-	return NULL;
+	if (!is_set(thinking) || !word_find(thinking_words, thinking, &word))
+		return NULL;
+	return strcmp(thinking, "minimal") == 0 ? "low" : thinking_words[word];
 }
 
 /* From the one that permits most. */

@@ -14,11 +14,14 @@ struct buf;
 struct settings;
 struct task_run;
 
+/* How hard an agent thinks; NULL terminated. */
+extern const char *const thinking_words[];
+
 /* Everything is owned; NULL = as the settings of the worker say. */
 struct launch_choice {
 	char *model;
-	char *thinking; /* "off", "low", "medium", "high", "xhigh", "max"; NULL
-			 * also for a word that is none of these */
+	char *thinking; /* one of thinking_words but "minimal"; NULL also for a
+			 * word that is none of these */
 	char *tools; /* the value of --tools: no other built-in ones */
 	char **deny; /* tools that it does not have besides */
 	char *permission_mode; /* it has none that permits more */

@@ -90,9 +90,8 @@ perf_record_outcome(
 	    PERF_SUCCESS;
 }
 
-/* What this attempt has used. */
-static struct spent
-spent_by(const struct task *task)
+struct spent
+perf_record_spent(const struct task *task)
 {
 	struct spent before = { 0 };
 
@@ -141,7 +140,7 @@ perf_record_end(struct task *task, enum task_outcome outcome, int64_t now_ms)
 	if (task->source != NULL && task->key != NULL &&
 	    strcmp(task->source, "plan") == 0)
 		goal = xstrndup(task->key, strcspn(task->key, "/"));
-	spent = spent_by(task);
+	spent = perf_record_spent(task);
 	record = (struct perf_record){
 		.run = id,
 		.agent = run->agent != NULL ? run->agent :
@@ -188,8 +187,11 @@ perf_record_end(struct task *task, enum task_outcome outcome, int64_t now_ms)
 	if (run->report != NULL &&
 	    json_object_object_get(json, "completionReport") == NULL)
 		json_set(json, "completionReport", json_object_new_object());
+	if (task->last_words != NULL)
+		json_set_string(json, PERF_LAST_WORDS, task->last_words);
 	if (run->ended == NULL)
 		run->ended = json_object_new_object();
 	json_set(run->ended, id, json);
 	run->started_ms = 0;
+	task_run_spent(task);
 }

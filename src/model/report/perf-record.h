@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * How one run, an attempt at a task, went: numbers and names only, nothing of
- * what was said. Pure.
+ * How one run, an attempt at a task, went: numbers and names. What its agent
+ * said last goes with it into the book, and is no part of the record. Pure.
  *
  * In JSON: {"runId", "agentId", "taskType", "spawnerSessionKey", "startedAt",
  * "endedAt", "runtimeMs", "outcome", "verificationPassed",
@@ -32,6 +32,9 @@ enum perf_outcome {
 
 extern const char *const perf_outcome_words[PERF_OUTCOME_COUNT + 1];
 
+/* The member that has it until then. */
+#define PERF_LAST_WORDS "lastMessage"
+
 /* Who was asked for neither by the name of a card nor by a role is this one. */
 #define PERF_AGENT_DEFAULT "default"
 
@@ -56,6 +59,10 @@ int perf_record_read(
  * and kept in task->run->ended until it is in its file. */
 void
 perf_record_end(struct task *task, enum task_outcome outcome, int64_t now_ms);
+
+/* What was used for it and is in no record: by the attempt that goes on, or
+ * known since the last one ended. */
+struct spent perf_record_spent(const struct task *task);
 
 /* What an attempt that ended so counts as. reported: the status of its report,
  * NULL = none. */

@@ -11,7 +11,7 @@ struct json_object;
 
 #define PROGRESS_EVERY_MS    30000
 #define PROGRESS_COUNT_MAX   100 /* of a run */
-#define PROGRESS_PHASE_MAX   256 /* bytes */
+#define PROGRESS_PHASE_MAX   1024 /* bytes */
 #define PROGRESS_METRICS_MAX 50
 #define PROGRESS_NAME_MAX    64
 #define PROGRESS_VALUE_MAX   256

@@ -18,10 +18,11 @@ report_prompt(struct buf *out, bool completion, bool progress)
 		    "percentComplete.\n");
 	if (completion)
 		buf_adds(out,
-		    "\nWhen the work is finished and committed, call the tool "
-		    "report_completion as your very last tool, with status "
-		    "(complete, partial or failed), confidence (high, medium or "
-		    "low), a summary, the artifacts you have made, and blockers "
-		    "and warnings if there are any. If you use another tool "
-		    "after it, call it again.\n");
+		    "\nWhen your work has ended, well or not, and is committed if "
+		    "you have changed anything, call the tool report_completion "
+		    "as your very last tool, with status (complete, partial or "
+		    "failed), confidence (high, medium or low), a summary, the "
+		    "artifacts you have made, and blockers and warnings if "
+		    "there are any. Whoever gave you this task reads it. If you "
+		    "use another tool after it, call it again.\n");
 }

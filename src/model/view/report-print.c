@@ -283,6 +283,19 @@ task_table(const char *first)
 }
 
 static void
+add_words(const struct printing *p, const char *title, const char *words)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+
+	if (words == NULL || *words == '\0')
+		return;
+	text_add_visible(
+	    &line, words, text_cut(words, strlen(words), WORDS_MAX), false);
+	buf_addf(p->out, "      %s: %s%s\n", title, line.data,
+	    strlen(words) > WORDS_MAX ? "..." : "");
+}
+
+static void
 print_landed(const struct printing *p)
 {
 	struct json_object *list = part(p, "landed");
@@ -302,19 +315,16 @@ print_landed(const struct printing *p)
 		print_table(p, table);
 	else
 		table_free(table);
-}
+	/* Where nothing was changed, what was said is the result. */
+	for (size_t i = first; i < count; i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+		cleanup_free char *title = xasprintf(
+		    "%s said", json_string_or(row, "id", "?"));
 
-static void
-add_words(const struct printing *p, const char *title, const char *words)
-{
-	cleanup_buf struct buf line = BUF_INIT;
-
-	if (words == NULL || *words == '\0')
-		return;
-	text_add_visible(
-	    &line, words, text_cut(words, strlen(words), WORDS_MAX), false);
-	buf_addf(p->out, "      %s: %s%s\n", title, line.data,
-	    strlen(words) > WORDS_MAX ? "..." : "");
+		if (json_string_or(row, "commit", NULL) == NULL)
+			add_words(p, title,
+			    json_string_or(row, "last_words", NULL));
+	}
 }
 
 static void

@@ -84,14 +84,20 @@ static void
 add_money(struct judging *j)
 {
 	int64_t total = json_int_or(j->money, "total_micros", 0);
+	int64_t ended = json_int_or(j->money, "landed_micros", 0) +
+	    json_int_or(j->money, "not_landed_micros", 0);
 	int64_t unknown = json_int_or(j->money, "unknown", 0);
 
-	if (total > 0) {
+	if (ended > 0) {
 		buf_adds(&j->words, ", for ");
-		budget_add_cost(&j->words, total);
-		if (json_int_or(j->money, "estimated_micros", 0) > 0)
-			buf_adds(&j->words, " (estimated)");
+		budget_add_cost(&j->words, ended);
 	}
+	if (total > ended) {
+		buf_adds(&j->words, "; all that was spent is ");
+		budget_add_cost(&j->words, total);
+	}
+	if (json_int_or(j->money, "estimated_micros", 0) > 0)
+		buf_adds(&j->words, " (estimated)");
 	if (unknown > 0)
 		buf_addf(&j->words,
 		    "; the cost of %" PRId64 " task%s is not known", unknown,

@@ -361,29 +361,6 @@ add_need_row(const struct detail *d, const struct top_row *at)
 }
 
 static void
-add_person_row(const struct detail *d, const struct top_row *at)
-{
-	struct json_object *row = at->row;
-	struct json_object *options = json_object_object_get(row, "options");
-
-	add_past(d, at->key, json_string_or(row, "level", ""),
-	    json_int_or(row, "at_unix", 0));
-	field(d, row, "title", "title");
-	field(d, row, "worker", "worker");
-	field(d, row, "task", "task");
-	field(d, row, "goal", "goal");
-	for (size_t i = 0; json_object_is_type(options, json_type_array) &&
-	     i < json_object_array_length(options);
-	     i++)
-		top_lines_field(d->lines, i == 0 ? "options" : "", STYLE_PLAIN,
-		    json_object_get_string(
-			json_object_array_get_idx(options, i)));
-	add_command(d, at->key);
-	top_lines_add(
-	    d->lines, 0, STYLE_PLAIN, json_string_or(row, "text", NULL));
-}
-
-static void
 add_repair_row(const struct detail *d, const struct top_row *at)
 {
 	struct json_object *row = at->row;
@@ -451,7 +428,6 @@ top_detail_add(struct json_object *view, const struct top_row *at,
 		{ "landing", add_landing_row },
 		{ "goals", add_goal_row },
 		{ "needs", add_need_row },
-		{ "people", add_person_row },
 		{ "repairs", add_repair_row },
 		{ VIEW_EVENTS, add_event_row },
 	};

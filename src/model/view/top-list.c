@@ -463,7 +463,6 @@ draw_headline(
 		{ "todo", "not taken yet" },
 		{ "ended", "ended" },
 		{ "needs", "needs you" },
-		{ "people", "questions and escalations" },
 		{ "repairs", "failures and repairs" },
 	};
 	const char *section = rows->rows[first].section, *words = section;

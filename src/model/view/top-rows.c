@@ -40,12 +40,6 @@ has_failed(struct json_object *row)
 	    strcmp(outcome, "aborted") == 0;
 }
 
-static bool
-is_open(struct json_object *row)
-{
-	return !json_bool_or(row, "acked", false);
-}
-
 static const struct part parts[] = {
 	{ TOP_WORKERS, "workers", ORDER_NAME, "since_unix", NULL },
 	{ TOP_TASKS, "goals", ORDER_NAME, NULL, NULL },
@@ -54,7 +48,6 @@ static const struct part parts[] = {
 	{ TOP_TASKS, "todo", ORDER_RANK, NULL, NULL },
 	{ TOP_TASKS, "ended", ORDER_NEWEST, "finished_unix", NULL },
 	{ TOP_FAILURES, "needs", ORDER_NAME, NULL, NULL },
-	{ TOP_FAILURES, "people", ORDER_NEWEST, "at_unix", is_open },
 	{ TOP_FAILURES, "ended", ORDER_NEWEST, "finished_unix", has_failed },
 	{ TOP_FAILURES, "repairs", ORDER_NEWEST, "at_unix", NULL },
 };

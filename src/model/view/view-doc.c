@@ -17,7 +17,7 @@ const struct view_section view_sections[] = {
 	{ "ended", true },
 	{ "landing", true },
 	{ "goals", true },
-	{ "people", true },
+	{ "asks", true },
 	{ "repairs", true },
 	{ "team", false },
 	{ "budget", false },

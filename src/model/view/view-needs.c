@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "escalation.h"
 #include "json.h"
 #include "mem.h"
 #include "natural.h"
@@ -20,13 +21,13 @@ struct making {
 /* Ranks from here on are no work that is not done: something to look at. */
 #define RANK_FYI 'i'
 
-/* command may be NULL. */
+/* command may be NULL. id: of an ask, "" = of none. */
 static void
-add_need(const struct making *m, char rank, const char *what, const char *who,
-    const char *words, const char *command)
+add_row(const struct making *m, char rank, const char *id, const char *level,
+    const char *what, const char *who, const char *words, const char *command)
 {
 	struct json_object *row = json_object_new_object();
-	cleanup_free char *key = xasprintf("%c-%s", rank, who);
+	cleanup_free char *key = xasprintf("%c-%s%s", rank, who, id);
 
 	json_set_string(row, "what", what);
 	json_set_string(row, "who", who);
@@ -34,27 +35,22 @@ add_need(const struct making *m, char rank, const char *what, const char *who,
 	    row, "words", words != NULL ? words : what, VIEW_REASON_MAX);
 	json_set_string(row, "command", command);
 	json_set_bool(row, "unfinished", rank < RANK_FYI);
+	json_set_string(row, "level", level);
 	json_set(m->needs, key, row);
+}
+
+static void
+add_need(const struct making *m, char rank, const char *what, const char *who,
+    const char *words, const char *command)
+{
+	add_row(m, rank, "", rank < RANK_FYI ? "critical" : "info", what, who,
+	    words, command);
 }
 
 static bool
 is(struct json_object *row, const char *member, const char *word)
 {
 	return strcmp(json_string_or(row, member, ""), word) == 0;
-}
-
-static bool
-holds(struct json_object *row, const char *why)
-{
-	struct json_object *list = json_object_object_get(row, "paused_for");
-
-	for (size_t i = 0; list != NULL && i < json_object_array_length(list);
-	     i++)
-		if (strcmp(json_object_get_string(
-			       json_object_array_get_idx(list, i)),
-			why) == 0)
-			return true;
-	return false;
 }
 
 /* --- everything ------------------------------------------------------ */
@@ -109,18 +105,7 @@ add_overseer(const struct making *m, struct json_object *head)
 		    overseer_ends[i].command);
 }
 
-static void
-add_push(const struct making *m, struct json_object *push)
-{
-	cleanup_free char *words = NULL;
-
-	if (push == NULL || !is(push, "state", "failed"))
-		return;
-	words = xasprintf("landed work could not be pushed: %s",
-	    json_string_or(push, "reason", "unknown reason"));
-	add_need(m, 'c', "push", "push", words, "llmc resume");
-}
-
+/* What only somebody without a daemon can see. */
 static void
 add_head(const struct making *m)
 {
@@ -133,257 +118,52 @@ add_head(const struct making *m)
 		    json_bool_or(head, "auto", false) ? "llmc up --auto" :
 							"llmc up");
 	add_overseer(m, head);
-	if (json_string_or(head, "paused", NULL) != NULL)
-		add_need(m, 'b', "paused", "everything",
-		    json_string_or(head, "paused", NULL), "llmc resume");
-	if (json_bool_or(head, "red", false))
-		add_need(m, 'c', "branch",
-		    json_string_or(head, "branch", "branch"),
-		    "fails its own check", "llmc landing");
-	if (json_int_or(head, "dirty_retry_unix", 0) > 0)
-		add_need(m, 'c', "checkout", "checkout",
-		    "uncommitted changes hold up the landings", "git status");
-	add_push(m, json_object_object_get(head, "push"));
-	if (json_string_or(head, "goals_off", NULL) != NULL)
-		add_need(m, 'c', "goals", "goals",
-		    json_string_or(head, "goals_off", NULL), "llmc doctor");
 }
 
-/* --- goals ----------------------------------------------------------- */
+/* --- asks ------------------------------------------------------------ */
 
-/* The first node that is blocked by itself; NULL = not known. */
-static struct json_object *
-blocked_node(struct json_object *goal)
+/* What holds up everything comes first, then who waits for an answer, then what
+ * is over. */
+static char
+rank_of(struct json_object *row)
 {
-	struct json_object *nodes = json_object_object_get(goal, "nodes");
-	struct json_object *found = NULL;
+	static const struct {
+		const char *kind;
+		const char *about; /* NULL = whatever it is about */
+		char rank;
+	} ranks[] = {
+		{ "question", NULL, 'd' },
+		{ "review", "task", 'f' },
+		{ "review", NULL, 'i' },
+		{ "told", NULL, 'j' },
+		{ "failure", "task", 'h' },
+		{ NULL, "task", 'f' },
+		{ "failure", "worker", 'd' },
+		{ NULL, "worker", 'e' },
+		{ NULL, "goal", 'e' },
+	};
 
-	for (size_t i = 0; nodes != NULL && i < json_object_array_length(nodes);
-	     i++) {
-		struct json_object *node = json_object_array_get_idx(nodes, i);
-
-		if (is(node, "status", "blocked"))
-			found = node; /* leaves come behind their parents */
-		else if (found != NULL)
-			break;
-	}
-	return found;
+	for (size_t i = 0; i < nitems(ranks); i++)
+		if ((ranks[i].kind == NULL || is(row, "kind", ranks[i].kind)) &&
+		    (ranks[i].about == NULL ||
+			json_string_or(row, ranks[i].about, NULL) != NULL))
+			return ranks[i].rank;
+	return is(row, "key", "paused") || is(row, "key", "alike") ? 'b' : 'c';
 }
 
 static void
-add_goals(const struct making *m)
+add_asks(const struct making *m)
 {
-	json_object_object_foreach(view_of(m->view, "goals"), id, goal)
+	json_object_object_foreach(view_of(m->view, "asks"), id, row)
 	{
-		int64_t blocked = json_int_or(goal, "blocked", 0);
-		struct json_object *node = blocked_node(goal);
-		const char *why = json_string_or(node, "reason", NULL);
-		cleanup_free char *command = xasprintf("llmc goal show %s", id);
-		cleanup_free char *words = NULL;
+		cleanup_free char *of = xasprintf("-%s", id);
 
-		if (blocked <= 0)
-			continue;
-		words = why != NULL ?
-		    xasprintf("%s is blocked: %s",
-			json_string_or(node, "id", "a node"), why) :
-		    xasprintf("%" PRId64 " node%s blocked", blocked,
-			blocked == 1 ? " is" : "s are");
-		add_need(m, 'e', "blocked", id, words, command);
-	}
-}
-
-/* --- workers --------------------------------------------------------- */
-
-/* It waits for an answer of a person. */
-static void
-add_question(const struct making *m, struct json_object *row)
-{
-	struct json_object *asks = json_object_object_get(row, "asks");
-	const char *id = json_string_or(asks, "id", NULL);
-	cleanup_free char *command = NULL, *words = NULL;
-
-	if (id == NULL || !json_bool_or(asks, "person", false))
-		return;
-	command = xasprintf("llmc escalations answer %s TEXT", id);
-	words = xasprintf("%s asks: %s", json_string_or(row, "name", "?"),
-	    json_string_or(asks, "text", ""));
-	add_need(m, 'd', "question", id, words, command);
-}
-
-/* The first row that fits counts. */
-static const struct {
-	const char *status;
-	const char *hold; /* NULL = any */
-	const char *mode; /* NULL = any */
-	char rank;
-	/* Ends with a blank: the name follows. NULL: the reason says it. */
-	const char *command;
-} statuses[] = {
-	{ "error", NULL, NULL, 'd', "llmc logs --worker " },
-	{ "paused", "trust", NULL, 'e', NULL },
-	{ "paused", "person", NULL, 'l', "llmc resume " },
-	{ "paused", "budget", NULL, 'f', "llmc resume " },
-	{ "paused", NULL, NULL, 'e', "llmc resume " },
-	{ "needs_review", NULL, "hand", 'i', "llmc review " },
-	{ "no_changes", NULL, "hand", 'i', "llmc message " },
-};
-
-static char *
-worker_command(const char *command, const char *name, const char *reason)
-{
-	const char *typed = reason != NULL ? strstr(reason, "type: ") : NULL;
-	bool named;
-
-	if (command == NULL)
-		return xstrdup(
-		    typed != NULL ? typed + strlen("type: ") : "llmc doctor");
-	named = command[strlen(command) - 1] == ' ';
-	return xasprintf("%s%s", command, named ? name : "");
-}
-
-static void
-add_worker(const struct making *m, const char *name, struct json_object *row)
-{
-	const char *words = json_string_or(row, "reason", NULL);
-	cleanup_free char *command = NULL;
-
-	if (words == NULL)
-		words = json_string_or(row, "title", NULL);
-	for (size_t i = 0; i < nitems(statuses); i++) {
-		if (!is(row, "status", statuses[i].status) ||
-		    (statuses[i].hold != NULL &&
-			!holds(row, statuses[i].hold)) ||
-		    (statuses[i].mode != NULL &&
-			!is(row, "mode", statuses[i].mode)))
-			continue;
-		command = worker_command(statuses[i].command, name, words);
-		add_need(m, statuses[i].rank, statuses[i].status, name, words,
-		    command);
-		return;
-	}
-}
-
-static void
-add_workers(const struct making *m)
-{
-	json_object_object_foreach(view_of(m->view, "workers"), name, row)
-	{
-		add_worker(m, name, row);
-		add_question(m, row);
-	}
-}
-
-/* --- tasks ----------------------------------------------------------- */
-
-static void
-add_parked(const struct making *m)
-{
-	json_object_object_foreach(view_of(m->view, "tasks"), id, row)
-	{
-		cleanup_free char *command = xasprintf("llmc resume %s", id);
-
-		if (is(row, "step", "parked"))
-			add_need(m, 'f', "parked", id,
-			    json_string_or(row, "reason", NULL), command);
-	}
-}
-
-/* A task that was dropped because somebody wanted it is nobody's business. */
-static bool
-has_failed(struct json_object *row)
-{
-	return is(row, "outcome", "dead-letter") ||
-	    is(row, "outcome", "failed") ||
-	    (is(row, "outcome", "aborted") &&
-		!json_bool_or(row, "dropped", false));
-}
-
-/* Of this run, or of the runs just before it: older ones were seen, or are in
- * the report. */
-static bool
-is_recent(struct json_object *head, struct json_object *row)
-{
-	const char *run = json_string_or(head, "run_id", NULL);
-	int64_t since = json_int_or(head, "night_unix", INT64_MAX);
-
-	return run != NULL &&
-	    (is(row, "run_id", run) ||
-		json_int_or(row, "finished_unix", 0) >= since);
-}
-
-static void
-add_failed(const struct making *m)
-{
-	struct json_object *head = view_of(m->view, "head");
-
-	json_object_object_foreach(view_of(m->view, "ended"), id, row)
-	{
-		cleanup_free char *command = NULL;
-
-		/* It may have been taken up again. */
-		if (!has_failed(row) || !is_recent(head, row) ||
-		    view_row(m->view, "tasks", id) != NULL)
-			continue;
-		command = xasprintf("llmc task show %s", id);
-		add_need(m, 'h', json_string_or(row, "outcome", NULL), id,
-		    json_string_or(row, "reason", NULL), command);
-	}
-}
-
-/* --- people ---------------------------------------------------------- */
-
-/* What a worker, a task or the head says is not said twice. */
-static bool
-is_said(const struct making *m, struct json_object *row)
-{
-	const char *who[] = { json_string_or(row, "worker", NULL),
-		json_string_or(row, "task", NULL) };
-
-	json_object_object_foreach(m->needs, key, need)
-	{
-		(void)key;
-		for (size_t i = 0; i < nitems(who); i++)
-			if (who[i] != NULL && is(need, "who", who[i]))
-				return true;
-	}
-	return false;
-}
-
-/* What tells of a question that a worker waits with. */
-static bool
-is_question(const struct making *m, struct json_object *row)
-{
-	const char *question = json_string_or(row, "question", NULL);
-
-	json_object_object_foreach(m->needs, key, need)
-	{
-		(void)key;
-		if (question != NULL && is(need, "who", question))
-			return true;
-	}
-	return false;
-}
-
-static void
-add_people(const struct making *m)
-{
-	json_object_object_foreach(view_of(m->view, "people"), id, row)
-	{
-		struct json_object *options =
-		    json_object_object_get(row, "options");
-		bool asks =
-		    options != NULL && json_object_array_length(options) > 0;
-		cleanup_free char *command =
-		    xasprintf("llmc escalations %s %s%s",
-			asks ? "answer" : "ack", id, asks ? " TEXT" : "");
-
-		if (json_bool_or(row, "acked", false) ||
-		    (!is(row, "level", "critical") &&
-			!is(row, "level", "emergency")) ||
-		    is_question(m, row) || (!asks && is_said(m, row)))
-			continue;
-		add_need(m, asks ? 'd' : 'j', asks ? "question" : "escalation",
-		    id, json_string_or(row, "title", NULL), command);
+		add_row(m, rank_of(row), of,
+		    json_string_or(row, "level", "warning"),
+		    json_string_or(row, "kind", "told"),
+		    json_string_or(row, "who", "?"),
+		    json_string_or(row, "words", NULL),
+		    json_string_or(row, "command", NULL));
 	}
 }
 
@@ -407,7 +187,7 @@ add_channel(const struct making *m)
 	    json_bool_or(head, "auto", false) &&
 	    !json_bool_or(head, "channel", true))
 		add_need(m, 'm', "channel", "channel",
-		    "no channel is set, so nobody was told of this",
+		    "no channel is set: you find this in llmc status only",
 		    "llmc config doc people.notify_command");
 }
 
@@ -417,11 +197,7 @@ view_needs(struct json_object *view)
 	struct making m = { .view = view, .needs = json_object_new_object() };
 
 	add_head(&m);
-	add_goals(&m);
-	add_workers(&m);
-	add_parked(&m);
-	add_failed(&m);
-	add_people(&m);
+	add_asks(&m);
 	add_mail(&m);
 	add_channel(&m);
 	json_set(view, "needs", m.needs);
@@ -475,6 +251,8 @@ const struct schema view_need_schema = {
 	    SCHEMA_OR_NULL("command", STRING, "what to type"),
 	    SCHEMA_IS(
 		"unfinished", BOOL, "work was not done, or waits for you"),
+	    SCHEMA_IS("level", STRING, "how urgent it is",
+		.choices = escalation_level_words),
 	    SCHEMA_END,
 	},
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What needs a person, made of the other sections of a view: the one place that
- * decides it, for status, report, top, page, doctor and the exit status of a
- * run. "Nothing needs you" is said only where it finds nothing. Pure.
+ * What needs a person, in order: the open asks (ask-record.h), and what only
+ * somebody without a daemon can see. For status, report, top, page, doctor and
+ * the exit status of a run. "Nothing needs you" is said only where it finds
+ * nothing. Pure.
  */
 #ifndef VIEW_NEEDS_H
 #define VIEW_NEEDS_H
@@ -13,8 +14,9 @@
 struct json_object;
 struct schema;
 
-/* Fill the section "needs": rows {what, who, words, command, unfinished}, the
- * most urgent first by their keys. unfinished: work was not done, or waits. */
+/* Fill the section "needs": rows {what, who, words, command, unfinished,
+ * level}, the most urgent first by their keys. unfinished: work was not done,
+ * or waits. */
 void view_needs(struct json_object *view);
 /* The rows as a list, the most urgent first; the caller owns it. */
 struct json_object *view_needs_list(struct json_object *view);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "ask-record.h"
 #include "buf.h"
 #include "detection.h"
 #include "event-words.h"
@@ -102,8 +103,9 @@ view_row_remark(const struct worker *w, struct buf *out)
 	unsigned holds = worker_holds(w);
 
 	if (w->asks_id != NULL)
-		buf_addf(out, "asks: %s%s%s%s", w->asks,
-		    w->asks_person ? "; answer with: llmc escalations answer " :
+		buf_addf(out, "%sasks: %s%s%s%s",
+		    w->asks_person ? "waiting for you; " : "", w->asks,
+		    w->asks_person ? "; answer with: llmc answer " :
 				     " (another agent)",
 		    w->asks_person ? w->asks_id : "",
 		    w->asks_person ? " TEXT" : "");
@@ -364,6 +366,35 @@ view_row_task(const struct task *task)
 }
 
 /* --- an event -------------------------------------------------------- */
+
+struct json_object *
+view_row_ask(const struct ask *ask)
+{
+	struct json_object *row = json_object_new_object();
+	struct json_object *options = json_object_new_array();
+	cleanup_buf struct buf command = BUF_INIT;
+
+	ask_command(ask, &command);
+	json_set_string(row, "id", ask->id);
+	json_set_string(row, "kind", ask_kind_words[ask->kind]);
+	json_set_string(row, "level", escalation_level_words[ask->level]);
+	json_set_string(row, "key", ask->key);
+	json_set_string(row, "who", ask_subject(ask));
+	view_row_line(row, "title", ask->title, VIEW_TITLE_MAX);
+	view_row_text(row, "words", ask->words, VIEW_WORDS_MAX);
+	json_set_string(row, "command", command.data);
+	json_set_string(row, "worker", ask->worker);
+	json_set_string(row, "task", ask->task);
+	json_set_string(row, "goal", ask->goal);
+	json_set_string(row, "node", ask->node);
+	json_set_string(row, "question", ask->question);
+	for (char **option = ask->options; option != NULL && *option != NULL;
+	     option++)
+		json_object_array_add(options, json_object_new_string(*option));
+	json_set(row, "options", options);
+	view_row_moment(row, "at_unix", ask->created_ms);
+	return row;
+}
 
 struct json_object *
 view_row_event(struct json_object *record, int64_t n)

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+struct ask;
 struct buf;
 struct detection;
 struct json_object;
@@ -34,6 +35,10 @@ struct json_object *view_row_oversight(const struct detection *detection,
 struct json_object *view_row_task(const struct task *task);
 /* The same without history, last words and reports: of one among very many. */
 struct json_object *view_row_task_brief(const struct task *task);
+
+/* Of an open ask: {id, kind, level, key, who, title, words, command, worker,
+ * task, goal, node, question, options, at_unix}. */
+struct json_object *view_row_ask(const struct ask *ask);
 
 /* Of a record of logs/auto.log: {n, at_ms, level, type, worker, task, words};
  * NULL = it is not an event. */

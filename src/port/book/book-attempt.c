@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "account.h"
 #include "history-private.h"
 #include "book-history.h"
 #include "book.h"
@@ -12,6 +13,7 @@
 #include "perf-record.h"
 #include "perf-stats.h"
 #include "schema.h"
+#include "usage.h"
 
 #define MICROS 1e6
 
@@ -22,7 +24,8 @@ struct attempt {
 	const char *agent, *model, *role, *worker, *goal, *retry_of;
 	enum perf_outcome outcome;
 	int64_t tokens_in, tokens_out, cost; /* 0 = none, or not known */
-	const char *body; /* JSON */
+	const char *last_words; /* of its agent */
+	const char *body; /* JSON, without those */
 };
 
 #define FIELD(member, ...) \
@@ -42,6 +45,7 @@ static const struct schema_field fields[] = {
 	FIELD(tokens_in),
 	FIELD(tokens_out),
 	FIELD(cost),
+	BORROWED(struct attempt, last_words),
 	BORROWED(struct attempt, body),
 };
 
@@ -59,12 +63,15 @@ book_file_attempt(
     struct book *book, struct json_object *record, struct err *err)
 {
 	cleanup_buf struct buf body = BUF_INIT;
+	cleanup_free char *words = NULL;
 	struct perf_record facts;
 	struct attempt row;
 	int r = perf_record_read(record, &facts, err);
 
 	if (r < 0)
 		return r;
+	xstrset(&words, json_string_or(record, PERF_LAST_WORDS, NULL));
+	json_object_object_del(record, PERF_LAST_WORDS);
 	json_print(record, false, &body);
 	row = (struct attempt){
 		.id = facts.run,
@@ -80,10 +87,26 @@ book_file_attempt(
 		.tokens_in = facts.tokens_in > 0 ? facts.tokens_in : 0,
 		.tokens_out = facts.tokens_out > 0 ? facts.tokens_out : 0,
 		.cost = isnan(facts.cost) ? 0 : llround(facts.cost * MICROS),
+		.last_words = words,
 		.body = body.data,
 	};
 	book_put(book, &book_attempt, &row);
 	return 0;
+}
+
+void
+book_charge_attempt(struct book *book, const char *id, const struct spent *more)
+{
+	int64_t out = 0, in = usage_budget_tokens(&more->usage);
+
+	for (size_t i = 0; i < more->usage.count; i++)
+		out += more->usage.models[i].tokens[USAGE_OUTPUT];
+	BOOK_RUN(book,
+	    "UPDATE attempt SET cost = cost + $2, tokens_in = tokens_in + $3, "
+	    "tokens_out = tokens_out + $4, body = json_set(body, '$.costUsd', "
+	    "(cost + $2) / 1e6, '$.tokens.input', tokens_in + $3, "
+	    "'$.tokens.output', tokens_out + $4) WHERE id = $1",
+	    BOOK_T(id), BOOK_I(more->cost), BOOK_I(in - out), BOOK_I(out));
 }
 
 struct reading {

@@ -93,8 +93,32 @@
 	TEAM_TABLE("mail") \
 	TEAM_TABLE("requests") TEAM_TABLE("reservations")
 
-const char *const book_scripts[] = { PLAN_TABLES TEAM_TABLES };
+/* When a goal ended, and the last commit that a node is done by. */
+#define MORE_COLUMNS                                              \
+	"ALTER TABLE goals ADD COLUMN ended_ms INTEGER;"          \
+	"CREATE INDEX nodes_parent ON nodes (goal_id, parent_id)" \
+	" WHERE parent_id IS NOT NULL;"                           \
+	"CREATE INDEX goals_ended ON goals (ended_ms, id)"        \
+	" WHERE ended_ms > 0;"                                    \
+	"ALTER TABLE nodes ADD COLUMN commit_sha TEXT;"           \
+	"CREATE INDEX nodes_commit ON nodes (commit_sha)"         \
+	" WHERE commit_sha IS NOT NULL;"
+/* For book-prune.c. */
+#define CLOSED_INDEX(table)                                      \
+	"CREATE INDEX " table "_closed ON " table " (ts_ms, id)" \
+	" WHERE status <> 'open';"
+#define FILL_COLUMNS                                                       \
+	"UPDATE goals SET ended_ms = CAST(json_extract(body, '$.endedAt')" \
+	" AS INTEGER) WHERE ended_ms IS NULL AND json_valid(body);"        \
+	"UPDATE nodes SET commit_sha = CAST(json_extract(body,"            \
+	" '$.evidence.commits[#-1]') AS TEXT)"                             \
+	" WHERE commit_sha IS NULL AND json_valid(body);"
+
+const char *const book_scripts[] = { PLAN_TABLES TEAM_TABLES,
+	MORE_COLUMNS FILL_COLUMNS CLOSED_INDEX("mail") CLOSED_INDEX("requests")
+	    CLOSED_INDEX("reservations") };
 const size_t book_version = nitems(book_scripts);
+const char book_fill_columns[] = FILL_COLUMNS;
 
 const char *const book_kind_tables[BOOK_KIND_COUNT] = {
 	[BOOK_GOAL] = "goals",
@@ -117,7 +141,6 @@ struct statements {
 	const char *by_goal; /* goal */
 	const char *by_id; /* id */
 	const char *by_both; /* goal, id */
-	const char *like; /* a pattern of the body */
 	const char *open; /* of open goals; of plans only */
 	/* Mail, requests and reservations only: */
 	const char *newest; /* limit */
@@ -130,18 +153,16 @@ struct statements {
 #define NEWEST              " ORDER BY r.ts_ms DESC, r.id DESC LIMIT $1"
 
 /* What all kinds but goals have in common. */
-#define COMMON(table)                                                              \
-	.remove = "DELETE FROM " table " AS r"                                     \
-		  " WHERE r.goal_id = $1 AND r.id = $2",                           \
-	.all = SELECT(table, "r.goal_id") ORDER("r.goal_id"),                      \
-	.by_goal = SELECT(table, "r.goal_id") " WHERE r.goal_id = $1" ORDER(       \
-	    "r.goal_id"),                                                          \
-	.by_id =                                                                   \
-	    SELECT(table, "r.goal_id") " WHERE r.id = $1" ORDER("r.goal_id"),      \
-	.by_both = SELECT(table,                                                   \
-	    "r.goal_id") " WHERE r.goal_id = $1 AND r.id = $2" ORDER("r.goal_id"), \
-	.like = SELECT(table, "r.goal_id") " WHERE r.body LIKE $1" ORDER(          \
-	    "r.goal_id")
+#define COMMON(table)                                                         \
+	.remove = "DELETE FROM " table " AS r"                                \
+		  " WHERE r.goal_id = $1 AND r.id = $2",                      \
+	.all = SELECT(table, "r.goal_id") ORDER("r.goal_id"),                 \
+	.by_goal = SELECT(table, "r.goal_id") " WHERE r.goal_id = $1" ORDER(  \
+	    "r.goal_id"),                                                     \
+	.by_id =                                                              \
+	    SELECT(table, "r.goal_id") " WHERE r.id = $1" ORDER("r.goal_id"), \
+	.by_both = SELECT(table,                                              \
+	    "r.goal_id") " WHERE r.goal_id = $1 AND r.id = $2" ORDER("r.goal_id")
 #define PLAN(table)                                                                \
 	COMMON(table),                                                             \
 	    .open = SELECT(table,                                                  \
@@ -160,27 +181,28 @@ struct statements {
 
 static const struct statements statements[BOOK_KIND_COUNT] = {
 	[BOOK_GOAL] = {
-	    .put = "INSERT INTO goals (id, body, status) VALUES ($1, $2, $3)"
+	    .put = "INSERT INTO goals (id, body, status, ended_ms)"
+		   " VALUES ($1, $2, $3, $4)"
 		   " ON CONFLICT (id) DO UPDATE SET body = excluded.body,"
-		   " status = excluded.status",
+		   " status = excluded.status, ended_ms = excluded.ended_ms",
 	    .remove = "DELETE FROM goals AS r WHERE r.id = $1 AND r.id = $2",
 	    .all = SELECT("goals", "r.id") ORDER("r.id"),
 	    .by_goal = SELECT("goals", "r.id") " WHERE r.id = $1",
 	    .by_id = SELECT("goals", "r.id") " WHERE r.id = $1",
 	    .by_both = SELECT("goals", "r.id") " WHERE r.id = $1"
 		" AND r.id = $2",
-	    .like = SELECT("goals", "r.id") " WHERE r.body LIKE $1"
-		ORDER("r.id"),
 	    .open = "SELECT g.id, g.id, g.body FROM goals AS g"
 		    " WHERE " IS_OPEN " ORDER BY g.id",
 	},
 	[BOOK_NODE] = {
 	    PLAN("nodes"),
-	    .put = "INSERT INTO nodes (id, body, goal_id, status, parent_id)"
-		   " VALUES ($1, $2, $3, $4, $5)"
+	    .put = "INSERT INTO nodes"
+		   " (id, body, goal_id, status, parent_id, commit_sha)"
+		   " VALUES ($1, $2, $3, $4, $5, $6)"
 		   " ON CONFLICT (goal_id, id) DO UPDATE"
 		   " SET body = excluded.body, status = excluded.status,"
-		   " parent_id = excluded.parent_id",
+		   " parent_id = excluded.parent_id,"
+		   " commit_sha = excluded.commit_sha",
 	},
 	[BOOK_ASSIGNMENT] = {
 	    PLAN("assignments"),
@@ -389,14 +411,15 @@ book_read_bodies(struct book *book, enum book_kind kind, const char *goal_id,
 }
 
 int
-book_find_bodies(struct book *book, enum book_kind kind, const char *text,
-    book_record_fn *fn, void *arg, struct err *err)
+book_find_nodes(struct book *book, const char *commit, book_record_fn *fn,
+    void *arg, struct err *err)
 {
-	struct reader reader = { .kind = kind, .fn = fn, .arg = arg };
-	cleanup_free char *pattern = xasprintf("%%%s%%", text);
+	struct reader reader = { .kind = BOOK_NODE, .fn = fn, .arg = arg };
 
-	return book_query(book, statements[kind].like,
-	    BOOK_VALUES(BOOK_T(pattern)), give_record, &reader, err);
+	return book_query(book,
+	    SELECT("nodes", "r.goal_id") " WHERE r.commit_sha = $1" ORDER(
+		"r.goal_id"),
+	    BOOK_VALUES(BOOK_T(commit)), give_record, &reader, err);
 }
 
 static size_t

@@ -69,7 +69,8 @@ int book_import(const char *path, const char *file, size_t *ret_records,
 /*
  * One SELECT (or WITH, EXPLAIN) of a person on a connection that cannot write:
  * {"columns": [name, ...], "rows": [[value, ...], ...], "truncated": bool}, at
- * most BOOK_SQL_ROWS_MAX rows and BOOK_SQL_BYTES_MAX bytes. -EINVAL with words:
+ * most BOOK_SQL_ROWS_MAX rows and BOOK_SQL_BYTES_MAX bytes; one text that is
+ * longer is cut. -EINVAL with words:
  * another statement, a PRAGMA, more than one, a mistake in it. -ETIME: it took
  * more than deadline_ms.
  */

@@ -53,16 +53,20 @@ go_on(struct writer *w)
 	return w->r == 0;
 }
 
-static bool
-add_record(const struct book_record *record, void *arg)
+static void
+add_body(struct writer *w, const struct book_record *record)
 {
-	struct writer *w = arg;
-
 	separate(w);
 	text_add_json(&w->out, record->id, strlen(record->id));
 	buf_addc(&w->out, ':');
 	buf_adds(&w->out, record->body);
-	return go_on(w);
+}
+
+static bool
+add_record(const struct book_record *record, void *arg)
+{
+	add_body(arg, record);
+	return go_on(arg);
 }
 
 /* Its body without the last brace, then its nodes. */
@@ -71,11 +75,11 @@ add_goal(const struct book_record *record, void *arg)
 {
 	struct writer *w = arg;
 
-	add_record(record, w);
+	add_body(w, record);
 	buf_truncate(&w->out, w->out.len - 1);
 	buf_adds(&w->out, ",\"nodes\":{");
 	w->first = true;
-	if (w->r == 0)
+	if (go_on(w))
 		w->r = book_read_bodies(w->book, BOOK_NODE, record->id, NULL,
 		    add_record, w, w->err);
 	w->first = false;
@@ -275,8 +279,9 @@ value_at(sqlite3_stmt *statement, int column, size_t *bytes)
 {
 	const char *text;
 	int len = sqlite3_column_bytes(statement, column);
+	size_t cut = (size_t)len;
 
-	*bytes += (size_t)len + 8;
+	*bytes += cut + 8;
 	switch (sqlite3_column_type(statement, column)) {
 	case SQLITE_INTEGER:
 		return json_object_new_int64(
@@ -286,9 +291,14 @@ value_at(sqlite3_stmt *statement, int column, size_t *bytes)
 		    sqlite3_column_double(statement, column));
 	case SQLITE_TEXT:
 		text = (const char *)sqlite3_column_text(statement, column);
-		return text_utf8_valid(text, (size_t)len) ?
-		    json_object_new_string_len(text, len) :
-		    json_object_new_string("(bytes)");
+		if (!text_utf8_valid(text, (size_t)len))
+			return json_object_new_string("(bytes)");
+		if (cut > BOOK_SQL_BYTES_MAX)
+			cut = BOOK_SQL_BYTES_MAX;
+		while (cut < (size_t)len &&
+		    ((unsigned char)text[cut] & 0xc0) == 0x80)
+			cut--;
+		return json_object_new_string_len(text, (int)cut);
 	case SQLITE_BLOB:
 		return json_object_new_string("(bytes)");
 	default:
@@ -321,6 +331,8 @@ run_rows(struct book *book, sqlite3_stmt *statement,
 			    row, value_at(statement, i, &bytes));
 		json_object_array_add(rows, row);
 	}
+	if (rc == SQLITE_ROW)
+		rc = sqlite3_step(statement);
 	json_set_bool(result, "truncated", rc == SQLITE_ROW);
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
 		json_object_put(result);

@@ -15,6 +15,7 @@
 #include "errtext.h"
 #include "file.h"
 #include "mem.h"
+#include "state-upgrade.h"
 
 /* --- the first bytes ---------------------------------------------------- */
 
@@ -306,16 +307,17 @@ book_files_remove(const char *path)
 }
 
 int
-book_files_retire(
-    const char *path, const char *folder, char **ret_to, struct err *err)
+book_files_retire(const char *path, char **ret_to, struct err *err)
 {
-	cleanup_free char *name = xstrdup(path), *to = NULL;
-	int r = file_mkdirs(folder, 0700, err);
+	cleanup_free char *name = xstrdup(path), *folder = folder_of(path);
+	cleanup_free char *to =
+	    state_upgrade_place(folder, basename(name), err);
+	int r = -EIO;
 
+	if (to == NULL)
+		return r;
 	/* The database last: while it is there, this is not done. */
-	to = file_join(folder, basename(name));
-	if (r == 0)
-		r = move_beside(path, to, err);
+	r = move_beside(path, to, err);
 	if (r == 0)
 		r = move(path, to, err);
 	if (r == 0)

@@ -30,6 +30,7 @@
 
 struct column {
 	const char *key;
+	const char *list; /* in that object: its last string; may be missing */
 	bool is_number;
 	bool optional;
 };
@@ -46,11 +47,13 @@ struct shape {
 static const struct shape shapes[BOOK_KIND_COUNT] = {
 	[BOOK_GOAL] = { .name = "goal",
 	    .id_key = "goalId",
-	    .columns = { { .key = "status" } },
+	    .columns = { { .key = "status" },
+		{ .key = "endedAt", .is_number = true, .optional = true } },
 	    .max = BOOK_GOAL_MAX },
 	[BOOK_NODE] = { .name = "node",
 	    .columns = { { .key = "status" },
-		{ .key = "parentId", .optional = true } },
+		{ .key = "parentId", .optional = true },
+		{ .key = "evidence", .list = "commits" } },
 	    .max = BOOK_BODY_MAX },
 	[BOOK_ASSIGNMENT] = { .name = "assignment",
 	    .id_key = "assignmentId",
@@ -251,6 +254,22 @@ check_same(struct json_object *body, const char *at, const char *key,
 	return 0;
 }
 
+static const char *
+last_of(struct json_object *body, const struct column *column)
+{
+	struct json_object *object = NULL, *list = NULL;
+	size_t count;
+
+	if (!json_object_object_get_ex(body, column->key, &object) ||
+	    !json_object_object_get_ex(object, column->list, &list) ||
+	    !json_object_is_type(list, json_type_array))
+		return NULL;
+	count = json_object_array_length(list);
+	return count == 0 ?
+	    NULL :
+	    json_object_get_string(json_object_array_get_idx(list, count - 1));
+}
+
 static int
 get_column(struct json_object *body, const char *at,
     const struct column *column, struct book_value *ret, struct err *err)
@@ -258,6 +277,10 @@ get_column(struct json_object *body, const char *at,
 	const char *text = NULL;
 	int r;
 
+	if (column->list != NULL) {
+		*ret = BOOK_T(last_of(body, column));
+		return 0;
+	}
 	if (column->is_number) {
 		*ret = BOOK_I(0);
 		if (column->optional &&

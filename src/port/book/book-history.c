@@ -16,136 +16,24 @@
 #include "jsonl.h"
 #include "log.h"
 #include "mem.h"
-#include "perf-stats.h"
+#include "state-upgrade.h"
 #include "task-json.h"
 #include "work-span.h"
 #include "workspace.h"
 
 #define SUFFIX ".jsonl"
-#define DAY_MS (24 * 3600 * (int64_t)1000)
-#define STEP   50 /* rows that are removed at a time: 144,000 a day */
-#define EVENTS 20 /* that are kept for each task */
 
 int
 book_history_open(struct book *book, struct err *err)
 {
 	static const struct book_table *const tables[] = { &book_ended_task,
 		&book_turn, &book_run_table, &book_attempt, &book_span,
-		&book_alive };
+		&book_alive, &book_message };
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < nitems(tables); i++)
 		r = book_add_table(book, tables[i], err);
-	return r;
-}
-
-/* --- what is kept -------------------------------------------------------- */
-
-static int64_t
-ask(struct book *book, const char *sql, int64_t number)
-{
-	int64_t answer = 0;
-
-	book_get_int(book, sql, BOOK_VALUES(BOOK_I(number)), &answer, NULL);
-	return answer;
-}
-
-static int64_t
-ask_before(struct book *book, const char *sql, int64_t number, int64_t last)
-{
-	int64_t answer = 0;
-
-	book_get_int(book, sql, BOOK_VALUES(BOOK_I(number), BOOK_I(last)),
-	    &answer, NULL);
-	return answer;
-}
-
-/* A row of the oldest is always looked at through an index. The newest task and
- * event stay, however old: the numbers of the next ones go on from theirs. */
-bool
-book_history_prune(
-    struct book *book, int64_t now_ms, int64_t keep_ms, int64_t keep_tasks)
-{
-	int64_t last = 0, last_event = 0, spans, attempts;
-	bool more = false;
-
-	book_get_int(book, "SELECT max(e.filed) FROM ended_task e", NULL, 0,
-	    &last, NULL);
-	if (last > keep_tasks &&
-	    ask(book,
-		"SELECT count(*) FROM (SELECT e.id FROM ended_task e WHERE "
-		"e.filed <= $1 LIMIT 1) n",
-		last - keep_tasks) > 0) {
-		BOOK_RUN(book,
-		    "DELETE FROM ended_task WHERE id IN (SELECT e.id FROM "
-		    "ended_task e WHERE e.filed <= $1 ORDER BY e.filed "
-		    "LIMIT $2)",
-		    BOOK_I(last - keep_tasks), BOOK_I(STEP));
-		more = true;
-	}
-	if (ask_before(book,
-		"SELECT count(*) FROM (SELECT e.id FROM ended_task e WHERE "
-		"e.finished_ms > 0 AND e.finished_ms < $1 AND e.filed < $2 "
-		"LIMIT 1) n",
-		keep_ms, last) > 0) {
-		BOOK_RUN(book,
-		    "DELETE FROM ended_task WHERE id IN (SELECT e.id FROM "
-		    "ended_task e WHERE e.finished_ms > 0 AND e.finished_ms < $1 "
-		    "AND e.filed < $3 ORDER BY e.finished_ms LIMIT $2)",
-		    BOOK_I(keep_ms), BOOK_I(STEP), BOOK_I(last));
-		more = true;
-	}
-	if (ask(book,
-		"SELECT count(*) FROM (SELECT r.run_id FROM run r WHERE "
-		"r.began_ms < $1 LIMIT 1) n",
-		keep_ms) > 0)
-		BOOK_RUN(book, "DELETE FROM run WHERE began_ms < $1",
-		    BOOK_I(keep_ms));
-	book_get_int(book, "SELECT max(e.seq) FROM events e", NULL, 0,
-	    &last_event, NULL);
-	if (ask(book,
-		"SELECT count(*) FROM (SELECT e.seq FROM events e WHERE "
-		"e.seq <= $1 LIMIT 1) n",
-		last_event - keep_tasks * EVENTS) > 0 ||
-	    ask_before(book,
-		"SELECT count(*) FROM (SELECT e.seq, e.latest_ms FROM events e "
-		"ORDER BY e.seq LIMIT 1) n WHERE n.latest_ms < $1 AND "
-		"n.seq < $2",
-		keep_ms, last_event) > 0) {
-		BOOK_RUN(book,
-		    "DELETE FROM events WHERE seq IN (SELECT n.seq FROM "
-		    "(SELECT e.seq, e.latest_ms FROM events e ORDER BY e.seq "
-		    "LIMIT $3) n WHERE n.seq <= $1 OR (n.latest_ms < $2 AND "
-		    "n.seq < $4))",
-		    BOOK_I(last_event - keep_tasks * EVENTS), BOOK_I(keep_ms),
-		    BOOK_I(STEP), BOOK_I(last_event));
-		more = true;
-	}
-	spans = now_ms - BOOK_SPAN_DAYS * DAY_MS;
-	if (ask(book,
-		"SELECT count(*) FROM (SELECT s.worker FROM span s WHERE "
-		"s.to_ms < $1 LIMIT 1) n",
-		spans) > 0) {
-		BOOK_RUN(book,
-		    "DELETE FROM span WHERE to_ms < $1 AND to_ms <= (SELECT "
-		    "max(n.to_ms) FROM (SELECT s.to_ms FROM span s ORDER BY "
-		    "s.to_ms LIMIT $2) n)",
-		    BOOK_I(spans), BOOK_I(STEP));
-		more = true;
-	}
-	attempts = now_ms - PERF_KEEP_DAYS * PERF_DAY_MS;
-	if (ask(book,
-		"SELECT count(*) FROM (SELECT a.id FROM attempt a WHERE "
-		"a.ended_ms < $1 LIMIT 1) n",
-		attempts) > 0) {
-		BOOK_RUN(book,
-		    "DELETE FROM attempt WHERE ended_ms < $1 AND ended_ms <= "
-		    "(SELECT max(n.ended_ms) FROM (SELECT a.ended_ms FROM "
-		    "attempt a ORDER BY a.ended_ms LIMIT $2) n)",
-		    BOOK_I(attempts), BOOK_I(STEP));
-		more = true;
-	}
-	return more;
+	return r == 0 ? book_add_table(book, book_ask_table(), err) : r;
 }
 
 /* --- files of a version before ---------------------------------------------
@@ -283,21 +171,17 @@ book_history_import(
 void
 book_history_imported(const struct workspace *workspace)
 {
-	cleanup_free char *dir =
-	    workspace_path(workspace, "before-" LLMC_VERSION);
-	struct err err = { 0 };
-
-	if (!book_history_has_files(workspace))
-		return;
-	if (file_mkdirs(dir, 0700, &err) < 0) {
-		log_info("%s", err.msg);
-		return;
-	}
 	for (size_t i = 0; i < nitems(files); i++) {
 		cleanup_free char *from = workspace_path(workspace, files[i]);
-		cleanup_free char *to = file_join(dir, files[i]);
+		cleanup_free char *to = NULL;
+		struct err err = { 0 };
 
-		if (rename(from, to) == -1 && errno != ENOENT)
+		if (!file_exists(from))
+			continue;
+		to = state_upgrade_place(workspace->dir, files[i], &err);
+		if (to == NULL)
+			log_info("%s", err.msg);
+		else if (rename(from, to) == -1)
 			log_info(
 			    "%s cannot be moved: %s", from, strerror(errno));
 	}

@@ -42,12 +42,19 @@ int book_history_import(
     struct book *book, const struct workspace *workspace, struct err *err);
 void book_history_imported(const struct workspace *workspace);
 
-/* Remove a little of what is kept no longer: tasks that ended before keep_ms,
- * or beyond the newest keep_tasks, with their runs; events as old, or beyond 20
- * for each of these tasks; spans and attempts after their own times. True:
- * there is more. */
-bool book_history_prune(
-    struct book *book, int64_t now_ms, int64_t keep_ms, int64_t keep_tasks);
+struct book_limits {
+	int64_t now_ms;
+	int64_t keep_ms; /* what ended before that goes */
+	int64_t tasks; /* the newest that are kept */
+	int64_t bytes; /* beyond which the oldest go, too */
+};
+#define BOOK_BYTES_MAX ((int64_t)4 * 1024 * 1024 * 1024)
+
+/* Remove a little of what is kept no longer: tasks, with their runs; events as
+ * old, or beyond 20 for each of the tasks; goals that have ended with all there
+ * is of them, asks, messages, mail, questions and reservations that are not
+ * open; spans and attempts after their own times. True: there may be more. */
+bool book_history_prune(struct book *book, const struct book_limits *limits);
 
 /* --- tasks ------------------------------------------------------------- */
 
@@ -64,7 +71,6 @@ struct task *book_find_task_commit(struct book *book, const char *commit);
 /* Which records of tasks are read. */
 struct book_tasks {
 	const char *name; /* only of this id, or with this name at its source */
-	const char *outcome; /* only with this; NULL = any */
 	int64_t after; /* only those filed later than this; 0 = any */
 	size_t limit; /* the newest; 0 = BOOK_TASKS_MAX */
 	bool brief; /* without text, last words and history */
@@ -108,6 +114,39 @@ typedef bool book_name_fn(const char *name, void *arg);
 int book_turn_tasks(
     struct book *book, book_name_fn *fn, void *arg, struct err *err);
 
+/* --- asks ---------------------------------------------------------------- */
+
+struct ask;
+struct state;
+
+/* Write one, open or ended. */
+void book_put_ask(struct book *book, const struct ask *ask);
+/* Was there ever an ask with this key, open or not? */
+bool book_knows_ask(struct book *book, const char *key);
+/* One that has just ended by itself was answered. */
+void book_answer_ask(
+    struct book *book, const char *id, const char *answer, const char *by);
+/* The open ones into the state, and how many there were. A book of an earlier
+ * version has none. */
+int book_load_asks(struct book *book, struct state *state, struct err *err);
+/* The last ones, as a list that the caller owns; NULL with err. */
+struct json_object *
+book_list_asks(struct book *book, size_t limit, struct err *err);
+
+/* --- messages to people -------------------------------------------------- */
+
+struct message;
+
+void book_put_message(struct book *book, const struct message *message);
+/* Those that are not sent everywhere, the oldest first; fn owns them. */
+typedef void book_message_fn(struct message *message, void *arg);
+int book_load_messages(
+    struct book *book, book_message_fn *fn, void *arg, struct err *err);
+/* NULL = there is none; the caller frees it. */
+struct message *book_find_message(struct book *book, const char *id);
+/* Is there one of this event? */
+bool book_knows_event(struct book *book, const char *event);
+
 /* --- runs --------------------------------------------------------------- */
 
 void book_begin_run(
@@ -125,6 +164,10 @@ int book_find_run(struct book *book, struct report_run *run, struct err *err);
 /* -EINVAL: not such a record (perf-record.h). */
 int book_file_attempt(
     struct book *book, struct json_object *record, struct err *err);
+/* What became known of its use after it was recorded. */
+struct spent;
+void book_charge_attempt(
+    struct book *book, const char *id, const struct spent *more);
 /* Those that ended at since_ms or later, and are kept; oldest first. */
 typedef void book_attempt_fn(struct json_object *record, void *arg);
 int book_read_attempts(struct book *book, int64_t since_ms, int64_t now_ms,

@@ -27,7 +27,7 @@
 	"PRAGMA synchronous = FULL;"           \
 	"PRAGMA wal_autocheckpoint = 1000;"    \
 	"PRAGMA journal_size_limit = 8388608;" \
-	"PRAGMA cache_size = -2048;"           \
+	"PRAGMA cache_size = -1024;"           \
 	"PRAGMA temp_store = MEMORY;"          \
 	"PRAGMA trusted_schema = OFF;"         \
 	"PRAGMA cell_size_check = ON;"
@@ -210,18 +210,19 @@ book_attach(struct book *book, const char *path, struct err *err)
 static int
 copy_table(struct book *book, const char *table, struct err *err)
 {
-	cleanup_free char *sql =
-	    xasprintf("INSERT INTO main.%s SELECT * FROM other.%s WHERE true"
-		      " ON CONFLICT DO NOTHING",
-		table, table);
-	int64_t found = 0;
-	int r = book_get_int(book,
-	    "SELECT count(*) FROM other.sqlite_schema AS s"
-	    " WHERE s.type = 'table' AND s.name = $1",
-	    BOOK_VALUES(BOOK_T(table)), &found, err);
+	cleanup_free char *columns = NULL, *sql = NULL;
+	int r = book_get_text(book,
+	    "SELECT group_concat(c.name, ', ') FROM"
+	    " pragma_table_info($1, 'other') AS c",
+	    BOOK_VALUES(BOOK_T(table)), &columns, err);
 
 	/* The first version had no mail. */
-	return r < 0 || found == 0 ? r : book_exec(book, sql, err);
+	if (r < 0 || columns == NULL)
+		return r;
+	sql = xasprintf("INSERT INTO main.%s (%s) SELECT %s FROM other.%s"
+			" WHERE true ON CONFLICT DO NOTHING",
+	    table, columns, columns, table);
+	return book_exec(book, sql, err);
 }
 
 /* After those that are there. */
@@ -243,6 +244,8 @@ book_copy_attached(struct book *book, struct err *err)
 
 	for (size_t i = 0; r == 0 && i < BOOK_KIND_COUNT; i++)
 		r = copy_table(book, book_kind_tables[i], err);
+	if (r == 0)
+		r = book_exec(book, book_fill_columns, err);
 	if (r == 0)
 		r = book_read_last(book, err);
 	return r < 0 ?
@@ -285,11 +288,9 @@ int
 book_retire_old(const char *path, char **ret_to, struct err *err)
 {
 	cleanup_free char *old = book_files_beside(path, BOOK_OLD_NAME);
-	cleanup_free char *folder =
-	    book_files_beside(path, "before-" LLMC_VERSION);
 
 	return strcmp(old, path) != 0 && file_exists(old) ?
-	    book_files_retire(old, folder, ret_to, err) :
+	    book_files_retire(old, ret_to, err) :
 	    0;
 }
 
@@ -493,8 +494,14 @@ book_look_damaged(const char *path, struct book **ret, struct err *err)
 int
 book_look(const char *path, struct book **ret, struct err *err)
 {
+	cleanup_free char *recovered = xasprintf("%s" BOOK_RECOVERED, path);
 	int r = book_files_check(path, err);
 
+	if (r == -ENOENT && file_exists(recovered))
+		return err_set(err, -EUCLEAN,
+		    "%s was damaged, and the daemon that was repairing it was "
+		    "killed; start another one, which finishes that: llmc up",
+		    path);
 	if (r == -ENOENT)
 		return err_set(err, r, "there is no %s", path);
 	return r < 0 ? r : look(path, false, book_version, ret, err);

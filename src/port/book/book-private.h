@@ -29,6 +29,7 @@ struct book {
 	size_t write_count;
 	struct book_write *next; /* the first that the transaction lacks */
 	int64_t last_seq, latest_ms; /* of the newest event */
+	size_t pruned; /* kinds of rows that were looked at */
 	void (*dirty_fn)(void *arg);
 	void *dirty_arg;
 	bool is_look; /* opened for reading */
@@ -64,9 +65,9 @@ char *book_files_aside_name(const char *path, int64_t wall_ms);
  * path is moved aside first. */
 int book_files_place(const char *fresh, const char *path, struct err *err);
 
-/* Move a database with all its files into a folder, which is made. */
-int book_files_retire(
-    const char *path, const char *folder, char **ret_to, struct err *err);
+/* Move a database with all its files to where those of an earlier version are
+ * kept (state-upgrade.h). */
+int book_files_retire(const char *path, char **ret_to, struct err *err);
 
 /* Remove a database and what is beside it, if anything. */
 void book_files_remove(const char *path);
@@ -97,6 +98,8 @@ int book_error(struct book *book, int code, struct err *err);
  * next. Never change one that was released: add another. */
 extern const char *const book_scripts[];
 extern const size_t book_version;
+/* Columns that rows of an earlier version lack. */
+extern const char book_fill_columns[];
 
 /* book_open() with other scripts; for tests. */
 int book_open_at(const char *path, const char *const *scripts, size_t version,

@@ -74,8 +74,9 @@ const struct book_table book_ended_task = {
 	.keys = (const char *const[]){ "id", NULL },
 	.more_ddl =
 	    "CREATE INDEX IF NOT EXISTS ended_task_filed ON ended_task (filed);"
-	    "CREATE INDEX IF NOT EXISTS ended_task_key "
-	    "ON ended_task (source_key);"
+	    "DROP INDEX IF EXISTS ended_task_key;"
+	    "CREATE INDEX IF NOT EXISTS ended_task_source_key "
+	    "ON ended_task (source_key, filed);"
 	    "CREATE INDEX IF NOT EXISTS ended_task_commit "
 	    "ON ended_task (commit_sha);"
 	    "CREATE INDEX IF NOT EXISTS ended_task_finished "
@@ -138,16 +139,23 @@ book_file_task(struct book *book, const struct task *task)
 		.last_words = task->last_words,
 		.history = history,
 	};
+	bool known;
 
 	json_object_object_del(record, "text");
 	json_object_object_del(record, "last_words");
 	json_object_object_del(record, "history");
 	body = print(record);
 	row.body = body;
-	book_get_int(book, "SELECT max(e.filed) FROM ended_task e", NULL, 0,
-	    &row.filed, NULL);
-	row.filed++;
+	known = book_get_int(book, "SELECT max(e.filed) FROM ended_task e",
+		    NULL, 0, &row.filed, NULL) == 0;
+	row.filed += known;
 	book_put(book, &book_ended_task, &row);
+	/* The book cannot be read now: it is numbered when it is written. */
+	if (!known)
+		BOOK_RUN(book,
+		    "UPDATE ended_task SET filed = (SELECT max(e.filed) + 1 "
+		    "FROM ended_task AS e) WHERE id = $1",
+		    BOOK_T(task->id));
 }
 
 /* --- reading ----------------------------------------------------------- */
@@ -197,9 +205,7 @@ on_row(struct book_row *row, void *arg)
 #define BRIEF                                                        \
 	"SELECT e.filed, e.body, NULL AS text, NULL AS last_words, " \
 	"NULL AS history, e.outcome FROM ended_task e "
-#define NEWEST                                                \
-	"WHERE e.filed > $1 AND ($2 = '' OR e.outcome = $2) " \
-	"ORDER BY e.filed DESC LIMIT $3"
+#define NEWEST "WHERE e.filed > $1 ORDER BY e.filed DESC LIMIT $2"
 #define OF_THEM(columns)                                                         \
 	"SELECT n.filed, n.body, n.text, n.last_words, n.history FROM (" columns \
 	    NEWEST ") n "
@@ -230,10 +236,8 @@ book_read_tasks(struct book *book, const struct book_tasks *which,
 		    &reading, err);
 	return book_query(book,
 	    statements[which->brief][which->failed ? 2 : which->oldest_first],
-	    BOOK_VALUES(BOOK_I(which->after),
-		BOOK_T(which->outcome != NULL ? which->outcome : ""),
-		BOOK_I(limit)),
-	    on_row, &reading, err);
+	    BOOK_VALUES(BOOK_I(which->after), BOOK_I(limit)), on_row, &reading,
+	    err);
 }
 
 struct ended {

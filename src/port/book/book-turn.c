@@ -168,8 +168,13 @@ on_name(struct book_row *row, void *arg)
 int
 book_turn_tasks(struct book *book, book_name_fn *fn, void *arg, struct err *err)
 {
+	/* From one task to the next in the index: a task has very many. */
 	return book_query(book,
-	    "SELECT t.task FROM turn t GROUP BY t.task "
-	    "ORDER BY max(t.at_ms) DESC, t.task",
+	    "WITH RECURSIVE n (task) AS (SELECT min(t.task) FROM turn t "
+	    "UNION ALL SELECT (SELECT min(t.task) FROM turn t WHERE "
+	    "t.task > n.task) FROM n WHERE n.task IS NOT NULL) "
+	    "SELECT n.task, (SELECT t.at_ms FROM turn t WHERE "
+	    "t.task = n.task ORDER BY t.seq DESC LIMIT 1) AS last_ms "
+	    "FROM n WHERE n.task IS NOT NULL ORDER BY last_ms DESC, n.task",
 	    NULL, 0, on_name, &(struct names){ fn, arg }, err);
 }

@@ -190,8 +190,10 @@ const char *book_kind_name(enum book_kind kind); /* "goal" */
  * of the record:
  *
  *   kind        id in the body           columns
- *   goal        goalId                   status
- *   node        goalId (of its goal)     status, parentId (may be missing)
+ *   goal        goalId                   status, endedAt (an integer; may be
+ *                                        missing)
+ *   node        goalId (of its goal)     status, parentId and the last of
+ *                                        evidence.commits (may be missing)
  *   assignment  assignmentId, goalId     status, workNodeId, agentId (may be
  *                                        missing)
  *   dispatch    dispatchId, goalId       assignmentId, ts (an integer; may be
@@ -241,10 +243,9 @@ int
 book_read_bodies(struct book *book, enum book_kind kind, const char *goal_id,
     const char *id, book_record_fn *fn, void *arg, struct err *err);
 
-/* Records of one kind that have this text anywhere in their body, by goal and
- * id; all of them are looked at. Letters, digits and "-" only. */
-int book_find_bodies(struct book *book, enum book_kind kind, const char *text,
-    book_record_fn *fn, void *arg, struct err *err);
+/* Nodes that this commit, as the last of several, is evidence for. */
+int book_find_nodes(struct book *book, const char *commit, book_record_fn *fn,
+    void *arg, struct err *err);
 
 /* Mail, requests or reservations, the newest first, of an actor (NULL = of
  * all). limit 0 = BOOK_QUERY_MAX. */

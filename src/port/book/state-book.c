@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "account.h"
+#include "book-history.h"
 #include "book-private.h"
 #include "buf.h"
 #include "daybook.h"
@@ -335,6 +336,11 @@ state_book_load(
 	json_object_object_del(document, "items");
 	if (state_from_json(document, now_ms, &state, &why) < 0)
 		return no_state(book, why.msg, err);
+	r = book_load_asks(book, &state, err);
+	if (r < 0) {
+		state_release(&state);
+		return r;
+	}
 	state_release(ret_state);
 	*ret_state = state;
 	return 0;

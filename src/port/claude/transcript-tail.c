@@ -103,11 +103,12 @@ read_tail(const char *path, struct buf *text)
 	return 0;
 }
 
-void
-transcript_tail_read(const char *path, transcript_tail_fn *fn, void *arg)
+enum stall_class
+transcript_tail_class(const char *path, struct buf *why)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct tail tail = { 0 };
+	enum stall_class class;
 	char *rest, *line;
 
 	if (read_tail(path, &text) < 0)
@@ -120,29 +121,8 @@ transcript_tail_read(const char *path, transcript_tail_fn *fn, void *arg)
 		    json_parse(line, strlen(line), TAIL_SIZE, &json, NULL) == 0)
 			add_line(&tail, json);
 	}
-	fn(tail.messages, tail.count, arg);
+	class = stall_sample_classify(tail.messages, tail.count, why);
 	for (size_t i = 0; i < tail.count; i++)
 		json_object_put(tail.lines[i]);
-}
-
-struct classing {
-	enum stall_class class;
-	struct buf *why;
-};
-
-static void
-classify(const struct stall_message *messages, size_t count, void *arg)
-{
-	struct classing *classing = arg;
-
-	classing->class = stall_sample_classify(messages, count, classing->why);
-}
-
-enum stall_class
-transcript_tail_class(const char *path, struct buf *why)
-{
-	struct classing classing = { STALL_UNKNOWN, why };
-
-	transcript_tail_read(path, classify, &classing);
-	return classing.class;
+	return class;
 }

@@ -76,6 +76,15 @@ state_upgrade_read(const struct workspace *workspace, int64_t now_ms,
 	return 0;
 }
 
+bool
+state_upgrade_has_files(const struct workspace *workspace)
+{
+	cleanup_free char *path = workspace_path(workspace, names[0]);
+	cleanup_free char *backup = workspace_path(workspace, names[1]);
+
+	return file_exists(path) || file_exists(backup);
+}
+
 /* A damaged book that was put aside by a daemon that was then killed is read by
  * the next one. */
 static bool
@@ -98,28 +107,38 @@ state_upgrade_is_lost(
     const struct workspace *workspace, const char *worktrees, struct err *err)
 {
 	cleanup_free char *book = workspace_path(workspace, WORKSPACE_BOOK);
-	cleanup_free char *path = workspace_path(workspace, names[0]);
-	cleanup_free char *backup = workspace_path(workspace, names[1]);
 
-	return !file_exists(book) && !file_exists(path) &&
-	    !file_exists(backup) && !has_aside(workspace) &&
-	    root_id_is_lost(workspace, worktrees, err);
+	return !file_exists(book) && !state_upgrade_has_files(workspace) &&
+	    !has_aside(workspace) && root_id_is_lost(workspace, worktrees, err);
+}
+
+char *
+state_upgrade_place(const char *dir, const char *name, struct err *err)
+{
+	cleanup_free char *folder = xasprintf("%s/before-" LLMC_VERSION, dir);
+	cleanup_free char *to = file_join(folder, name);
+
+	for (int n = 2; file_exists(to); n++) {
+		free(folder);
+		folder = xasprintf("%s/before-" LLMC_VERSION ".%d", dir, n);
+		free(to);
+		to = file_join(folder, name);
+	}
+	return file_mkdirs(folder, 0700, err) == 0 ? take_ptr(&to) : NULL;
 }
 
 void
 state_upgrade_move(const struct workspace *workspace)
 {
-	cleanup_free char *folder =
-	    workspace_path(workspace, "before-" LLMC_VERSION);
-
 	for (const char *const *name = names; *name != NULL; name++) {
 		cleanup_free char *from = workspace_path(workspace, *name);
-		cleanup_free char *to = xasprintf("%s/%s", folder, *name);
+		cleanup_free char *to = !file_exists(from) ?
+		    NULL :
+		    state_upgrade_place(workspace->dir, *name, NULL);
 
 		/* What cannot be moved is not read again either: the book has
 		 * a state. */
-		if (file_exists(from) && file_mkdirs(folder, 0700, NULL) == 0 &&
-		    rename(from, to) == -1)
+		if (to != NULL && rename(from, to) == -1)
 			log_debug("%s: %s", from, strerror(errno));
 	}
 }

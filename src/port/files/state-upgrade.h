@@ -15,6 +15,8 @@ struct err;
 struct state;
 struct workspace;
 
+bool state_upgrade_has_files(const struct workspace *workspace);
+
 /* -ENOENT: there is none. If only the backup is good, it is used and
  * *ret_recovered says why (owned by the caller, else NULL). -EINVAL: both are
  * broken. */
@@ -25,6 +27,12 @@ int state_upgrade_read(const struct workspace *workspace, int64_t now_ms,
  * root_id_is_lost(). */
 bool state_upgrade_is_lost(
     const struct workspace *workspace, const char *worktrees, struct err *err);
+
+/* Where a file, or folder, of the version before is kept: a path in
+ * DIR/before-VERSION, which is made, or in before-VERSION.2 and so on, if an
+ * earlier upgrade has left one of that name. The caller frees it; NULL with
+ * err. */
+char *state_upgrade_place(const char *dir, const char *name, struct err *err);
 
 /* The book has it: out of the way, if they are still there. */
 void state_upgrade_move(const struct workspace *workspace);

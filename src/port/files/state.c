@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask-record.h"
 #include "buf.h"
 #include "errtext.h"
 #include "id.h"
@@ -16,6 +17,13 @@
 #include "state.h"
 #include "worker-json.h"
 #include "worker.h"
+
+static const struct schema_field asks_fields[] = {
+	SCHEMA_PARTS(
+	    struct state, "asks", POINTERS, asks, ask_count, ask_schema),
+};
+static const struct schema asks_schema = { .fields = asks_fields,
+	.count = nitems(asks_fields) };
 
 void
 state_init(struct state *state)
@@ -32,6 +40,7 @@ state_release(struct state *state)
 	free(state->workers);
 	free(state->last_reviewed);
 	landing_record_release(&state->landings);
+	schema_release(&asks_schema, state);
 	state_auto_release(state);
 	json_object_put(state->rest);
 	memset(state, 0, sizeof *state);
@@ -131,6 +140,31 @@ state_has_queue(const struct state *state)
 }
 
 struct task *
+state_task_named(const struct state *state, const char *word, struct err *err)
+{
+	struct task *found = NULL, *other = NULL;
+	int best = 0;
+
+	for (size_t i = 0; i < state->task_count; i++) {
+		struct task *t = state->tasks[i];
+		int fits = task_named(t->id, t->source, t->key, word);
+
+		if (fits == 0 || fits < best)
+			continue;
+		other = fits == best ? found : NULL;
+		found = t;
+		best = fits;
+	}
+	if (found == NULL)
+		err_set(err, -ENOENT, "no task in progress is called %s", word);
+	else if (other != NULL)
+		err_set(err, -EINVAL,
+		    "%s may be %s (%s) or %s (%s); type one of these ids", word,
+		    other->id, other->key, found->id, found->key);
+	return other == NULL ? found : NULL;
+}
+
+struct task *
 state_task_by_key(
     const struct state *state, const char *source, const char *key)
 {
@@ -168,6 +202,45 @@ state_remove_task(struct state *state, const char *id)
 	state->task_count--;
 	memmove(state->tasks + at, state->tasks + at + 1,
 	    (state->task_count - at) * sizeof(struct task *));
+}
+
+void
+state_add_ask(struct state *state, struct ask *ask)
+{
+	state->asks = xreallocarray(
+	    state->asks, state->ask_count + 1, sizeof(struct ask *));
+	state->asks[state->ask_count++] = ask;
+	if (ask->nr > state->ask_ids)
+		state->ask_ids = ask->nr;
+}
+
+struct ask *
+state_ask(const struct state *state, const char *key)
+{
+	for (size_t i = 0; i < state->ask_count; i++)
+		if (strcmp(state->asks[i]->key, key) == 0)
+			return state->asks[i];
+	return NULL;
+}
+
+struct ask *
+state_ask_named(const struct state *state, const char *typed)
+{
+	for (size_t i = 0; i < state->ask_count; i++)
+		if (ask_is(state->asks[i], typed))
+			return state->asks[i];
+	return NULL;
+}
+
+void
+state_take_ask(struct state *state, const struct ask *ask)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < state->ask_count; i++)
+		if (state->asks[i] != ask)
+			state->asks[kept++] = state->asks[i];
+	state->ask_count = kept;
 }
 
 int
@@ -247,6 +320,7 @@ state_to_json(const struct state *state)
 	json_set(json, "workers", workers);
 	json_set(json, "landings", landing_record_to_json(&state->landings));
 	state_auto_rows_to_json(state, json);
+	schema_add(&asks_schema, state, json);
 	return json;
 }
 
@@ -364,6 +438,8 @@ state_from_json(struct json_object *json, int64_t now_ms,
 		r = parse_landings(json, &state, err);
 	if (r == 0)
 		r = state_auto_from_json(json, &state, err);
+	if (r == 0)
+		r = schema_read(&asks_schema, json, "", &state, err);
 	if (r < 0) {
 		state_release(&state);
 		/* -ENOENT from a missing member also means that it is

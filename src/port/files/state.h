@@ -16,6 +16,7 @@
 #include "task.h"
 
 struct account;
+struct ask;
 struct err;
 struct json_object;
 struct worker;
@@ -53,6 +54,9 @@ struct state {
 	size_t account_count;
 	uint64_t outcomes[OUTCOME_COUNT]; /* tasks that ended so, ever */
 	uint64_t errors; /* hard failures, ever */
+	struct ask **asks; /* owned; the open ones, oldest first */
+	size_t ask_count;
+	int64_t ask_ids; /* asks numbered so far */
 	char *paused; /* why no worker gets a task, or NULL */
 	int64_t outage_since_unix; /* the service is unavailable */
 	struct json_object *goals; /* plan-digest.h, owned; NULL = there are
@@ -76,9 +80,20 @@ char *state_task_id(struct state *state);
 struct task *state_task(const struct state *state, const char *id);
 struct task *state_task_by_key(
     const struct state *state, const char *source, const char *key);
+/* By whatever names it (task_named()). NULL with err set: none does (-ENOENT), or
+ * more than one as well as the other (-EINVAL), which are listed. */
+struct task *state_task_named(
+    const struct state *state, const char *word, struct err *err);
 void state_add_task(struct state *state, struct task *task);
 void state_remove_task(struct state *state, const char *id);
-/* Is there one that waits, here or in the source? */
+/* Asks: add one (takes ownership); find an open one by its key, or by what a
+ * person types (ask_is()), NULL = none; take one out, which is the caller's
+ * then. */
+void state_add_ask(struct state *state, struct ask *ask);
+struct ask *state_ask(const struct state *state, const char *key);
+struct ask *state_ask_named(const struct state *state, const char *typed);
+void state_take_ask(struct state *state, const struct ask *ask);
+/* Is there a task that waits, here or in the source? */
 bool state_has_queue(const struct state *state);
 
 /* Is this the state of this root, and complete? root_id: from

@@ -11,11 +11,6 @@
 #include "jsonl.h"
 #include "lock.h"
 #include "mem.h"
-#include "moment.h"
-#include "outbox-record.h"
-#include "outbox.h"
-#include "request.h"
-#include "strv.h"
 #include "view-doc.h"
 #include "view-files.h"
 #include "view-row.h"
@@ -35,7 +30,7 @@ struct kept {
 	bool known;
 };
 
-#define KEPT_MAX 5
+#define KEPT_MAX 3
 /* A file that was written so shortly before it was read may be written once
  * more without another time stamp. */
 #define FRESH_MS 50
@@ -91,85 +86,6 @@ read_repairs(const struct workspace *workspace)
 		json_set(rows, key, repair_row(&history.events[i]));
 	}
 	history_release(&history);
-	return rows;
-}
-
-/* --- what people were told ------------------------------------------- */
-
-/* The id of the agent's question that it tells of; NULL = of none. */
-static const char *
-question_of(const struct outbox_record *record)
-{
-	size_t len = strlen(REQUEST_EVENT);
-
-	return record->event != NULL &&
-		strncmp(record->event, REQUEST_EVENT, len) == 0 ?
-	    record->event + len :
-	    NULL;
-}
-
-static struct json_object *
-told_row(const struct outbox_record *record)
-{
-	struct json_object *row = json_object_new_object();
-	struct json_object *options = json_object_new_array();
-	int64_t at = 0;
-
-	json_set_string(row, "id", record->id);
-	json_set_string(row, "level", escalation_level_words[record->level]);
-	view_row_line(row, "title", record->title, VIEW_TITLE_MAX);
-	view_row_text(row, "text", record->text, VIEW_WORDS_MAX);
-	json_set_string(row, "worker", record->worker);
-	json_set_string(row, "task", record->task);
-	json_set_string(row, "goal", record->goal);
-	if (record->timestamp != NULL)
-		moment_parse(record->timestamp, &at);
-	view_row_moment(row, "at_unix", at);
-	json_set_bool(row, "acked", record->acked_ms > 0);
-	json_set_string(row, "answer", record->answer);
-	json_set_string(row, "question", question_of(record));
-	for (size_t i = 0;
-	     record->options != NULL && record->options[i] != NULL; i++)
-		json_object_array_add(
-		    options, json_object_new_string(record->options[i]));
-	json_set(row, "options", options);
-	return row;
-}
-
-static void
-add_told(const char *dir, bool done, struct json_object *rows)
-{
-	cleanup_strv char **ids = outbox_list(dir, done);
-	size_t count = strv_count(ids);
-
-	for (size_t i = count > VIEW_PEOPLE_MAX ? count - VIEW_PEOPLE_MAX : 0;
-	     i < count; i++) {
-		struct outbox_record *record = NULL;
-
-		if (outbox_load(dir, ids[i], &record, NULL) < 0)
-			continue;
-		json_set(rows, record->id, told_row(record));
-		outbox_record_free(record);
-	}
-}
-
-static struct json_object *
-read_waiting(const struct workspace *workspace)
-{
-	cleanup_free char *dir = workspace_path(workspace, "outbox");
-	struct json_object *rows = json_object_new_object();
-
-	add_told(dir, false, rows);
-	return rows;
-}
-
-static struct json_object *
-read_told(const struct workspace *workspace)
-{
-	cleanup_free char *dir = workspace_path(workspace, "outbox");
-	struct json_object *rows = json_object_new_object();
-
-	add_told(dir, true, rows);
 	return rows;
 }
 
@@ -245,14 +161,12 @@ view_files_events(const struct workspace *workspace)
 /* In the order of view_files_names. */
 static const struct kept kinds[KEPT_MAX] = {
 	{ .read = read_repairs, .section = "repairs" },
-	{ .read = read_told, .section = "people" },
-	{ .read = read_waiting, .section = "people" },
 	{ .read = read_overseer, .member = "overseer" },
 	{ .read = read_failure, .member = "failure" },
 };
 
 const char *const view_files_names[KEPT_MAX + 1] = { "failures.jsonl",
-	"outbox/done", "outbox", "overseer.json", "failure.json", NULL };
+	"overseer.json", "failure.json", NULL };
 
 struct view_files *
 view_files_new(const struct workspace *workspace)

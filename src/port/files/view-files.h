@@ -20,7 +20,7 @@ extern const char *const view_files_names[];
 struct view_files *view_files_new(const struct workspace *workspace);
 void view_files_free(struct view_files *files);
 
-/* Fill "repairs", "people" and members of "head". */
+/* Fill "repairs" and members of "head". */
 void view_files_fill(struct view_files *files, struct json_object *view);
 
 /* The last events of logs/auto.log, oldest first, numbered from 1: an array

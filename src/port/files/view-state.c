@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channel.h"
+#include "ask-record.h"
 #include "json.h"
 #include "mem.h"
+#include "people.h"
 #include "push-record.h"
 #include "settings.h"
 #include "state.h"
@@ -217,19 +218,6 @@ run_outcomes(const struct state *state)
 	return json;
 }
 
-/* Is there a way to tell a person who is away? */
-static bool
-has_channel(const struct settings *settings)
-{
-	const struct channel_list *list = settings_channels(settings);
-
-	for (size_t i = 0; i < list->count; i++)
-		if (list->rows[i].enabled)
-			return true;
-	return *settings_string(settings, "people.notify_command") != '\0' ||
-	    *settings_string(settings, "overseer.notify_command") != '\0';
-}
-
 static void
 fill_head(const struct state *state, const struct settings *settings,
     struct json_object *view)
@@ -250,7 +238,7 @@ fill_head(const struct state *state, const struct settings *settings,
 		    (int64_t)state->outcomes[i]);
 	json_set(head, "outcomes", outcomes);
 	json_set(head, "run_outcomes", run_outcomes(state));
-	json_set_bool(head, "channel", has_channel(settings));
+	json_set_bool(head, "channel", people_reaches(settings));
 }
 
 /* --- without a daemon ------------------------------------------------ */
@@ -301,4 +289,7 @@ view_state_fill(const struct state *state, const struct settings *settings,
 	fill_workers(state, view);
 	fill_tasks(state, kept, view);
 	fill_budget(state, settings, view);
+	for (size_t i = 0; i < state->ask_count; i++)
+		json_set(view_of(view, "asks"), state->asks[i]->id,
+		    view_row_ask(state->asks[i]));
 }

@@ -142,20 +142,6 @@ alternates_line(const char *git_dir)
 	return buf_take(&line);
 }
 
-bool
-git_clone_is(const char *git_dir, const char *dir)
-{
-	cleanup_free char *own = file_join(dir, ".git");
-	cleanup_free char *file = file_join(own, ALTERNATES);
-	cleanup_free char *line = alternates_line(git_dir);
-	cleanup_buf struct buf text = BUF_INIT;
-	struct stat st;
-
-	return lstat(own, &st) == 0 && S_ISDIR(st.st_mode) &&
-	    file_read(file, LINES_MAX, &text, NULL) == 0 &&
-	    strcmp(text.data, line) == 0;
-}
-
 /* --- steps ------------------------------------------------------------- */
 
 static void

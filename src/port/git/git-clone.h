@@ -46,10 +46,6 @@ int git_clone_check(const char *git_dir, struct err *err);
  * clone changes the answer. */
 bool git_clone_suits(const char *git_dir);
 
-/* Is there a clone of ours at dir: its own .git folder, and the objects of this
- * repository behind it? */
-bool git_clone_is(const char *git_dir, const char *dir);
-
 /* fn is called once, from the loop, unless it is freed before. -EEXIST if
  * something is at dir that is not an empty folder; -ENOTSUP as
  * git_clone_check(). A clone that was not finished is removed. The spec is

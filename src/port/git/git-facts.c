@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Read-only: facts, unmerged paths, messages. */
+/* Read-only: facts, unmerged paths. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -176,7 +176,7 @@ git_facts_is_at(struct git *git, const char *branch, const char *commit)
 	return git_facts_tip(git, branch, tip) == 0 && strcmp(tip, commit) == 0;
 }
 
-/* Both lists: unmerged paths and messages. */
+/* Both lists: unmerged paths and forks. */
 struct list_op {
 	struct git_op op;
 	struct buf text; /* what the list points into */
@@ -238,34 +238,6 @@ ask_log(struct git_op *op, const char *order, const char *format)
 }
 
 static enum git_op_next
-messages_ask(struct git_op *op)
-{
-	return ask_log(op, "--reverse", "--format=%B");
-}
-
-static enum git_op_next
-messages_answer(struct git_op *op, const struct git_answer *answer)
-{
-	struct list_op *list = op->self;
-	struct git_records records;
-	const char *record;
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	buf_add(&list->text, answer->out, answer->out_len);
-	git_records_init(&records, list->text.data, list->text.len);
-	while ((record = git_records_next(&records)) != NULL) {
-		size_t at = (size_t)(record - list->text.data);
-		size_t end = at + strlen(record);
-
-		while (end > at && list->text.data[end - 1] == '\n')
-			list->text.data[--end] = '\0';
-		list_add(list, record);
-	}
-	return GIT_OP_DONE;
-}
-
-static enum git_op_next
 forks_ask(struct git_op *op)
 {
 	return ask_log(op, "--boundary", "--format=%m%T");
@@ -290,11 +262,6 @@ forks_answer(struct git_op *op, const struct git_answer *answer)
 
 static const struct git_op_step conflicts_steps[] = {
 	{ .ask = conflicts_ask, .answer = conflicts_answer },
-};
-
-static const struct git_op_step messages_steps[] = {
-	GIT_OP_ONTO,
-	{ .ask = messages_ask, .answer = messages_answer },
 };
 
 static const struct git_op_step forks_steps[] = {
@@ -346,17 +313,6 @@ git_facts_conflicts(
 
 	git_op_start(&list->op, git, dir, conflicts_steps,
 	    nitems(conflicts_steps), false);
-}
-
-void
-git_facts_messages(struct git *git, const char *dir, const char *onto,
-    git_list_fn *fn, void *arg)
-{
-	struct list_op *list = list_new(fn, arg);
-
-	list->op.onto = xstrdup(onto);
-	git_op_start(
-	    &list->op, git, dir, messages_steps, nitems(messages_steps), false);
 }
 
 void

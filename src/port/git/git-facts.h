@@ -42,11 +42,6 @@ bool git_facts_is_at(struct git *git, const char *branch, const char *commit);
 void git_facts_conflicts(
     struct git *git, const char *dir, git_list_fn *fn, void *arg);
 
-/* Messages of the commits in onto..HEAD, oldest first, without their last
- * newlines. */
-void git_facts_messages(struct git *git, const char *dir, const char *onto,
-    git_list_fn *fn, void *arg);
-
 /* The trees of the commits where HEAD left onto: usually one, more if it has
  * merges, none if it is not ahead of onto. */
 void git_facts_forks(struct git *git, const char *dir, const char *onto,

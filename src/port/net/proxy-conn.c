@@ -69,7 +69,7 @@ proxy_conn_free(struct proxy_conn *conn)
 	fd_close(conn->client);
 	fd_close(conn->server);
 	TAILQ_REMOVE(&conn->shared->conns, conn, entry);
-	conn->shared->counts.open--;
+	conn->shared->open--;
 	free(conn);
 }
 
@@ -106,7 +106,6 @@ conn_fail(struct proxy_conn *conn, const char *why)
 {
 	cleanup_free char *words = xasprintf("llmc: %s", why);
 
-	conn->shared->counts.failed++;
 	conn_answer(conn, "502 Bad Gateway", words);
 }
 
@@ -119,7 +118,6 @@ conn_refuse(struct proxy_conn *conn, const char *why)
 		      "llmc.conf",
 		target->host, target->port, why);
 
-	conn->shared->counts.refused++;
 	conn_answer(conn, "403 Not in sandbox_hosts", words);
 	if (conn->shared->options.refused != NULL)
 		conn->shared->options.refused(
@@ -247,7 +245,6 @@ conn_read_head(struct proxy_conn *conn)
 		cleanup_free char *words = xasprintf(
 		    "llmc: the proxy cannot read the request: %s", err.msg);
 
-		conn->shared->counts.failed++;
 		conn_answer(conn, "400 Bad Request", words);
 		return;
 	}
@@ -272,7 +269,6 @@ conn_connected(struct proxy_conn *conn)
 		conn_try_next(conn);
 		return;
 	}
-	conn->shared->counts.connected++;
 	setsockopt(conn->server, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 	setsockopt(conn->client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 	if (conn->request.tunnel) {
@@ -498,6 +494,6 @@ proxy_conn_new(struct proxy_shared *shared, int fd)
 	buf_init(&conn->up.bytes);
 	buf_init(&conn->down.bytes);
 	TAILQ_INSERT_TAIL(&shared->conns, conn, entry);
-	shared->counts.open++;
+	shared->open++;
 	conn_settle(conn);
 }

@@ -15,7 +15,7 @@ TAILQ_HEAD(proxy_conns, proxy_conn);
 struct proxy_shared {
 	struct loop *loop;
 	struct proxy_options options;
-	struct proxy_counts counts;
+	int open; /* connections */
 	struct proxy_conns conns;
 };
 

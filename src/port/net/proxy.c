@@ -64,11 +64,8 @@ proxy_on_readable(int listener, unsigned what, void *arg)
 			proxy_rest(proxy);
 		if (fd == -1)
 			return;
-		shared->counts.accepted++;
-		if (shared->counts.open >= shared->options.connections) {
-			shared->counts.dropped++;
+		if (shared->open >= shared->options.connections)
 			proxy_conn_free(TAILQ_FIRST(&shared->conns));
-		}
 		proxy_conn_new(shared, fd);
 	}
 }
@@ -129,10 +126,4 @@ proxy_free(struct proxy *proxy)
 	loop_timer_free(proxy->rest);
 	fd_close(proxy->listener);
 	free(proxy);
-}
-
-void
-proxy_count(const struct proxy *proxy, struct proxy_counts *ret_counts)
-{
-	*ret_counts = proxy->shared.counts;
 }

@@ -36,11 +36,6 @@ struct proxy_options {
 	void *arg;
 };
 
-struct proxy_counts {
-	int64_t accepted, connected, refused, failed, dropped;
-	int open;
-};
-
 /* The proxy owns the listening descriptor from now on, also on failure. NULL
  * with err set if it is not a listening stream socket. */
 struct proxy *proxy_new(struct loop *loop, int listener,
@@ -48,7 +43,5 @@ struct proxy *proxy_new(struct loop *loop, int listener,
 
 /* Closes everything. Not from inside a callback of the options. */
 void proxy_free(struct proxy *proxy);
-
-void proxy_count(const struct proxy *proxy, struct proxy_counts *ret_counts);
 
 #endif

@@ -35,16 +35,6 @@ refusals_new(const char *worker, const char *socket)
 	return refusals;
 }
 
-void
-refusals_free(struct refusals *refusals)
-{
-	if (refusals == NULL)
-		return;
-	free(refusals->worker);
-	free(refusals->socket);
-	free(refusals);
-}
-
 /* The entry of this target, or the oldest one. */
 static struct told *
 find(struct refusals *refusals, const struct proxy_target *target)

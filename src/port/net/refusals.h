@@ -19,7 +19,6 @@ struct refusals;
 
 /* socket is "" if nobody is to be told. */
 struct refusals *refusals_new(const char *worker, const char *socket);
-void refusals_free(struct refusals *refusals);
 
 /* May wait for a moment for a daemon that is busy; one that is not there is not
  * told. */

@@ -1,79 +1,83 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 
 #include "channel.h"
-#include "claims.h"
 #include "clock.h"
 #include "courier.h"
 #include "deliver.h"
-#include "errtext.h"
-#include "id.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
-#include "outbox-record.h"
-#include "outbox.h"
-#include "strv.h"
-#include "unsaved.h"
 
-#define RECENT_MAX 64 /* failures that are merged */
-#define HELD_MS    (5 * 1000) /* until others send what we hold back */
-#define CONTEST_MS 1000 /* another process has the channel or the entry */
-#define TROUBLE_MS (60 * 1000) /* after a failure of the disk */
+#define RECENT_MAX  64 /* failures that are merged */
+#define LOOK_MAX_MS (60 * 60 * (int64_t)1000) /* between looks at what waits \
+					       */
 
 /* A failure that was told of a short time ago. */
 struct recent {
 	LIST_ENTRY(recent) link;
-	struct courier *courier;
 	char *signature;
 	enum escalation_level level;
-	struct loop_timer *pause;
-	struct outbox_record *held; /* until it is over; NULL = nothing */
-	bool unwritten;
+	int64_t until_ms; /* the end of the pause */
+	char held[ID_ULID_SIZE]; /* the message at its end; "" = none */
+};
+
+struct item {
+	TAILQ_ENTRY(item) link;
+	struct message *message;
+	int sendings;
 };
 
 struct sending {
 	LIST_ENTRY(sending) link;
 	struct courier *courier;
-	struct claim *claim;
+	struct item *item;
 	struct channel channel; /* a copy: the settings may change */
-	int lock;
-	struct delivery_try *try;
+	struct delivery_try *try; /* NULL: not before it is saved */
+	bool left; /* then not at all */
+};
+
+/* How much of its share a channel has used up. */
+struct share {
+	LIST_ENTRY(share) link;
+	char *channel;
+	int64_t paid_ms;
 };
 
 struct courier {
 	struct loop *loop;
 	char *dir, *root, *program;
+	struct courier_store store;
 	struct channel_list channels;
+	TAILQ_HEAD(items, item) items; /* the oldest first */
 	LIST_HEAD(recents, recent) recents;
-	struct claims claims;
 	LIST_HEAD(sendings, sending) sendings;
-	struct unsaved unsaved;
+	LIST_HEAD(shares, share) shares;
 	struct loop_timer *timer;
-	struct loop_call *look, *write;
+	struct loop_call *look;
 	int64_t next_ms; /* of a look: how long to wait for the next one */
 	void (*idle)(void *arg);
 	void *idle_arg;
 };
 
 static void on_look(void *arg);
-static void on_write(void *arg);
 
 struct courier *
-courier_new(struct loop *loop, const char *root, const char *program)
+courier_new(struct loop *loop, const char *root, const char *program,
+    const struct courier_store *store)
 {
 	struct courier *c = xcalloc(1, sizeof *c);
 
 	c->loop = loop;
 	c->root = xstrdup(root);
-	c->dir = xasprintf("%s/.llmc/outbox", root);
+	c->dir = xasprintf("%s/.llmc", root);
 	c->program = xstrdup(program);
+	c->store = *store;
+	TAILQ_INIT(&c->items);
 	c->look = loop_call_new(loop, on_look, c);
-	c->write = loop_call_new(loop, on_write, c);
 	return c;
 }
 
@@ -90,182 +94,253 @@ courier_on_idle(struct courier *c, void (*idle)(void *arg), void *arg)
 	c->idle_arg = arg;
 }
 
+static void
+look_soon(struct courier *c)
+{
+	if (c->channels.count > 0)
+		loop_call_request(c->look);
+}
+
 void
 courier_channels(struct courier *c, const struct channel_list *channels)
 {
 	channel_list_release(&c->channels);
 	channel_list_copy(channels, &c->channels);
-	if (c->channels.count > 0)
-		loop_call_request(c->look);
+	look_soon(c);
 }
 
-/* --- what was told of a short time ago -------------------------------- */
+/* --- what waits ------------------------------------------------------- */
+
+static struct item *
+find(const struct courier *c, const char *id)
+{
+	struct item *item;
+
+	TAILQ_FOREACH (item, &c->items, link)
+		if (strcmp(item->message->id, id) == 0)
+			return item;
+	return NULL;
+}
+
+static void
+save(struct courier *c, struct item *item)
+{
+	item->message->done = message_is_done(item->message);
+	c->store.save(item->message, c->store.arg);
+}
+
+static void
+item_free(struct courier *c, struct item *item)
+{
+	TAILQ_REMOVE(&c->items, item, link);
+	message_free(item->message);
+	free(item);
+}
+
+/* A channel that is dead for long must not keep others from what is new: the
+ * oldest that nobody sends just now is given up. */
+static void
+make_room(struct courier *c)
+{
+	struct item *item, *oldest = NULL;
+	size_t count = 0;
+
+	TAILQ_FOREACH (item, &c->items, link) {
+		count++;
+		if (oldest == NULL && item->sendings == 0)
+			oldest = item;
+	}
+	if (count < COURIER_WAITING_MAX || oldest == NULL)
+		return;
+	message_end(oldest->message, DELIVERY_FAILED, "too many messages wait");
+	save(c, oldest);
+	item_free(c, oldest);
+}
+
+static struct item *
+add(struct courier *c, struct message *message)
+{
+	struct item *item = xcalloc(1, sizeof *item);
+
+	make_room(c);
+	item->message = message;
+	TAILQ_INSERT_TAIL(&c->items, item, link);
+	look_soon(c);
+	return item;
+}
+
+void
+courier_take(struct courier *c, struct message *message)
+{
+	struct item *item = find(c, message->id);
+
+	if (item != NULL && message_learn(item->message, message))
+		save(c, item);
+	if (item != NULL || message_is_done(message))
+		message_free(message);
+	else
+		add(c, message);
+}
+
+bool
+courier_has(const struct courier *c, const char *id)
+{
+	return find(c, id) != NULL;
+}
+
+void
+courier_leave(struct courier *c, const char *id)
+{
+	struct item *item = find(c, id);
+	struct sending *s;
+
+	LIST_FOREACH (s, &c->sendings, link)
+		s->left = s->left || s->item == item;
+	if (item != NULL && item->sendings == 0)
+		item_free(c, item);
+}
+
+/* --- new ones --------------------------------------------------------- */
 
 static void
 recent_free(struct recent *r)
 {
 	LIST_REMOVE(r, link);
-	loop_timer_free(r->pause);
-	outbox_record_free(r->held);
 	free(r->signature);
 	free(r);
 }
 
+/* One that is over is forgotten; if there was a message at its end, that began
+ * the next pause. */
 static struct recent *
-recent_find(const struct courier *c, const struct escalation *what)
+recent_find(struct courier *c, const struct escalation *what, int64_t now)
 {
-	struct recent *r;
+	struct recent *r, *next, *found = NULL;
 
-	LIST_FOREACH (r, &c->recents, link)
-		if (r->level == what->level &&
+	for (r = LIST_FIRST(&c->recents); r != NULL; r = next) {
+		next = LIST_NEXT(r, link);
+		if (now >= r->until_ms && r->held[0] != '\0') {
+			r->until_ms += COURIER_PAUSE_MS;
+			r->held[0] = '\0';
+		}
+		if (now >= r->until_ms)
+			recent_free(r);
+		else if (r->level == what->level &&
 		    strcmp(r->signature, what->signature) == 0)
-			return r;
-	return NULL;
+			found = r;
+	}
+	return found;
 }
 
-static size_t
-recent_count(const struct courier *c)
+static void
+recent_add(struct courier *c, const struct escalation *what, int64_t now)
 {
-	const struct recent *r;
+	struct recent *r;
 	size_t count = 0;
 
 	LIST_FOREACH (r, &c->recents, link)
 		count++;
-	return count;
-}
-
-static void
-on_write(void *arg)
-{
-	struct courier *c = arg;
-	struct recent *r = LIST_FIRST(&c->recents);
-
-	for (; r != NULL; r = LIST_NEXT(r, link)) {
-		if (r->held != NULL && r->unwritten)
-			unsaved_try(c->dir, r->held);
-		r->unwritten = false;
-	}
-}
-
-/* Nobody else looks at it before HELD_MS later. */
-static void
-let_go(struct recent *r)
-{
-	struct outbox_record *held = r->held;
-
-	for (size_t i = 0; i < held->delivery_count; i++)
-		held->deliveries[i].next_ms = 0;
-	unsaved_put(&r->courier->unsaved, r->courier->dir, take_ptr(&r->held));
-	loop_call_request(r->courier->look);
-}
-
-static void
-on_pause_over(void *arg)
-{
-	struct recent *r = arg;
-
-	if (r->held == NULL) {
-		recent_free(r);
+	if (count >= RECENT_MAX)
 		return;
-	}
-	let_go(r);
-	loop_timer_restart(r->pause, COURIER_PAUSE_MS);
-}
-
-void
-courier_hurry(struct courier *c)
-{
-	struct recent *r;
-
-	LIST_FOREACH (r, &c->recents, link)
-		if (r->held != NULL)
-			let_go(r);
-	if (c->channels.count > 0)
-		on_look(c);
-}
-
-static struct outbox_record *
-record_of(
-    const struct courier *c, const struct escalation *what, int64_t wait_ms)
-{
-	int64_t now = clock_wall_ms();
-	char id[ID_ULID_SIZE], stamp[CLOCK_STAMP_SIZE];
-
-	id_ulid(now, id);
-	clock_format_stamp(now, stamp);
-	return outbox_record_new(what, &c->channels, id, stamp, c->root,
-	    c->program, wait_ms > 0 ? now + wait_ms : 0);
-}
-
-static void
-hold(struct courier *c, struct recent *r, const struct escalation *what)
-{
-	int64_t wait = loop_timer_remaining(r->pause, clock_mono_ms());
-
-	if (r->held != NULL)
-		outbox_record_again(r->held, what);
-	else
-		r->held = record_of(c, what, wait + HELD_MS);
-	if (r->held == NULL)
-		return;
-	r->unwritten = true;
-	loop_call_request(c->write);
+	r = xcalloc(1, sizeof *r);
+	r->signature = xstrdup(what->signature);
+	r->level = what->level;
+	r->until_ms = now + COURIER_PAUSE_MS;
+	LIST_INSERT_HEAD(&c->recents, r, link);
 }
 
 /* False: nobody gets it. */
 static bool
-put_now(
-    struct courier *c, const struct escalation *what, char ret_id[ID_ULID_SIZE])
+put(struct courier *c, const struct escalation *what, int64_t wait_ms,
+    char ret_id[ID_ULID_SIZE])
 {
-	struct outbox_record *record = record_of(c, what, 0);
+	int64_t now = clock_wall_ms();
+	char stamp[CLOCK_STAMP_SIZE];
+	struct message *message;
 
-	if (record == NULL)
-		return false;
-	strlcpy(ret_id, record->id, ID_ULID_SIZE);
-	unsaved_put(&c->unsaved, c->dir, record);
-	if (c->channels.count > 0)
-		loop_call_request(c->look);
-	return true;
+	id_ulid(now, ret_id);
+	clock_format_stamp(now, stamp);
+	message = message_new(what, &c->channels, ret_id, stamp, c->root,
+	    c->program, wait_ms > 0 ? now + wait_ms : 0);
+	if (message != NULL)
+		save(c, add(c, message));
+	return message != NULL;
 }
 
 static bool
-is_wanted(const struct courier *c, const struct escalation *what)
+is_begun(const struct message *message)
 {
-	for (size_t i = 0; i < c->channels.count; i++)
-		if (channel_takes(&c->channels.rows[i], what))
+	for (size_t i = 0; i < message->delivery_count; i++)
+		if (message->deliveries[i].attempts > 0)
 			return true;
-	return what->by_command;
+	return false;
 }
 
 bool
 courier_put_once(
     struct courier *c, const struct escalation *what, char ret_id[ID_ULID_SIZE])
 {
-	return is_wanted(c, what) &&
-	    unsaved_find(&c->unsaved, NULL, what->event) == NULL &&
-	    !outbox_knows(c->dir, what->event) && put_now(c, what, ret_id);
+	return !c->store.knows(what->event, c->store.arg) &&
+	    put(c, what, 0, ret_id);
 }
 
 void
 courier_put(struct courier *c, const struct escalation *what)
 {
-	struct recent *r = recent_find(c, what);
+	int64_t now = clock_mono_ms();
+	struct recent *r = recent_find(c, what, now);
+	struct item *held = r != NULL ? find(c, r->held) : NULL;
 	char id[ID_ULID_SIZE];
 
-	if (r != NULL) {
-		hold(c, r, what);
+	if (held != NULL && !is_begun(held->message)) {
+		message_again(held->message, what);
+		save(c, held);
+	} else if (!put(c, what, r != NULL ? r->until_ms - now : 0, id)) {
 		return;
+	} else if (r != NULL) {
+		strlcpy(r->held, id, sizeof r->held);
+	} else {
+		recent_add(c, what, now);
 	}
-	if (!put_now(c, what, id))
+}
+
+/* --- the command ------------------------------------------------------ */
+
+static struct delivery *
+command_of(const struct item *item)
+{
+	struct delivery *d = item != NULL ?
+	    message_delivery(item->message, MESSAGE_COMMAND) :
+	    NULL;
+
+	return d != NULL && d->state == DELIVERY_WAITING ? d : NULL;
+}
+
+void
+courier_begin_command(struct courier *c, const char *id)
+{
+	struct item *item = find(c, id);
+	struct delivery *d = command_of(item);
+
+	if (d == NULL)
 		return;
-	if (recent_count(c) >= RECENT_MAX)
+	delivery_begin(d, clock_wall_ms());
+	save(c, item);
+}
+
+void
+courier_end_command(struct courier *c, const char *id,
+    enum delivery_state state, const char *reason)
+{
+	struct item *item = find(c, id);
+	struct delivery *d = command_of(item);
+
+	if (d == NULL)
 		return;
-	r = xcalloc(1, sizeof *r);
-	r->courier = c;
-	r->signature = xstrdup(what->signature);
-	r->level = what->level;
-	r->pause = loop_after(c->loop, COURIER_PAUSE_MS, on_pause_over, r);
-	LIST_INSERT_HEAD(&c->recents, r, link);
+	delivery_end(d, state, reason, NULL);
+	save(c, item);
+	if (item->message->done && item->sendings == 0)
+		item_free(c, item);
 }
 
 /* --- sending ---------------------------------------------------------- */
@@ -288,28 +363,12 @@ look_again_in(struct courier *c, int64_t ms)
 		c->next_ms = ms;
 }
 
-static bool
-save(struct courier *c, struct claim *claim)
-{
-	struct err err = { 0 };
-
-	if (outbox_save(claim->entry, &err) == 0)
-		return true;
-	log_info("the outbox cannot be written: %s", err.msg);
-	look_again_in(c, TROUBLE_MS);
-	return false;
-}
-
 static void
 sending_free(struct sending *s)
 {
-	struct claim *claim = s->claim;
-
 	LIST_REMOVE(s, link);
-	fd_close(s->lock);
 	channel_release(&s->channel);
-	claim->sendings--;
-	claim_release(claim);
+	s->item->sendings--;
 	free(s);
 }
 
@@ -318,22 +377,22 @@ on_delivered(const struct deliver_result *result, void *arg)
 {
 	struct sending *s = arg;
 	struct courier *c = s->courier;
-	struct outbox_delivery *d =
-	    outbox_record_delivery(s->claim->entry->record, s->channel.name);
+	struct item *item = s->item;
+	struct delivery *d = message_delivery(item->message, s->channel.name);
 
-	if (result->state == OUTBOX_WAITING) {
-		outbox_delivery_failed(
+	if (result->state == DELIVERY_WAITING) {
+		delivery_failed(
 		    d, result->reason, result->retry_after_ms, clock_wall_ms());
 		log_info("people.channels.%s: try %d of %s failed: %s",
-		    s->channel.name, d->attempts, s->claim->entry->id,
+		    s->channel.name, d->attempts, item->message->id,
 		    d->reason != NULL ? d->reason : "");
 	} else {
-		outbox_delivery_end(
-		    d, result->state, result->reason, result->ref);
+		delivery_end(d, result->state, result->reason, result->ref);
 	}
-	c->next_ms = COURIER_LOOK_MS;
-	save(c, s->claim);
 	sending_free(s);
+	save(c, item);
+	if (item->message->done && item->sendings == 0)
+		item_free(c, item);
 	if (LIST_EMPTY(&c->sendings)) {
 		on_look(c);
 		if (LIST_EMPTY(&c->sendings) && c->idle != NULL)
@@ -343,172 +402,87 @@ on_delivered(const struct deliver_result *result, void *arg)
 	}
 }
 
-/* The entry as ours; NULL = not now. */
-static struct claim *
-claim_take(struct courier *c, const char *id)
-{
-	struct claim *claim = NULL;
-
-	if (claims_take(&c->claims, c->dir, id, &claim) == -EAGAIN)
-		look_again_in(c, CONTEST_MS);
-	return claim;
-}
-
-bool
-courier_end_command(struct courier *c, const char *id, enum outbox_state state,
-    const char *reason)
-{
-	const struct outbox_record *record =
-	    unsaved_find(&c->unsaved, id, NULL);
-	struct claim *claim = NULL;
-	struct outbox_delivery *d;
-	int r =
-	    record != NULL ? 0 : claims_take(&c->claims, c->dir, id, &claim);
-
-	if (r < 0)
-		return r != -EAGAIN;
-	if (claim != NULL)
-		record = claim->entry->record;
-	d = outbox_record_delivery(record, OUTBOX_COMMAND);
-	if (d != NULL && d->state == OUTBOX_WAITING) {
-		outbox_delivery_end(d, state, reason, NULL);
-		if (claim != NULL)
-			save(c, claim);
-	}
-	if (claim != NULL)
-		claim_release(claim);
-	return true;
-}
-
-/* Is it still to be sent, now that it is ours? */
-static struct outbox_delivery *
-due(const struct claim *claim, const char *channel)
-{
-	struct outbox_delivery *d =
-	    outbox_record_delivery(claim->entry->record, channel);
-
-	return d != NULL && d->state == OUTBOX_WAITING &&
-		outbox_delivery_wait_ms(d, clock_wall_ms()) == 0 ?
-	    d :
-	    NULL;
-}
-
 static void
-give_up(struct courier *c, const char *id, const char *channel)
+on_saved(void *arg)
 {
-	struct claim *claim = claim_take(c, id);
-	struct outbox_delivery *d = claim != NULL ? due(claim, channel) : NULL;
+	struct sending *s = arg;
+	struct courier *c = s->courier;
+	struct item *item = s->item;
 
-	if (d != NULL) {
-		outbox_delivery_end(d, OUTBOX_SKIPPED,
-		    "the channel is not in the settings any more", NULL);
-		save(c, claim);
-	}
-	if (claim != NULL)
-		claim_release(claim);
-}
-
-static void
-send(struct courier *c, const char *id, const struct channel *channel, int lock)
-{
-	struct claim *claim = claim_take(c, id);
-	struct outbox_delivery *d =
-	    claim != NULL ? due(claim, channel->name) : NULL;
-	struct sending *s;
-
-	if (d != NULL) /* on disk before it is done */
-		outbox_delivery_begin(d, clock_wall_ms());
-	if (d == NULL || !save(c, claim)) {
-		fd_close(lock);
-		if (claim != NULL)
-			claim_release(claim);
+	if (s->left) {
+		sending_free(s);
+		if (item->sendings == 0)
+			item_free(c, item);
 		return;
 	}
-	s = xcalloc(1, sizeof *s);
-	s->courier = c;
-	s->claim = claim;
-	s->lock = lock;
-	outbox_channel_count(lock, clock_wall_ms());
-	channel_copy(channel, &s->channel);
-	claim->sendings++;
-	LIST_INSERT_HEAD(&c->sendings, s, link);
 	s->try = deliver_start(c->loop, c->dir, c->root, &s->channel,
-	    claim->entry->record, on_delivered, s);
+	    item->message, on_delivered, s);
+}
+
+/* 0 = the channel may send now, and that is counted. */
+static int64_t
+rest(struct courier *c, const char *channel)
+{
+	struct share *share;
+
+	LIST_FOREACH (share, &c->shares, link)
+		if (strcmp(share->channel, channel) == 0)
+			break;
+	if (share == NULL) {
+		share = xcalloc(1, sizeof *share);
+		share->channel = xstrdup(channel);
+		LIST_INSERT_HEAD(&c->shares, share, link);
+	}
+	return channel_rest_ms(
+	    share->paid_ms, clock_wall_ms(), &share->paid_ms);
 }
 
 static void
-try_send(struct courier *c, const char *id, const char *name)
+try_send(struct courier *c, struct item *item, struct delivery *d)
 {
-	const struct channel *channel = channel_find(&c->channels, name);
-	int64_t rest = CONTEST_MS;
-	int lock;
+	const struct channel *channel = channel_find(&c->channels, d->channel);
+	struct sending *s;
+	int64_t wait;
 
 	if (channel == NULL || !channel->enabled) {
-		give_up(c, id, name);
+		delivery_end(d, DELIVERY_SKIPPED,
+		    "the channel is not in the settings any more", NULL);
+		save(c, item);
 		return;
 	}
-	if (is_sending(c, name))
+	if (is_sending(c, d->channel))
 		return;
-	lock = outbox_channel_lock(c->dir, name, clock_wall_ms(), &rest);
-	if (lock >= 0)
-		send(c, id, channel, lock);
-	else
-		look_again_in(
-		    c, lock == -EAGAIN || lock == -EBUSY ? rest : TROUBLE_MS);
-}
-
-/* --- the outbox ------------------------------------------------------- */
-
-static bool
-is_held(const struct courier *c, const char *id)
-{
-	const struct recent *r;
-
-	LIST_FOREACH (r, &c->recents, link)
-		if (r->held != NULL && strcmp(r->held->id, id) == 0)
-			return true;
-	return false;
+	wait = rest(c, d->channel);
+	if (wait > 0) {
+		look_again_in(c, wait);
+		return;
+	}
+	delivery_begin(d, clock_wall_ms());
+	save(c, item);
+	s = xcalloc(1, sizeof *s);
+	s->courier = c;
+	s->item = item;
+	item->sendings++;
+	channel_copy(channel, &s->channel);
+	LIST_INSERT_HEAD(&c->sendings, s, link);
+	c->store.then(c, on_saved, s, c->store.arg);
 }
 
 static void
-look_at(struct courier *c, const char *id)
+look_at(struct courier *c, struct item *item)
 {
-	const struct claim *claim = claims_find(&c->claims, id);
-	struct outbox_record *record = NULL;
-	cleanup_strv char **names = NULL;
-	int64_t wait;
-	int r = 0;
+	for (size_t i = 0; i < item->message->delivery_count; i++) {
+		struct delivery *d = &item->message->deliveries[i];
+		int64_t wait = delivery_wait_ms(d, clock_wall_ms());
 
-	if (claim == NULL)
-		r = outbox_load(c->dir, id, &record, NULL);
-	if (r == -EINVAL) { /* claiming it puts it aside */
-		struct claim *broken = claim_take(c, id);
-
-		if (broken != NULL)
-			claim_release(broken);
-	}
-	if (r < 0)
-		return;
-	for (size_t i = 0;; i++) {
-		const struct outbox_record *seen =
-		    claim != NULL ? claim->entry->record : record;
-		const struct outbox_delivery *d;
-
-		if (i >= seen->delivery_count)
-			break;
-		d = &seen->deliveries[i];
-		if (d->state != OUTBOX_WAITING ||
-		    strcmp(d->channel, OUTBOX_COMMAND) == 0)
+		if (d->state != DELIVERY_WAITING ||
+		    strcmp(d->channel, MESSAGE_COMMAND) == 0)
 			continue;
-		wait = outbox_delivery_wait_ms(d, clock_wall_ms());
 		if (wait > 0)
 			look_again_in(c, wait);
 		else
-			strv_add(&names, d->channel);
+			try_send(c, item, d);
 	}
-	outbox_record_free(record);
-	for (size_t i = 0; names != NULL && names[i] != NULL; i++)
-		try_send(c, id, names[i]);
 }
 
 static void
@@ -521,17 +495,51 @@ static void
 on_look(void *arg)
 {
 	struct courier *c = arg;
-	cleanup_strv char **list = NULL;
+	struct item *item, *next;
 
-	unsaved_flush(&c->unsaved, c->dir);
-	list = outbox_list(c->dir, false);
-	c->next_ms = COURIER_LOOK_MS;
-	for (size_t i = 0; list[i] != NULL; i++)
-		if (!is_held(c, list[i]))
-			look_at(c, list[i]);
+	c->next_ms = LOOK_MAX_MS;
+	for (item = TAILQ_FIRST(&c->items); item != NULL; item = next) {
+		next = TAILQ_NEXT(item, link);
+		look_at(c, item);
+		if (message_is_done(item->message) && item->sendings == 0)
+			item_free(c, item);
+	}
 	loop_timer_free(take_ptr(&c->timer));
-	if (c->channels.count > 0)
+	if (!TAILQ_EMPTY(&c->items))
 		c->timer = loop_after(c->loop, c->next_ms, on_timer, c);
+}
+
+/* What was not saved yet is not begun. */
+static void
+take_back(struct courier *c)
+{
+	struct sending *s, *next;
+
+	c->store.forget(c, c->store.arg);
+	for (s = LIST_FIRST(&c->sendings); s != NULL; s = next) {
+		next = LIST_NEXT(s, link);
+		if (s->try != NULL)
+			continue;
+		message_delivery(s->item->message, s->channel.name)->next_ms =
+		    0;
+		save(c, s->item);
+		sending_free(s);
+	}
+}
+
+void
+courier_hurry(struct courier *c)
+{
+	struct item *item;
+
+	take_back(c);
+	TAILQ_FOREACH (item, &c->items, link)
+		if (!is_begun(item->message))
+			for (size_t i = 0; i < item->message->delivery_count;
+			     i++)
+				item->message->deliveries[i].next_ms = 0;
+	if (c->channels.count > 0)
+		on_look(c);
 }
 
 void
@@ -539,21 +547,27 @@ courier_free(struct courier *c)
 {
 	struct recent *r;
 	struct sending *s;
+	struct share *share;
+	struct item *item;
 
 	if (c == NULL)
 		return;
-	on_write(c);
-	unsaved_flush(&c->unsaved, c->dir);
-	unsaved_release(&c->unsaved);
+	take_back(c);
 	while ((s = LIST_FIRST(&c->sendings)) != NULL) {
 		deliver_cancel(s->try);
 		sending_free(s);
 	}
+	while ((item = TAILQ_FIRST(&c->items)) != NULL)
+		item_free(c, item);
 	while ((r = LIST_FIRST(&c->recents)) != NULL)
 		recent_free(r);
+	while ((share = LIST_FIRST(&c->shares)) != NULL) {
+		LIST_REMOVE(share, link);
+		free(share->channel);
+		free(share);
+	}
 	loop_timer_free(c->timer);
 	loop_call_free(c->look);
-	loop_call_free(c->write);
 	channel_list_release(&c->channels);
 	free(c->dir);
 	free(c->root);

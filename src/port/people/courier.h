@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Takes what people are told of to the outbox, and what is due in the outbox
- * through the channels: at least once, each channel by itself and one message
- * at a time, again after a failure, not too many in a minute (channel_rest_ms).
- * What another process has left in the outbox, alive or dead, is sent too.
+ * Takes messages to people through the channels: at least once, each channel by
+ * itself and one message at a time, again after a failure, not too many in a
+ * minute (channel_rest_ms). It has those that wait in memory; whoever owns it
+ * keeps them, with how far they are, and gives them to the next one.
  *
  * The first event of a failure is sent at once; those that follow it within
  * COURIER_PAUSE_MS become one message at its end.
@@ -15,43 +15,64 @@
 #include <stdbool.h>
 
 #include "id.h"
-#include "outbox-record.h"
+#include "message.h"
 
 struct channel_list;
 struct courier;
 struct escalation;
 struct loop;
 
-#define COURIER_PAUSE_MS (60 * 1000)
-#define COURIER_LOOK_MS  (60 * 1000) /* between looks at the outbox */
+#define COURIER_PAUSE_MS    (60 * 1000)
+#define COURIER_WAITING_MAX 500 /* messages; then the oldest is given up */
 
-/* Both strings are copied. */
-struct courier *
-courier_new(struct loop *loop, const char *root, const char *program);
-/* What was not sent stays in the outbox. */
+/* Where messages are kept. */
+struct courier_store {
+	/* As it is now; message->done: it need not be given to the next one. */
+	void (*save)(const struct message *message, void *arg);
+	/* Call fn, later or at once, when all that was saved is on the disk. */
+	void (*then)(
+	    void *owner, void (*fn)(void *arg), void *fn_arg, void *arg);
+	/* Do not call what this owner waits for. */
+	void (*forget)(const void *owner, void *arg);
+	/* Is there a message of the event? */
+	bool (*knows)(const char *event, void *arg);
+	void *arg;
+};
+
+/* The strings and the store are copied. */
+struct courier *courier_new(struct loop *loop, const char *root,
+    const char *program, const struct courier_store *store);
 void courier_free(struct courier *courier);
 
 /* The channels from now on; copied. Without any, nothing is done. */
 void
 courier_channels(struct courier *courier, const struct channel_list *channels);
 
+/* One that was saved before, and is to be sent; takes it. */
+void courier_take(struct courier *courier, struct message *message);
+bool courier_has(const struct courier *courier, const char *id);
+/* Another process sends that one, if we do not just now. */
+void courier_leave(struct courier *courier, const char *id);
+
 /* Nothing if no channel takes it. */
 void courier_put(struct courier *courier, const struct escalation *what);
 
-/* An event that is told once, whichever process does it and whenever it dies:
- * it gets a record of its own. False: there is one already, or nobody gets it.
- * Running the command, if it is to be run, is the caller's business. */
+/* An event that is told once, whichever process does it and whenever it dies.
+ * False: it was before, or nobody gets it. Running the command, if it is to be
+ * run, is the caller's business. */
 bool courier_put_once(struct courier *courier, const struct escalation *what,
     char ret_id[ID_ULID_SIZE]);
-/* What has become of the command of that record: told before it is run, so
- * that it is run once. False: another process has the record, try again. */
-bool courier_end_command(struct courier *courier, const char *id,
-    enum outbox_state state, const char *reason);
+/* The command of that message begins to run; it is run when that is saved. */
+void courier_begin_command(struct courier *courier, const char *id);
+/* What has become of it. */
+void courier_end_command(struct courier *courier, const char *id,
+    enum delivery_state state, const char *reason);
 
 /* The program ends: what waits for the end of a pause is sent now. */
 void courier_hurry(struct courier *courier);
-/* Is something being sent? idle is called whenever nothing is any more. */
+/* Is something being sent? */
 bool courier_is_busy(const struct courier *courier);
+/* Called whenever the last of it has ended. */
 void
 courier_on_idle(struct courier *courier, void (*idle)(void *arg), void *arg);
 

@@ -27,13 +27,13 @@ struct delivery_try {
 	struct loop *loop;
 	char *dir, *root;
 	const struct channel *channel;
-	const struct outbox_record *record;
+	const struct message *record;
 	deliver_fn *done;
 	void *arg;
 	struct child *child; /* at most one of these three */
 	struct http_call *call;
 	struct loop_timer *soon; /* what ended before anything was started */
-	enum outbox_state state; /* then */
+	enum delivery_state state; /* then */
 	struct err why;
 	struct issue_dialog dialog;
 };
@@ -59,14 +59,14 @@ sent(struct delivery_try *try, const char *ref)
 {
 	finish(try,
 	    &(struct deliver_result){
-		.state = OUTBOX_SENT, .ref = ref, .retry_after_ms = -1 });
+		.state = DELIVERY_SENT, .ref = ref, .retry_after_ms = -1 });
 }
 
 static void
 failed(struct delivery_try *try, const char *reason, int64_t retry_after_ms)
 {
 	finish(try,
-	    &(struct deliver_result){ .state = OUTBOX_WAITING,
+	    &(struct deliver_result){ .state = DELIVERY_WAITING,
 		.reason = reason,
 		.retry_after_ms = retry_after_ms });
 }
@@ -84,7 +84,7 @@ on_soon(void *arg)
 
 /* It ended before it began; the caller gets to know from the loop. */
 static void
-end_soon(struct delivery_try *try, enum outbox_state state)
+end_soon(struct delivery_try *try, enum delivery_state state)
 {
 	try->state = state;
 	try->soon = loop_after(try->loop, 1, on_soon, try);
@@ -106,7 +106,7 @@ on_program(const struct child_result *result, void *arg)
 	if (result->start_error == -ENOENT &&
 	    try->channel->type == CHANNEL_DESKTOP) {
 		finish(try,
-		    &(struct deliver_result){ .state = OUTBOX_SKIPPED,
+		    &(struct deliver_result){ .state = DELIVERY_SKIPPED,
 			.reason = "notify-send is not installed",
 			.retry_after_ms = -1 });
 		return;
@@ -132,11 +132,11 @@ run(struct delivery_try *try, const char *const *argv, const struct buf *input)
 
 	if (child_spawn(
 		try->loop, &spec, on_program, try, &try->child, &try->why) < 0)
-		end_soon(try, OUTBOX_WAITING);
+		end_soon(try, DELIVERY_WAITING);
 }
 
-static bool
-has_session(void)
+bool
+deliver_has_desktop(void)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	cleanup_free char *bus =
@@ -155,9 +155,9 @@ start_desktop(struct delivery_try *try)
 	const char *argv[] = { "notify-send", "--app-name=llmc", "--urgency",
 		message_urgency(try->record), "--", NULL, NULL, NULL };
 
-	if (!has_session()) {
+	if (!deliver_has_desktop()) {
 		err_set(&try->why, -ENXIO, "there is no desktop session");
-		end_soon(try, OUTBOX_SKIPPED);
+		end_soon(try, DELIVERY_SKIPPED);
 		return;
 	}
 	message_desktop(try->record, &title, &text);
@@ -277,7 +277,7 @@ ask(struct delivery_try *try, const char *method, const struct buf *url,
 	buf_release(&token);
 	buf_release(&header);
 	if (try->call == NULL)
-		end_soon(try, OUTBOX_WAITING);
+		end_soon(try, DELIVERY_WAITING);
 }
 
 static void
@@ -303,7 +303,7 @@ next_request(struct delivery_try *try)
 
 struct delivery_try *
 deliver_start(struct loop *loop, const char *dir, const char *root,
-    const struct channel *channel, const struct outbox_record *record,
+    const struct channel *channel, const struct message *record,
     deliver_fn *done, void *arg)
 {
 	struct delivery_try *try = xcalloc(1, sizeof *try);

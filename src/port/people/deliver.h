@@ -8,9 +8,10 @@
 #ifndef DELIVER_H
 #define DELIVER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "outbox-record.h"
+#include "message.h"
 
 struct channel;
 struct loop;
@@ -18,8 +19,11 @@ struct delivery_try;
 
 #define DELIVER_COMMAND_MS (30 * 1000) /* of notify-send, and of a command */
 
+/* Is there a desktop session with a bus, where notices can be shown? */
+bool deliver_has_desktop(void);
+
 struct deliver_result {
-	enum outbox_state state; /* WAITING: it failed, and is tried again */
+	enum delivery_state state; /* WAITING: it failed, and is tried again */
 	const char *reason; /* why, if it was not sent */
 	const char *ref; /* what was made of it there; NULL = nothing */
 	int64_t retry_after_ms; /* -1 = nothing was said */
@@ -29,10 +33,10 @@ struct deliver_result {
 typedef void deliver_fn(const struct deliver_result *result, void *arg);
 
 /* channel and record must live as long as the try. done is called later, from
- * the loop. dir: of the outbox; root: of the repository. */
+ * the loop. dir: for files of its own; root: of the repository. */
 struct delivery_try *deliver_start(struct loop *loop, const char *dir,
     const char *root, const struct channel *channel,
-    const struct outbox_record *record, deliver_fn *done, void *arg);
+    const struct message *record, deliver_fn *done, void *arg);
 /* Give it up; done is not called. What has begun may still arrive. */
 void deliver_cancel(struct delivery_try *try);
 

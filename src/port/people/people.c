@@ -9,6 +9,7 @@
 #include "child.h"
 #include "clock.h"
 #include "courier.h"
+#include "deliver.h"
 #include "errtext.h"
 #include "escalation.h"
 #include "json.h"
@@ -16,14 +17,14 @@
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
-#include "outbox-record.h"
-#include "outbox.h"
+#include "message.h"
 #include "people.h"
 #include "settings.h"
+#include "message-spool.h"
 #include "strv.h"
 
 #define OUTPUT_MAX 4096
-#define CONTEST_MS 1000 /* another process has a record */
+#define DESKTOP    "desktop" /* the channel that nobody described */
 
 struct slot {
 	struct people *people;
@@ -38,14 +39,19 @@ struct telling {
 	LIST_ENTRY(telling) entry;
 	struct people *people;
 	struct child *child;
+	char **ids; /* of the messages that it tells */
+	char *command;
+	struct json_object *message;
 };
 
 struct people {
 	struct loop *loop;
-	char *root, *program, *outbox;
+	char *root, *program;
 	struct slot slots[NOTICE_CLASS_COUNT];
 	LIST_HEAD(tellings, telling) running;
 	struct courier *courier; /* the channels */
+	struct courier_store store;
+	struct message_spool *spool; /* NULL: the store is another one */
 	bool ending;
 };
 
@@ -60,87 +66,126 @@ check_end(void *arg)
 		loop_stop(people->loop, 0);
 }
 
+static void
+on_taken(const char *id, void *arg)
+{
+	const struct people *people = arg;
+
+	courier_leave(people->courier, id);
+}
+
+static void
+on_waiting(struct message *message, void *arg)
+{
+	const struct people *people = arg;
+
+	courier_take(people->courier, message);
+}
+
 struct people *
-people_new(struct loop *loop, const char *root, const char *program)
+people_new(struct loop *loop, const char *root, const char *program,
+    const struct courier_store *store)
 {
 	struct people *people = xcalloc(1, sizeof *people);
 
 	people->loop = loop;
 	people->root = xstrdup(root);
 	people->program = xstrdup(program);
-	people->outbox = xasprintf("%s/.llmc/outbox", root);
 	LIST_INIT(&people->running);
 	for (size_t i = 0; i < nitems(people->slots); i++)
 		people->slots[i].people = people;
-	people->courier = courier_new(loop, root, program);
+	if (store == NULL)
+		people->spool = message_spool_new(loop, root);
+	people->store =
+	    store != NULL ? *store : message_spool_store(people->spool);
+	people->courier = courier_new(loop, root, program, &people->store);
 	courier_on_idle(people->courier, check_end, people);
+	if (people->spool != NULL) {
+		message_spool_on_taken(people->spool, on_taken, people);
+		message_spool_waiting(people->spool, on_waiting, people);
+	}
 	return people;
+}
+
+static void
+telling_free(struct telling *telling)
+{
+	LIST_REMOVE(telling, entry);
+	strv_free(telling->ids);
+	free(telling->command);
+	json_object_put(telling->message);
+	free(telling);
+}
+
+/* It has ended, or was not begun. */
+static void
+end_telling(
+    struct telling *telling, enum delivery_state state, const char *reason)
+{
+	struct people *people = telling->people;
+
+	for (char **id = telling->ids; id != NULL && *id != NULL; id++)
+		courier_end_command(people->courier, *id, state, reason);
+	telling_free(telling);
+	check_end(people);
 }
 
 static void
 on_told(const struct child_result *result, void *arg)
 {
 	struct telling *telling = arg;
-	struct people *people = telling->people;
 	cleanup_buf struct buf how = BUF_INIT, said = BUF_INIT;
 
-	if (!child_succeeded(result)) {
-		child_result_describe(result, &how);
-		child_output_text(&result->err, &said);
-		log_info("people.notify_command %s: %s", how.data, said.data);
+	if (child_succeeded(result)) {
+		end_telling(telling, DELIVERY_SENT, NULL);
+		return;
 	}
-	LIST_REMOVE(telling, entry);
-	free(telling);
-	check_end(people);
+	child_result_describe(result, &how);
+	child_output_text(&result->err, &said);
+	log_info("people.notify_command %s: %s", how.data, said.data);
+	end_telling(telling, DELIVERY_FAILED, how.data);
 }
 
 static void
-run(struct people *people, const char *command, struct json_object *message)
+run(void *arg)
 {
-	struct telling *telling = xcalloc(1, sizeof *telling);
+	struct telling *telling = arg;
 	cleanup_buf struct buf text = BUF_INIT;
-	cleanup_strv char **argv = kept_shell(command, KEPT_ALONE);
+	cleanup_strv char **argv = kept_shell(telling->command, KEPT_ALONE);
 	struct child_spec spec = { .argv = strv_const(argv),
 		.deadline_ms = PEOPLE_DEADLINE_MS,
 		.output_max = OUTPUT_MAX };
 	struct err err = { 0 };
 
-	json_print(message, false, &text);
+	json_print(telling->message, false, &text);
 	buf_addc(&text, '\n');
 	spec.input = text.data;
 	spec.input_len = text.len;
-	telling->people = people;
-	if (child_spawn(people->loop, &spec, on_told, telling, &telling->child,
-		&err) < 0) {
+	if (child_spawn(telling->people->loop, &spec, on_told, telling,
+		&telling->child, &err) < 0) {
 		log_info("people.notify_command: %s", err.msg);
-		free(telling);
-		return;
+		end_telling(telling, DELIVERY_FAILED, err.msg);
 	}
-	LIST_INSERT_HEAD(&people->running, telling, entry);
 }
 
-/* It is told now, and never again: on disk before anybody can see it. False:
- * another process has one of the records. */
-static bool
-note_told(const struct slot *slot)
-{
-	char *const *id = slot->ids;
-
-	for (; id != NULL && *id != NULL; id++)
-		if (!courier_end_command(
-			slot->people->courier, *id, OUTBOX_SENT, NULL))
-			return false;
-	return true;
-}
-
+/* It is told now, and never again: on disk before anybody can see it. */
 static void
 run_waiting(struct slot *slot)
 {
-	cleanup_json struct json_object *message = take_ptr(&slot->waiting);
-	cleanup_free char *command = take_ptr(&slot->command);
+	struct people *people = slot->people;
+	struct telling *telling = xcalloc(1, sizeof *telling);
 
-	strv_clear(&slot->ids);
-	run(slot->people, command, message);
+	*telling = (struct telling){ .people = people,
+		.ids = take_ptr(&slot->ids),
+		.command = take_ptr(&slot->command),
+		.message = take_ptr(&slot->waiting) };
+	LIST_INSERT_HEAD(&people->running, telling, entry);
+	for (char **id = telling->ids; id != NULL && *id != NULL; id++)
+		courier_begin_command(people->courier, *id);
+	if (telling->ids == NULL)
+		run(telling);
+	else
+		people->store.then(people, run, telling, people->store.arg);
 }
 
 /* Tell what waits, and begin the pause. */
@@ -148,17 +193,13 @@ static void
 on_pause_over(void *arg)
 {
 	struct slot *slot = arg;
-	int64_t pause = CONTEST_MS;
 
 	loop_timer_free(take_ptr(&slot->pause));
 	if (slot->waiting == NULL)
 		return;
-	if (note_told(slot)) {
-		run_waiting(slot);
-		pause = PEOPLE_PAUSE_MS;
-	}
-	slot->pause =
-	    loop_after(slot->people->loop, pause, on_pause_over, slot);
+	run_waiting(slot);
+	slot->pause = loop_after(
+	    slot->people->loop, PEOPLE_PAUSE_MS, on_pause_over, slot);
 }
 
 static void
@@ -170,7 +211,7 @@ on_end_over(void *arg)
 }
 
 /* Those that are still at work then are left to themselves. */
-static void
+static bool
 await_commands(struct people *people)
 {
 	struct loop_timer *end;
@@ -178,38 +219,50 @@ await_commands(struct people *people)
 
 	courier_hurry(people->courier);
 	if (LIST_EMPTY(&people->running) && !courier_is_busy(people->courier))
-		return;
+		return false;
 	people->ending = true;
 	end = loop_after(people->loop, PEOPLE_END_MS, on_end_over, people);
 	loop_run(people->loop);
 	loop_timer_free(end);
 	while ((telling = LIST_FIRST(&people->running)) != NULL) {
-		child_release(telling->child);
-		LIST_REMOVE(telling, entry);
-		free(telling);
+		if (telling->child != NULL)
+			child_release(telling->child);
+		telling_free(telling);
 	}
+	return true;
 }
 
-void
+bool
 people_free(struct people *people)
 {
+	struct telling *telling, *next;
+	bool waited;
+
 	if (people == NULL)
-		return;
+		return false;
+	people->store.forget(people, people->store.arg);
+	for (telling = LIST_FIRST(&people->running); telling != NULL;
+	     telling = next) {
+		next = LIST_NEXT(telling, entry);
+		if (telling->child == NULL)
+			people->store.then(
+			    people, run, telling, people->store.arg);
+	}
 	for (size_t i = 0; i < nitems(people->slots); i++) {
 		struct slot *slot = &people->slots[i];
 
-		if (slot->waiting != NULL) {
-			note_told(slot);
+		if (slot->waiting != NULL)
 			run_waiting(slot);
-		}
 		loop_timer_free(slot->pause);
 	}
-	await_commands(people);
+	waited = await_commands(people);
+	people->store.forget(people, people->store.arg);
 	courier_free(people->courier);
+	message_spool_free(people->spool);
 	free(people->root);
 	free(people->program);
-	free(people->outbox);
 	free(people);
+	return waited;
 }
 
 /* The command for this class; "" = nobody wants to know. */
@@ -229,10 +282,54 @@ command_for(const struct settings *settings, enum notice_class class)
 	return "";
 }
 
+/* Those of the settings; and the desktop where there is one, unless a channel
+ * for it is described. The caller releases the list. */
+static void
+all_channels(const struct settings *settings, struct channel_list *ret)
+{
+	const struct channel_list *list = settings_channels(settings);
+
+	channel_list_copy(list, ret);
+	for (size_t i = 0; i < list->count; i++)
+		if (list->rows[i].type == CHANNEL_DESKTOP)
+			return;
+	if (!deliver_has_desktop() || channel_find(list, DESKTOP) != NULL)
+		return;
+	ret->rows = xreallocarray(ret->rows, ret->count + 1, sizeof *ret->rows);
+	ret->rows[ret->count++] = (struct channel){ .name = xstrdup(DESKTOP),
+		.type = CHANNEL_DESKTOP,
+		.url = xstrdup(""),
+		.repo = xstrdup(""),
+		.command = xstrdup(""),
+		.token_file = xstrdup(""),
+		.token_env = xstrdup(""),
+		.levels = channel_default_levels(CHANNEL_DESKTOP),
+		.enabled = true };
+}
+
+bool
+people_reaches(const struct settings *settings)
+{
+	struct channel_list list = { 0 };
+	bool reaches =
+	    *settings_string(settings, "people.notify_command") != '\0' ||
+	    *settings_string(settings, "overseer.notify_command") != '\0';
+
+	all_channels(settings, &list);
+	for (size_t i = 0; i < list.count; i++)
+		reaches = reaches || list.rows[i].enabled;
+	channel_list_release(&list);
+	return reaches;
+}
+
 void
 people_settings(struct people *people, const struct settings *settings)
 {
-	courier_channels(people->courier, settings_channels(settings));
+	struct channel_list list = { 0 };
+
+	all_channels(settings, &list);
+	courier_channels(people->courier, &list);
+	channel_list_release(&list);
 }
 
 /* Have it wait, or tell it at once; id: of its record, NULL = it has none.
@@ -256,8 +353,6 @@ static bool
 tell_channels(struct people *people, const struct settings *settings,
     const struct escalation *what, char id[ID_ULID_SIZE])
 {
-	if (what->event == NULL && settings_channels(settings)->count == 0)
-		return true;
 	people_settings(people, settings);
 	if (what->event != NULL)
 		return courier_put_once(people->courier, what, id);
@@ -326,51 +421,47 @@ people_escalate(struct people *people, const struct settings *settings,
 /* --- what an earlier process could not tell --------------------------- */
 
 static enum notice_class
-class_of(const struct outbox_record *record)
+class_of(const struct message *message)
 {
 	for (int i = NOTICE_NONE + 1; i < NOTICE_CLASS_COUNT; i++)
-		if (record->class != NULL &&
-		    strcmp(notice_names[i - 1], record->class) == 0)
+		if (message->class != NULL &&
+		    strcmp(notice_names[i - 1], message->class) == 0)
 			return (enum notice_class)i;
 	return NOTICE_NONE;
 }
 
-static void
-resume(struct people *people, const struct settings *settings,
-    const struct outbox_record *record)
+/* One that it has begun with may have been told. */
+void
+people_take(struct people *people, const struct settings *settings,
+    struct message *message)
 {
-	enum notice_class class = class_of(record);
+	enum notice_class class = class_of(message);
 	const char *command =
 	    class != NOTICE_NONE ? command_for(settings, class) : "";
+	struct delivery *d = message_delivery(message, MESSAGE_COMMAND);
+	cleanup_free char *id = xstrdup(message->id);
 	const struct notice notice = { .class = class,
-		.what = record->title,
-		.why = record->text,
-		.worker = record->worker,
-		.task = record->task };
+		.what = message->title,
+		.why = message->text,
+		.worker = message->worker,
+		.task = message->task };
+	struct json_object *words = NULL;
 
-	if (*command == '\0')
-		courier_end_command(people->courier, record->id, OUTBOX_SKIPPED,
-		    "the command is not in the settings any more");
-	else
-		give(&people->slots[class], command, record->id,
-		    notice_json(&notice, people->root, people->program,
-			record->timestamp));
-}
-
-void
-people_resume(struct people *people, const struct settings *settings)
-{
-	cleanup_strv char **list = outbox_list(people->outbox, false);
-
-	for (size_t i = 0; list[i] != NULL; i++) {
-		struct outbox_record *record = NULL;
-		const struct outbox_delivery *d;
-
-		if (outbox_load(people->outbox, list[i], &record, NULL) < 0)
-			continue;
-		d = outbox_record_delivery(record, OUTBOX_COMMAND);
-		if (d != NULL && d->state == OUTBOX_WAITING)
-			resume(people, settings, record);
-		outbox_record_free(record);
+	if (d != NULL && d->state == DELIVERY_WAITING &&
+	    !courier_has(people->courier, id)) {
+		if (*command != '\0' && d->attempts == 0)
+			words = notice_json(&notice, people->root,
+			    people->program, message->timestamp);
+		else
+			delivery_end(d, DELIVERY_FAILED,
+			    d->attempts > 0 ?
+				"the program that ran it has ended" :
+				"the command is not in the settings any more",
+			    NULL);
+		message->done = message_is_done(message);
+		people->store.save(message, people->store.arg);
 	}
+	courier_take(people->courier, message);
+	if (words != NULL)
+		give(&people->slots[class], command, id, words);
 }

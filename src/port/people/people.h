@@ -10,10 +10,14 @@
 #ifndef PEOPLE_H
 #define PEOPLE_H
 
+#include <stdbool.h>
+
 #include "notice.h"
 
+struct courier_store;
 struct escalation;
 struct loop;
+struct message;
 struct people;
 struct settings;
 
@@ -21,21 +25,25 @@ struct settings;
 #define PEOPLE_DEADLINE_MS (30 * 1000) /* of the command */
 #define PEOPLE_END_MS      (5 * 1000) /* of a command when we end */
 
-/* program: who tells. Both strings are copied. */
-struct people *
-people_new(struct loop *loop, const char *root, const char *program);
+/* program: who tells. Both strings are copied. store: where messages are kept
+ * until they are sent; NULL = in the spool (message-spool.h). */
+struct people *people_new(struct loop *loop, const char *root,
+    const char *program, const struct courier_store *store);
 /* At the end of a program: tells what waits, and runs the loop until the
  * commands have ended, PEOPLE_END_MS at most. What the channels have not got by
- * then stays in the outbox. */
-void people_free(struct people *people);
+ * then is kept. True: there was something to wait for. */
+bool people_free(struct people *people);
 
-/* The settings at the start, and whenever they change: what an earlier process
- * has left in the outbox is sent. */
+/* Is there a way to tell a person who is away: a channel, the command, or a
+ * desktop? */
+bool people_reaches(const struct settings *settings);
+
+/* The settings at the start, and whenever they change. */
 void people_settings(struct people *people, const struct settings *settings);
 
-/* Run the command for what an earlier process of this program has left in the
- * outbox, once. */
-void people_resume(struct people *people, const struct settings *settings);
+/* Send what an earlier process could not, once; takes the message. */
+void people_take(struct people *people, const struct settings *settings,
+    struct message *message);
 
 /* To the channels that take its level; the command is run if the class is in
  * people.notify_on. A notice with an id is told once, by whichever process and

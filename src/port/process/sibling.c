@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <libgen.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,10 +78,10 @@ find_in_libexec(const char *dir, const char *name)
 char *
 sibling_find(const char *name)
 {
-	cleanup_free char *self = realpath("/proc/self/exe", NULL);
-	char *found;
+	char self[PATH_MAX] = "", *found;
 
-	if (self != NULL) {
+	/* The folder is right even if the program was replaced since. */
+	if (readlink("/proc/self/exe", self, sizeof self - 1) > 0) {
 		const char *dir = dirname(self);
 
 		found = program_or_null(file_join(dir, name));

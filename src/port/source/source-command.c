@@ -189,6 +189,7 @@ answer_offer(struct command *command, const char *text)
 	offer.text = task_head_read(text, &head);
 	task_head_contract(&head, &contract, NULL);
 	offer.contract = contract;
+	offer.report = head.report;
 	offer.priority = head.priority;
 	if (head.commit[0] != '\0')
 		offer.landed_before = head.commit;

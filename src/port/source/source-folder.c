@@ -138,6 +138,7 @@ folder_ask(struct source *source)
 		}
 		task_head_contract(&head, &contract, NULL);
 		offer.contract = contract;
+		offer.report = head.report;
 		source_base_answer(source, SOURCE_OFFER, &offer, NULL);
 	} else if (reading == FOLDER_GONE) {
 		source_base_answer(source, SOURCE_EMPTY, NULL, NULL);

@@ -72,6 +72,7 @@ struct source_offer {
 	enum priority priority;
 	const char *landed_before; /* a commit; NULL = it is new */
 	struct json_object *contract; /* borrowed; NULL = none */
+	bool report; /* its result is a report, and no commit */
 	const char *maker, *sandbox; /* as in struct task; NULL = a person's */
 	const struct task_run *run; /* for delegation; NULL = nothing */
 };

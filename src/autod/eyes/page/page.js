@@ -16,7 +16,7 @@ const EVENTS_MAX = 200;
 const REPORT_MS = 60000; /* it is not asked for more often by itself */
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
 const MAPS = ["needs", "workers", "tasks", "todo", "ended", "landing", "goals",
-	"people", "repairs"];
+	"asks", "repairs"];
 
 const byId = (id) => document.getElementById(id);
 const now = () => Date.now() / 1000;
@@ -769,7 +769,7 @@ const SECTIONS = [{
 	id: "events", title: "Events", uses: ["events"],
 	blocks: [list({ class: "list log" }, events, "Nothing has happened yet.")],
 }, {
-	id: "failures", title: "Failures and repairs", uses: ["repairs", "people"],
+	id: "failures", title: "Failures and repairs", uses: ["repairs", "asks"],
 	blocks: [table({
 		caption: "Failures and repairs of llmc", key: (r) => r.key,
 		rows: () => keyed("repairs").sort((a, b) =>
@@ -784,18 +784,17 @@ const SECTIONS = [{
 				why(r.outcome || r.result)]],
 		],
 	}), table({
-		caption: "Told to people", none: "Nobody was told anything.",
-		rows: () => sorted("people", "at_unix", -1), key: (r) => r.id,
-		detail: (r) => [["Text", r.text],
-			["Options", (r.options || []).join(", ")]],
+		caption: "Open asks", none: "Nothing is asked of you.",
+		rows: () => sorted("asks", "at_unix", -1), key: (r) => r.id,
+		detail: (r) => [["Words", r.words],
+			["Options", (r.options || []).join(", ")],
+			["Type", r.command]],
 		columns: [
 			["Id", "short", (r) => r.id],
+			["Kind", "short", (r) => r.kind],
 			["Level", "short", (r) => word(r.level)],
-			["When", "short", (r) => moment(r.at_unix)],
-			["About", "", (r) => joined([r.worker, r.task, r.goal],
-				" ")],
-			["State", "", (r) => r.answer ? `answered: ${r.answer}` :
-				r.acked ? "read" : "open"],
+			["Since", "short", (r) => moment(r.at_unix)],
+			["About", "", (r) => r.who],
 			["What", "wide", (r) => r.title || NO_TITLE],
 		],
 	})],

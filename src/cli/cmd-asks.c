@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc asks, llmc answer: what needs a person, and the one way to answer it. */
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "ask-record.h"
+#include "commands.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "message-spool.h"
+#include "message.h"
+#include "moment.h"
+#include "remote.h"
+#include "roster.h"
+#include "schema.h"
+#include "seen.h"
+#include "state.h"
+#include "strv.h"
+#include "table.h"
+#include "text.h"
+#include "worker.h"
+
+/* --- asks --------------------------------------------------------------- */
+
+enum {
+	FLAG_ALL
+};
+
+static const struct cli_flag asks_flags[] = {
+	[FLAG_ALL] = { "all", NULL, "also what was answered, or is over" },
+	{ NULL, NULL, NULL },
+};
+
+static const char *
+or_dash(const char *text)
+{
+	return text != NULL ? text : "-";
+}
+
+static void
+add_row(struct table *table, const struct ask *ask)
+{
+	cleanup_buf struct buf command = BUF_INIT, since = BUF_INIT;
+	cleanup_buf struct buf line = BUF_INIT;
+	const char *words = ask->words != NULL ? ask->words : ask->title;
+
+	ask_command(ask, &command);
+	moment_add(&since, ask->created_ms);
+	text_add_line(&line, or_dash(words), strlen(or_dash(words)));
+	table_row(table,
+	    (const char *[]){ ask->id, ask_kind_words[ask->kind], since.data,
+		ask_subject(ask), line.data,
+		ask->how == ASK_OPEN    ? command.data :
+		    ask->answer != NULL ? ask->answer :
+					  ask_end_words[ask->how] });
+}
+
+/* The last ones, from the book. */
+static int
+load_all(struct cli *cli, struct json_object **ret_list)
+{
+	struct err err = { 0 };
+
+	return remote_look(
+		   cli, "asks", json_object_new_object(), ret_list, &err) < 0 ?
+	    cli_fail_err(cli, "failed", &err) :
+	    CLI_OK;
+}
+
+static int
+load_open(struct cli *cli, struct json_object **ret_list)
+{
+	struct state state;
+	int status = roster_load(cli, &state);
+
+	if (status != CLI_OK)
+		return status;
+	*ret_list = json_object_new_array();
+	for (size_t i = 0; i < state.ask_count; i++)
+		json_object_array_add(
+		    *ret_list, schema_json(&ask_schema, state.asks[i]));
+	state_release(&state);
+	return CLI_OK;
+}
+
+/* --- what the overseer told while there was no daemon --------------------- */
+
+struct spooled {
+	struct json_object *list;
+	bool all;
+};
+
+static void
+add_spooled(struct message *m, void *arg)
+{
+	const struct spooled *spooled = arg;
+	cleanup_free char *key = xasprintf("message/%s", m->id);
+	bool add = spooled->all || m->level >= ESCALATION_CRITICAL;
+	struct ask *ask;
+
+	/* The daemon may have filed it just now. */
+	for (size_t i = 0; i < json_object_array_length(spooled->list); i++)
+		add = add &&
+		    strcmp(json_string_or(
+			       json_object_array_get_idx(spooled->list, i),
+			       "key", ""),
+			key) != 0;
+	if (add) {
+		ask = ask_new(&(struct ask_draft){ .kind = ASK_TOLD,
+				  .level = m->level,
+				  .key = key,
+				  .title = m->title,
+				  .words = m->text,
+				  .command = "llmc up",
+				  .stays = true },
+		    0, m->at_ms);
+		xstrset(&ask->id, "-");
+		json_object_array_add(
+		    spooled->list, schema_json(&ask_schema, ask));
+		ask_free(ask);
+	}
+	message_free(m);
+}
+
+static int
+asks_run(struct cli *cli, const struct cli_args *args)
+{
+	bool all = args->flags[FLAG_ALL] != NULL;
+	const struct table_column columns[] = { { .title = "ID" },
+		{ .title = "KIND" }, { .title = "SINCE" }, { .title = "ABOUT" },
+		{ .title = "WHAT", .flexible = true },
+		{ .title = all ? "ANSWER" : "TYPE" } };
+	int status =
+	    all ? load_all(cli, &cli->result) : load_open(cli, &cli->result);
+	struct table *table;
+	size_t count;
+
+	if (status != CLI_OK)
+		return status;
+	message_spool_read(cli->workspace.root, add_spooled,
+	    &(struct spooled){ cli->result, all });
+	count = json_object_array_length(cli->result);
+	if (count == 0) {
+		buf_addf(&cli->text, "Nothing is asked of you%s.\n",
+		    all ? "" : "; see what was with --all");
+		return CLI_OK;
+	}
+	table = table_new(columns, (int)nitems(columns));
+	for (size_t i = 0; i < count; i++) {
+		struct ask *ask = schema_make(&ask_schema,
+		    json_object_array_get_idx(cli->result, i), "", NULL);
+
+		if (ask != NULL)
+			add_row(table, ask);
+		ask_free(ask);
+	}
+	table_print(table, cli->width, cli->colour, &cli->text);
+	table_free(table);
+	return CLI_OK;
+}
+
+const struct cli_command cmd_asks = {
+	.name = "asks",
+	.usage = "[--all]",
+	.summary = "show what needs you, and how to answer it",
+	.help =
+	    "Questions of agents, tasks and workers that wait for you, work "
+	    "for review, budgets,\nfailures: open until you answer them, or "
+	    "until they need nobody any more. They are\nkept whether or not a "
+	    "channel could tell you of them.\n",
+	.flags = asks_flags,
+	.guarded = true,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct schema_field){ .type = SCHEMA_ROWS,
+	    .of = &ask_schema },
+	.run = asks_run,
+};
+
+/* --- answer ------------------------------------------------------------- */
+
+enum {
+	FLAG_YES,
+	FLAG_NO
+};
+
+static const struct cli_flag answer_flags[] = {
+	[FLAG_YES] = { "yes", NULL,
+	    "go on, accept, try again; or: it is seen" },
+	[FLAG_NO] = { "no", NULL, "do not: abort, send back, leave it" },
+	{ NULL, NULL, NULL },
+};
+
+struct answering {
+	struct cli *cli;
+	const struct state *state;
+	const struct ask *ask;
+	bool yes, no;
+	const char *text; /* NULL = none */
+	char *said; /* that an agent was told; NULL = as it was typed */
+};
+
+/* What is noted as the answer. */
+static const char *
+words_of(const struct answering *a)
+{
+	return a->said != NULL ? a->said :
+	    a->text != NULL    ? a->text :
+	    a->no              ? "no" :
+				 "yes";
+}
+
+static int
+call(const struct answering *a, const char *method, struct json_object *params,
+    const char *fmt, const char *who)
+{
+	cleanup_json struct json_object *result = NULL;
+	const char *message;
+	int status = remote_call(a->cli, method, params, 0, &result);
+
+	if (status != CLI_OK)
+		return status;
+	message = json_string_or(result, "message", NULL);
+	if (fmt == NULL && message != NULL)
+		text_add_visible(&a->cli->text, message, strlen(message), true);
+	else
+		buf_addf(&a->cli->text, "%s%s", who, fmt != NULL ? fmt : "");
+	buf_addc(&a->cli->text, '\n');
+	return CLI_OK;
+}
+
+static int
+resume(const struct answering *a, const char *who)
+{
+	struct json_object *params =
+	    who != NULL ? remote_worker(who) : json_object_new_object();
+
+	if (a->text != NULL && who != NULL)
+		json_set_string(params, "note", a->text);
+	return call(a, "auto.resume", params, NULL, "");
+}
+
+static int
+refuse(const struct answering *a, const char *why)
+{
+	cleanup_buf struct buf command = BUF_INIT;
+
+	ask_command(a->ask, &command);
+	return cli_fail(
+	    a->cli, "failed", "%s: %s: %s", a->ask->id, why, command.data);
+}
+
+/* Also one that has ended: the daemon knows how. */
+static int
+answer_question(struct answering *a, const char *question)
+{
+	struct json_object *params = json_object_new_object();
+	cleanup_json struct json_object *result = NULL;
+	int status;
+
+	json_set_string(params, "id", question);
+	json_set_string(params, "response", words_of(a));
+	status = remote_call(a->cli, "request.answer", params, 0, &result);
+	if (status != CLI_OK)
+		return status;
+	xstrset(&a->said, json_string_or(result, "response", words_of(a)));
+	buf_addf(&a->cli->text, "%s is answered: %s\n", question, a->said);
+	return CLI_OK;
+}
+
+static int
+answer_parked(const struct answering *a)
+{
+	struct answering told = *a;
+	cleanup_free char *text = NULL;
+	struct json_object *params;
+
+	if (a->ask->kind == ASK_QUESTION) {
+		const char *said = words_of(a);
+		char *rest = NULL;
+		long nr = strtol(said, &rest, 10);
+
+		if (rest != said && *rest == '\0' && nr >= 1 &&
+		    (size_t)nr <= strv_count(a->ask->options))
+			said = a->ask->options[nr - 1];
+		text = xasprintf("You asked:\n\n%s\n\nThe answer is:\n\n%s",
+		    a->ask->words, said);
+		told.text = text;
+		return resume(&told, a->ask->task);
+	}
+	if (!a->no)
+		return resume(a, a->ask->task);
+	params = json_object_new_object();
+	json_set_string(params, "task", a->ask->task);
+	json_set_string(params, "reason",
+	    a->text != NULL ? a->text : "that was the answer");
+	return call(a, "task.abort", params, " is aborted.", a->ask->task);
+}
+
+static int
+answer_failed(const struct answering *a)
+{
+	struct json_object *params = json_object_new_object();
+
+	if (a->no || a->text != NULL)
+		json_object_put(params);
+	if (a->no)
+		return CLI_OK;
+	if (a->text != NULL)
+		return cli_fail(a->cli, "failed",
+		    "%s has ended: change what it says with llmc task edit %s, "
+		    "then: llmc answer %s --yes",
+		    a->ask->task, a->ask->task, a->ask->id);
+	json_set_string(params, "task", a->ask->task);
+	return call(a, "task.retry", params, " is tried again.", a->ask->task);
+}
+
+static int
+answer_review(const struct answering *a, const struct worker *w)
+{
+	cleanup_free char *commit = NULL;
+	struct json_object *params;
+	int status;
+
+	if (w->status != WORKER_NEEDS_REVIEW) {
+		if (a->text == NULL)
+			return refuse(a, "say what it should do");
+		params = remote_worker(w->name);
+		json_set_string(params, "text", a->text);
+		return call(a, "worker.message", params, " is told.", w->name);
+	}
+	status = seen_commit(a->cli, w, NULL, true, &commit);
+	if (status != CLI_OK)
+		return status;
+	params = seen_params(w, commit);
+	if (a->yes)
+		return call(
+		    a, "worker.accept", params, ": its work lands.", w->name);
+	json_set_string(
+	    params, "text", a->text != NULL ? a->text : "Do it again.");
+	return call(a, "worker.reject", params, " works on it again.", w->name);
+}
+
+/* A session that asked is told; without one, the node is given out again. */
+static int
+answer_node(const struct answering *a, const struct worker *w)
+{
+	struct json_object *params, *result = NULL;
+	const char *code = NULL;
+	struct err err = { 0 };
+	bool told = false;
+
+	if (w != NULL && a->text != NULL &&
+	    (a->ask->task == NULL ||
+		(w->task != NULL && strcmp(w->task, a->ask->task) == 0))) {
+		params = remote_worker(w->name);
+		json_set_string(params, "text", a->text);
+		told = remote_try(
+		    a->cli, "worker.message", params, 0, &result, &code, &err);
+		json_object_put(result);
+	}
+	if (told) {
+		buf_addf(&a->cli->text, "Sent to %s.\n", w->name);
+		return CLI_OK;
+	}
+	params = json_object_new_object();
+	json_set_string(params, "goal", a->ask->goal);
+	json_set_string(params, "node", a->ask->node);
+	json_set_string(params, "status", "queued");
+	json_set_string(params, "reason", words_of(a));
+	return call(a, "overseer.work.update", params,
+	    " can be worked on again.", a->ask->node);
+}
+
+/* What the answer does; its kind and what it is about decide. */
+static int
+carry_out(struct answering *a)
+{
+	const struct ask *ask = a->ask;
+	const struct task *t =
+	    ask->task != NULL ? state_task(a->state, ask->task) : NULL;
+	const struct worker *w =
+	    ask->worker != NULL ? state_find(a->state, ask->worker) : NULL;
+
+	if (ask->kind == ASK_TOLD)
+		return CLI_OK;
+	if (t != NULL && t->step == TASK_PARKED)
+		return answer_parked(a);
+	if (ask->question != NULL)
+		return answer_question(a, ask->question);
+	if (ask->kind == ASK_FAILURE && ask->stays && ask->task != NULL)
+		return answer_failed(a);
+	if (w != NULL && ask->kind == ASK_REVIEW)
+		return answer_review(a, w);
+	if (ask->node != NULL && ask->command == NULL && !a->no)
+		return answer_node(a, w);
+	if (w != NULL && !a->no)
+		return resume(a, w->name);
+	if (a->yes &&
+	    (strcmp(ask->key, "paused") == 0 ||
+		strcmp(ask->key, "alike") == 0 ||
+		strcmp(ask->key, "push") == 0))
+		return resume(a, NULL);
+	return ask->stays ? CLI_OK :
+			    refuse(a, "no answer helps here, but this does");
+}
+
+static int
+note(const struct answering *a)
+{
+	struct json_object *params = json_object_new_object();
+	const struct passwd *user = getpwuid(getuid());
+	cleanup_json struct json_object *result = NULL;
+	int status;
+
+	json_set_string(params, "ask", a->ask->id);
+	if (a->ask->kind != ASK_TOLD || a->text != NULL)
+		json_set_string(params, "answer", words_of(a));
+	if (user != NULL)
+		json_set_string(params, "user", user->pw_name);
+	status = remote_call(a->cli, "ask.end", params, 0, &result);
+	if (status == CLI_OK)
+		buf_addf(&a->cli->text, "%s is %s.\n", a->ask->id,
+		    json_string_or(result, "status", "answered"));
+	a->cli->result = json_object_get(result);
+	return status;
+}
+
+/* A word that is a decision is none that an agent should be told. */
+static void
+take_word(struct answering *a)
+{
+	static const struct {
+		const char *word;
+		bool yes;
+	} words[] = { { "yes", true }, { "continue", true }, { "no", false },
+		{ "abort", false } };
+
+	for (size_t i = 0; a->text != NULL && i < nitems(words); i++) {
+		if (strcasecmp(a->text, words[i].word) != 0)
+			continue;
+		a->yes = words[i].yes;
+		a->no = !words[i].yes;
+		a->text = NULL;
+	}
+}
+
+/* It may have been open before. */
+static int
+fail_unknown(struct cli *cli, const char *name)
+{
+	cleanup_json struct json_object *list = NULL;
+	struct err err = { 0 };
+
+	if (remote_look(cli, "asks", json_object_new_object(), &list, &err) < 0)
+		list = json_object_new_array();
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+		const char *answer = json_string_or(row, "answer", NULL);
+
+		if (strcmp(json_string_or(row, "id", ""), name) == 0)
+			return cli_fail(cli, "unknown",
+			    "%s is not open any more (%s%s%s)", name,
+			    json_string_or(row, "how", "it has ended"),
+			    answer != NULL ? ": " : "",
+			    answer != NULL ? answer : "");
+	}
+	return cli_fail(cli, "unknown",
+	    "nothing is asked about %s; see what is with: llmc asks", name);
+}
+
+static int
+answer_run(struct cli *cli, const struct cli_args *args)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct answering a = { .cli = cli,
+		.yes = args->flags[FLAG_YES] != NULL,
+		.no = args->flags[FLAG_NO] != NULL };
+	struct state state;
+	int status;
+
+	for (int i = 1; i < args->count; i++)
+		buf_addf(&text, "%s%s", i > 1 ? " " : "", args->list[i]);
+	a.text = text.len > 0 ? text.data : NULL;
+	if (a.yes && a.no)
+		return cli_misuse(cli, &cmd_answer, "--yes or --no, not both");
+	if (!a.yes && !a.no && a.text == NULL)
+		return cli_misuse(
+		    cli, &cmd_answer, "say what: TEXT, --yes or --no");
+	status = roster_load(cli, &state);
+	if (status != CLI_OK)
+		return status;
+	a.state = &state;
+	a.ask = state_ask_named(&state, args->list[0]);
+	if (a.ask == NULL && strncmp(args->list[0], "R_", 2) == 0)
+		status = answer_question(&a, args->list[0]);
+	else if (a.ask == NULL)
+		status = fail_unknown(cli, args->list[0]);
+	else {
+		if (a.ask->kind != ASK_QUESTION)
+			take_word(&a);
+		status = carry_out(&a);
+	}
+	if (status == CLI_OK && a.ask != NULL)
+		status = note(&a);
+	free(a.said);
+	state_release(&state);
+	return status;
+}
+
+const struct cli_command cmd_answer = {
+	.name = "answer",
+	.usage = "ASK [TEXT ...] [--yes | --no]",
+	.summary = "answer what llmc asks of you",
+	.help =
+	    "ASK is an id that llmc asks shows (a12), or a task, a worker or "
+	    "a question.\nWhat the answer does depends on what is asked:\n\n"
+	    "question  the agent that asked gets TEXT, or the option with that "
+	    "number\n"
+	    "a task or worker that waits\n          it goes on, and is told "
+	    "TEXT; with --no its task is aborted\n"
+	    "a task that has failed\n          --yes tries it again, --no "
+	    "leaves it\n"
+	    "review    --yes accepts the work that llmc review has shown, TEXT "
+	    "sends it back\n"
+	    "told      it is marked as seen\n",
+	.flags = answer_flags,
+	.min_args = 1,
+	.max_args = 1000,
+	.method = "ask.end",
+	.guarded = true,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.run = answer_run,
+};

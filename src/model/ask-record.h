@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * An ask: something that only a person can decide, or should know. It is made
+ * whether or not anybody can be told of it, and stays open until it is answered
+ * (llmc answer), dismissed, or needs nobody any more. Pure.
+ */
+#ifndef ASK_RECORD_H
+#define ASK_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "escalation.h"
+
+struct buf;
+struct schema;
+
+/* What is wanted, and so what an answer to it does. */
+enum ask_kind {
+	ASK_NONE, /* nothing */
+	ASK_QUESTION, /* an agent asks; the answer is for it */
+	ASK_APPROVAL, /* something is to be allowed */
+	ASK_BLOCKED, /* work cannot go on without something that is missing */
+	ASK_FAILURE, /* it was tried and did not work */
+	ASK_BUDGET, /* what may be spent is spent */
+	ASK_REVIEW, /* work waits to be accepted */
+	ASK_TOLD, /* nothing is wanted: a person should know */
+	ASK_KIND_COUNT
+};
+
+/* "none", "question", ...; NULL terminated. */
+extern const char *const ask_kind_words[ASK_KIND_COUNT + 1];
+
+/* How one ended. */
+enum ask_end {
+	ASK_OPEN,
+	ASK_ANSWERED,
+	ASK_DISMISSED, /* seen, and nothing was to be done */
+	ASK_RESOLVED, /* it needs nobody any more */
+	ASK_END_COUNT
+};
+
+extern const char *const ask_end_words[ASK_END_COUNT + 1];
+
+#define ASK_WORDS_MAX ((size_t)16 * 1024)
+#define ASK_TITLE_MAX 200
+
+/* Strings are owned, NULL = not given; times are wall clock milliseconds, 0 =
+ * never. */
+struct ask {
+	char *id; /* "a12" */
+	int64_t nr; /* 12 */
+	enum ask_kind kind;
+	enum escalation_level level;
+	char *key; /* what it is about; no two open asks have the same */
+	char *title; /* a few words */
+	char *words; /* why */
+	char *command; /* what to type, if an answer is not what helps */
+	char *worker, *task, *goal, *node;
+	char *question; /* of an agent: its id */
+	char **options; /* that the answer can be chosen from */
+	bool stays; /* only a person ends it, or another try at its task */
+	int count; /* how often it has happened, or was said */
+	int64_t created_ms, said_ms, ended_ms;
+	int64_t told_ms; /* a channel took a message about it */
+	enum ask_end how;
+	char *answer, *by;
+	unsigned mark; /* whoever looks for those that need nobody any more */
+};
+
+/* What one is made of: the same, borrowed. */
+struct ask_draft {
+	enum ask_kind kind;
+	enum escalation_level level;
+	const char *key, *title, *words, *command;
+	const char *worker, *task, *goal, *node, *question;
+	const char *const *options;
+	bool stays;
+};
+
+extern const struct schema ask_schema;
+
+/* A new one, open; keys and passwords in its texts are masked. The caller frees
+ * it. */
+struct ask *ask_new(const struct ask_draft *draft, int64_t nr, int64_t now_ms);
+void ask_free(struct ask *ask);
+
+/* The same is still so, or happened again: take what is new. False: nothing
+ * is. */
+bool ask_update(struct ask *ask, const struct ask_draft *draft);
+
+/* What it is about, in a word: the worker that waits, its task, its goal, else
+ * its key. Borrowed. */
+const char *ask_subject(const struct ask *ask);
+
+/* What to type, appended. */
+void ask_command(const struct ask *ask, struct buf *out);
+
+/* Is it said again, now that nobody has answered for so long? The gaps grow: an
+ * hour, four, then a day each. */
+bool ask_is_due(const struct ask *ask, int64_t now_ms);
+
+/* Is it what somebody means who types this: its id, its task, its worker, its
+ * question? */
+bool ask_is(const struct ask *ask, const char *typed);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A message to people: what happened, and how far each channel is with it. The
+ * daemon has it in the book, the overseer in its spool. Pure.
+ */
+#ifndef MESSAGE_H
+#define MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "escalation.h"
+
+struct channel_list;
+struct err;
+struct json_object;
+struct schema;
+
+#define MESSAGE_TEXT_MAX      ((size_t)16 * 1024) /* bytes of the text */
+#define MESSAGE_TITLE_MAX     200
+#define MESSAGE_DETECTION_MAX ((size_t)32 * 1024) /* more is left out */
+#define MESSAGE_FILE_MAX      ((size_t)256 * 1024)
+#define MESSAGE_CHANNELS_MAX  32
+#define MESSAGE_EARLIER_MAX   10
+#define DELIVERY_TRIES_MAX    20 /* about a day */
+
+/* The name of people.notify_command among the channels of a record; no channel
+ * of the settings can have it. */
+#define MESSAGE_COMMAND "people.notify_command"
+
+enum delivery_state {
+	DELIVERY_WAITING,
+	DELIVERY_SENT,
+	DELIVERY_FAILED, /* given up */
+	DELIVERY_SKIPPED, /* it cannot be sent there, or need not be */
+	DELIVERY_STATE_COUNT
+};
+
+extern const char *const delivery_state_words[DELIVERY_STATE_COUNT + 1];
+
+struct delivery {
+	char *channel;
+	enum delivery_state state;
+	int attempts; /* begun */
+	int64_t next_ms; /* when to try again, wall clock */
+	char *reason; /* why the last try failed; NULL = none did */
+	char *ref; /* what was made of it there: "#12"; NULL = unknown */
+};
+
+/* Strings are owned, NULL = not given. */
+struct message {
+	char *id; /* ULID; the same whenever it is sent again */
+	char *timestamp; /* when it happened, for people */
+	char *event; /* it is the only record of; NULL = of none */
+	char *program, *root;
+	enum escalation_level level;
+	char *class, *title, *text, *signature;
+	char *worker, *task, *goal, *node;
+	char *task_title;
+	int64_t iteration;
+	char *intervention;
+	char **options;
+	struct json_object *detection;
+	int count; /* of events with the same signature in it */
+	char **earlier; /* the first lines of those before */
+	struct delivery *deliveries;
+	size_t delivery_count;
+	bool done; /* as message_is_done() said when it was saved */
+	int64_t at_ms; /* when it was made */
+};
+
+/* Make one: waits at every channel of the list that takes it, and for the
+ * command if it is to be run, from not_before on. Keys and passwords are masked
+ * in the texts. NULL = nobody gets it. The caller frees it. */
+struct message *message_new(const struct escalation *what,
+    const struct channel_list *channels, const char *id, const char *timestamp,
+    const char *root, const char *program, int64_t not_before_ms);
+void message_free(struct message *record);
+
+/* The same happened again before any of it was sent: the newest text, the
+ * number of them, and the first lines of those before. */
+void message_again(struct message *record, const struct escalation *what);
+
+extern const struct schema message_schema;
+
+/* JSON, owned by the caller, and back: strict, as the file may come from
+ * anybody. -EINVAL with the path of what is wrong. */
+struct json_object *message_to_json(const struct message *record);
+int message_from_json(
+    struct json_object *json, struct message **ret_record, struct err *err);
+
+struct delivery *
+message_delivery(const struct message *record, const char *channel);
+
+/* Is nothing left to send? */
+bool message_is_done(const struct message *record);
+/* Has a channel taken it? */
+bool message_was_sent(const struct message *record);
+/* Take what has ended from another copy of it. False: nothing is new. */
+bool message_learn(struct message *record, const struct message *other);
+
+/* How long to wait for the next try; 0 = it is due. A time that is further away
+ * than any wait can be comes from a clock that was turned back. */
+int64_t delivery_wait_ms(const struct delivery *delivery, int64_t now_ms);
+
+/* A try begins: if we die in it, the next one is later. */
+void delivery_begin(struct delivery *delivery, int64_t now_ms);
+/* It failed: again later, not before retry_after_ms (-1 = nothing was said),
+ * or given up. */
+void delivery_failed(struct delivery *delivery, const char *reason,
+    int64_t retry_after_ms, int64_t now_ms);
+void delivery_end(struct delivery *delivery, enum delivery_state state,
+    const char *reason, const char *ref);
+
+/* What waits is not sent any more. */
+void message_end(
+    struct message *record, enum delivery_state state, const char *reason);
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * One worker's work on one task, looked at iteration by iteration: one pass
+ * through all detectors. What an iteration costs does not depend on how many
+ * came before. The state is not stored: replay the iterations to get it back.
+ *
+ *   behaviour_add(b, iteration);
+ *   for each type: if (behaviour_severity(b, type) != SEVERITY_NONE)
+ *           behaviour_describe(b, type, &detection);
+ */
+#ifndef BEHAVIOUR_H
+#define BEHAVIOUR_H
+
+#include "detection.h"
+
+struct behaviour;
+struct behaviour_metrics;
+struct behaviour_step;
+struct err;
+struct iteration;
+struct progress_policy;
+struct json_object;
+struct thresholds;
+
+struct behaviour *behaviour_new(const struct thresholds *thresholds);
+void behaviour_free(struct behaviour *behaviour); /* NULL is fine */
+
+/* Judge the next iteration; a reference is kept while it is needed. */
+void
+behaviour_add(struct behaviour *behaviour, const struct iteration *iteration);
+
+/* The same in two parts: the texts as numbers, and the detectors. */
+void behaviour_prepare(struct behaviour *behaviour,
+    const struct iteration *iteration, struct behaviour_step *ret_step);
+void
+behaviour_judge(struct behaviour *behaviour, const struct behaviour_step *step);
+
+/* What was found at the last iteration. */
+enum severity
+behaviour_severity(const struct behaviour *behaviour, enum detection_type type);
+enum severity behaviour_worst(const struct behaviour *behaviour);
+/* Of which types the last iteration said nothing new, because it had no check,
+ * no test, or was only a part of a turn; and which failures they are. */
+void behaviour_news(
+    const struct behaviour *behaviour, struct progress_policy *policy);
+
+/* In words; the severity must not be none. Release it. */
+void behaviour_describe(const struct behaviour *behaviour,
+    enum detection_type type, struct detection *ret_detection);
+
+/* All that is watched, after the last iteration. */
+void behaviour_measure(
+    const struct behaviour *behaviour, struct behaviour_metrics *ret_metrics);
+
+/* An array of all detections; the caller owns it. */
+struct json_object *behaviour_to_json(const struct behaviour *behaviour);
+
+/* {"history": [iterations], "thresholds": {...}} or an array of iterations:
+ * the detections after the last one. Of an iteration that is null nothing is
+ * known. Thresholds are merged over `thresholds`.
+ * -EINVAL with the path of what is wrong. */
+int behaviour_check(const struct thresholds *thresholds,
+    struct json_object *document, struct json_object **ret_detections,
+    struct err *err);
+
+void behaviour_cleanup(struct behaviour **behaviour);
+#define cleanup_behaviour __attribute__((cleanup(behaviour_cleanup)))
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Messages are sent at least once and filed once, wherever the daemon dies. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ask-record.h"
+#include "book-history.h"
+#include "book.h"
+#include "buf.h"
+#include "channel.h"
+#include "clock.h"
+#include "core.h"
+#include "courier.h"
+#include "file.h"
+#include "floor-world.h"
+#include "id.h"
+#include "json.h"
+#include "loop.h"
+#include "mem.h"
+#include "message-spool.h"
+#include "message.h"
+#include "messages.h"
+#include "person.h"
+#include "settings.h"
+#include "state.h"
+#include "strv.h"
+#include "text.h"
+#include "unit.h"
+
+static struct floor_world world;
+
+static const char *
+channel(void)
+{
+	static char text[1024];
+
+	snprintf(text, sizeof text,
+	    "[people.channels.x]\ntype = \"command\"\ncommand = \"cat >>'%s'; "
+	    "test ! -e '%s'\"\n",
+	    unit_path("told"), unit_path("down"));
+	return text;
+}
+
+static void
+begin(void)
+{
+	floor_world_begin(&world, channel());
+	floor_world_live(&world);
+	floor_world_settle(&world);
+}
+
+/* As killed: nothing more is saved. */
+static void
+die(void)
+{
+	world.store_fails = true;
+	floor_world_close(&world);
+	world.store_fails = false;
+}
+
+static void
+live_again(void)
+{
+	floor_world_open(&world);
+	floor_world_live(&world);
+	floor_world_settle(&world);
+}
+
+/* How often it was sent. */
+static size_t
+sent(void)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	size_t lines = 0;
+
+	file_read(unit_path("told"), 1 << 20, &text, NULL);
+	for (size_t i = 0; i < text.len; i++)
+		lines += text.data[i] == '\n';
+	return lines;
+}
+
+static int64_t
+count(const char *sql)
+{
+	int64_t n = -1;
+
+	ck_assert_int_eq(
+	    book_get_int(world.core->book, sql, NULL, 0, &n, NULL), 0);
+	return n;
+}
+
+#define MESSAGES "SELECT count(*) FROM message AS m"
+#define DONE     MESSAGES " WHERE m.done = 1"
+
+static bool
+is_done(void *arg)
+{
+	(void)arg;
+	return count(MESSAGES) == 1 && count(DONE) == 1;
+}
+
+static void
+tell(void)
+{
+	person_escalate(world.core,
+	    &(struct escalation){ .level = ESCALATION_CRITICAL,
+		.event = "e1",
+		.title = "work is stuck",
+		.text = "why",
+		.signature = "s",
+		.task = "t1" },
+	    NOTICE_NONE);
+}
+
+static const struct ask *
+only(void)
+{
+	ck_assert_uint_eq(world.core->state.ask_count, 1);
+	return world.core->state.asks[0];
+}
+
+START_TEST(an_ask_was_told_when_a_channel_has_taken_it)
+{
+	begin();
+	ck_assert_int_eq(file_replace(unit_path("down"), "", 0, 0600, NULL), 0);
+	tell();
+	floor_world_settle(&world);
+	while (sent() == 0)
+		floor_world_settle(&world);
+	ck_assert_int_eq(only()->told_ms, 0);
+	ck_assert_int_eq(count(DONE), 0);
+	remove(unit_path("down"));
+	floor_world_wait(&world, is_done, NULL);
+	ck_assert_int_gt(only()->told_ms, 0);
+	floor_world_end(&world);
+}
+END_TEST
+
+/* Killed before the ask is saved: neither is there, and nothing was sent. */
+START_TEST(nothing_is_sent_that_is_not_saved)
+{
+	begin();
+	world.store_fails = true;
+	tell();
+	die();
+	ck_assert_uint_eq(sent(), 0);
+	live_again();
+	ck_assert_int_eq(count(MESSAGES), 0);
+	tell();
+	floor_world_wait(&world, is_done, NULL);
+	ck_assert_uint_eq(sent(), 1);
+	floor_world_end(&world);
+}
+END_TEST
+
+static bool
+is_sent(void *arg)
+{
+	(void)arg;
+	return sent() > 0;
+}
+
+/* Killed in the delivery, before what became of it is saved: again. */
+START_TEST(what_is_not_known_to_be_sent_is_sent_again)
+{
+	begin();
+	tell();
+	floor_world_wait_closely(&world, is_sent, NULL);
+	die();
+	live_again();
+	floor_world_wait(&world, is_done, NULL);
+	ck_assert_uint_ge(sent(), 1);
+	ck_assert_uint_le(sent(), 2);
+	tell(); /* it is known */
+	floor_world_settle(&world);
+	ck_assert_int_eq(count(MESSAGES), 1);
+	only();
+	floor_world_end(&world);
+}
+END_TEST
+
+/* --- what the overseer has left ----------------------------------------- */
+
+static char id[ID_ULID_SIZE];
+
+static void
+spool(bool delivered)
+{
+	struct loop *loop = loop_new();
+	struct message_spool *spool =
+	    message_spool_new(loop, world.workspace.root);
+	struct courier_store store = message_spool_store(spool);
+	struct message *m;
+
+	id_ulid(clock_wall_ms(), id);
+	m = message_new(&(struct escalation){ .level = ESCALATION_EMERGENCY,
+			    .title = "the daemon is dead",
+			    .text = "why",
+			    .signature = "dead" },
+	    settings_channels(world.core->settings), id,
+	    "2026-01-01T00:00:00.000Z", world.workspace.root, "overseer", 0);
+	if (delivered)
+		delivery_end(&m->deliveries[0], DELIVERY_SENT, NULL, NULL);
+	m->done = delivered;
+	store.save(m, store.arg);
+	message_free(m);
+	message_spool_free(spool);
+	loop_free(loop);
+}
+
+static bool
+is_spooled(void)
+{
+	cleanup_free char *file =
+	    workspace_path(&world.workspace, "overseer-messages.json");
+	cleanup_free char *taken =
+	    workspace_path(&world.workspace, "overseer-messages.taken");
+
+	return file_exists(file) || file_exists(taken);
+}
+
+/* Was it sent already? */
+static const bool cases[] = { false, true };
+
+START_TEST(a_spool_is_filed_once_with_its_id)
+{
+	struct message *m;
+
+	begin();
+	spool(cases[_i]);
+	floor_world_close(&world);
+	live_again();
+	floor_world_wait(&world, is_done, NULL);
+	m = book_find_message(world.core->book, id);
+	ck_assert_ptr_nonnull(m);
+	ck_assert(message_was_sent(m));
+	message_free(m);
+	floor_world_settle(&world);
+	ck_assert(!is_spooled());
+	ck_assert_uint_eq(sent(), cases[_i] ? 0 : 1);
+	ck_assert_str_eq(only()->words, "why");
+	floor_world_end(&world);
+}
+END_TEST
+
+/* Killed after it was taken and before it is saved. */
+START_TEST(a_spool_that_was_not_saved_is_filed_by_the_next_daemon)
+{
+	begin();
+	spool(false);
+	world.store_fails = true;
+	messages_file(world.core);
+	die();
+	ck_assert(is_spooled());
+	ck_assert_uint_eq(sent(), 0);
+	live_again();
+	floor_world_wait(&world, is_done, NULL);
+	only();
+	ck_assert_uint_eq(sent(), 1);
+	floor_world_end(&world);
+}
+END_TEST
+
+/* Killed after it is saved and before its file is gone. */
+START_TEST(a_spool_that_was_filed_is_not_filed_again)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *taken = NULL, *file = NULL;
+
+	begin();
+	spool(false);
+	file = workspace_path(&world.workspace, "overseer-messages.json");
+	taken = workspace_path(&world.workspace, "overseer-messages.taken");
+	ck_assert_int_eq(file_read(file, 1 << 20, &text, NULL), 0);
+	messages_file(world.core);
+	floor_world_wait(&world, is_done, NULL);
+	floor_world_settle(&world);
+	floor_world_close(&world);
+	ck_assert_int_eq(
+	    file_replace(taken, text.data, text.len, 0600, NULL), 0);
+	live_again();
+	ck_assert(!is_spooled());
+	ck_assert_int_eq(count(MESSAGES), 1);
+	ck_assert_int_eq(count(DONE), 1);
+	ck_assert_uint_eq(sent(), 1);
+	only();
+	floor_world_end(&world);
+}
+END_TEST
+
+/* --- the version before ------------------------------------------------- */
+
+/* One that waits and one that was sent, which nobody has seen. */
+START_TEST(the_folder_of_the_version_before_is_taken_over)
+{
+	static const char words[] =
+	    "{\"id\":\"01ARZ3NDEKTSV4RRFFQ69G5FA%c\",\"timestamp\":"
+	    "\"2026-01-01T00:00:00.000Z\",\"level\":\"critical\",\"title\":"
+	    "\"t\",\"text\":\"why\",\"signature\":\"s\",\"count\":1,"
+	    "\"acked_ms\":%s,\"question\":null,\"channels\":[{\"channel\":"
+	    "\"x\",\"state\":\"%s\",\"attempts\":1,\"next_ms\":0}]}";
+	static const struct {
+		const char *folder;
+		char last;
+		const char *acked, *state;
+	} files[] = { { "outbox", 'V', "null", "waiting" },
+		{ "outbox/done", 'W', "null", "sent" },
+		{ "outbox/done", 'X', "1", "sent" } };
+	cleanup_free char *folder = NULL;
+
+	begin();
+	floor_world_close(&world);
+	for (size_t i = 0; i < nitems(files); i++) {
+		cleanup_free char *dir =
+		    workspace_path(&world.workspace, files[i].folder);
+		cleanup_free char *path = xasprintf("%s/%zu.json", dir, i);
+		cleanup_free char *text = xasprintf(
+		    words, files[i].last, files[i].acked, files[i].state);
+
+		ck_assert_int_eq(file_mkdirs(dir, 0700, NULL), 0);
+		ck_assert_int_eq(
+		    file_replace(path, text, strlen(text), 0600, NULL), 0);
+	}
+	live_again();
+	while (count(DONE) < 3)
+		floor_world_settle(&world);
+	ck_assert_int_eq(count(MESSAGES), 3);
+	ck_assert_uint_eq(sent(), 1);
+	ck_assert_uint_eq(world.core->state.ask_count, 2);
+	folder = workspace_path(&world.workspace, "outbox");
+	ck_assert(!file_exists(folder));
+	floor_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("messages");
+
+	unit_hurry(10);
+	unit_case(suite, "messages",
+	    (const TTest *const[]){ an_ask_was_told_when_a_channel_has_taken_it,
+		nothing_is_sent_that_is_not_saved,
+		what_is_not_known_to_be_sent_is_sent_again,
+		a_spool_that_was_not_saved_is_filed_by_the_next_daemon,
+		a_spool_that_was_filed_is_not_filed_again,
+		the_folder_of_the_version_before_is_taken_over, NULL });
+	unit_rows(suite, a_spool_is_filed_once_with_its_id, nitems(cases));
+	return suite;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What an agent says at the end of its turn, and what becomes of its task: done
+ * without a change, blocked, asking, refusing. With the default settings. */
+#include <stdio.h>
+#include <string.h>
+
+#include "autorun.h"
+#include "filed.h"
+#include "goalrun.h"
+#include "mem.h"
+#include "scenarios.h"
+#include "stepkills.h"
+#include "unit.h"
+
+#define BLOCKED                                                     \
+	"fake: say I looked for it.\n"                              \
+	"fake: say ```json\n"                                       \
+	"fake: say {\"overseerUpdate\": {\"status\": \"blocked\", " \
+	"\"blockers\": [\"needs NPM_TOKEN\"]}}\n"                   \
+	"fake: say ```"
+
+static void
+begin(void)
+{
+	fleet_begin();
+	auto_set("daemon.patrol_interval", "100ms");
+	auto_ails("");
+}
+
+static void
+check_record(const char *key, const char *words)
+{
+	struct json_object *record = filed_last(fleet_root());
+
+	e2e_has(auto_member(record, key), words);
+	json_object_put(record);
+}
+
+/* The task waits for a person, for this; each place says it once. */
+static void
+check_asked(const char *kind, const char *words)
+{
+	const char *status;
+
+	auto_wait_state("tasks.0.step", "parked");
+	auto_wait_state("tasks.0.ask", kind);
+	e2e_has(auto_member(auto_state(), "tasks.0.reason"), words);
+	ck_assert_str_eq(auto_member(auto_state(), "tasks.0.attempts"),
+	    auto_member(auto_state(), "tasks.0.from")[0] != '\0' ? "1" : "0");
+	e2e_has(fleet_do("task", "list", NULL)->out, "parked");
+	e2e_has(fleet_do("task", "show", "t1", NULL)->out, words);
+	status = fleet_do("status", NULL)->out;
+	e2e_has(status, words);
+	ck_assert_ptr_null(strstr(strstr(status, words) + 1, words));
+	e2e_has(e2e_llmc(fleet_root(), "report", NULL)->out, words);
+	e2e_lacks(fleet_do("status", NULL)->out, "Nothing needs you");
+	ck_assert_int_eq(auto_finished(NULL), 0);
+}
+
+/* --- done without a change ----------------------------------------- */
+
+START_TEST(nothing_to_change_is_an_outcome)
+{
+	auto_task("a.md", "fake: say Everything was fine already.");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	auto_no_complaints();
+	ck_assert_int_eq(auto_finished("no_changes"), 1);
+	ck_assert_int_eq(auto_landed(), 0);
+	ck_assert_str_eq(auto_folder("done"), "a.md\n");
+	check_record("last_words", "Everything was fine already.");
+	e2e_has(fleet_do("store", "sql",
+		    "SELECT last_words FROM attempt WHERE id = 't1-1'", NULL)
+		    ->out,
+	    "Everything was fine already.");
+}
+END_TEST
+
+START_TEST(a_report_is_a_result_where_it_is_wanted)
+{
+	auto_set("auto.require_commit", "true");
+	auto_task("a.md",
+	    "Result: report\n\nReview the parser.\n"
+	    "fake: say main.c leaks a descriptor.");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	auto_no_complaints();
+	ck_assert_int_eq(auto_finished("no_changes"), 1);
+	ck_assert_int_eq(auto_events("sent_back", NULL), 0);
+	ck_assert_int_eq(fleet_prompts("Your work is a report"), 1);
+	ck_assert_int_eq(fleet_prompts("Result: report"), 0);
+	e2e_has(fleet_do("task", "show", "t1", NULL)->out,
+	    "main.c leaks a descriptor.");
+	e2e_has(e2e_llmc(fleet_root(), "report", NULL)->out,
+	    "main.c leaks a descriptor.");
+}
+END_TEST
+
+/* Hung, stuck, or it only looked: nobody knows whether it is done. It is asked
+ * once, and then a person is. */
+START_TEST(no_change_without_a_reason_is_for_a_person)
+{
+	auto_task("a.md", "fake: say I have looked at everything.");
+	auto_task("b.md", "fake: commit b.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	ck_assert_int_eq(auto_finished("no_changes"), 0);
+	ck_assert_int_eq(auto_finished("failed"), 0);
+	ck_assert_str_eq(auto_folder("done"), "b.md\n");
+	ck_assert_int_eq(auto_events("sent_back", "No change is needed"), 1);
+	ck_assert_int_eq(auto_events("sent_back", NULL), 1);
+	e2e_has(fleet_do("task", "show", "t1", NULL)->out,
+	    "I have looked at everything.");
+	e2e_lacks(fleet_do("status", NULL)->out, "Nothing needs you");
+	fleet_do("task", "drop", "t1", NULL);
+	/* The next run is complete: it has its own status. */
+	auto_task("c.md", "fake: say It is fine as it is.");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+}
+END_TEST
+
+/* --- questions and refusals ---------------------------------------- */
+
+static const struct {
+	const char *words;
+	const char *told; /* in the answer */
+	const char *ask; /* if it does not stop */
+} endings[] = {
+	{ "Which colour should I take?", "Do not end your turn", "question" },
+	{ "I cannot complete this task.", "cannot or will not", "failure" },
+};
+
+START_TEST(an_ending_that_is_none_is_nudged)
+{
+	auto_task(
+	    "a.md", "fake: ask %s\nfake: commit a.txt x", endings[_i].words);
+	auto_up(NULL);
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_no_complaints();
+	auto_history("a.txt: x", NULL);
+	ck_assert_int_eq(auto_events("sent_back", endings[_i].told), 1);
+	check_record("nudges", "1");
+}
+END_TEST
+
+START_TEST(an_ending_that_stays_none_is_for_a_person)
+{
+	const char *ask = e2e_path("fake: ask %s\n", endings[_i].words);
+
+	auto_task("a.md", "fake: commit a.txt x\n%s%s%s%s%s", ask, ask, ask,
+	    ask, ask);
+	auto_up(NULL);
+	check_asked(endings[_i].ask, endings[_i].words);
+	ck_assert_int_eq(auto_events("sent_back", NULL), 3);
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
+/* --- blocked ------------------------------------------------------- */
+
+START_TEST(what_blocks_it_is_asked_of_a_person)
+{
+	auto_task("a.md", "Publish the package.");
+	auto_ails(BLOCKED);
+	auto_up(NULL);
+	check_asked("blocked", "needs NPM_TOKEN");
+	ck_assert_int_eq(auto_events("sent_back", NULL), 0);
+	ck_assert_int_eq(fleet_prompts("Publish the package."), 1);
+	/* Its worker does something else meanwhile. */
+	auto_ails("");
+	auto_task("b.md", "fake: commit b.txt x");
+	auto_wait_finished("landed", 1);
+	auto_ails("fake: commit a.txt x");
+	e2e_has(fleet_do("asks", NULL)->out, "needs NPM_TOKEN");
+	fleet_do("answer", "t1", "The token is in ~/.npmrc.", NULL);
+	auto_wait_finished("landed", 2);
+	e2e_lacks(fleet_do("asks", NULL)->out, "needs NPM_TOKEN");
+	ck_assert_int_eq(fleet_prompts("The token is in ~/.npmrc."), 1);
+	auto_drain();
+	auto_no_complaints();
+	auto_history("a.txt: x", "b.txt: x", NULL);
+	check_record("attempts", "1");
+}
+END_TEST
+
+/* What it left in its worktree is there when it goes on. */
+START_TEST(blocked_work_is_kept)
+{
+	goal_enable();
+	auto_task("a.md", "Publish the package.");
+	auto_ails("fake: write half.txt done\n" BLOCKED);
+	auto_up(NULL);
+	check_asked("blocked", "needs NPM_TOKEN");
+	e2e_has(fleet_do("why", "t1", NULL)->out,
+	    "parked: it is blocked: needs NPM_TOKEN");
+	auto_ails("fake: run git commit -q --amend -m Published");
+	fleet_do("resume", "t1", "--note", "The token is in ~/.npmrc.", NULL);
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_history("Published", NULL);
+	ck_assert(e2e_exists(e2e_path("%s/half.txt", fleet_root())));
+}
+END_TEST
+
+/* --- every command for tasks, on a task of a goal ---------------------- */
+
+/* Runs llmc with these words and the node, of a goal whose id is not typed to
+ * the end. */
+static const char *
+on_node(
+    const char *goal, const char *command, const char *verb, const char *name)
+{
+	const char *node =
+	    e2e_path("%.*s/%s", (int)strlen(goal) - 1, goal, name);
+
+	return verb != NULL ? fleet_do(command, verb, node, NULL)->out :
+			      fleet_do(command, node, NULL)->out;
+}
+
+START_TEST(a_blocked_node_waits_and_every_command_finds_it)
+{
+	const char *goal;
+
+	goal_enable();
+	goal = goal_of_one_task("");
+	auto_ails(BLOCKED);
+	auto_up(NULL);
+	check_asked("blocked", "needs NPM_TOKEN");
+	e2e_has(fleet_do("task", "list", NULL)->out, e2e_path("%s/T1.1", goal));
+	e2e_has(on_node(goal, "task", "show", "T1.1"), "needs NPM_TOKEN");
+	e2e_has(on_node(goal, "task", "show", "1.1"), "needs NPM_TOKEN");
+	e2e_has(fleet_do("task", "show", "1.1", NULL)->out, "needs NPM_TOKEN");
+	e2e_has(
+	    fleet_do("task", "priority", "1.1", "high", NULL)->out, "t1: high");
+	e2e_has(on_node(goal, "resume", NULL, "1.1"), "Continuing");
+	auto_wait_state("tasks.0.step", "parked"); /* blocked once more */
+	auto_ails("fake: commit a.txt x");
+	e2e_has(on_node(goal, "task", "retry", "T1.1"), "t1: waiting");
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	/* It has ended: by its id, and by its place. */
+	e2e_has(on_node(goal, "task", "show", "1.1"), "landed");
+	ck_assert_str_eq(goal_node(goal, "T1.1", "status"), "done");
+}
+END_TEST
+
+START_TEST(a_task_of_a_goal_is_dropped_by_its_place)
+{
+	const char *goal;
+
+	goal_enable();
+	goal = goal_of_one_task("");
+	auto_ails(BLOCKED);
+	auto_up(NULL);
+	check_asked("blocked", "needs NPM_TOKEN");
+	e2e_has(on_node(goal, "task", "drop", "1.1"), "t1: aborted");
+	auto_wait_finished("aborted", 1);
+	auto_drain();
+}
+END_TEST
+
+/* --- kills ---------------------------------------------------------- */
+
+#define KILLS 5
+#define STEPS 25
+
+/* The daemon is killed on the way from the Stop hook to the parked task. */
+START_TEST(a_killed_daemon_parks_it_once)
+{
+	int step =
+	    stepkills_spread(_i, e2e_number("WORDS_KILLS", KILLS), STEPS);
+
+	auto_task("a.md", "Publish the package.");
+	auto_ails(
+	    e2e_path("fake: run %s\n" BLOCKED, auto_gate("before-the-end")));
+	stepkills_at(step);
+	auto_up("--until-empty", NULL);
+	auto_wait_gate("before-the-end");
+	stepkills_arm();
+	auto_ails(BLOCKED);
+	auto_open_gate("before-the-end");
+	auto_wait_exit();
+	if (!e2e_exists(unit_path("arm")))
+		auto_run("--until-empty", NULL);
+	printf("# step %d: %s\n", step,
+	    remove(unit_path("arm")) == 0 ? "not reached" : "killed");
+	fflush(stdout);
+	check_asked("blocked", "needs NPM_TOKEN");
+	auto_ails("fake: commit a.txt x");
+	auto_up(NULL);
+	fleet_do("resume", "t1", "--note", "The token is in ~/.npmrc.", NULL);
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	ck_assert_int_eq(fleet_prompts("The token is in ~/.npmrc."), 1);
+	auto_history("a.txt: x", NULL);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("auto-words");
+	const TTest *const all[] = { nothing_to_change_is_an_outcome,
+		a_report_is_a_result_where_it_is_wanted,
+		no_change_without_a_reason_is_for_a_person,
+		what_blocks_it_is_asked_of_a_person, blocked_work_is_kept,
+		a_blocked_node_waits_and_every_command_finds_it,
+		a_task_of_a_goal_is_dropped_by_its_place };
+	TCase *tc = tcase_create("endings");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, begin, fleet_end);
+	tcase_add_loop_test(
+	    tc, an_ending_that_is_none_is_nudged, 0, (int)nitems(endings));
+	tcase_add_loop_test(tc, an_ending_that_stays_none_is_for_a_person, 0,
+	    (int)nitems(endings));
+	tcase_add_loop_test(tc, a_killed_daemon_parks_it_once, 0,
+	    (int)e2e_number("WORDS_KILLS", KILLS));
+	suite_add_tcase(s, tc);
+	for (size_t i = 0; i < nitems(all); i++)
+		scenarios_add_test(s, begin, all[i]);
+	return s;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "histories.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "behaviour.h"
+#include "buf.h"
+#include "errtext.h"
+#include "iteration.h"
+#include "json.h"
+#include "mem.h"
+#include "table.h"
+#include "thresholds.h"
+#include "word.h"
+
+static void
+must(int r, const char *what, const struct err *err)
+{
+	if (r == 0)
+		return;
+	fprintf(stderr, "%s: %s\n", what, err->msg);
+	abort();
+}
+
+static void
+note(struct history *h, enum detection_type type, enum progress_step step,
+    int64_t at)
+{
+	int64_t *moments[STEP_COUNT] = { [STEP_REDIRECT] = &h->redirected,
+		[STEP_RESTART] = &h->restarted,
+		[STEP_RETRY] = &h->retried,
+		[STEP_PAUSE] = &h->asked };
+
+	if (step > h->highest)
+		h->highest = step;
+	if (step > STEP_LOG && h->seen[type] == 0)
+		h->seen[type] = at;
+	if (moments[step] != NULL && *moments[step] == 0)
+		*moments[step] = at;
+}
+
+static void
+live(struct history *h, struct json_object *list)
+{
+	cleanup_behaviour struct behaviour *b = NULL;
+	struct progress progress = { 0 };
+	struct thresholds thresholds;
+
+	thresholds_init(&thresholds, PROFILE_DEFAULT);
+	b = behaviour_new(&thresholds);
+	h->length = (int64_t)json_object_array_length(list);
+	for (int64_t n = 1; n <= h->length; n++) {
+		struct json_object *json =
+		    json_object_array_get_idx(list, (size_t)n - 1);
+		cleanup_iteration struct iteration *it = NULL;
+		struct progress_policy policy = { 0 };
+		enum severity severity[DETECTION_TYPES];
+		enum progress_step due[DETECTION_TYPES];
+		struct err err = { 0 };
+
+		if (json == NULL) /* nothing is known of it */
+			it = iteration_new(n);
+		else
+			must(iteration_from_json(json, "", n, &it, &err),
+			    h->name, &err);
+		behaviour_add(b, it);
+		for (int i = 0; i < DETECTION_TYPES; i++)
+			severity[i] =
+			    behaviour_severity(b, (enum detection_type)i);
+		behaviour_news(b, &policy);
+		progress_next(&progress, severity, &policy, due);
+		for (int i = 0; i < DETECTION_TYPES; i++) {
+			note(h, (enum detection_type)i, due[i], n);
+			if (due[i] != STEP_NONE)
+				progress_delivered(
+				    &progress, (enum detection_type)i);
+		}
+	}
+}
+
+void
+histories_live(const char *healthy, const char *sick, history_fn *fn, void *arg)
+{
+	const char *const files[] = { healthy, sick };
+
+	for (size_t f = 0; f < nitems(files); f++) {
+		cleanup_json struct json_object *corpus = NULL;
+		struct err err = { 0 };
+
+		must(json_load(files[f], 1 << 20, &corpus, &err), files[f],
+		    &err);
+		for (size_t i = 0; i < json_object_array_length(corpus); i++) {
+			struct json_object *entry =
+			    json_object_array_get_idx(corpus, i);
+			struct history h = { .sick = f == 1,
+				.name = json_string_or(entry, "name", "?"),
+				.within = json_int_or(entry, "within", 0) };
+			unsigned type = DETECTION_TYPES;
+
+			word_find(detection_type_words,
+			    json_string_or(entry, "expect", ""), &type);
+			h.expected = (enum detection_type)type;
+			live(&h, json_object_object_get(entry, "history"));
+			fn(&h, arg);
+		}
+	}
+}
+
+struct counts {
+	int expected[DETECTION_TYPES], found[DETECTION_TYPES];
+	int right[DETECTION_TYPES], wrong[DETECTION_TYPES];
+};
+
+static void
+count(const struct history *h, void *arg)
+{
+	struct counts *c = arg;
+
+	for (int i = 0; i < DETECTION_TYPES; i++) {
+		bool expected = h->sick && (int)h->expected == i;
+
+		c->expected[i] += expected;
+		c->found[i] += expected && h->seen[i] > 0;
+		c->right[i] += h->sick && h->seen[i] > 0;
+		c->wrong[i] += !h->sick && h->seen[i] > 0;
+	}
+}
+
+static char *
+percent(int part, int whole)
+{
+	return whole == 0 ?
+	    xstrdup("-") :
+	    xasprintf("%d%% (%d of %d)", part * 100 / whole, part, whole);
+}
+
+void
+histories_table(const char *healthy, const char *sick, struct buf *out)
+{
+	const struct table_column columns[] = { { .title = "DETECTOR" },
+		{ .title = "PRECISION", .right = true },
+		{ .title = "RECALL", .right = true } };
+	struct table *table = table_new(columns, nitems(columns));
+	struct counts c = { 0 };
+
+	histories_live(healthy, sick, count, &c);
+	for (int i = 0; i < DETECTION_TYPES; i++) {
+		cleanup_free char *precision =
+		    percent(c.right[i], c.right[i] + c.wrong[i]);
+		cleanup_free char *recall = percent(c.found[i], c.expected[i]);
+
+		table_row(table,
+		    (const char *[]){
+			detection_type_words[i], precision, recall });
+	}
+	table_print(table, 0, false, out);
+	table_free(table);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channel.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "notice.h"
+#include "buf.h"
+#include "message.h"
+#include "strv.h"
+#include "unit.h"
+
+#define ID  "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+#define NOW INT64_C(1766502000000)
+
+static char name[] = "ops", other[] = "desk";
+static struct channel rows[] = {
+	{ .name = name,
+	    .type = CHANNEL_WEBHOOK,
+	    .levels = 0xf,
+	    .enabled = true },
+	{ .name = other,
+	    .type = CHANNEL_DESKTOP,
+	    .levels = 8,
+	    .enabled = true },
+};
+static const struct channel_list channels = { rows, nitems(rows) };
+
+static struct message *
+make(const struct escalation *what)
+{
+	return message_new(
+	    what, &channels, ID, "2026-01-01T00:00:00.000Z", "/r", "autod", 0);
+}
+
+START_TEST(a_record_comes_back_as_it_was)
+{
+	static const char *const options[] = { "yes", "no", NULL };
+	cleanup_json struct json_object *detection = json_object_new_object();
+	cleanup_json struct json_object *json = NULL, *again = NULL;
+	struct escalation what = { .level = ESCALATION_EMERGENCY,
+		.event = "D_1",
+		.by_command = true,
+		.title = "a\nb",
+		.text = "why\nso",
+		.signature = "s",
+		.worker = "adam",
+		.task = "t",
+		.goal = "goal_1",
+		.node = "T1.2",
+		.iteration = 7,
+		.intervention = "abort",
+		.options = options,
+		.detection = detection };
+	struct message *record = make(&what), *copy = NULL;
+
+	json_set_string(detection, "type", "stuck");
+	message_again(record, &what);
+	delivery_begin(&record->deliveries[0], NOW);
+	delivery_failed(&record->deliveries[0], "no", 5, NOW);
+	delivery_end(&record->deliveries[1], DELIVERY_SENT, NULL, "#3");
+	json = message_to_json(record);
+	ck_assert_int_eq(message_from_json(json, &copy, NULL), 0);
+	again = message_to_json(copy);
+	ck_assert(json_object_equal(json, again));
+	ck_assert_str_eq(copy->title, "a b");
+	ck_assert_str_eq(copy->text, "why\nso");
+	ck_assert_int_eq(copy->count, 2);
+	ck_assert_str_eq(copy->earlier[0], "why");
+	ck_assert_str_eq(copy->event, "D_1");
+	ck_assert_uint_eq(copy->delivery_count, 3);
+	ck_assert_ptr_nonnull(message_delivery(copy, MESSAGE_COMMAND));
+	ck_assert_str_eq(json_string_or(copy->detection, "type", ""), "stuck");
+	message_free(record);
+	message_free(copy);
+}
+END_TEST
+
+START_TEST(only_channels_that_take_the_level_wait)
+{
+	struct escalation what = { .level = ESCALATION_INFO, .title = "t" };
+	struct message *record = make(&what);
+	struct channel_list none = { rows + 1, 1 };
+
+	ck_assert_uint_eq(record->delivery_count, 1);
+	ck_assert_str_eq(record->deliveries[0].channel, "ops");
+	message_free(record);
+	ck_assert_ptr_null(
+	    message_new(&what, &none, ID, "2026", "/r", "autod", 0));
+}
+END_TEST
+
+START_TEST(keys_and_passwords_do_not_get_into_it)
+{
+	struct escalation what = { .title = "t",
+		.text = "token=hunter2secretvalue",
+		.level = ESCALATION_INFO };
+	struct message *record = make(&what);
+
+	ck_assert_ptr_null(strstr(record->text, "hunter2"));
+	message_free(record);
+}
+END_TEST
+
+START_TEST(long_texts_are_cut_between_characters)
+{
+	cleanup_free char *text = xmalloc(MESSAGE_TEXT_MAX + 10);
+	struct escalation what = { .title = "t", .text = text };
+	struct message *record;
+
+	for (size_t i = 0; i < MESSAGE_TEXT_MAX + 8; i += 3)
+		memcpy(text + i, "\xe2\x82\xac", 3);
+	text[MESSAGE_TEXT_MAX + 8] = '\0';
+	record = make(&what);
+	ck_assert_uint_le(strlen(record->text), MESSAGE_TEXT_MAX);
+	ck_assert_uint_eq(strlen(record->text) % 3, 0);
+	message_free(record);
+}
+END_TEST
+
+START_TEST(tries_wait_longer_and_come_to_an_end)
+{
+	struct delivery d = { .channel = name };
+	int64_t now = NOW, wait, before = 0, sum = 0;
+	int tries = 0;
+
+	for (; d.state == DELIVERY_WAITING; tries++) {
+		delivery_begin(&d, now);
+		wait = delivery_wait_ms(&d, now);
+		ck_assert_int_ge(wait, before);
+		before = wait;
+		delivery_failed(&d, "refused", -1, now);
+		now += wait;
+		sum += wait;
+	}
+	ck_assert_int_eq(tries, DELIVERY_TRIES_MAX);
+	ck_assert_int_eq(d.state, DELIVERY_FAILED);
+	ck_assert_int_gt(sum, INT64_C(12) * 3600 * 1000);
+	free(d.reason);
+}
+END_TEST
+
+START_TEST(a_server_says_when_and_a_clock_that_jumps_does_not_matter)
+{
+	struct delivery d = { .channel = name };
+
+	delivery_begin(&d, NOW);
+	delivery_failed(&d, "429", 600 * 1000, NOW);
+	ck_assert_int_eq(delivery_wait_ms(&d, NOW), 600 * 1000);
+	/* Not for ever, whatever it says. */
+	delivery_failed(&d, "429", INT64_MAX / 2, NOW);
+	ck_assert_int_le(delivery_wait_ms(&d, NOW), INT64_C(24) * 3600 * 1000);
+	/* The clock was set back by a month. */
+	ck_assert_int_eq(
+	    delivery_wait_ms(&d, NOW - INT64_C(30) * 24 * 3600 * 1000), 0);
+	free(d.reason);
+}
+END_TEST
+
+START_TEST(what_a_person_has_seen_is_not_sent_any_more)
+{
+	struct escalation what = { .level = ESCALATION_EMERGENCY,
+		.title = "t" };
+	struct message *record = make(&what);
+
+	delivery_end(&record->deliveries[0], DELIVERY_SENT, NULL, NULL);
+	ck_assert(!message_is_done(record));
+	message_end(record, DELIVERY_SKIPPED, "seen");
+	ck_assert(message_is_done(record));
+	ck_assert_int_eq(record->deliveries[0].state, DELIVERY_SENT);
+	ck_assert_int_eq(record->deliveries[1].state, DELIVERY_SKIPPED);
+	message_free(record);
+}
+END_TEST
+
+#define GOOD                                                                  \
+	"\"id\":\"" ID "\",\"timestamp\":\"t\",\"level\":\"info\",\"title\":" \
+	"\"t\",\"signature\":\"s\""
+
+static const struct {
+	const char *text, *words;
+} wrong[] = {
+	{ "{}", "id" },
+	{ "{" GOOD "}", "channels" },
+	{ "{" GOOD ",\"channels\":{}}", "channels" },
+	{ "{" GOOD ",\"channels\":[],\"colour\":1}", "colour" },
+	{ "{" GOOD ",\"channels\":[{\"channel\":\"a\"}]}", "state" },
+	{ "{" GOOD ",\"channels\":[{\"channel\":\"../a\",\"state\":\"sent\"}]}",
+	    "not a name" },
+	{ "{" GOOD ",\"channels\":[{\"channel\":\"a\",\"state\":\"sent\"},"
+	  "{\"channel\":\"a\",\"state\":\"sent\"}]}",
+	    "twice" },
+	{ "{" GOOD ",\"count\":0,\"channels\":[]}", "count" },
+	{ "{\"id\":\"../../x\",\"timestamp\":\"t\",\"level\":\"info\","
+	  "\"title\":\"t\",\"signature\":\"s\",\"channels\":[]}",
+	    "ULID" },
+};
+
+START_TEST(what_is_no_record_is_refused)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct message *record = NULL;
+	struct err err = { 0 };
+
+	ck_assert_int_eq(json_parse(wrong[_i].text, strlen(wrong[_i].text),
+			     MESSAGE_FILE_MAX, &json, NULL),
+	    0);
+	ck_assert_int_lt(message_from_json(json, &record, &err), 0);
+	ck_assert_msg(strstr(err.msg, wrong[_i].words) != NULL, "%s", err.msg);
+}
+END_TEST
+
+START_TEST(every_class_of_notices_has_a_level_and_a_signature)
+{
+	cleanup_buf struct buf signature = BUF_INIT;
+	struct notice n = { .class = (enum notice_class)(_i + 1),
+		.worker = "adam",
+		.why = "so" };
+	struct escalation what;
+
+	escalation_of_notice(&n, &signature, &what);
+	ck_assert_str_eq(what.class, notice_name(n.class));
+	ck_assert_ptr_nonnull(what.title);
+	ck_assert_ptr_nonnull(strstr(what.signature, "adam"));
+	n.signature = "boom";
+	escalation_of_notice(&n, &signature, &what);
+	ck_assert_ptr_nonnull(strstr(what.signature, "boom"));
+	ck_assert_ptr_null(strstr(what.signature, "adam"));
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("message");
+
+	unit_case(suite, "record",
+	    (const TTest *const[]){ a_record_comes_back_as_it_was,
+		only_channels_that_take_the_level_wait,
+		keys_and_passwords_do_not_get_into_it,
+		long_texts_are_cut_between_characters,
+		tries_wait_longer_and_come_to_an_end,
+		a_server_says_when_and_a_clock_that_jumps_does_not_matter,
+		what_a_person_has_seen_is_not_sent_any_more, NULL });
+	unit_rows(suite, what_is_no_record_is_refused, nitems(wrong));
+	unit_rows(suite, every_class_of_notices_has_a_level_and_a_signature,
+	    NOTICE_CLASS_COUNT - 1);
+	return suite;
+}

@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: ISC */
+
+/* From a detection to what is done about it, and whether it helped. */
+
+#include <string.h>
+
+#include "buf.h"
+#include "error-signature.h"
+#include "fleet-pattern.h"
+#include "progress-text.h"
+#include "ladder.h"
+#include "iteration.h"
+#include "json.h"
+#include "mem.h"
+#include "strv.h"
+#include "unit.h"
+
+/* --- the table ------------------------------------------------------- */
+
+/* The first step of each type: none, low, medium, high, critical. */
+START_TEST(the_table_is_that_of_the_design)
+{
+	static const char *const rows[DETECTION_TYPES] = {
+		[DETECTION_STUCK] = "none log warn redirect redirect ",
+		[DETECTION_OSCILLATION] = "none log warn redirect redirect ",
+		[DETECTION_DEVIATION] = "none log log log log ", /* words */
+		[DETECTION_RESOURCE_BURN] = "none log warn warn pause ",
+		[DETECTION_REGRESSION] = "none log warn warn redirect ",
+	};
+
+	for (int type = 0; type < DETECTION_TYPES; type++) {
+		cleanup_buf struct buf row = BUF_INIT;
+
+		for (int s = SEVERITY_NONE; s < SEVERITY_COUNT; s++)
+			buf_addf(&row, "%s ",
+			    progress_step_words[progress_level(
+				(enum detection_type)type, (enum severity)s)]);
+		ck_assert_str_eq(row.data, rows[type]);
+	}
+}
+END_TEST
+
+/* --- repetition ------------------------------------------------------ */
+
+static struct progress state;
+static struct progress_policy policy;
+
+/* One iteration in which this type has this severity, and no other is there;
+ * what is due is delivered at once. */
+static enum progress_step
+turn(enum detection_type type, enum severity severity)
+{
+	enum severity all[DETECTION_TYPES] = { SEVERITY_NONE };
+	enum progress_step due[DETECTION_TYPES];
+
+	all[type] = severity;
+	progress_next(&state, all, &policy, due);
+	for (int i = 0; i < DETECTION_TYPES; i++)
+		ck_assert(i == (int)type || due[i] == STEP_NONE);
+	if (due[type] != STEP_NONE)
+		progress_delivered(&state, type);
+	return due[type];
+}
+
+static void
+begin(void)
+{
+	memset(&state, 0, sizeof state);
+	memset(&policy, 0, sizeof policy);
+}
+
+#define due(type, severity, level) \
+	ck_assert_int_eq(          \
+	    turn(DETECTION_##type, SEVERITY_##severity), STEP_##level)
+
+START_TEST(a_pattern_is_told_once_and_goes_up_after_three_iterations)
+{
+	begin();
+	due(REGRESSION, MEDIUM, WARN);
+	due(REGRESSION, MEDIUM, NONE);
+	due(REGRESSION, MEDIUM, NONE);
+	due(REGRESSION, MEDIUM, REDIRECT);
+	due(REGRESSION, MEDIUM, NONE);
+	due(REGRESSION, MEDIUM, NONE);
+	due(REGRESSION, MEDIUM, RESTART);
+	due(REGRESSION, MEDIUM, NONE);
+	due(REGRESSION, MEDIUM, NONE);
+	due(REGRESSION, MEDIUM, RETRY);
+	due(REGRESSION, MEDIUM, NONE);
+	due(REGRESSION, MEDIUM, NONE);
+	due(REGRESSION, MEDIUM, PAUSE);
+	due(REGRESSION, MEDIUM, NONE);
+	due(REGRESSION, MEDIUM, NONE);
+	due(REGRESSION, MEDIUM, PAUSE); /* and never higher */
+}
+END_TEST
+
+START_TEST(a_person_is_asked_where_no_attempt_is_left)
+{
+	begin();
+	policy.last_attempt = true;
+	due(STUCK, HIGH, REDIRECT);
+	for (int i = 0; i < 2; i++)
+		due(STUCK, HIGH, NONE);
+	due(STUCK, CRITICAL, RESTART);
+	for (int i = 0; i < 2; i++)
+		due(STUCK, CRITICAL, NONE);
+	due(STUCK, CRITICAL, PAUSE);
+}
+END_TEST
+
+/* A part of a turn, or one without a check, is no further failure. */
+START_TEST(an_iteration_without_news_changes_nothing)
+{
+	begin();
+	due(STUCK, HIGH, REDIRECT);
+	policy.old = 1u << DETECTION_STUCK;
+	for (int i = 0; i < 50; i++)
+		due(STUCK, HIGH, NONE);
+	policy.old = 0;
+	for (int i = 0; i < 2; i++)
+		due(STUCK, HIGH, NONE);
+	due(STUCK, HIGH, RESTART);
+}
+END_TEST
+
+START_TEST(what_is_judged_from_words_is_logged_once)
+{
+	begin();
+	due(DEVIATION, MEDIUM, LOG);
+	for (int i = 0; i < 50; i++)
+		due(DEVIATION, MEDIUM, NONE);
+}
+END_TEST
+
+START_TEST(what_is_counted_warns_once_and_pauses_at_most)
+{
+	begin();
+	due(RESOURCE_BURN, HIGH, WARN);
+	for (int i = 0; i < 50; i++)
+		due(RESOURCE_BURN, HIGH, NONE);
+	due(RESOURCE_BURN, CRITICAL, PAUSE);
+}
+END_TEST
+
+/* It was paused for it, and a person has let it go on. */
+START_TEST(what_a_person_has_seen_is_only_logged)
+{
+	static const enum severity stuck[DETECTION_TYPES] = {
+		[DETECTION_STUCK] = SEVERITY_CRITICAL
+	};
+
+	begin();
+	due(STUCK, CRITICAL, REDIRECT);
+	progress_silence(&state, DETECTION_STUCK);
+	due(STUCK, CRITICAL, LOG);
+	for (int i = 0; i < 50; i++)
+		due(STUCK, CRITICAL, NONE);
+	for (int i = 0; i < 3; i++)
+		due(STUCK, NONE, NONE);
+	due(STUCK, HIGH, LOG);
+	ck_assert_int_eq(progress_worst(&state, stuck), SEVERITY_NONE);
+	/* Of other kinds nobody has said anything. */
+	due(OSCILLATION, HIGH, REDIRECT);
+}
+END_TEST
+
+START_TEST(a_worse_severity_does_not_wait)
+{
+	begin();
+	due(RESOURCE_BURN, HIGH, WARN);
+	due(RESOURCE_BURN, CRITICAL, PAUSE);
+	due(RESOURCE_BURN, HIGH, NONE);
+}
+END_TEST
+
+/* A turn or two without it are not enough: a fresh session may need them. */
+START_TEST(a_resolved_pattern_goes_down)
+{
+	begin();
+	due(STUCK, HIGH, REDIRECT);
+	for (int i = 0; i < 2; i++)
+		due(STUCK, HIGH, NONE);
+	due(STUCK, HIGH, RESTART);
+	due(STUCK, NONE, NONE);
+	due(STUCK, HIGH, NONE);
+	for (int i = 0; i < 2; i++)
+		due(STUCK, NONE, NONE);
+	due(STUCK, HIGH, NONE);
+	due(STUCK, HIGH, RETRY);
+	for (int i = 0; i < 3; i++)
+		due(STUCK, NONE, NONE);
+	due(STUCK, HIGH, RESTART);
+	for (int i = 0; i < 6; i++)
+		due(STUCK, NONE, NONE);
+	due(STUCK, HIGH, REDIRECT);
+}
+END_TEST
+
+START_TEST(another_failure_begins_anew)
+{
+	begin();
+	policy.cause[DETECTION_STUCK] = 7;
+	due(STUCK, HIGH, REDIRECT);
+	for (int i = 0; i < 2; i++)
+		due(STUCK, HIGH, NONE);
+	due(STUCK, HIGH, RESTART);
+	policy.cause[DETECTION_STUCK] = 8;
+	due(STUCK, HIGH, REDIRECT);
+	/* What a person has seen is a kind of finding, not a failure. */
+	progress_silence(&state, DETECTION_STUCK);
+	policy.cause[DETECTION_STUCK] = 9;
+	due(STUCK, HIGH, LOG);
+}
+END_TEST
+
+START_TEST(iterations_count_from_the_delivery)
+{
+	enum severity all[DETECTION_TYPES] = { [DETECTION_STUCK] =
+						   SEVERITY_HIGH };
+	enum progress_step next[DETECTION_TYPES];
+
+	begin();
+	for (int i = 0; i < 5; i++) {
+		progress_next(&state, all, &policy, next);
+		ck_assert_int_eq(next[DETECTION_STUCK], STEP_REDIRECT);
+	}
+	progress_delivered(&state, DETECTION_STUCK);
+	due(STUCK, HIGH, NONE);
+	due(STUCK, HIGH, NONE);
+	due(STUCK, HIGH, RESTART);
+}
+END_TEST
+
+START_TEST(a_worker_driven_by_hand_is_only_logged)
+{
+	begin();
+	policy.by_hand = true;
+	for (int i = 0; i < 10; i++)
+		due(REGRESSION, CRITICAL, LOG);
+}
+END_TEST
+
+START_TEST(a_restart_changes_nothing)
+{
+	begin();
+	for (int i = 0; i < 12; i++) {
+		cleanup_json struct json_object *json =
+		    progress_to_json(&state);
+		struct progress kept = state;
+		enum progress_step one = turn(DETECTION_STUCK, SEVERITY_MEDIUM);
+		struct progress after = state;
+
+		if (i == 6) {
+			progress_silence(&state, DETECTION_STUCK);
+			continue;
+		}
+		memset(&state, 0xff, sizeof state);
+		progress_from_json(&state, json);
+		ck_assert_mem_eq(&state, &kept, sizeof kept);
+		ck_assert_int_eq(turn(DETECTION_STUCK, SEVERITY_MEDIUM), one);
+		ck_assert_mem_eq(&state, &after, sizeof after);
+	}
+}
+END_TEST
+
+/* --- status, outcome, fleet ------------------------------------------ */
+
+START_TEST(the_status_follows_from_the_worst)
+{
+	ck_assert_int_eq(
+	    oversight_status(SEVERITY_NONE, false), OVERSIGHT_HEALTHY);
+	ck_assert_int_eq(
+	    oversight_status(SEVERITY_LOW, false), OVERSIGHT_WARNING);
+	ck_assert_int_eq(
+	    oversight_status(SEVERITY_HIGH, false), OVERSIGHT_WARNING);
+	ck_assert_int_eq(
+	    oversight_status(SEVERITY_CRITICAL, false), OVERSIGHT_CRITICAL);
+	ck_assert_int_eq(
+	    oversight_status(SEVERITY_CRITICAL, true), OVERSIGHT_PAUSED);
+}
+END_TEST
+
+START_TEST(an_outcome_is_judged_after_three_iterations)
+{
+	static const enum severity gone[] = { SEVERITY_HIGH, SEVERITY_HIGH,
+		SEVERITY_NONE };
+	static const enum severity same[] = { SEVERITY_NONE, SEVERITY_NONE,
+		SEVERITY_HIGH };
+	static const enum severity worse[] = { SEVERITY_HIGH, SEVERITY_HIGH,
+		SEVERITY_CRITICAL };
+
+	ck_assert_int_eq(
+	    progress_judge(SEVERITY_HIGH, gone, 2), OUTCOME_PENDING);
+	ck_assert_int_eq(
+	    progress_judge(SEVERITY_HIGH, gone, 3), OUTCOME_IMPROVED);
+	ck_assert_int_eq(
+	    progress_judge(SEVERITY_CRITICAL, same, 3), OUTCOME_IMPROVED);
+	ck_assert_int_eq(
+	    progress_judge(SEVERITY_HIGH, same, 3), OUTCOME_UNCHANGED);
+	ck_assert_int_eq(
+	    progress_judge(SEVERITY_HIGH, worse, 3), OUTCOME_WORSE);
+}
+END_TEST
+
+#define MINUTE INT64_C(60000)
+
+START_TEST(the_same_error_on_three_workers_is_one_event)
+{
+	struct fleet_pattern fleet = { 0 };
+	uint64_t error = error_signature_hash("a/b.c:1: x", 10);
+	uint64_t other = error_signature_hash("y", 1);
+
+	ck_assert_uint_eq(fleet_pattern_see(&fleet, error, "adam", 0), 0);
+	ck_assert_uint_eq(fleet_pattern_see(&fleet, error, "adam", 1), 0);
+	ck_assert_uint_eq(fleet_pattern_see(&fleet, error, "bert", 2), 0);
+	ck_assert_uint_eq(fleet_pattern_see(&fleet, other, "carl", 3), 0);
+	ck_assert_uint_eq(
+	    fleet_pattern_see(&fleet, error, "carl", 15 * MINUTE), 3);
+	/* The same event goes on. */
+	ck_assert_uint_eq(
+	    fleet_pattern_see(&fleet, error, "dora", 20 * MINUTE), 0);
+	ck_assert_uint_eq(
+	    fleet_pattern_see(&fleet, error, "adam", 30 * MINUTE), 0);
+	/* Later it is a new one. */
+	ck_assert_uint_eq(
+	    fleet_pattern_see(&fleet, error, "adam", 60 * MINUTE), 0);
+	ck_assert_uint_eq(
+	    fleet_pattern_see(&fleet, error, "bert", 61 * MINUTE), 0);
+	ck_assert_uint_eq(
+	    fleet_pattern_see(&fleet, error, "carl", 62 * MINUTE), 3);
+}
+END_TEST
+
+/* Three workers that meet the same error of the code are no event. */
+START_TEST(only_errors_of_the_environment_are_shared)
+{
+	static const char *const errors[] = { "write: No space left on device",
+		"curl: (6) Could not resolve host: example.org",
+		"fatal: Authentication failed",
+		"bash: cargo: command not found",
+		"connect ECONNREFUSED 127.0.0.1:5432" };
+	static const char *const others[] = { "src/a.c:3: error: no member 'x'",
+		"String to replace not found in file.", "1 of 40 tests failed",
+		"File has been modified since read" };
+
+	for (size_t i = 0; i < nitems(errors); i++)
+		ck_assert_msg(
+		    fleet_pattern_is_shared(errors[i]), "%s", errors[i]);
+	for (size_t i = 0; i < nitems(others); i++)
+		ck_assert_msg(
+		    !fleet_pattern_is_shared(others[i]), "%s", others[i]);
+}
+END_TEST
+
+START_TEST(workers_further_apart_are_no_event)
+{
+	for (int later = -1; later <= 1; later++) {
+		struct fleet_pattern fleet = { 0 };
+
+		ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "adam", 0), 0);
+		ck_assert_uint_eq(
+		    fleet_pattern_see(&fleet, 1, "bert", MINUTE), 0);
+		ck_assert_uint_eq(
+		    fleet_pattern_see(&fleet, 1, "carl", 15 * MINUTE + later),
+		    later <= 0 ? 3 : 0);
+	}
+}
+END_TEST
+
+/* An event goes on for as long as somebody has the error. */
+START_TEST(an_event_is_repeated_after_it_was_quiet)
+{
+	static const char *const workers[] = { "adam", "bert", "carl" };
+
+	for (int quiet = 0; quiet <= 1; quiet++) {
+		struct fleet_pattern fleet = { 0 };
+		int64_t last = 0;
+		size_t told = 0;
+
+		for (int i = 0; i < 30; i++) {
+			last = i * 10 * MINUTE;
+			for (int k = 0; k < 3; k++)
+				told += fleet_pattern_see(
+				    &fleet, 1, workers[k], last + k);
+		}
+		ck_assert_uint_eq(told, 3);
+		last += 2 + 15 * MINUTE + quiet;
+		for (int k = 0; k < 3; k++)
+			told +=
+			    fleet_pattern_see(&fleet, 1, workers[k], last + k);
+		ck_assert_uint_eq(told, quiet ? 6 : 3);
+	}
+}
+END_TEST
+
+/* Whatever is seen, it takes no more memory, and forgets the oldest. */
+START_TEST(other_errors_hide_nothing_that_is_new)
+{
+	struct fleet_pattern fleet = { 0 };
+
+	ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "adam", 1), 0);
+	for (uint64_t i = 0; i < FLEET_PATTERN_KEPT; i++)
+		ck_assert_uint_eq(
+		    fleet_pattern_see(&fleet, 100 + i, "adam", 2), 0);
+	ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "bert", 3), 0);
+	ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "carl", 4), 0);
+	ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "adam", 5), 3);
+}
+END_TEST
+
+/* --- in a turn ------------------------------------------------------- */
+
+START_TEST(a_turn_is_told_after_a_tool_and_interrupted_without_one)
+{
+	static const struct {
+		enum progress_step due;
+		int64_t waited; /* in a slice of 10 */
+		enum progress_telling telling;
+	} rows[] = {
+		{ STEP_NONE, 99, TELLING_NOTHING },
+		{ STEP_LOG, 99, TELLING_NOTHING },
+		{ STEP_WARN, 0, TELLING_CONTEXT },
+		{ STEP_WARN, 29, TELLING_CONTEXT },
+		{ STEP_WARN, 30, TELLING_INTERRUPT },
+		{ STEP_REDIRECT, 0, TELLING_CONTEXT },
+		{ STEP_REDIRECT, 9, TELLING_CONTEXT },
+		{ STEP_REDIRECT, 10, TELLING_INTERRUPT },
+		{ STEP_RESTART, 0, TELLING_INTERRUPT },
+		{ STEP_PAUSE, 0, TELLING_INTERRUPT },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++)
+		ck_assert_msg(progress_telling(rows[i].due, rows[i].waited,
+				  10) == rows[i].telling,
+		    "row %zu", i);
+}
+END_TEST
+
+START_TEST(what_was_said_in_vain_is_said_again)
+{
+	ck_assert(
+	    progress_tell_again(STEP_REDIRECT, SEVERITY_HIGH, SEVERITY_HIGH));
+	ck_assert(
+	    progress_tell_again(STEP_REDIRECT, SEVERITY_MEDIUM, SEVERITY_HIGH));
+	ck_assert(!progress_tell_again(
+	    STEP_REDIRECT, SEVERITY_HIGH, SEVERITY_MEDIUM));
+	ck_assert(
+	    !progress_tell_again(STEP_REDIRECT, SEVERITY_HIGH, SEVERITY_NONE));
+	ck_assert(
+	    !progress_tell_again(STEP_WARN, SEVERITY_HIGH, SEVERITY_HIGH));
+}
+END_TEST
+
+/* --- texts ----------------------------------------------------------- */
+
+static const char *const two_recommendations[] = { "Do this", "Do that", NULL };
+
+START_TEST(every_type_has_its_own_texts)
+{
+	cleanup_strv char **seen = NULL;
+
+	for (int type = 0; type < DETECTION_TYPES; type++) {
+		cleanup_buf struct buf warning = BUF_INIT, redirect = BUF_INIT;
+		struct detection d;
+
+		detection_init(&d, (enum detection_type)type, SEVERITY_HIGH);
+		d.message = xstrdup("It is \033[31m so");
+		d.recommendations = two_recommendations;
+		json_set_string(d.evidence, "repeatedError", "x\033y");
+		progress_warning(&d, &warning);
+		progress_redirection(&d, "Fix\nit", &redirect);
+		detection_release(&d);
+		ck_assert_ptr_nonnull(
+		    strstr(warning.data, "OVERSIGHT WARNING: It is "));
+		ck_assert_int_eq(
+		    strstr(warning.data, "1. Do this\n2. Do that\n") == NULL,
+		    type == DETECTION_RESOURCE_BURN);
+		ck_assert_ptr_null(strchr(warning.data, '\033'));
+		ck_assert_ptr_nonnull(strstr(redirect.data, "The task: Fix"));
+		ck_assert_ptr_null(strchr(redirect.data, '\033'));
+		for (char **s = seen; s != NULL && *s != NULL; s++)
+			ck_assert(strcmp(*s, warning.data) != 0 &&
+			    strcmp(*s, redirect.data) != 0);
+		strv_add(&seen, warning.data);
+		strv_add(&seen, redirect.data);
+	}
+}
+END_TEST
+
+START_TEST(the_next_worker_is_told_what_was_learned)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct detection d;
+
+	detection_init(&d, DETECTION_STUCK, SEVERITY_HIGH);
+	d.message = xstrdup("Stuck: The check failed 6 times");
+	progress_learned(&d, "I changed \033[1mx", "FAIL: it is red", &text);
+	detection_release(&d);
+	ck_assert_ptr_nonnull(strstr(text.data, "The check failed 6 times"));
+	ck_assert_ptr_nonnull(strstr(text.data, "said last:\nI changed x\n"));
+	ck_assert_ptr_nonnull(strstr(text.data, "failed:\nFAIL: it is red\n"));
+	ck_assert_ptr_nonnull(strstr(text.data, "Name one approach"));
+}
+END_TEST
+
+START_TEST(long_texts_of_others_are_cut)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *objective = xmalloc(100001);
+	struct detection d;
+
+	memset(objective, 'x', 100000);
+	objective[100000] = '\0';
+	detection_init(&d, DETECTION_DEVIATION, SEVERITY_MEDIUM);
+	progress_redirection(&d, objective, &text);
+	detection_release(&d);
+	ck_assert_uint_lt(text.len, 2000);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("progress");
+
+	unit_case(suite, "steps",
+	    (const TTest *const[]){ the_table_is_that_of_the_design,
+		a_pattern_is_told_once_and_goes_up_after_three_iterations,
+		what_is_judged_from_words_is_logged_once,
+		what_is_counted_warns_once_and_pauses_at_most,
+		what_a_person_has_seen_is_only_logged,
+		a_worse_severity_does_not_wait, a_resolved_pattern_goes_down,
+		another_failure_begins_anew, iterations_count_from_the_delivery,
+		a_worker_driven_by_hand_is_only_logged,
+		a_person_is_asked_where_no_attempt_is_left,
+		an_iteration_without_news_changes_nothing,
+		a_restart_changes_nothing, NULL });
+	unit_case(suite, "judgement",
+	    (const TTest *const[]){ the_status_follows_from_the_worst,
+		an_outcome_is_judged_after_three_iterations,
+		the_same_error_on_three_workers_is_one_event,
+		only_errors_of_the_environment_are_shared,
+		workers_further_apart_are_no_event,
+		an_event_is_repeated_after_it_was_quiet,
+		other_errors_hide_nothing_that_is_new,
+		a_turn_is_told_after_a_tool_and_interrupted_without_one,
+		what_was_said_in_vain_is_said_again,
+		every_type_has_its_own_texts,
+		the_next_worker_is_told_what_was_learned,
+		long_texts_of_others_are_cut, NULL });
+	return suite;
+}
