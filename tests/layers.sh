@@ -110,10 +110,8 @@ verdict "processes are made, signalled and reaped in one place each" \
 		src/base/child.c src/base/child-exec.c src/base/procref.c src/base/reaper.c \
 		src/overseer/writer.c \
 		src/port/process/errand-run.c src/port/process/launcher.c \
-		src/cli/terminal.c src/keeper/keeper-command.c \
-		src/keeper/keeper-inner.c \
+		src/cli/terminal.c \
 		src/keeper/keeper-outer.c src/keeper/keeper-program.c \
-		src/keeper/keeper-reaper.c src/keeper/keeper-terminal.c \
 		src/port/net/inside.c src/port/net/outside.c)"
 verdict "the clock is read in one place" \
 	"$(uses '\b(clock_gettime|gettimeofday|time)\(' src/base/clock.c)"

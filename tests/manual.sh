@@ -69,7 +69,7 @@ missing_tests() {
 		case $name in
 		*.c | *.sh) [ -n "$(find tests -name "$name")" ] ;;
 		*.*) ;; # a file of llmc, a setting
-		*_*) grep -rqE "START_TEST\($name\)|^$name\(" tests ;;
+		*_*) grep -rqE "TEST(_ROWS)?\(${name}[,)]|^$name\(" tests ;;
 		esac || echo "$name"
 	done
 }

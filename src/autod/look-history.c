@@ -18,12 +18,11 @@
 #include "metrics-text.h"
 #include "oversight-report.h"
 #include "plan-view.h"
-#include "report-period.h"
 #include "settings.h"
 #include "state.h"
 #include "view-row.h"
-#include "work-span.h"
 #include "word.h"
+#include "work-span.h"
 #include "workspace.h"
 
 #define ASKS_MAX 500 /* that are listed */

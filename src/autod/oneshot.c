@@ -13,7 +13,6 @@
 #include "core.h"
 #include "errtext.h"
 #include "file.h"
-#include "log.h"
 #include "loop.h"
 #include "mem.h"
 #include "oneshot.h"

@@ -12,7 +12,6 @@
 #include "child.h"
 #include "clock.h"
 #include "errtext.h"
-#include "file.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"

@@ -16,11 +16,10 @@
 #ifndef JSON_H
 #define JSON_H
 
+#include <json-c/json.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <json-c/json.h>
 
 struct buf;
 struct err;
@@ -99,8 +98,8 @@ const char *json_type_words(struct json_object *value);
  * safe for a terminal. */
 void json_path_key(struct buf *out, const char *at, const char *key);
 void json_path_index(struct buf *out, const char *at, size_t index);
-
 void json_cleanup(struct json_object **value);
+
 #define cleanup_json __attribute__((cleanup(json_cleanup)))
 
 #endif

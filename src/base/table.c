@@ -7,7 +7,6 @@
 #include "buf.h"
 #include "mem.h"
 #include "table.h"
-#include "text-width.h"
 #include "text.h"
 
 #define TABLE_GAP      2

@@ -90,4 +90,12 @@ bool text_parse_int(const char *s, int64_t min, int64_t max, int64_t *ret);
  * bytes? Such a name is safe in paths, branches and tmux session names. */
 bool text_is_name(const char *s);
 
+/* The width in columns: 0 for combining marks, 2 for wide characters and emoji,
+ * independent of the locale. Control characters count 0, invalid bytes 1. */
+int text_width(const char *s, size_t len);
+
+/* The longest prefix in bytes that fits into max columns, cut between
+ * characters. */
+size_t text_width_cut(const char *s, size_t len, int max);
+
 #endif

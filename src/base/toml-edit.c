@@ -18,7 +18,6 @@
 #include "mem.h"
 #include "text.h"
 #include "toml-edit.h"
-#include "toml-value.h"
 #include "toml.h"
 
 #define BOM "\xef\xbb\xbf"

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "buf.h"
 #include "errtext.h"
 #include "text.h"
 #include "toml-reader.h"

@@ -4,7 +4,7 @@
 #ifndef TOML_VALUE_H
 #define TOML_VALUE_H
 
-#include "toml-mark.h"
+#include "toml.h"
 
 struct json_object;
 struct toml_reader;

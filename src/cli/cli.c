@@ -9,6 +9,7 @@
 
 #include "api.h"
 #include "cli.h"
+#include "cmd-overseer.h"
 #include "config.h"
 #include "errtext.h"
 #include "file.h"
@@ -16,7 +17,6 @@
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
-#include "overseer-files.h"
 #include "progress.h"
 #include "root-mark.h"
 #include "table.h"

@@ -3,7 +3,6 @@
 /* llmc attach: look into a session, and take over if you like. */
 #include "commands.h"
 #include "json.h"
-#include "mem.h"
 #include "schema.h"
 #include "sessions.h"
 #include "settings.h"

@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: ISC */
 
-/*
- * llmc doctor: check everything that llmc depends on, say what is wrong and
- * what to type. What it can repair is in doctor-repair.c.
- */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "buf.h"
+#include "channel.h"
 #include "child.h"
-#include "clock.h"
+#include "cli.h"
+#include "cmd-overseer.h"
 #include "commands.h"
 #include "config.h"
-#include "doctor-auto.h"
 #include "doctor-box.h"
-#include "doctor-channels.h"
 #include "doctor-fleet.h"
 #include "doctor-keeper.h"
-#include "doctor-overseer.h"
 #include "doctor-repair.h"
 #include "doctor.h"
 #include "errtext.h"
 #include "file.h"
 #include "git-ask.h"
+#include "history.h"
+#include "http-call.h"
 #include "json.h"
 #include "mem.h"
+#include "people.h"
 #include "preflight.h"
 #include "root-id.h"
 #include "root-mark.h"
@@ -34,9 +33,283 @@
 #include "schema.h"
 #include "settings.h"
 #include "sibling.h"
+#include "source.h"
 #include "start-facts.h"
 #include "state-upgrade.h"
 #include "text.h"
+
+/* Does the shell know the first word? Anything that is not a plain word (an
+ * assignment, a subshell) is left to the shell. */
+static bool
+shell_knows(struct doctor *d, const char *word)
+{
+	const char *const argv[] = { "/bin/sh", "-c",
+		"command -v -- \"$1\" >/dev/null", "sh", word, NULL };
+	struct child_spec spec = { .argv = argv,
+		.cwd = d->cli->workspace.root };
+	cleanup_child_result struct child_result result;
+
+	return child_run(&spec, &result, NULL) == 0 && child_succeeded(&result);
+}
+
+static void
+check_command(struct doctor *d, const char *command)
+{
+	const char *start = command + strspn(command, " \t\n");
+	size_t len = strcspn(start, " \t\n;|&");
+	cleanup_free char *word = xstrndup(start, len);
+	cleanup_free char *detail = NULL;
+	bool plain = strpbrk(word, "=$`'\"\\(){}<>*?[~!#") == NULL;
+
+	if (plain && !shell_knows(d, word)) {
+		detail = xasprintf(
+		    "%s, in auto.task_pool_command, is not found", word);
+		doctor_note(d, VERDICT_FAIL, "tasks", detail,
+		    "set another: llmc config set auto.task_pool_command "
+		    "COMMAND");
+		return;
+	}
+	detail = xasprintf(
+	    "come from %s%s", source_type_origin(SOURCE_COMMAND), command);
+	doctor_note(d, VERDICT_OK, "tasks", detail, NULL);
+}
+
+static void
+check_folder(struct doctor *d, const struct source_options *source)
+{
+	cleanup_free char *detail = NULL, *fix = NULL;
+	const char *where = source->where;
+
+	if (file_is_dir(where)) {
+		detail = xasprintf(
+		    "come from %s%s", source_type_origin(source->type), where);
+		doctor_note(d, VERDICT_OK, "tasks", detail, NULL);
+	} else if (file_exists(where) ||
+	    (source_type_flags(source->type) & SOURCE_EDITABLE) == 0) {
+		detail = xasprintf("%s %s", where,
+		    file_exists(where) ? "is not a folder" : "does not exist");
+		fix = xasprintf("set another: llmc config set %s FOLDER",
+		    source_type_setting(source->type));
+		doctor_note(d, VERDICT_FAIL, "tasks", detail, fix);
+	} else {
+		doctor_note(d, VERDICT_OK, "tasks",
+		    "none yet; add one with: llmc task add TEXT", NULL);
+	}
+}
+
+static void
+doctor_auto_check(struct doctor *d)
+{
+	cleanup_source_choice struct source_choice choice = { .where = NULL };
+
+	if (d->settings == NULL)
+		return;
+	source_choice_init(&choice, d->settings, &d->cli->workspace, NULL);
+	if (choice.options.type == SOURCE_COMMAND)
+		check_command(d, choice.where);
+	else
+		check_folder(d, &choice.options);
+}
+
+/* The first line of a text; the caller frees it. */
+static char *
+first_line(const char *words)
+{
+	return xstrndup(words, strcspn(words, "\n"));
+}
+
+static void
+check_prompt(struct doctor *d)
+{
+	bool is_set = settings_string(d->settings,
+			  "overseer.remediation_prompt")[0] != '\0';
+
+	doctor_note(d, VERDICT_OK, "remediation",
+	    is_set ? "overseer.remediation_prompt is set" :
+		     "a repair has built-in instructions; add your own in "
+		     "overseer.remediation_prompt",
+	    NULL);
+}
+
+static void
+check_run(struct doctor *d, const struct overseer_files *overseer)
+{
+	const char *state = json_string_or(overseer->json, "state", "");
+	cleanup_free char *detail = NULL;
+
+	if (overseer->registered) {
+		detail = xasprintf("running (pid %lld): %s",
+		    (long long)overseer_files_pid(overseer), state);
+		doctor_note(d, VERDICT_OK, "oversight", detail, NULL);
+	} else if (overseer->active) {
+		doctor_note(d, VERDICT_OK, "oversight",
+		    "running, but not registered yet", NULL);
+	} else if (overseer->json != NULL && strcmp(state, "Terminated") != 0) {
+		detail = xasprintf(
+		    "overseer.json says \"%s\", but it is not running: it "
+		    "crashed or was killed",
+		    state);
+		doctor_note(d, VERDICT_WARN, "oversight", detail,
+		    "start it again, and it takes over the daemon: llmc "
+		    "overseer");
+	}
+}
+
+static void
+check_manual(struct doctor *d)
+{
+	cleanup_free char *file = history_manual_file(&d->cli->workspace);
+	cleanup_free char *detail = NULL;
+
+	if (file == NULL)
+		return;
+	detail = xasprintf("a remediation asks for a person: %s", file);
+	doctor_note(d, VERDICT_FAIL, "manual", detail,
+	    "do what the file says, remove it, and start: llmc overseer");
+}
+
+static void
+check_failures(struct doctor *d)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+	cleanup_free char *line = NULL, *detail = NULL;
+	struct history history;
+	struct err err = { 0 };
+
+	if (history_load(&d->cli->workspace, &history, &err) < 0) {
+		doctor_note(d, VERDICT_FAIL, "failures", err.msg,
+		    "make failures.jsonl readable for your user, or move it "
+		    "away");
+		return;
+	}
+	if (spiral_is_over(history.events, history.count, &words)) {
+		line = first_line(words.data);
+		detail =
+		    xasprintf("the overseer will not start again: %s", line);
+		doctor_note(d, VERDICT_FAIL, "failures", detail,
+		    "see llmc failures, fix the cause, then: llmc overseer "
+		    "--clear \"what was done\"");
+	}
+	history_release(&history);
+}
+
+static void
+doctor_overseer_check(struct doctor *d)
+{
+	struct overseer_files overseer;
+
+	if (!workspace_initialised(&d->cli->workspace))
+		return;
+	overseer_files_load(d->cli, &overseer);
+	if (d->settings != NULL)
+		check_prompt(d);
+	check_run(d, &overseer);
+	overseer_files_release(&overseer);
+	check_manual(d);
+	check_failures(d);
+}
+
+static bool
+uses_http(const struct channel *channel)
+{
+	return channel->type == CHANNEL_WEBHOOK ||
+	    channel->type == CHANNEL_GITEA || channel->type == CHANNEL_GITHUB;
+}
+
+static bool
+can_run(const char *program)
+{
+	const char *argv[] = { program, "--version", NULL };
+	struct child_spec spec = { .argv = argv };
+	cleanup_child_result struct child_result result;
+
+	child_result_init(&result);
+	return child_run(&spec, &result, NULL) == 0 && child_succeeded(&result);
+}
+
+/* NULL = the token is in order. */
+static char *
+token_trouble(const struct channel *channel, const char *root, char **ret_fix)
+{
+	cleanup_free char *path = http_token_path(channel, root);
+	cleanup_buf struct buf token = BUF_INIT;
+	struct err err = { 0 };
+	int r = http_token(channel, root, &token, &err);
+
+	explicit_bzero(token.data, token.len);
+	if (r == -EPERM) {
+		*ret_fix = xasprintf("run: chmod 600 '%s'", path);
+		return xasprintf("others can read or change %s, so it is not "
+				 "used",
+		    path);
+	}
+	if (r < 0) {
+		*ret_fix = xstrdup("put the token there, alone on a line");
+		return xstrdup(err.msg);
+	}
+	if (path == NULL && channel->token_env[0] != '\0') {
+		*ret_fix = xstrdup("put the token into a file, and set "
+				   "token_file instead");
+		return xasprintf(
+		    "the sessions of workers inherit %s", channel->token_env);
+	}
+	if ((path != NULL || channel->token_env[0] != '\0') &&
+	    !channel_is_private(channel)) {
+		*ret_fix = xstrdup("use a URL that begins with https://");
+		return xstrdup("sends its token so that everybody on the way "
+			       "can read it");
+	}
+	return NULL;
+}
+
+static void
+check_one(struct doctor *d, const struct channel *channel, bool have_curl)
+{
+	const char *root = d->cli->workspace.root;
+	cleanup_free char *name = xasprintf("channel %s", channel->name);
+	cleanup_free char *fix = NULL, *trouble = NULL;
+
+	if (!channel->enabled) {
+		doctor_note(d, VERDICT_OK, name, "not enabled", NULL);
+		return;
+	}
+	if (uses_http(channel) && !have_curl) {
+		doctor_note(d, VERDICT_WARN, name,
+		    "needs curl, which cannot be run",
+		    "install curl with your package manager");
+		return;
+	}
+	if (channel->type == CHANNEL_DESKTOP && !can_run("notify-send")) {
+		doctor_note(d, VERDICT_WARN, name,
+		    "needs notify-send, which cannot be run",
+		    "install it (libnotify-bin, libnotify)");
+		return;
+	}
+	trouble = token_trouble(channel, root, &fix);
+	doctor_note(d, trouble == NULL ? VERDICT_OK : VERDICT_WARN, name,
+	    trouble != NULL ? trouble : channel_type_words[channel->type], fix);
+}
+
+/* Nothing if there are none. */
+static void
+doctor_channels_check(struct doctor *d)
+{
+	const struct channel_list *list;
+	bool have_curl = false;
+
+	if (d->settings == NULL)
+		return;
+	list = settings_channels(d->settings);
+	for (size_t i = 0; i < list->count; i++)
+		have_curl |= uses_http(&list->rows[i]);
+	have_curl = have_curl && can_run("curl");
+	for (size_t i = 0; i < list->count; i++)
+		check_one(d, &list->rows[i], have_curl);
+	if (!people_reaches(d->settings))
+		doctor_note(d, VERDICT_WARN, "channels",
+		    "no channel is set: you will find asks in llmc status",
+		    "describe one: llmc config doc people.notify_command");
+}
 
 #define PROGRAM_DEADLINE_MS 10000
 

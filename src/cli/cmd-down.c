@@ -3,13 +3,13 @@
 /* llmc down: end the daemon and the workers' sessions. */
 #include <string.h>
 
+#include "cmd-overseer.h"
+#include "cmd-up.h"
 #include "commands.h"
-#include "daemon-wait.h"
 #include "errtext.h"
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
-#include "overseer-files.h"
 #include "procref.h"
 #include "remote.h"
 #include "root-mark.h"

@@ -1,23 +1,427 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc goal: goals and their plans, which auto workers carry out. */
 #include <inttypes.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api-goal.h"
+#include "ask.h"
+#include "cli.h"
+#include "clock.h"
+#include "cmd-plan.h"
 #include "commands.h"
+#include "draft.h"
 #include "errtext.h"
 #include "flag-params.h"
-#include "goal-add.h"
-#include "goal-edit.h"
 #include "goal-view.h"
 #include "json.h"
 #include "mem.h"
-#include "plan-send.h"
+#include "plan-load.h"
+#include "plan-print.h"
+#include "plan-revise.h"
+#include "plan-set.h"
+#include "plan-text.h"
 #include "remote.h"
+#include "roster.h"
 #include "schema.h"
+#include "terminal.h"
 #include "text.h"
 #include "verbs.h"
+
+struct goal_add {
+	const char *text; /* what is to be reached; NULL = as the plan says */
+	const char *file; /* its plan; NULL = the planner makes one */
+	bool edit; /* show the plan in the editor first */
+	bool dry_run; /* only show it */
+	bool yes; /* after the editor: begin without asking */
+};
+
+static int goal_add(
+    struct cli *cli, const struct goal_add *add, struct json_object *params);
+
+struct goal_edit {
+	struct buf text; /* as it is shown */
+	char *goal; /* its id */
+	char before[PLAN_HASH_SIZE]; /* the hash of what is edited */
+	int64_t version;
+	const char *file, *reason; /* NULL = none */
+};
+
+static int
+fetch(struct cli *cli, const char *goal, struct goal_edit *edit)
+{
+	struct json_object *params = json_object_new_object();
+	cleanup_json struct json_object *answer = NULL;
+	struct plan_set set = { 0 };
+	struct plan *plan = NULL;
+	struct plan_edit none = { 0 };
+	struct err err = { 0 };
+	int status;
+
+	json_set_string(params, "goal", goal);
+	status = remote_call(cli, "overseer.goal.show", params, 0, &answer);
+	if (status == CLI_OK)
+		status = goal_view_read(cli, answer, &set, &plan);
+	/* Nobody shall write what is refused then. */
+	none.plan = plan;
+	if (status == CLI_OK && plan_edit_begin(&none, &err) < 0)
+		status = cli_fail_err(cli, "E_CLOSED", &err);
+	if (status == CLI_OK) {
+		edit->goal = xstrdup(plan->goal->id);
+		edit->version = plan->goal->version;
+		plan_revise_hash(plan, edit->before);
+		plan_print(plan, true, &edit->text);
+	}
+	plan_set_release(&set);
+	return status;
+}
+
+/* false: code and err say why it was refused. */
+static bool
+send(struct cli *cli, const struct goal_edit *edit, const struct draft *draft,
+    const char **ret_code, struct err *err)
+{
+	struct json_object *params = json_object_new_object();
+
+	json_set_string(params, "goal", edit->goal);
+	json_set_string(params, "text", draft->text.data);
+	if (edit->file == NULL)
+		json_set_string(params, "before", edit->before);
+	if (edit->reason != NULL)
+		json_set_string(params, "reason", edit->reason);
+	if (remote_try(cli, "overseer.goal.update", params, 0, &cli->result,
+		ret_code, err))
+		return true;
+	json_object_put(take_ptr(&cli->result));
+	if (edit->file != NULL)
+		err_prefix(err, "%s", edit->file);
+	return false;
+}
+
+static int
+apply(struct cli *cli, const struct goal_edit *edit, struct draft *draft)
+{
+	const char *code = NULL;
+	struct err err = { 0 };
+	int status;
+
+	while (!send(cli, edit, draft, &code, &err)) {
+		/* An edit of a plan that is another one by now stays one. */
+		if (edit->file != NULL || strcmp(code, "changed") == 0 ||
+		    !terminal_here())
+			return cli_fail_err(cli, code, &err);
+		cli_warn(cli, "%s", err.msg);
+		if (!ask_again(cli, "Edit it again?"))
+			return cli_fail(cli, code,
+			    "nothing was changed; when the text is right, "
+			    "type: llmc goal edit %s --plan-file FILE",
+			    edit->goal);
+		status = draft_again(cli, draft);
+		if (status != CLI_OK)
+			return status;
+	}
+	return CLI_OK;
+}
+
+static int
+fill(struct cli *cli, const struct goal_edit *edit, struct draft *draft)
+{
+	size_t blank;
+	int status;
+
+	if (edit->file == NULL)
+		return draft_edit(
+		    cli, edit->text.data, "goal", "--plan-file", draft);
+	status = draft_read(cli, edit->file, draft);
+	if (status != CLI_OK)
+		return status;
+	blank = strspn(draft->text.data, " \t\r\n");
+	if (draft->text.data[blank] == '{')
+		return cli_fail(cli, "invalid",
+		    "%s is JSON, and only Markdown can be compared with what "
+		    "the goal is now; to replace what has not begun of the "
+		    "plan, type: llmc goal plan %s --plan-file %s",
+		    edit->file, edit->goal, edit->file);
+	return CLI_OK;
+}
+
+/* Change what is different in the text: that of the file ("-" is standard
+ * input), or (NULL) of the editor. A text that is refused can be edited again,
+ * and is kept in its file. reason may be NULL. CLI_OK, or the failure is
+ * reported. */
+static int
+goal_edit_text(
+    struct cli *cli, const char *goal, const char *file, const char *reason)
+{
+	struct goal_edit edit = {
+		.text = BUF_INIT, .file = file, .reason = reason
+	};
+	struct draft draft = DRAFT_INIT;
+	int status = fetch(cli, goal, &edit);
+
+	if (status == CLI_OK)
+		status = fill(cli, &edit, &draft);
+	if (status == CLI_OK)
+		status = apply(cli, &edit, &draft);
+	if (status == CLI_OK &&
+	    json_int_or(cli->result, "version", 0) == edit.version)
+		buf_addf(&cli->text, "%s: nothing was changed.\n", edit.goal);
+	else if (status == CLI_OK)
+		buf_addf(&cli->text,
+		    "%s: changed, version %" PRId64 "; its plan has %" PRId64
+		    " nodes.\n",
+		    edit.goal, json_int_or(cli->result, "version", 0),
+		    json_int_or(cli->result, "nodes", 0));
+	free(edit.goal);
+	buf_release(&edit.text);
+	return draft_end(cli, &draft, status);
+}
+
+#define LOOK_MS 200 /* between two looks for the planner's draft */
+
+/* The first line is the title, and a text of more than that what it solves. */
+static void
+set_text(struct json_object *params, const char *text)
+{
+	size_t len = strcspn(text, "\n");
+	cleanup_free char *title =
+	    xstrndup(text, text_cut(text, len, PLAN_NAME_MAX));
+
+	json_set_string(params, "title", title);
+	if (strlen(title) < strlen(text) &&
+	    json_string_or(params, "problem", NULL) == NULL)
+		json_set_string(params, "problem", text);
+}
+
+static int
+create(struct cli *cli, struct json_object *params)
+{
+	return remote_call(
+	    cli, "overseer.goal.create", params, 0, &cli->result);
+}
+
+static int
+tell(struct cli *cli)
+{
+	int64_t nodes = json_int_or(cli->result, "nodes", 0);
+	const char *goal = json_string_or(cli->result, "goal", "");
+
+	buf_addf(&cli->text, "Created %s", goal);
+	if (nodes > 0)
+		buf_addf(
+		    &cli->text, " with a plan of %" PRId64 " nodes", nodes);
+	buf_adds(&cli->text, ".\n");
+	plan_tell_next(cli, nodes > 0 ? PLAN_NEXT_WORK : PLAN_NEXT_PLAN);
+	if (nodes == 0)
+		buf_addf(&cli->text,
+		    "To give it a plan yourself: llmc goal plan %s --plan "
+		    "FILE\n",
+		    goal);
+	return CLI_OK;
+}
+
+/* --- the planner's draft --------------------------------------------- */
+
+static struct json_object *
+goal_add_goal_params(const char *goal)
+{
+	struct json_object *params = json_object_new_object();
+
+	json_set_string(params, "goal", goal);
+	return params;
+}
+
+/* Has the planner answered? CLI_OK with *ret_done, or its failure is
+ * reported. */
+static int
+look(struct cli *cli, const char *goal, bool *ret_done)
+{
+	cleanup_json struct json_object *answer = NULL;
+	struct plan_set set = { 0 };
+	struct plan *plan = NULL;
+	int status = remote_call(
+	    cli, "overseer.goal.show", goal_add_goal_params(goal), 0, &answer);
+
+	if (status == CLI_OK)
+		status = goal_view_read(cli, answer, &set, &plan);
+	if (status == CLI_OK && plan->goal->plan_fault != NULL)
+		status = cli_fail(cli, "failed",
+		    "the planner failed: %s; ask it again with: llmc plan "
+		    "draft %s",
+		    plan->goal->plan_fault, goal);
+	if (status == CLI_OK)
+		*ret_done = !plan->goal->plan_wanted;
+	plan_set_release(&set);
+	return status;
+}
+
+/* Append the draft as Markdown, once it is made. */
+static int
+wait_draft(struct cli *cli, const char *goal, struct buf *out)
+{
+	cleanup_json struct json_object *answer = NULL;
+	struct plan *plan = NULL;
+	struct err err = { 0 };
+	bool done = false;
+	int status = look(cli, goal, &done);
+
+	if (status == CLI_OK && !done)
+		cli_warn(cli, "The planner makes a plan for %s.", goal);
+	while (status == CLI_OK && !done) {
+		poll(NULL, 0, LOOK_MS);
+		status = look(cli, goal, &done);
+	}
+	if (status == CLI_OK)
+		status = remote_call(cli, "overseer.plan.draft",
+		    goal_add_goal_params(goal), 0, &answer);
+	if (status != CLI_OK)
+		return status;
+	if (plan_from_json(
+		json_object_object_get(answer, "record"), "", &plan, &err) < 0)
+		return cli_fail(cli, "failed",
+		    "there is no draft of goal %s: %s", goal, err.msg);
+	plan_print(plan, false, out);
+	plan_free(plan);
+	return CLI_OK;
+}
+
+/* A goal whose plan is only drafted; the draft is appended. */
+static int
+draft_goal(struct cli *cli, struct json_object *params, struct buf *out)
+{
+	cleanup_json struct json_object *daemon = roster_daemon(cli);
+	int status;
+
+	if (daemon == NULL) {
+		json_object_put(params);
+		return cli_fail(cli, "no_daemon",
+		    "the planner is asked by the daemon: llmc up --auto "
+		    "--detach; or give a plan with --plan FILE");
+	}
+	json_set_bool(params, "draft", true);
+	status = create(cli, params);
+	return status == CLI_OK ?
+	    wait_draft(cli, json_string_or(cli->result, "goal", ""), out) :
+	    status;
+}
+
+/* --- a plan from a file ---------------------------------------------- */
+
+/* Show what a file says, without a goal. */
+static int
+show_file(struct cli *cli, const struct goal_add *add)
+{
+	struct draft draft = DRAFT_INIT;
+	const struct plan_source source = {
+		.goal_id = "new", .title = add->text, .now_ms = clock_wall_ms()
+	};
+	struct plan *plan = NULL;
+	struct err err = { 0 };
+	int status = draft_read(cli, add->file, &draft);
+
+	if (status == CLI_OK &&
+	    plan_load_text(
+		draft.text.data, draft.text.len, &source, &plan, &err) < 0)
+		status = cli_fail(cli, "invalid", "%s: %s", add->file, err.msg);
+	if (status == CLI_OK) {
+		plan_print(plan, false, &cli->text);
+		cli->result = json_object_new_object();
+		json_set_int(cli->result, "nodes", (int64_t)plan->count);
+		json_set_bool(cli->result, "dry_run", true);
+		plan_free(plan);
+	}
+	return draft_end(cli, &draft, status);
+}
+
+/* --- the editor ------------------------------------------------------ */
+
+/* goal: a goal that has the draft already; NULL = params make one. */
+static int
+goal_add_edit(struct cli *cli, const struct goal_add *add, const char *goal,
+    const char *text, struct json_object *params)
+{
+	struct draft draft = DRAFT_INIT;
+	int status = draft_edit(cli, text, "goal", "--plan", &draft);
+	bool begin = status == CLI_OK &&
+	    (add->yes || ask_again(cli, "Work on this plan now?"));
+	const char *method = goal == NULL ? "overseer.goal.create" :
+	    begin                         ? "overseer.plan.apply" :
+					    "overseer.plan.draft";
+
+	if (status != CLI_OK) {
+		json_object_put(params);
+		return draft_end(cli, &draft, status);
+	}
+	if (goal != NULL)
+		json_set_string(params, "goal", goal);
+	json_set_string(params, "plan", draft.text.data);
+	json_object_put(take_ptr(&cli->result));
+	status = remote_call(cli, method, params, 0, &cli->result);
+	if (status == CLI_OK && begin)
+		status = tell(cli);
+	else if (status == CLI_OK && goal != NULL)
+		buf_addf(&cli->text,
+		    "It is kept as a draft; begin with: llmc plan apply %s\n",
+		    goal);
+	return draft_end(cli, &draft, status);
+}
+
+static int
+edit_file(
+    struct cli *cli, const struct goal_add *add, struct json_object *params)
+{
+	struct draft draft = DRAFT_INIT;
+	int status = draft_read(cli, add->file, &draft);
+
+	if (status == CLI_OK) {
+		struct goal_add at_once = *add;
+
+		at_once.yes = true;
+		status =
+		    goal_add_edit(cli, &at_once, NULL, draft.text.data, params);
+	} else {
+		json_object_put(params);
+	}
+	return draft_end(cli, &draft, status);
+}
+
+/* params: what else the goal says. Takes them. */
+static int
+goal_add(
+    struct cli *cli, const struct goal_add *add, struct json_object *params)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *goal = NULL;
+	int status;
+
+	if (add->text != NULL)
+		set_text(params, add->text);
+	if (add->dry_run && add->file != NULL) {
+		json_object_put(params);
+		return show_file(cli, add);
+	}
+	if (add->edit && add->file != NULL)
+		return edit_file(cli, add, params);
+	if (!add->edit && !add->dry_run) {
+		status =
+		    plan_send(cli, "overseer.goal.create", params, add->file);
+		return status == CLI_OK ? tell(cli) : status;
+	}
+	status = draft_goal(cli, params, &text);
+	if (status != CLI_OK)
+		return status;
+	xstrset(&goal, json_string_or(cli->result, "goal", ""));
+	if (add->edit)
+		return goal_add_edit(
+		    cli, add, goal, text.data, json_object_new_object());
+	buf_addf(&cli->text,
+	    "%s\nNothing has begun. To work on it: llmc plan apply %s; to drop "
+	    "it: llmc goal cancel %s\n",
+	    text.data, goal, goal);
+	return CLI_OK;
+}
 
 enum {
 	FLAG_TITLE,
@@ -37,11 +441,12 @@ enum {
 };
 
 #define BIT(flag) (1u << (flag))
+
 #define DEFINITION                                                   \
 	(BIT(FLAG_TITLE) | BIT(FLAG_PROBLEM) | BIT(FLAG_CRITERION) | \
 	    BIT(FLAG_CONSTRAINT) | BIT(FLAG_TAG) | BIT(FLAG_PRIORITY))
-
 #define PLANNED (BIT(FLAG_PLAN) | BIT(FLAG_PLAN_FILE))
+
 #define ADDING                                                       \
 	(DEFINITION | PLANNED | BIT(FLAG_EDIT) | BIT(FLAG_DRY_RUN) | \
 	    BIT(FLAG_YES) | BIT(FLAG_FROM_SESSION))
@@ -82,7 +487,7 @@ static const struct cli_flag goal_flags[] = {
 /* --- parameters ------------------------------------------------------ */
 
 static struct json_object *
-goal_params(const char *goal)
+cmd_goal_goal_params(const char *goal)
 {
 	struct json_object *params = json_object_new_object();
 
@@ -154,7 +559,7 @@ tell_plan(struct cli *cli)
 static int
 goal_plan(struct cli *cli, const struct cli_args *args)
 {
-	struct json_object *params = goal_params(args->list[1]);
+	struct json_object *params = cmd_goal_goal_params(args->list[1]);
 	int status;
 
 	flag_text(params, "reason", args, FLAG_REASON);
@@ -186,7 +591,7 @@ goal_edit(struct cli *cli, const struct cli_args *args)
 	if (!any)
 		return goal_edit_text(cli, args->list[1], plan_file(args),
 		    args->flags[FLAG_REASON]);
-	params = goal_params(args->list[1]);
+	params = cmd_goal_goal_params(args->list[1]);
 	set_definition(params, args);
 	flag_text(params, "reason", args, FLAG_REASON);
 	status =
@@ -202,7 +607,7 @@ goal_edit(struct cli *cli, const struct cli_args *args)
 static int
 goal_move(struct cli *cli, const struct cli_args *args)
 {
-	struct json_object *params = goal_params(args->list[1]);
+	struct json_object *params = cmd_goal_goal_params(args->list[1]);
 	cleanup_free char *method =
 	    xasprintf("overseer.goal.%s", args->list[0]);
 	int status;
@@ -253,7 +658,7 @@ static int
 goal_show(struct cli *cli, const struct cli_args *args)
 {
 	int status = remote_call(cli, "overseer.goal.show",
-	    goal_params(args->list[1]), 0, &cli->result);
+	    cmd_goal_goal_params(args->list[1]), 0, &cli->result);
 
 	return status == CLI_OK ? goal_view_show(cli, cli->result) : status;
 }

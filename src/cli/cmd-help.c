@@ -5,7 +5,6 @@
 #include "commands.h"
 #include "json.h"
 #include "schema.h"
-#include "text.h"
 
 static struct json_object *
 option_json(const struct cli_command *command, size_t flag)

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "ask.h"
+#include "cmd-overseer.h"
 #include "commands.h"
 #include "config.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "overseer-files.h"
 #include "remote.h"
 #include "roster.h"
 #include "schema.h"

@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd-overseer.h"
 #include "commands.h"
 #include "json.h"
-#include "mem.h"
-#include "overseer-files.h"
 #include "roster.h"
 #include "schema.h"
 #include "sessions.h"

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "cmd-overseer.h"
 #include "commands.h"
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
 #include "mem.h"
-#include "overseer-files.h"
 #include "progress.h"
 #include "remote.h"
 #include "report-html.h"

@@ -8,7 +8,6 @@
 #include "commands.h"
 #include "errtext.h"
 #include "json.h"
-#include "mem.h"
 #include "remote.h"
 #include "roster.h"
 #include "schema.h"

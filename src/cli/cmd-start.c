@@ -10,12 +10,10 @@
 #include "draft.h"
 #include "errtext.h"
 #include "json.h"
-#include "mem.h"
 #include "prompt.h"
 #include "remote.h"
 #include "roster.h"
 #include "terminal.h"
-#include "text.h"
 #include "worker.h"
 
 #define COMMAND_MS (10 * 60 * 1000)

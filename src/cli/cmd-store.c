@@ -10,13 +10,11 @@
 
 #include "api-store.h"
 #include "commands.h"
-#include "errtext.h"
 #include "file.h"
 #include "json.h"
 #include "mem.h"
 #include "progress.h"
 #include "remote.h"
-#include "schema.h"
 #include "strv.h"
 #include "table.h"
 #include "verbs.h"

@@ -206,8 +206,8 @@ release_reservation(struct cli *cli, const char *id)
 
 	if (status != CLI_OK)
 		return status;
-	buf_addf(&cli->text, "%s is released.\n",
-	    json_string_or(row, "path", ""));
+	buf_addf(
+	    &cli->text, "%s is released.\n", json_string_or(row, "path", ""));
 	cli->result = json_object_new_object();
 	json_set(cli->result, "released", take_ptr(&row));
 	return CLI_OK;

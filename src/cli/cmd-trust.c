@@ -4,7 +4,7 @@
  * asks for it: this repository is trusted. */
 #include <stdlib.h>
 
-#include "claude-home.h"
+#include "claude.h"
 #include "commands.h"
 #include "errtext.h"
 #include "json.h"

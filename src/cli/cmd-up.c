@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-/*
- * llmc up: become autod, in the foreground, or with --detach start it in the
- * background and return when it answers.
- */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,17 +9,20 @@
 
 #include "api.h"
 #include "child.h"
+#include "cli.h"
+#include "client.h"
+#include "clock.h"
+#include "cmd-overseer.h"
+#include "cmd-up.h"
 #include "commands.h"
 #include "config.h"
-#include "daemon-wait.h"
-#include "detach.h"
 #include "errtext.h"
 #include "fd-channel.h"
 #include "file.h"
 #include "json.h"
 #include "lock.h"
+#include "loop.h"
 #include "mem.h"
-#include "overseer-files.h"
 #include "people.h"
 #include "preflight.h"
 #include "procref.h"
@@ -36,6 +35,194 @@
 #include "strv.h"
 #include "terminal.h"
 #include "text.h"
+#include "watch.h"
+
+#define WORDS_MAX 4096
+
+int
+detach_start(struct cli *cli, char *const *argv, const char *log, int *ret_fd,
+    struct err *err)
+{
+	cleanup_buf struct buf command = BUF_INIT;
+	cleanup_child_result struct child_result result;
+	struct child_spec spec = { .cwd = cli->workspace.root, .detach = true };
+	int ends[2], r;
+
+	if (pipe2(ends, O_CLOEXEC) == -1)
+		return err_errno(err, -errno, "pipe");
+	buf_adds(&command, "exec");
+	for (; *argv != NULL; argv++) {
+		buf_addc(&command, ' ');
+		text_add_shell(&command, *argv);
+	}
+	buf_adds(&command, " >/dev/null 2>>");
+	text_add_shell(&command, log);
+	spec.shell = command.data;
+	spec.stdin_fd = ends[0];
+	r = child_run(&spec, &result, err);
+	if (r == 0 && !child_succeeded(&result))
+		r = err_set(err, -EIO, "it cannot be started");
+	fd_close(ends[0]);
+	if (r < 0)
+		fd_close(ends[1]);
+	else
+		*ret_fd = ends[1];
+	return r;
+}
+
+/* What it wrote there. */
+static void
+read_words(const char *log, off_t from, struct buf *out)
+{
+	cleanup_fd int fd = open(log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	char bytes[WORDS_MAX];
+	ssize_t n = fd < 0 ? 0 : pread(fd, bytes, sizeof bytes, from);
+
+	if (n > 0)
+		text_add_utf8(out, bytes, (size_t)n);
+	while (out->len > 0 && out->data[out->len - 1] == '\n')
+		buf_truncate(out, out->len - 1);
+}
+
+/* One line is part of the message; more follow it. */
+int
+detach_fail(struct cli *cli, const char *who, const char *log, off_t from)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+	struct err err = { 0 };
+	bool one;
+
+	read_words(log, from, &words);
+	one = strchr(words.data, '\n') == NULL;
+	err_set(&err, -EIO, "%s did not start%s%s", who,
+	    words.len == 0 ? "; see: llmc logs" :
+		one        ? ": " :
+			     "; it said:",
+	    one ? words.data : "");
+	if (!one)
+		buf_addc(&words, '\n');
+	return cli_fail_output(cli, "failed", &err, one ? NULL : words.data);
+}
+
+/* The lock has no event. It is polled for a daemon whose process cannot be
+ * watched: on old kernels, or if it runs in another pid namespace. */
+#define LOCK_LOOK_MS 250
+
+struct daemon_wait {
+	struct loop *loop;
+	const char *path; /* of the socket, or of the lock */
+	struct json_object *info;
+	int64_t until_ms;
+	bool over; /* what we wait for has happened */
+};
+
+static void
+wait_over(struct daemon_wait *wait)
+{
+	wait->over = true;
+	loop_stop(wait->loop, 0);
+}
+
+/* The socket has changed. Wait for a daemon that listens but is still busy; one
+ * that does not listen yet changes the socket once more. */
+static void
+on_socket(void *arg)
+{
+	struct daemon_wait *wait = arg;
+
+	if (!wait->over &&
+	    client_call(wait->path, "daemon.info", NULL,
+		wait->until_ms - clock_mono_ms(), true, &wait->info, NULL,
+		NULL) == 0)
+		wait_over(wait);
+}
+
+static void
+on_broken(int fd, unsigned what, void *arg)
+{
+	struct daemon_wait *wait = arg;
+
+	(void)fd;
+	(void)what;
+	loop_stop(wait->loop, 0);
+}
+
+static void
+on_late(void *arg)
+{
+	struct daemon_wait *wait = arg;
+
+	loop_stop(wait->loop, 0);
+}
+
+/* Wait until it answers: *ret_info is its daemon.info, owned by the caller.
+ * `fd` is the writing end of a pipe whose reading end the daemon has. False if
+ * that is closed, or after the timeout. */
+static bool
+daemon_wait_up(
+    struct cli *cli, int fd, int64_t ms, struct json_object **ret_info)
+{
+	cleanup_free char *socket = client_socket_path(&cli->workspace);
+	struct daemon_wait wait = { .loop = loop_new(),
+		.path = socket,
+		.until_ms = clock_mono_ms() + ms };
+	struct loop_timer *deadline = loop_after(wait.loop, ms, on_late, &wait);
+	struct loop_call *first = loop_call_new(wait.loop, on_socket, &wait);
+	/* Nothing is ever read from this end: only its closing is reported. */
+	struct loop_watch *broken =
+	    loop_watch_new(wait.loop, fd, LOOP_READ, on_broken, &wait);
+	struct watch *watch = NULL;
+
+	watch_new(wait.loop, socket, on_socket, &wait, &watch, NULL);
+	loop_call_request(first); /* it may be there already */
+	loop_run(wait.loop);
+	watch_free(watch);
+	loop_watch_free(broken);
+	loop_call_free(first);
+	loop_timer_free(deadline);
+	loop_free(wait.loop);
+	if (wait.over)
+		*ret_info = wait.info;
+	return wait.over;
+}
+
+static void
+on_lock_look(void *arg)
+{
+	struct daemon_wait *wait = arg;
+
+	if (lock_is_held(wait->path) != 1)
+		wait_over(wait);
+}
+
+static void
+on_ended(int fd, unsigned what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	wait_over(arg);
+}
+
+bool
+daemon_wait_gone(struct cli *cli, const struct procref *daemon, int64_t ms)
+{
+	cleanup_free char *lock = workspace_path(&cli->workspace, "state.lock");
+	struct daemon_wait wait = { .loop = loop_new(), .path = lock };
+	struct loop_timer *deadline = loop_after(wait.loop, ms, on_late, &wait);
+	struct loop_timer *look =
+	    loop_every(wait.loop, LOCK_LOOK_MS, on_lock_look, &wait);
+	struct loop_watch *ended = NULL;
+
+	if (daemon->pid != 0 && daemon->pidfd >= 0)
+		ended = loop_watch_new(
+		    wait.loop, daemon->pidfd, LOOP_READ, on_ended, &wait);
+	loop_run(wait.loop);
+	loop_watch_free(ended);
+	loop_timer_free(look);
+	loop_timer_free(deadline);
+	loop_free(wait.loop);
+	return wait.over;
+}
 
 #define START_MS 60000 /* the first start may read a long history */
 #define INFO_MS  5000

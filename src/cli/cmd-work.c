@@ -16,7 +16,6 @@
 #include "priority.h"
 #include "remote.h"
 #include "schema.h"
-#include "text.h"
 #include "verbs.h"
 #include "word.h"
 

@@ -23,7 +23,6 @@
 #include "settings.h"
 #include "strv.h"
 #include "table.h"
-#include "text.h"
 #include "tmux.h"
 #include "workspace.h"
 

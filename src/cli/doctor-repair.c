@@ -23,7 +23,6 @@
 #include "roster.h"
 #include "sessions.h"
 #include "settings.h"
-#include "text.h"
 #include "worker.h"
 
 static void done(struct doctor *d, const char *fmt, ...)

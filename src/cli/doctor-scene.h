@@ -13,8 +13,8 @@
 
 #include <stdbool.h>
 
-struct err;
 struct doctor_scene;
+struct err;
 struct escape;
 
 /* lines: for the scratch config.toml; tmux: the socket of the real server, NULL
@@ -22,7 +22,6 @@ struct escape;
 int doctor_scene_begin(const char *mode, const char *lines, const char *tmux,
     struct doctor_scene **ret_scene, struct err *err);
 void doctor_scene_end(struct doctor_scene *scene);
-
 const char *doctor_scene_root(const struct doctor_scene *scene);
 const char *doctor_scene_worktree(const struct doctor_scene *scene);
 const char *doctor_scene_worker(void);

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "file.h"
 #include "json.h"
 #include "log.h"
 #include "mem.h"

@@ -15,7 +15,6 @@
 #include "remote.h"
 #include "root-id.h"
 #include "roster.h"
-#include "text-width.h"
 #include "text.h"
 #include "worker.h"
 

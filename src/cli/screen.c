@@ -12,8 +12,6 @@
 
 #include "buf.h"
 #include "errtext.h"
-#include "file.h"
-#include "grid-draw.h"
 #include "grid.h"
 #include "key-input.h"
 #include "log.h"

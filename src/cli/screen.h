@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "grid-draw.h"
+#include "grid.h"
 
 struct err;
 struct grid;

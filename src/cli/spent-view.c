@@ -7,8 +7,6 @@
 #include "budget.h"
 #include "buf.h"
 #include "json.h"
-#include "mem.h"
-#include "schema.h"
 #include "spent-view.h"
 #include "taskbook.h"
 #include "text.h"

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "cli.h"
+#include "cmd-overseer.h"
 #include "history.h"
 #include "json.h"
 #include "mem.h"
 #include "moment.h"
-#include "overseer-files.h"
 #include "schema.h"
 #include "status-overseer.h"
 #include "status.h"

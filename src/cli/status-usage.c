@@ -2,10 +2,8 @@
 
 #include "account.h"
 #include "cli.h"
-#include "clock.h"
 #include "daybook.h"
 #include "json.h"
-#include "mem.h"
 #include "schema.h"
 #include "spent-view.h"
 #include "status-usage.h"

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "account.h"
 #include "api-team.h"
 #include "artifact-check.h"
 #include "cli.h"
@@ -414,8 +413,8 @@ const struct schema task_view_shape = {
 		.choices = priority_words),
 	    SCHEMA_MAY("path", STRING, "add: its file"),
 	    SCHEMA_MAY("status", STRING, "retry and drop: its new status"),
-	    SCHEMA_MAY("reservations", ROWS, "reservations",
-		.of = &api_reservation),
+	    SCHEMA_MAY(
+		"reservations", ROWS, "reservations", .of = &api_reservation),
 	    SCHEMA_MAY("released", OBJECT, "reservations --release",
 		.of = &api_reservation),
 	    SCHEMA_END,

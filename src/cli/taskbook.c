@@ -8,7 +8,6 @@
 #include "api-team.h"
 #include "cli.h"
 #include "clock.h"
-#include "config.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
@@ -16,7 +15,7 @@
 #include "roster.h"
 #include "schema.h"
 #include "settings.h"
-#include "source-choice.h"
+#include "source.h"
 #include "spent-view.h"
 #include "task-json.h"
 #include "task-run.h"
@@ -148,8 +147,8 @@ entry_of_task(const struct task *task, bool ended, int64_t now)
 	struct json_object *json = schema_json(&taskbook_entry_schema, task);
 	bool planned = task->source != NULL && task->key != NULL &&
 	    strcmp(task->source, "plan") == 0;
-	cleanup_free char *origin = task_run_is_spawned(task) &&
-		task->run->parent != NULL ?
+	cleanup_free char *origin =
+	    task_run_is_spawned(task) && task->run->parent != NULL ?
 	    xasprintf("agent of %s", task->run->parent) :
 	    xstrdup(planned              ? task->key :
 		    task->source != NULL ? task->source :
@@ -384,8 +383,7 @@ taskbook_load_for(struct cli *cli, const char *name, struct taskbook *ret_book)
 	status = load(cli, 0, NULL, ret_book);
 	if (status != CLI_OK)
 		return status;
-	xstrset(&id,
-	    json_string_or(taskbook_find(ret_book, name), "id", NULL));
+	xstrset(&id, json_string_or(taskbook_find(ret_book, name), "id", NULL));
 	if (id == NULL)
 		return status;
 	taskbook_release(ret_book);
@@ -410,7 +408,8 @@ taskbook_name(struct json_object *entry)
 	return id != NULL ? id : json_string_or(entry, "key", "");
 }
 
-/* Of the tasks of one node or file the first, which goes on or is the newest. */
+/* Of the tasks of one node or file the first, which goes on or is the newest.
+ */
 struct json_object *
 taskbook_find(const struct taskbook *book, const char *word)
 {

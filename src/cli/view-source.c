@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli.h"
-#include "client-stream.h"
 #include "client.h"
 #include "config.h"
 #include "errtext.h"
@@ -16,7 +15,7 @@
 #include "remote.h"
 #include "roster.h"
 #include "settings.h"
-#include "source-todo.h"
+#include "source.h"
 #include "state.h"
 #include "view-doc.h"
 #include "view-files.h"

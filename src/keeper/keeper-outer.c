@@ -1,20 +1,578 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/types.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "keeper-cgroup.h"
-#include "keeper-command.h"
-#include "keeper-inner.h"
 #include "keeper-outer.h"
-#include "keeper-reaper.h"
-#include "keeper-record.h"
-#include "keeper-say.h"
+#include "keeper-program.h"
 #include "keeper.h"
+
+static void keeper_inner_go(const struct keeper *keeper);
+
+#define KEEPER_REAPER_ROUND_MS 10
+#define KEEPER_REAPER_ROUNDS   500
+
+/* Become one. Negative errno. */
+static int
+keeper_reaper_begin(void)
+{
+	return prctl(PR_SET_CHILD_SUBREAPER, 1) == -1 ? -errno : 0;
+}
+
+static void
+end_one(pid_t pid, void *arg)
+{
+	(void)arg;
+	kill(pid, SIGKILL);
+}
+
+bool
+keeper_reaper_end_all(void)
+{
+	const struct timespec pause = { .tv_nsec =
+					    KEEPER_REAPER_ROUND_MS * 1000000L };
+	sigset_t child;
+	pid_t pid;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	for (int round = 0; round < KEEPER_REAPER_ROUNDS; round++) {
+		do {
+			pid = waitpid(-1, NULL, WNOHANG);
+		} while (pid > 0);
+		if (pid == -1 && errno == ECHILD)
+			return true;
+		keeper_proc_children(getpid(), end_one, NULL);
+		sigtimedwait(&child, NULL, &pause);
+	}
+	return false;
+}
+
+#define KEEPER_CGROUP_ROUND_MS 10
+#define KEEPER_CGROUP_ROUNDS   500
+
+static char home[PATH_MAX]; /* the group that the keeper is in; "": none */
+static char own[PATH_MAX];
+static int kill_fd = -1;
+static bool made;
+
+/* Where the groups are mounted: alone, or beside those of version 1. */
+static const char *
+mount_point(void)
+{
+	static const char *const places[] = { "/sys/fs/cgroup",
+		"/sys/fs/cgroup/unified" };
+	struct statfs fs;
+
+	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+		if (statfs(places[i], &fs) == 0 &&
+		    fs.f_type == CGROUP2_SUPER_MAGIC)
+			return places[i];
+	return NULL;
+}
+
+static int
+find_home(void)
+{
+	static char text[PATH_MAX];
+	const char *mounted = mount_point(), *path;
+	ssize_t r = keeper_proc_read("/proc/self/cgroup", text, sizeof text);
+	int n;
+
+	if (r < 0)
+		return (int)r;
+	path = strstr(text, "0::/");
+	if (mounted == NULL || path == NULL ||
+	    (path != text && path[-1] != '\n'))
+		return -EOPNOTSUPP;
+	path += strlen("0::");
+	n = snprintf(home, sizeof home, "%s%.*s", mounted,
+	    (int)strcspn(path, "\n"), path);
+	if (n < 0 || (size_t)n >= sizeof home) {
+		home[0] = '\0';
+		return -ENAMETOOLONG;
+	}
+	return 0;
+}
+
+/* A group inside the one that we are in: there we may be allowed to make one.
+ * Its name is never used again, not even by a process with the same pid in
+ * another namespace. */
+static int
+name_own(void)
+{
+	int n = snprintf(own, sizeof own, "%s/llmc-keeper-%d-%llu", home,
+	    (int)getpid(),
+	    (unsigned long long)keeper_proc_start_time(getpid()));
+
+	return n < 0 || (size_t)n >= sizeof own ? -ENAMETOOLONG : 0;
+}
+
+static int
+open_file(const char *dir, const char *name)
+{
+	static char path[PATH_MAX];
+	int n = snprintf(path, sizeof path, "%s/%s", dir, name);
+	int fd;
+
+	if (n < 0 || (size_t)n >= sizeof path)
+		return -ENAMETOOLONG;
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd == -1 ? -errno : fd;
+}
+
+/* Make the group that the options name; without one, in a control group of our
+ * own, and set keeper->cgroup. Negative errno, also if the kernel has no
+ * cgroup.kill. */
+static int
+keeper_cgroup_make(struct keeper *keeper)
+{
+	const char *dir = keeper->cgroup;
+	int r = find_home();
+
+	if (dir == NULL) {
+		if (r == 0)
+			r = name_own();
+		if (r < 0)
+			return r;
+		dir = own;
+	}
+	made = mkdir(dir, 0755) == 0;
+	if (!made && (errno != EEXIST || dir == own))
+		return -errno;
+	kill_fd = open_file(dir, "cgroup.kill");
+	if (kill_fd < 0) {
+		r = kill_fd;
+		if (made)
+			rmdir(dir);
+		return r;
+	}
+	keeper->cgroup = dir;
+	return 0;
+}
+
+/* Put the process into the group; what it starts is in it too. */
+static int
+keeper_cgroup_add(const struct keeper *keeper, pid_t pid)
+{
+	int fd = open_file(keeper->cgroup, "cgroup.procs");
+	int r = 0;
+
+	if (fd < 0)
+		return fd;
+	if (dprintf(fd, "%d\n", (int)pid) < 0)
+		r = -errno;
+	close(fd);
+	return r;
+}
+
+void
+keeper_cgroup_kill(void)
+{
+	if (kill_fd >= 0 && write(kill_fd, "1", 1) == -1)
+		return; /* what is left is ended one by one */
+}
+
+/* How often the kernel has killed for memory in it, or if there is none, in the
+ * scope that the keeper was started in; 0 also if that is not known. */
+static long
+keeper_cgroup_oom_kills(const struct keeper *keeper)
+{
+	static const char name[] = "\noom_kill ";
+	static char path[PATH_MAX], text[4096];
+	const char *dir = keeper->cgroup, *line;
+	int n;
+
+	/* A scope that was made for us; others have their own counts. */
+	if (dir == NULL && find_home() == 0 &&
+	    strstr(strrchr(home, '/'), "/llmc-") != NULL)
+		dir = home;
+	if (dir == NULL)
+		return 0;
+	n = snprintf(path, sizeof path, "%s/memory.events", dir);
+	if (n < 0 || (size_t)n >= sizeof path ||
+	    keeper_proc_read(path, text, sizeof text) < 0)
+		return 0;
+	line = strstr(text, name);
+	return line != NULL ? strtol(line + sizeof name - 1, NULL, 10) : 0;
+}
+
+void
+keeper_cgroup_leave(void)
+{
+	int fd = home[0] != '\0' ? open_file(home, "cgroup.procs") : -1;
+
+	if (fd < 0)
+		return;
+	dprintf(fd, "0\n");
+	close(fd);
+}
+
+void
+keeper_cgroup_remove(const struct keeper *keeper)
+{
+	const struct timespec pause = { .tv_nsec =
+					    KEEPER_CGROUP_ROUND_MS * 1000000L };
+
+	if (keeper->cgroup == NULL || !made)
+		return;
+	for (int round = 0; round < KEEPER_CGROUP_ROUNDS; round++) {
+		if (rmdir(keeper->cgroup) == 0 || errno != EBUSY)
+			return;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* Like fork(2); the child is the init of a new pid namespace, with its own
+ * mounts, and for users other than root in a new user namespace. Negative
+ * errno. */
+static pid_t
+keeper_namespace_fork(void)
+{
+	unsigned long flags = CLONE_NEWPID | CLONE_NEWNS;
+	long pid;
+
+	if (geteuid() != 0)
+		flags |= CLONE_NEWUSER;
+	/* The C library's clone() wants another stack. */
+	pid = syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
+	return pid == -1 ? -errno : (pid_t)pid;
+}
+
+static int
+write_file(pid_t child, const char *name, const char *text)
+{
+	char path[64];
+	int fd, r = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)child, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd == -1)
+		return -errno;
+	if (write(fd, text, strlen(text)) == -1)
+		r = -errno;
+	close(fd);
+	return r;
+}
+
+/* By the parent: the child keeps its user and group ids. */
+static int
+keeper_namespace_map(pid_t child)
+{
+	char uids[64], gids[64];
+	int r;
+
+	if (geteuid() == 0)
+		return 0;
+	snprintf(uids, sizeof uids, "%u %u 1\n", geteuid(), geteuid());
+	snprintf(gids, sizeof gids, "%u %u 1\n", getegid(), getegid());
+	r = write_file(child, "setgroups", "deny");
+	if (r == 0)
+		r = write_file(child, "uid_map", uids);
+	if (r == 0)
+		r = write_file(child, "gid_map", gids);
+	return r;
+}
+
+/* By the child, afterwards. */
+static int
+keeper_namespace_mount(void)
+{
+	/* Mounts of the machine still arrive; ours do not get out. */
+	if (mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) == -1)
+		return -errno;
+	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		NULL) == -1)
+		return -errno;
+	return 0;
+}
+
+/* The ends of the two pipes. The inner process closes the keeper's, so that it
+ * reads an end of file when the keeper is gone. */
+static int go_read = -1, go_write = -1; /* keeper to inner: one byte a step */
+static int said_read = -1, said_write = -1; /* inner to keeper: an errno */
+
+static void
+close_pipes(void)
+{
+	int *const ends[] = { &go_read, &go_write, &said_read, &said_write };
+
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+		if (*ends[i] >= 0)
+			close(*ends[i]);
+		*ends[i] = -1;
+	}
+}
+
+static int
+open_pipes(void)
+{
+	int go[2], said[2];
+
+	if (pipe2(go, O_CLOEXEC) == -1)
+		return -errno;
+	go_read = go[0];
+	go_write = go[1];
+	if (pipe2(said, O_CLOEXEC) == -1) {
+		close_pipes();
+		return -EMFILE;
+	}
+	said_read = said[0];
+	said_write = said[1];
+	return 0;
+}
+
+/* --- in the inner process -------------------------------------------- */
+
+static void
+wait_for_keeper(const struct keeper *keeper)
+{
+	char byte;
+
+	if (read(go_read, &byte, 1) == 1)
+		return;
+	/* It is gone, or has failed. */
+	keeper_cgroup_leave();
+	keeper_cgroup_remove(keeper);
+	_exit(KEEPER_FAILED);
+}
+
+static int
+prepare(const struct keeper *keeper)
+{
+	bool namespace = keeper->mode == KEEPER_NAMESPACE;
+	int r = 0;
+
+	/* The end of an init ends its namespace. Elsewhere we must do it. */
+	if (prctl(PR_SET_PDEATHSIG, namespace ? SIGKILL : KEEPER_ORPHANED) ==
+	    -1)
+		return -errno;
+	if (namespace)
+		return keeper_namespace_mount();
+	if (keeper->mode == KEEPER_SCOPE)
+		r = keeper_scope_check();
+	return r == 0 ? keeper_reaper_begin() : r;
+}
+
+static _Noreturn void
+inner(const struct keeper *keeper)
+{
+	int r;
+
+	close(go_write);
+	close(said_read);
+	wait_for_keeper(keeper);
+	r = prepare(keeper);
+	if (write(said_write, &r, sizeof r) != sizeof r)
+		_exit(KEEPER_FAILED);
+	wait_for_keeper(keeper);
+	keeper_program_run(keeper);
+}
+
+/* --- in the keeper ---------------------------------------------------- */
+
+static void
+give_up(struct keeper *keeper)
+{
+	close_pipes();
+	kill(keeper->inner, SIGKILL);
+	waitpid(keeper->inner, NULL, 0);
+	keeper->inner = 0;
+}
+
+static int
+let_prepare(struct keeper *keeper)
+{
+	int r = 0, said;
+
+	if (keeper->mode == KEEPER_NAMESPACE)
+		r = keeper_namespace_map(keeper->inner);
+	if (r == 0 && keeper->cgroup != NULL)
+		r = keeper_cgroup_add(keeper, keeper->inner);
+	if (r < 0)
+		return r;
+	keeper_inner_go(keeper);
+	if (read(said_read, &said, sizeof said) != sizeof said)
+		return -ECHILD;
+	return said;
+}
+
+/* Start it in the mode keeper->mode and let it prepare; sets keeper->inner.
+ * Negative errno: this mode is not to be had here, and nothing is left. */
+static int
+keeper_inner_start(struct keeper *keeper)
+{
+	int r = open_pipes();
+
+	if (r < 0)
+		return r;
+	keeper->inner =
+	    keeper->mode == KEEPER_NAMESPACE ? keeper_namespace_fork() : fork();
+	if (keeper->inner == 0)
+		inner(keeper);
+	if (keeper->inner < 0) {
+		r = keeper->inner == -1 ? -errno : keeper->inner;
+		close_pipes();
+		return r;
+	}
+	close(said_write);
+	close(go_read);
+	said_write = go_read = -1;
+	r = let_prepare(keeper);
+	if (r < 0)
+		give_up(keeper);
+	return r;
+}
+
+/* Let it start the program. */
+static void
+keeper_inner_go(const struct keeper *keeper)
+{
+	(void)keeper;
+	if (write(go_write, "", 1) == -1)
+		return; /* it is gone, which we shall see */
+}
+
+/* --- both -------------------------------------------------------------- */
+
+void
+keeper_inner_say(int number)
+{
+	if (write(said_write, &number, sizeof number) == -1)
+		return; /* the keeper is gone */
+}
+
+static bool
+keeper_inner_hear(int *ret_number)
+{
+	return read(said_read, ret_number, sizeof *ret_number) ==
+	    sizeof *ret_number;
+}
+
+static struct {
+	char text[8192];
+	size_t len;
+} record;
+
+static __attribute__((format(printf, 1, 2))) void
+add(const char *fmt, ...)
+{
+	size_t room = sizeof record.text - record.len;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(record.text + record.len, room, fmt, ap);
+	va_end(ap);
+	/* Full: stays full, and is refused at the end. */
+	record.len += n < 0 || (size_t)n >= room ? room : (size_t)n;
+}
+
+static void
+add_string(const char *name, const char *value)
+{
+	if (value == NULL)
+		return;
+	add(",\"%s\":\"", name);
+	for (; *value != '\0'; value++) {
+		unsigned char c = (unsigned char)*value;
+
+		if (c < ' ')
+			add("\\u%04x", c);
+		else
+			add("%s%c", c == '"' || c == '\\' ? "\\" : "", c);
+	}
+	add("\"");
+}
+
+static void
+add_boot_id(void)
+{
+	char id[64];
+
+	if (keeper_proc_read("/proc/sys/kernel/random/boot_id", id, sizeof id) <
+	    0)
+		return;
+	id[strcspn(id, "\n")] = '\0';
+	add_string("boot_id", id);
+}
+
+static int
+write_to(int fd)
+{
+	size_t done = 0;
+
+	while (done < record.len) {
+		ssize_t n = write(fd, record.text + done, record.len - done);
+
+		if (n == -1)
+			return -errno;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+/* Replace the file that the keeper's options name, if they do. ended: nothing
+ * of the program is left, and the kernel has killed so often for memory.
+ * Negative errno. */
+static int
+keeper_record_write(const struct keeper *keeper, bool ended, long oom_kills)
+{
+	static char temporary[PATH_MAX];
+	int n, fd, r;
+
+	if (keeper->record == NULL)
+		return 0;
+	record.len = 0;
+	add("{\"mode\":\"%s\",\"pid\":%d,\"start_time\":%llu",
+	    keeper_mode_word(keeper->mode), (int)getpid(),
+	    (unsigned long long)keeper_proc_start_time(getpid()));
+	add(",\"init\":%d,\"init_start_time\":%llu", (int)keeper->inner,
+	    (unsigned long long)keeper_proc_start_time(keeper->inner));
+	add_boot_id();
+	add_string("cgroup", keeper->cgroup);
+	add_string("mark", keeper->mark);
+	if (ended)
+		add(",\"ended\":true,\"oom_kills\":%ld", oom_kills);
+	add("}\n");
+	n = snprintf(temporary, sizeof temporary, "%s.%d", keeper->record,
+	    (int)getpid());
+	if (record.len >= sizeof record.text || n < 0 ||
+	    (size_t)n >= sizeof temporary)
+		return -ENAMETOOLONG;
+	fd = open(temporary,
+	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+	    0600);
+	if (fd == -1)
+		return -errno;
+	r = write_to(fd);
+	if (close(fd) == -1 && r == 0)
+		r = -errno;
+	if (r == 0 && rename(temporary, keeper->record) == -1)
+		r = -errno;
+	if (r < 0)
+		unlink(temporary);
+	return r;
+}
 
 #define HANGUP_SECONDS 2 /* for the program to end by itself */
 

@@ -1,24 +1,493 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/keyctl.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "keeper-cgroup.h"
-#include "keeper-command.h"
-#include "keeper-filter.h"
-#include "keeper-inner.h"
-#include "keeper-proc.h"
+#include "keeper-outer.h"
 #include "keeper-program.h"
-#include "keeper-reaper.h"
-#include "keeper-say.h"
-#include "keeper-scope.h"
-#include "keeper-terminal.h"
 #include "keeper.h"
+
+#define KEEPER_SCOPE_ABSTRACT (1U << 0)
+
+#define KEEPER_SCOPE_SIGNAL (1U << 1)
+
+void
+keeper_say(const char *fmt, ...)
+{
+	static const char head[] = "keeper: ";
+	char line[1024];
+	size_t used = sizeof head - 1, room = sizeof line - sizeof head;
+	va_list ap;
+	int n;
+
+	memcpy(line, head, sizeof head);
+	va_start(ap, fmt);
+	n = vsnprintf(line + used, room, fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		used += (size_t)n < room ? (size_t)n : room - 1;
+	line[used++] = '\n';
+	if (write(STDERR_FILENO, line, used) == -1)
+		return; /* nobody reads it */
+}
+
+#define ABI_SCOPES  6
+#define GET_VERSION 1U
+
+/* As of that ABI; older system headers have a shorter one. */
+struct ruleset {
+	uint64_t handled_fs, handled_net, scoped;
+};
+
+int
+keeper_scope_check(void)
+{
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, GET_VERSION);
+
+	if (abi == -1)
+		return -errno;
+	return abi < ABI_SCOPES ? -EOPNOTSUPP : 0;
+}
+
+/* For the calling process and all that it starts, for ever. Without the right
+ * to do this as root, programs with the set-user-ID bit lose its effect. */
+static int
+keeper_scope_enter(unsigned scopes)
+{
+	const struct ruleset ruleset = { .scoped = scopes };
+	int fd = (int)syscall(
+	    SYS_landlock_create_ruleset, &ruleset, sizeof ruleset, 0U);
+	int r = 0;
+
+	if (fd == -1)
+		return -errno;
+	if (syscall(SYS_landlock_restrict_self, fd, 0U) == -1 &&
+	    (errno != EPERM || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 ||
+		syscall(SYS_landlock_restrict_self, fd, 0U) == -1))
+		r = -errno;
+	close(fd);
+	return r;
+}
+
+#define PATH_SIZE   64
+#define STAT_SIZE   1024
+#define FIELD_PPID  4
+#define FIELD_START 22
+
+/* What getdents64(2) fills in; the C library has no name for it. */
+struct entry {
+	uint64_t ino;
+	int64_t off;
+	unsigned short reclen;
+	unsigned char type;
+	char name[];
+};
+
+ssize_t
+keeper_proc_read(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+	int error;
+
+	if (fd == -1)
+		return -errno;
+	n = read(fd, text, size - 1);
+	error = errno;
+	close(fd);
+	if (n == -1)
+		return -error;
+	text[n] = '\0';
+	return n;
+}
+
+/* A numeric field of /proc/PID/stat, counted from 1; 0 if it is gone. */
+static uint64_t
+stat_field(pid_t pid, int field)
+{
+	char path[PATH_SIZE], text[STAT_SIZE];
+	const char *s;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	if (keeper_proc_read(path, text, sizeof text) <= 0)
+		return 0;
+	/* The name, field 2, may have blanks and parentheses. */
+	s = strrchr(text, ')');
+	for (int i = 2; s != NULL && i < field; i++)
+		s = strchr(s + 1, ' ');
+	return s != NULL ? strtoull(s, NULL, 10) : 0;
+}
+
+/* Was it stopped by a signal? */
+static bool
+keeper_proc_is_stopped(pid_t pid)
+{
+	char path[PATH_SIZE], text[STAT_SIZE];
+	const char *s;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	if (keeper_proc_read(path, text, sizeof text) <= 0)
+		return false;
+	s = strrchr(text, ')');
+	return s != NULL && strncmp(s, ") T ", 4) == 0;
+}
+
+uint64_t
+keeper_proc_start_time(pid_t pid)
+{
+	return stat_field(pid, FIELD_START);
+}
+
+/* The entries of /proc that one getdents64(2) returned. */
+static int
+keeper_proc_look_at(const char *entries, size_t size, pid_t parent,
+    void (*fn)(pid_t pid, void *arg), void *arg)
+{
+	int count = 0;
+
+	for (size_t at = 0; at < size;) {
+		const struct entry *entry = (const void *)(entries + at);
+		pid_t pid = (pid_t)strtol(entry->name, NULL, 10);
+
+		at += entry->reclen;
+		if (pid <= 0 || stat_field(pid, FIELD_PPID) != (uint64_t)parent)
+			continue;
+		count++;
+		fn(pid, arg);
+	}
+	return count;
+}
+
+static int
+search(pid_t parent, void (*fn)(pid_t pid, void *arg), void *arg)
+{
+	_Alignas(struct entry) char entries[4096];
+	int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int count = 0;
+	long n;
+
+	if (fd == -1)
+		return -errno;
+	while ((n = syscall(SYS_getdents64, fd, entries, sizeof entries)) > 0)
+		count +=
+		    keeper_proc_look_at(entries, (size_t)n, parent, fn, arg);
+	close(fd);
+	return count;
+}
+
+/* The kernel's list of children. -ENOENT: it has none, or the process is gone.
+ */
+static int
+read_list(pid_t parent, void (*fn)(pid_t pid, void *arg), void *arg)
+{
+	char path[PATH_SIZE], text[4096], *s = text, *end;
+	int count = 0;
+	ssize_t r;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent,
+	    (int)parent);
+	r = keeper_proc_read(path, text, sizeof text);
+	if (r < 0)
+		return (int)r;
+	for (;; s = end, count++) {
+		pid_t pid = (pid_t)strtol(s, &end, 10);
+
+		/* The last one may be cut off. */
+		if (end == s || *end != ' ')
+			return count;
+		fn(pid, arg);
+	}
+}
+
+/* Not every kernel has the list, and it may be short while processes end. */
+int
+keeper_proc_children(pid_t parent, void (*fn)(pid_t pid, void *arg), void *arg)
+{
+	int count = read_list(parent, fn, arg);
+
+	return count > 0 ? count : search(parent, fn, arg);
+}
+
+/* The same for those who look all the time and may miss one: /proc is searched
+ * only if the kernel has no list of children. */
+static int
+keeper_proc_glance(pid_t parent, void (*fn)(pid_t pid, void *arg), void *arg)
+{
+	int count = read_list(parent, fn, arg);
+
+	return count >= 0 ? count : search(parent, fn, arg);
+}
+
+#define ROUND_MS  20
+#define LINGER_MS 1000
+
+bool
+keeper_command_begin(struct keeper *keeper)
+{
+	keeper->pid = getpid();
+	keeper->group = getpgrp();
+	if (keeper->parent == 0)
+		return true;
+	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
+	    getppid() == keeper->parent;
+}
+
+/* In a pid namespace the group has no number, and the init may die with it. */
+static bool
+has_groups(const struct keeper *keeper)
+{
+	return keeper->mode != KEEPER_NAMESPACE;
+}
+
+/* Commands make names of their own with $$, which must differ between two that
+ * run at once: give the program the pid that the keeper has outside. A kernel
+ * that does not have this file gives it a small number. */
+static void
+choose_pid(pid_t pid)
+{
+	int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+
+	if (fd == -1)
+		return;
+	dprintf(fd, "%d", (int)pid - 1);
+	close(fd);
+}
+
+/* In the inner process, before it starts the program: leave the group. In a pid
+ * namespace the program gets the keeper's pid. */
+static void
+keeper_command_leave(const struct keeper *keeper)
+{
+	if (has_groups(keeper))
+		setpgid(0, 0);
+	else
+		choose_pid(keeper->pid);
+}
+
+/* In the inner process and in the program, which is 0 there: put it into the
+ * group of the keeper. */
+static void
+keeper_command_join(const struct keeper *keeper, pid_t program)
+{
+	if (has_groups(keeper))
+		setpgid(program, keeper->group);
+}
+
+void
+keeper_command_resend(void)
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGQUIT, SIGHUP };
+	sigset_t pending;
+
+	if (sigpending(&pending) == -1)
+		return;
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+		if (sigismember(&pending, signals[i]) == 1)
+			kill(0, signals[i]);
+}
+
+/* --- output ------------------------------------------------------------ */
+
+static bool
+is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Does the process write to a pipe that is our output? */
+static void
+keeper_command_look_at(pid_t pid, void *arg)
+{
+	bool *found = arg;
+	struct stat ours, its;
+	char path[64];
+
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+		snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+		if (stat(path, &its) == -1 || !S_ISFIFO(its.st_mode))
+			continue;
+		for (int own = STDOUT_FILENO; own <= STDERR_FILENO; own++)
+			if (fstat(own, &ours) == 0 && is_same(&ours, &its))
+				*found = true;
+	}
+}
+
+/* In the inner process, when the program has ended: wait a little for those who
+ * still write to its output, such as `tee` in a script. True if the keeper is
+ * gone. */
+static bool
+keeper_command_linger(void)
+{
+	const struct timespec pause = { .tv_nsec = ROUND_MS * 1000000L };
+	sigset_t wanted;
+	bool found;
+	pid_t pid;
+
+	sigemptyset(&wanted);
+	sigaddset(&wanted, SIGCHLD);
+	sigaddset(&wanted, KEEPER_ORPHANED);
+	for (int ms = 0; ms < LINGER_MS; ms += ROUND_MS) {
+		do {
+			pid = waitpid(-1, NULL, WNOHANG);
+		} while (pid > 0);
+		if (pid == -1 && errno == ECHILD)
+			return false;
+		found = false;
+		keeper_proc_children(getpid(), keeper_command_look_at, &found);
+		if (!found)
+			return false;
+		if (sigtimedwait(&wanted, NULL, &pause) == KEEPER_ORPHANED)
+			return true;
+	}
+	return false;
+}
+
+/* --- the end ----------------------------------------------------------- */
+
+void
+keeper_command_die(int signo)
+{
+	static const struct rlimit none = { 0, 0 };
+	sigset_t set;
+
+	setrlimit(RLIMIT_CORE, &none);
+	signal(signo, SIG_DFL);
+	kill(getpid(), signo);
+	sigemptyset(&set);
+	sigaddset(&set, signo);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* Make the calling process's group the one that the terminal talks to: keys
+ * and changes of size reach it and not the keeper. All signals must be blocked.
+ * Without a terminal this does nothing. */
+static void
+keeper_terminal_take(void)
+{
+	int fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
+
+	if (fd == -1)
+		return;
+	tcsetpgrp(fd, getpgrp());
+	close(fd);
+}
+
+static void
+continue_group(pid_t pid, void *arg)
+{
+	const pid_t *group = arg;
+
+	if (getpgid(pid) == *group && keeper_proc_is_stopped(pid))
+		kill(-*group, SIGCONT);
+}
+
+/* By the parent of the process that leads the group: continue the group if one
+ * of its processes is stopped. Its leader tells us that; but one that was
+ * stopped between vfork(2) and execve(2) keeps the leader from stopping, and
+ * both would wait for ever. A job of a shell has a group of its own. */
+static void
+keeper_terminal_continue(pid_t group)
+{
+	keeper_proc_glance(group, continue_group, &group);
+}
+
+/* The architecture of a call, and the one of 32-bit programs with the first of
+ * its three numbers, which follow each other. */
+#if defined(__x86_64__)
+#define OWN_ARCH    AUDIT_ARCH_X86_64
+#define OTHER_ARCH  AUDIT_ARCH_I386
+#define OTHER_FIRST 286
+#elif defined(__aarch64__)
+#define OWN_ARCH    AUDIT_ARCH_AARCH64
+#define OTHER_ARCH  AUDIT_ARCH_ARM
+#define OTHER_FIRST 309
+#endif
+
+#define X32_BIT 0x40000000U /* of a number, on x86_64 */
+
+#define LOAD(field)                        \
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, \
+	    (uint32_t)offsetof(struct seccomp_data, field))
+#define RETURN(value) BPF_STMT(BPF_RET | BPF_K, value)
+
+/* Go on, or skip so many. */
+#define IF_EQUAL(value, skip) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip)
+
+/* As a kernel without keyrings answers. */
+#define REFUSE RETURN(SECCOMP_RET_ERRNO | ENOSYS)
+
+static const struct sock_filter keeper_filter_filter[] = {
+#ifdef OWN_ARCH
+	LOAD(arch),
+	IF_EQUAL(OTHER_ARCH, 5),
+	LOAD(nr),
+	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_FIRST, 0, 2),
+	BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, OTHER_FIRST + 2, 1, 0),
+	REFUSE,
+	RETURN(SECCOMP_RET_ALLOW),
+	IF_EQUAL(OWN_ARCH, 1),
+	BPF_STMT(BPF_JMP | BPF_JA, 1),
+	REFUSE,
+#endif
+	LOAD(nr),
+	BPF_STMT(BPF_ALU | BPF_AND | BPF_K, ~X32_BIT),
+	IF_EQUAL(SYS_add_key, 1),
+	REFUSE,
+	IF_EQUAL(SYS_request_key, 1),
+	REFUSE,
+	IF_EQUAL(SYS_keyctl, 1),
+	REFUSE,
+	RETURN(SECCOMP_RET_ALLOW),
+};
+
+/* Have the filter's program readable at this descriptor, which the next program
+ * inherits. Negative errno. */
+static int
+keeper_filter_open(int fd)
+{
+	int made = memfd_create("filter", 0);
+	int r = 0;
+
+	if (made == -1)
+		return -errno;
+	if (write(made, keeper_filter_filter, sizeof keeper_filter_filter) !=
+		(ssize_t)sizeof keeper_filter_filter ||
+	    lseek(made, 0, SEEK_SET) != 0 ||
+	    (made != fd && dup2(made, fd) == -1))
+		r = -errno;
+	if (made != fd)
+		close(made);
+	return r;
+}
+
+/* Leave the session keyring for a new one. */
+static void
+keeper_filter_leave_keyring(void)
+{
+	/* Where it cannot be left, the filter keeps it out of reach. */
+	(void)syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
+}
 
 #define NOT_EXECUTABLE 126
 #define NOT_FOUND      127

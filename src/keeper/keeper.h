@@ -35,7 +35,7 @@ enum keeper_mode {
 
 struct keeper {
 	bool terminal;
-	bool command; /* of the daemon: keeper-command.h */
+	bool command; /* of the daemon: keeper-program.h */
 	pid_t parent; /* with whom a command ends; 0: nobody */
 	const char *record; /* NULL: none */
 	const char *mark; /* NULL: none */

@@ -10,7 +10,7 @@
  *
  * Becomes PROGRAM, which has nothing open but the standard streams, has a
  * session keyring of its own, and cannot connect to abstract unix sockets of
- * others. FD is open for bwrap --seccomp then: see keeper-filter.h.
+ * others. FD is open for bwrap --seccomp then: see keeper-program.h.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -19,7 +19,6 @@
 
 #include "keeper-outer.h"
 #include "keeper-program.h"
-#include "keeper-say.h"
 #include "keeper.h"
 
 static const char *const mode_words[KEEPER_MODE_COUNT] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Short forms for the tables of api.c, api-landing.c and api-task.c only. */
+/* Short forms for the tables of api.c, api-landing.c and api.c only. */
 #ifndef API_SHAPE_H
 #define API_SHAPE_H
 

@@ -4,7 +4,6 @@
 
 #include "api-shape.h"
 #include "api-store.h"
-#include "api.h"
 #include "event.h"
 
 #define COUNT(member, words) SCHEMA_MAY(member, INT, words)

@@ -15,118 +15,118 @@
 		}                                                     \
 	}
 
-#define API_TEAM_ROWS                                                          \
-	TEAM_TOOL("report_progress",                                           \
-	    "Report your progress. It returns at once; at most one "           \
-	    "report in 30 seconds and 100 in a run are kept.",                 \
-	    api_team_progress_params, API_E_RATE, API_FAILED, 0),              \
-	    TEAM_TOOL("report_completion",                                     \
-		"Report how your work ended. Call it as your very last tool, " \
-		"when everything is committed.",                               \
-		api_team_completion_params, API_FAILED, 0),                    \
-	    TEAM_TOOL("agent_spawn",                                           \
-		"Spawn other agents to do parts of your task. They work "      \
-		"at the same time, each in a worktree of its own that "        \
-		"starts from the default branch; what they commit lands "      \
-		"there by itself. Split when parts can be done at the same "   \
-		"time (frontend and backend, several services), when a part "  \
-		"needs other expertise (a security review), or when there "    \
-		"is more to do than one agent can keep in mind. Do not "       \
-		"split small tasks, steps that build on each other, while "    \
-		"another agent blocks you, or at the last level of depth or "  \
-		"the one before it. Results come to you by themselves: when "  \
-		"you have nothing else to do, end your turn, and you are "     \
-		"prompted when they are there. agent_status has worker and "   \
-		"session_id of those that have begun. What is denied, do "     \
-		"yourself, "                                                   \
-		"or call plan_review_needed.",                                 \
-		api_team_spawn_params, API_E_UNAUTHORIZED, API_E_INVALID_PLAN, \
-		API_E_NOT_FOUND, API_FAILED, 0),                               \
-	    TEAM_TOOL("agent_status",                                          \
-		"See how the agents below you are doing: those that you "      \
-		"spawned, and those that they spawned; and how deep you are, " \
-		"and how deep agents may be. You need not poll: results "      \
-		"come by themselves.",                                         \
-		api_team_status_params, API_E_NOT_FOUND, API_FAILED, 0),       \
-	    TEAM_TOOL("mail_send",                                             \
-		"Send mail to your parent, to an agent that works for you, or " \
-		"to a person. It is recorded, and reaches the other session "  \
-		"by itself; do not wait for it. Your result needs no mail: "   \
-		"end with report_completion. Use kind instruction with ack_required for "     \
-		"what must be done, info for what is good to know, alert for " \
-		"what cannot wait. To ask a question and wait for its "        \
-		"answer, use request_orchestrator. At most 20 pieces in a "    \
-		"minute.",                                                     \
-		api_team_send_params, API_E_UNAUTHORIZED, API_E_NOT_FOUND,     \
-		API_E_RATE, API_FAILED, 0),                                    \
-	    TEAM_TOOL("mail_inbox",                                            \
-		"Read your mail, the newest first. New mail reaches you by "   \
-		"itself: use this to read what was cut or came earlier.",      \
-		api_team_inbox_params, API_E_NOT_FOUND, API_FAILED, 0),        \
-	    TEAM_TOOL("mail_ack",                                              \
-		"Confirm mail that asks for it, when you have acted on it; "   \
-		"it is given to you again until you do.",                      \
-		api_team_ack_params, API_E_NOT_FOUND, API_FAILED, 0),          \
-	    TEAM_TOOL("mail_reserve",                                          \
-		"Reserve files or folders that you are about to change, so "   \
-		"that no other agent changes them. All of them or none are "   \
-		"reserved, until you release them, their time is over, or "    \
-		"your task ends. Reserve again to have them for longer.",      \
-		api_team_reserve_params, API_E_CONFLICT, API_E_INVALID_PLAN,   \
-		API_E_RATE, API_FAILED, 0),                                    \
-	    TEAM_TOOL("mail_release", "Release what you have reserved.",       \
-		api_team_release_params, API_E_NOT_FOUND, API_E_INVALID_PLAN,  \
-		API_FAILED, 0),                                                \
-	    TEAM_TOOL("mail_list_reservations",                                \
-		"See what is reserved, and by whom.", api_team_no_params,      \
-		API_FAILED, 0),                                                \
-	    TEAM_TOOL("request_orchestrator",                                  \
-		"Ask the agent that you work for a question, and wait for "    \
-		"the answer; without such an agent, a person is asked. Ask "   \
-		"only what you cannot decide yourself: at most 5 questions "   \
-		"in a minute, 3 of them open. If the status is not resolved, " \
-		"decide yourself and go on; an answer that is given when "     \
-		"you do not wait any more comes as mail.",                     \
-		api_team_request_params, API_E_RATE, API_FAILED, 0),           \
-	    TEAM_TOOL("respond_orchestrator_request",                          \
-		"Answer a question of an agent that works for you. It waits "  \
-		"for you, so do it before anything else. The first answer "    \
-		"counts.",                                                     \
-		api_team_respond_params, API_E_NOT_FOUND, API_E_CONFLICT,      \
-		API_E_UNAUTHORIZED, API_FAILED, 0),                            \
-	    TEAM_TOOL("plan_review_needed",                                    \
-		"Say that your task cannot be done as it is planned, and "     \
-		"why: its scope is too small, it depends on something that "   \
-		"is missing, or it should be split. A person is told; you "    \
-		"go on with what can be done.",                                \
-		api_team_review_params, API_E_NOT_FOUND, API_FAILED, 0),       \
-	    { "request.answer", "answer a question of an agent", API_ONESHOT,  \
-		    API_PERSON, &api_request_answer_params,                    \
-		    &api_request_result,                                       \
-		    ERRORS{                                                    \
-			API_E_NOT_FOUND, API_E_CONFLICT, API_FAILED, 0 } },    \
-	    { "mail.send", "send mail to an agent", API_ONESHOT, API_PERSON,   \
-		    &api_mail_send_params, &api_mail_sent_result,              \
-		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                \
-	    { "mail.inbox", "list mail", API_ONESHOT, API_PERSON,              \
-		    &api_mail_inbox_params, &api_mail_list_result,             \
-		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                \
-	    { "mail.show", "show one piece of mail", API_ONESHOT, API_PERSON,  \
-		    &api_mail_params, &api_mail_result,                        \
-		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                \
-	    { "mail.ack", "confirm mail that was sent to a person",            \
-		    API_ONESHOT, API_PERSON, &api_mail_params,                 \
-		    &api_mail_result,                                          \
-		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                \
-	    { "reservation.list", "list what agents have reserved",            \
-		    API_ONESHOT, API_PERSON, &no_params,                       \
-		    &api_reservation_list_result, ERRORS{ API_FAILED, 0 } },   \
-	    { "reservation.release", "release what an agent has reserved",     \
-		    API_ONESHOT, API_PERSON, &api_reservation_params,          \
-		    &api_reservation_result,                                   \
-		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                \
-	    { "team.tree", "show who spawned whom, and how they are doing",    \
-		    API_ONESHOT, ALL, &no_params, &api_team_tree_result,       \
+#define API_TEAM_ROWS                                                                     \
+	TEAM_TOOL("report_progress",                                                      \
+	    "Report your progress. It returns at once; at most one "                      \
+	    "report in 30 seconds and 100 in a run are kept.",                            \
+	    api_team_progress_params, API_E_RATE, API_FAILED, 0),                         \
+	    TEAM_TOOL("report_completion",                                                \
+		"Report how your work ended. Call it as your very last tool, "            \
+		"when everything is committed.",                                          \
+		api_team_completion_params, API_FAILED, 0),                               \
+	    TEAM_TOOL("agent_spawn",                                                      \
+		"Spawn other agents to do parts of your task. They work "                 \
+		"at the same time, each in a worktree of its own that "                   \
+		"starts from the default branch; what they commit lands "                 \
+		"there by itself. Split when parts can be done at the same "              \
+		"time (frontend and backend, several services), when a part "             \
+		"needs other expertise (a security review), or when there "               \
+		"is more to do than one agent can keep in mind. Do not "                  \
+		"split small tasks, steps that build on each other, while "               \
+		"another agent blocks you, or at the last level of depth or "             \
+		"the one before it. Results come to you by themselves: when "             \
+		"you have nothing else to do, end your turn, and you are "                \
+		"prompted when they are there. agent_status has worker and "              \
+		"session_id of those that have begun. What is denied, do "                \
+		"yourself, "                                                              \
+		"or call plan_review_needed.",                                            \
+		api_team_spawn_params, API_E_UNAUTHORIZED, API_E_INVALID_PLAN,            \
+		API_E_NOT_FOUND, API_FAILED, 0),                                          \
+	    TEAM_TOOL("agent_status",                                                     \
+		"See how the agents below you are doing: those that you "                 \
+		"spawned, and those that they spawned; and how deep you are, "            \
+		"and how deep agents may be. You need not poll: results "                 \
+		"come by themselves.",                                                    \
+		api_team_status_params, API_E_NOT_FOUND, API_FAILED, 0),                  \
+	    TEAM_TOOL("mail_send",                                                        \
+		"Send mail to your parent, to an agent that works for you, or "           \
+		"to a person. It is recorded, and reaches the other session "             \
+		"by itself; do not wait for it. Your result needs no mail: "              \
+		"end with report_completion. Use kind instruction with ack_required for " \
+		"what must be done, info for what is good to know, alert for "            \
+		"what cannot wait. To ask a question and wait for its "                   \
+		"answer, use request_orchestrator. At most 20 pieces in a "               \
+		"minute.",                                                                \
+		api_team_send_params, API_E_UNAUTHORIZED, API_E_NOT_FOUND,                \
+		API_E_RATE, API_FAILED, 0),                                               \
+	    TEAM_TOOL("mail_inbox",                                                       \
+		"Read your mail, the newest first. New mail reaches you by "              \
+		"itself: use this to read what was cut or came earlier.",                 \
+		api_team_inbox_params, API_E_NOT_FOUND, API_FAILED, 0),                   \
+	    TEAM_TOOL("mail_ack",                                                         \
+		"Confirm mail that asks for it, when you have acted on it; "              \
+		"it is given to you again until you do.",                                 \
+		api_team_ack_params, API_E_NOT_FOUND, API_FAILED, 0),                     \
+	    TEAM_TOOL("mail_reserve",                                                     \
+		"Reserve files or folders that you are about to change, so "              \
+		"that no other agent changes them. All of them or none are "              \
+		"reserved, until you release them, their time is over, or "               \
+		"your task ends. Reserve again to have them for longer.",                 \
+		api_team_reserve_params, API_E_CONFLICT, API_E_INVALID_PLAN,              \
+		API_E_RATE, API_FAILED, 0),                                               \
+	    TEAM_TOOL("mail_release", "Release what you have reserved.",                  \
+		api_team_release_params, API_E_NOT_FOUND, API_E_INVALID_PLAN,             \
+		API_FAILED, 0),                                                           \
+	    TEAM_TOOL("mail_list_reservations",                                           \
+		"See what is reserved, and by whom.", api_team_no_params,                 \
+		API_FAILED, 0),                                                           \
+	    TEAM_TOOL("request_orchestrator",                                             \
+		"Ask the agent that you work for a question, and wait for "               \
+		"the answer; without such an agent, a person is asked. Ask "              \
+		"only what you cannot decide yourself: at most 5 questions "              \
+		"in a minute, 3 of them open. If the status is not resolved, "            \
+		"decide yourself and go on; an answer that is given when "                \
+		"you do not wait any more comes as mail.",                                \
+		api_team_request_params, API_E_RATE, API_FAILED, 0),                      \
+	    TEAM_TOOL("respond_orchestrator_request",                                     \
+		"Answer a question of an agent that works for you. It waits "             \
+		"for you, so do it before anything else. The first answer "               \
+		"counts.",                                                                \
+		api_team_respond_params, API_E_NOT_FOUND, API_E_CONFLICT,                 \
+		API_E_UNAUTHORIZED, API_FAILED, 0),                                       \
+	    TEAM_TOOL("plan_review_needed",                                               \
+		"Say that your task cannot be done as it is planned, and "                \
+		"why: its scope is too small, it depends on something that "              \
+		"is missing, or it should be split. A person is told; you "               \
+		"go on with what can be done.",                                           \
+		api_team_review_params, API_E_NOT_FOUND, API_FAILED, 0),                  \
+	    { "request.answer", "answer a question of an agent", API_ONESHOT,             \
+		    API_PERSON, &api_request_answer_params,                               \
+		    &api_request_result,                                                  \
+		    ERRORS{                                                               \
+			API_E_NOT_FOUND, API_E_CONFLICT, API_FAILED, 0 } },               \
+	    { "mail.send", "send mail to an agent", API_ONESHOT, API_PERSON,              \
+		    &api_mail_send_params, &api_mail_sent_result,                         \
+		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                           \
+	    { "mail.inbox", "list mail", API_ONESHOT, API_PERSON,                         \
+		    &api_mail_inbox_params, &api_mail_list_result,                        \
+		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                           \
+	    { "mail.show", "show one piece of mail", API_ONESHOT, API_PERSON,             \
+		    &api_mail_params, &api_mail_result,                                   \
+		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                           \
+	    { "mail.ack", "confirm mail that was sent to a person",                       \
+		    API_ONESHOT, API_PERSON, &api_mail_params,                            \
+		    &api_mail_result,                                                     \
+		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                           \
+	    { "reservation.list", "list what agents have reserved",                       \
+		    API_ONESHOT, API_PERSON, &no_params,                                  \
+		    &api_reservation_list_result, ERRORS{ API_FAILED, 0 } },              \
+	    { "reservation.release", "release what an agent has reserved",                \
+		    API_ONESHOT, API_PERSON, &api_reservation_params,                     \
+		    &api_reservation_result,                                              \
+		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                           \
+	    { "team.tree", "show who spawned whom, and how they are doing",               \
+		    API_ONESHOT, ALL, &no_params, &api_team_tree_result,                  \
 		    ERRORS{ API_FAILED, 0 } },
 
 #endif

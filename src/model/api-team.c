@@ -56,12 +56,11 @@
 		.max = (count), .flags = SCHEMA_OPTIONAL, .help = (words) \
 	}
 /* A list of strings of a report, or one. */
-#define MAY_LINES(member, words)                                       \
-	{                                                              \
-		.name = (member), .type = SCHEMA_LIST,                 \
-		.size = COMPLETION_ENTRY_MAX,                          \
-		.max = COMPLETION_ENTRIES_MAX, .help = (words),        \
-		.flags = SCHEMA_OPTIONAL | SCHEMA_OR_STRING            \
+#define MAY_LINES(member, words)                                             \
+	{                                                                    \
+		.name = (member), .type = SCHEMA_LIST,                       \
+		.size = COMPLETION_ENTRY_MAX, .max = COMPLETION_ENTRIES_MAX, \
+		.help = (words), .flags = SCHEMA_OPTIONAL | SCHEMA_OR_STRING \
 	}
 #define MAY_LIST(member, shape, count, words)                             \
 	{                                                                 \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "api-goal-rows.h"
@@ -9,7 +10,6 @@
 #include "api-shape.h"
 #include "api-store-rows.h"
 #include "api-store.h"
-#include "api-task.h"
 #include "api-team-rows.h"
 #include "api-team.h"
 #include "api-work.h"
@@ -17,12 +17,133 @@
 #include "ask-record.h"
 #include "event.h"
 #include "mem.h"
+#include "priority.h"
 #include "rpc.h"
 #include "schema.h"
 
-#define WAIT_MAX_MS (7 * 24 * 3600 * (int64_t)1000)
+#define TASK                      \
+	SCHEMA_IS("task", STRING, \
+	    "its number such as t17, or its name at its source")
 
-#define ERRORS (const enum api_error[])
+/* --- parameters ------------------------------------------------------ */
+
+static const struct schema api_task_add_params = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("text", STRING, "the task"),
+	    SCHEMA_MAY("priority", STRING,
+		"if absent, as the text says, else normal",
+		.choices = priority_words),
+	    SENDER,
+	    SCHEMA_END,
+	},
+};
+
+static const struct schema api_task_params = {
+	SCHEMA_FIELDS{
+	    TASK,
+	    SENDER,
+	    SCHEMA_END,
+	},
+};
+
+static const struct schema api_task_abort_params = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("task", STRING,
+		"its number such as t17, or the worker that has it"),
+	    SCHEMA_MAY("reason", STRING, "for the record"),
+	    SCHEMA_MAY("user", STRING, "who asks, for the record"),
+	    SCHEMA_END,
+	},
+};
+
+static const struct schema api_task_priority_params = {
+	SCHEMA_FIELDS{
+	    TASK,
+	    SCHEMA_IS("priority", STRING, "how soon it is wanted",
+		.choices = priority_words),
+	    SENDER,
+	    SCHEMA_END,
+	},
+};
+
+static const struct schema api_task_edit_params = {
+	SCHEMA_FIELDS{
+	    TASK,
+	    SCHEMA_IS("before", STRING,
+		"the text that was edited; refused if it is another one "
+		"now"),
+	    SCHEMA_IS("text", STRING, "the new text"),
+	    SENDER,
+	    SCHEMA_END,
+	},
+};
+
+/* --- results --------------------------------------------------------- */
+
+static const struct schema api_task_added = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("task", STRING, "its name at its source"),
+	    SCHEMA_IS("path", STRING, "path of its file"),
+	    SCHEMA_END,
+	},
+};
+static const struct schema_field api_task_add_result = RESULT(api_task_added);
+
+#define RESULT_TASK SCHEMA_IS("task", STRING, "its number or its name")
+
+static const struct schema retried = {
+	SCHEMA_FIELDS{
+	    RESULT_TASK,
+	    { .name = "status",
+		.type = SCHEMA_STRING,
+		.choices = (const char *const[]){ "waiting", "todo", NULL } },
+	    SCHEMA_END,
+	},
+};
+static const struct schema_field api_task_retry_result = RESULT(retried);
+
+static const struct schema dropped = {
+	SCHEMA_FIELDS{
+	    RESULT_TASK,
+	    { .name = "status",
+		.type = SCHEMA_STRING,
+		.choices = (const char *const[]){ "aborted", "dropped", NULL },
+		.help = "aborted: it was in progress or waited for a worker" },
+	    SCHEMA_END,
+	},
+};
+static const struct schema_field api_task_drop_result = RESULT(dropped);
+
+static const struct schema aborted = {
+	SCHEMA_FIELDS{
+	    RESULT_TASK,
+	    { .name = "status",
+		.type = SCHEMA_STRING,
+		.choices = (const char *const[]){ "aborted", NULL } },
+	    SCHEMA_END,
+	},
+};
+static const struct schema_field api_task_abort_result = RESULT(aborted);
+
+static const struct schema prioritized = {
+	SCHEMA_FIELDS{
+	    RESULT_TASK,
+	    SCHEMA_IS("priority", STRING, NULL, .choices = priority_words),
+	    SCHEMA_END,
+	},
+};
+static const struct schema_field api_task_priority_result = RESULT(prioritized);
+
+static const struct schema edited = {
+	SCHEMA_FIELDS{
+	    RESULT_TASK,
+	    SCHEMA_END,
+	},
+};
+static const struct schema_field api_task_edit_result = RESULT(edited);
+
+#define WAIT_MAX_MS (7 * 24 * 3600 * (int64_t)1000)
+#define ERRORS      (const enum api_error[])
 
 /* --- parameters ------------------------------------------------------ */
 
@@ -112,7 +233,6 @@ const struct schema api_ask_ended = {
 	    SCHEMA_END,
 	},
 };
-
 static const struct schema_field ask_end_result = RESULT(api_ask_ended);
 
 static const struct schema pause_params = {
@@ -188,7 +308,7 @@ static const struct schema_field hook_result = {
 	.help = "passed on to Claude Code unchanged; null: nothing to say",
 };
 
-static const struct schema added = {
+static const struct schema api_added = {
 	SCHEMA_FIELDS{
 	    RESULT_WORKER,
 	    SCHEMA_IS("branch", STRING, NULL),
@@ -196,8 +316,7 @@ static const struct schema added = {
 	    SCHEMA_END,
 	},
 };
-
-static const struct schema_field add_result = RESULT(added);
+static const struct schema_field add_result = RESULT(api_added);
 
 #define RESULT_SALVAGE               \
 	SCHEMA_IS("salvage", STRING, \
@@ -210,7 +329,6 @@ static const struct schema nuked = {
 	    SCHEMA_END,
 	},
 };
-
 static const struct schema_field nuke_result = RESULT(nuked);
 
 static const struct schema reset = {
@@ -222,7 +340,6 @@ static const struct schema reset = {
 	    SCHEMA_END,
 	},
 };
-
 static const struct schema_field reset_result = RESULT(reset);
 
 static const struct schema started = {
@@ -237,7 +354,6 @@ static const struct schema started = {
 	    SCHEMA_END,
 	},
 };
-
 static const struct schema_field start_result = RESULT(started);
 
 static const struct schema sent = {
@@ -249,7 +365,6 @@ static const struct schema sent = {
 	    SCHEMA_END,
 	},
 };
-
 static const struct schema_field message_result = RESULT(sent);
 
 static const struct schema waited = {
@@ -262,7 +377,6 @@ static const struct schema waited = {
 	    SCHEMA_END,
 	},
 };
-
 static const struct schema_field wait_result = RESULT(waited);
 
 static const struct schema resume_change = {
@@ -286,7 +400,6 @@ static const struct schema resumed = {
 	    SCHEMA_END,
 	},
 };
-
 static const struct schema_field resume_result = RESULT(resumed);
 
 static const struct schema paused = {
@@ -296,7 +409,6 @@ static const struct schema paused = {
 	    SCHEMA_END,
 	},
 };
-
 static const struct schema_field pause_result = RESULT(paused);
 
 static const struct schema stopped = {
@@ -307,7 +419,6 @@ static const struct schema stopped = {
 	    SCHEMA_END,
 	},
 };
-
 static const struct schema_field worker_stop_result = RESULT(stopped);
 
 const struct schema api_info = {
@@ -322,7 +433,6 @@ const struct schema api_info = {
 	    SCHEMA_END,
 	},
 };
-
 static const struct schema_field info_result = RESULT(api_info);
 
 static const struct schema_field stop_result = {
@@ -337,7 +447,6 @@ static const struct schema view = {
 	.open = true, /* its sections: view-doc.h */
 	.help = "objects and maps of rows, by section",
 };
-
 static const struct schema_field view_result = RESULT(view);
 
 static const struct schema state = {
@@ -348,7 +457,6 @@ static const struct schema state = {
 	.help = "workers, open tasks, landings, days and counters as they are "
 		"saved",
 };
-
 static const struct schema_field state_result = RESULT(state);
 
 static const struct schema web = {
@@ -359,7 +467,6 @@ static const struct schema web = {
 	    SCHEMA_END,
 	},
 };
-
 static const struct schema_field web_result = RESULT(web);
 
 static const struct schema metrics = {
@@ -368,7 +475,6 @@ static const struct schema metrics = {
 	    SCHEMA_END,
 	},
 };
-
 static const struct schema_field metrics_result = RESULT(metrics);
 
 static const struct schema view_notification = {
@@ -380,7 +486,6 @@ static const struct schema view_notification = {
 	    SCHEMA_END,
 	},
 };
-
 static const struct schema_field view_message = RESULT(view_notification);
 
 /* --- the methods ----------------------------------------------------- */

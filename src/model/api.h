@@ -8,8 +8,6 @@
 #ifndef API_H
 #define API_H
 
-#include <stddef.h>
-
 struct schema;
 struct schema_field;
 
@@ -57,6 +55,7 @@ enum api_error {
 /* As with a tool, the server adds "worker": whose own session calls it, if it
  * is one. Who may not call it is refused with API_E_UNAUTHORIZED. */
 #define API_NAMED 64u
+
 /* The server adds "sender": the worker whose own session calls it, if it is
  * one. */
 #define API_SENT 128u
@@ -79,8 +78,8 @@ struct api_method {
 
 /* The result of daemon.info, which llmc up --detach prints. */
 extern const struct schema api_info;
-
 extern const struct api_method api_methods[]; /* ends with a NULL name */
+
 const struct api_method *api_find(const char *name); /* NULL = none */
 
 /* The error as a word for --json on the command line: "no_such_task" if the

@@ -11,7 +11,6 @@
 #define EVENT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "event-table.h"
@@ -39,6 +38,7 @@ struct event {
 };
 
 const struct event_row *event_row(enum event_kind kind);
+
 /* Find by the name in auto.log; NULL = unknown. */
 const struct event_row *event_row_named(const char *name);
 
@@ -47,6 +47,7 @@ void event_text(const struct event *event, struct buf *out);
 
 /* Call fn for each field that does not appear in the sentence. */
 typedef void event_field_fn(const char *name, const char *value, void *arg);
+
 void event_fields(const struct event *event, event_field_fn *fn, void *arg);
 
 /* The record for auto.log: {timestamp, level, event: {type, ...}}; every value
@@ -56,5 +57,16 @@ event_record(const struct event *event, const char *timestamp);
 
 /* A record of logs/auto.log. */
 extern const struct schema_field event_record_schema;
+
+/* "2026-01-31 09:15:30  auto-1 gets t17: Fix the parser", with a newline; local
+ * time; appended. One line of at most `width` columns; 0 = everything, where
+ * the lines of a log are lines here too, indented. An event of an unknown type
+ * is shown as its type and its members. False (nothing is appended) for a
+ * record that is not an event. */
+bool event_words_add(
+    struct json_object *record, bool colour, int width, struct buf *out);
+
+/* The same of the member "event" of a record, without the time: appended. */
+void event_words_of(struct json_object *event, struct buf *out);
 
 #endif

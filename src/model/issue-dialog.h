@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "message-body.h"
+#include "message.h"
 
 struct buf;
 struct channel;

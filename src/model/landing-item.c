@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "errtext.h"
-#include "json.h"
 #include "landing-item.h"
 #include "mem.h"
 #include "red-run.h"

@@ -31,9 +31,8 @@
 
 struct check_book;
 
-#define LANDING_WINDOW_MAX   32 /* links in a chain */
-#define LANDING_WINDOW_FIRST 32 /* before anything has landed */
-#define LANDING_SLOTS_MAX    32 /* checks at a time */
+#define LANDING_WINDOW_MAX 32 /* links in a chain */
+#define LANDING_SLOTS_MAX  32 /* checks at a time */
 
 enum landing_mode {
 	LANDING_TIP, /* each move of the branch ends at a tree that passed */

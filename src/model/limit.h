@@ -8,8 +8,24 @@
 #define LIMIT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+
+/* "resets 7pm (America/Los_Angeles)", "resets Oct 9 at 5:30pm", "resets at
+ * 1766502000": the time in the text, not yet resolved with a calendar; false if
+ * there is none. */
+#define LIMIT_RESET_SIZE 96
+#define LIMIT_ZONE_SIZE  64
+
+struct limit_reset {
+	int month, day; /* from 1; 0 = not given: the next such time */
+	int hour, minute; /* -1 = not a time of day */
+	char zone[LIMIT_ZONE_SIZE]; /* "" = local time; letters, digits and
+				     * "_+-/", never an absolute path */
+	int64_t at_ms; /* an absolute time, 0 = not given */
+	char words[LIMIT_RESET_SIZE]; /* as written, for people */
+};
+
+bool limit_reset_parse(const char *text, struct limit_reset *ret_reset);
 
 enum limit_class {
 	LIMIT_NONE, /* "none" */
@@ -29,6 +45,7 @@ const char *limit_class_name(enum limit_class class);
  * notice: more than LIMIT_NOTICE_MAX bytes are LIMIT_NONE, and so is a bare
  * number such as 500, unless the text contains "API Error". */
 #define LIMIT_NOTICE_MAX 400
+
 enum limit_class limit_classify(const char *error, const char *text);
 
 /* How long to wait before the next try if the reset time is unknown, tries

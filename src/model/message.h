@@ -11,20 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "channel.h"
 #include "escalation.h"
 
+struct buf;
 struct channel_list;
 struct err;
 struct json_object;
 struct schema;
 
-#define MESSAGE_TEXT_MAX      ((size_t)16 * 1024) /* bytes of the text */
-#define MESSAGE_TITLE_MAX     200
-#define MESSAGE_DETECTION_MAX ((size_t)32 * 1024) /* more is left out */
-#define MESSAGE_FILE_MAX      ((size_t)256 * 1024)
-#define MESSAGE_CHANNELS_MAX  32
-#define MESSAGE_EARLIER_MAX   10
-#define DELIVERY_TRIES_MAX    20 /* about a day */
+#define MESSAGE_TEXT_MAX   ((size_t)16 * 1024) /* bytes of the text */
+#define MESSAGE_FILE_MAX   ((size_t)256 * 1024)
+#define DELIVERY_TRIES_MAX 20 /* about a day */
 
 /* The name of people.notify_command among the channels of a record; no channel
  * of the settings can have it. */
@@ -90,14 +88,15 @@ extern const struct schema message_schema;
 struct json_object *message_to_json(const struct message *record);
 int message_from_json(
     struct json_object *json, struct message **ret_record, struct err *err);
-
 struct delivery *
 message_delivery(const struct message *record, const char *channel);
 
 /* Is nothing left to send? */
 bool message_is_done(const struct message *record);
+
 /* Has a channel taken it? */
 bool message_was_sent(const struct message *record);
+
 /* Take what has ended from another copy of it. False: nothing is new. */
 bool message_learn(struct message *record, const struct message *other);
 
@@ -107,6 +106,7 @@ int64_t delivery_wait_ms(const struct delivery *delivery, int64_t now_ms);
 
 /* A try begins: if we die in it, the next one is later. */
 void delivery_begin(struct delivery *delivery, int64_t now_ms);
+
 /* It failed: again later, not before retry_after_ms (-1 = nothing was said),
  * or given up. */
 void delivery_failed(struct delivery *delivery, const char *reason,
@@ -117,4 +117,32 @@ void delivery_end(struct delivery *delivery, enum delivery_state state,
 /* What waits is not sent any more. */
 void message_end(
     struct message *record, enum delivery_state state, const char *reason);
+
+#define MESSAGE_LABELS 3
+
+/* JSON for a webhook in the format; with CHANNEL_JSON, what a command gets. */
+void message_webhook(
+    const struct message *record, enum channel_format format, struct buf *out);
+
+/* An issue: one line; its text with the evidence, ended by the marker; what
+ * is said in an issue that exists. */
+void message_issue_title(const struct message *record, struct buf *out);
+void message_issue_body(const struct message *record, struct buf *out);
+void message_comment(const struct message *record, struct buf *out);
+
+/* The labels of an issue: "llmc", its level, "automated". */
+const char *message_label(const struct message *record, int i);
+
+/* Is this the text of the issue for failures with this signature? Only the
+ * last line counts: that is ours. */
+bool message_has_marker(const char *body, const char *signature);
+
+/* Does the text end with the marks of this very event? */
+bool message_has_event(const char *body, const struct message *record);
+
+/* A notice on a desktop: a line, and a text whose markup is escaped. */
+void message_desktop(
+    const struct message *record, struct buf *title, struct buf *text);
+const char *message_urgency(const struct message *record);
+
 #endif

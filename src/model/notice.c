@@ -2,9 +2,7 @@
 
 #include <string.h>
 
-#include "buf.h"
 #include "json.h"
-#include "mem.h"
 #include "notice.h"
 #include "text.h"
 

@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "api.h"
-#include "buf.h"
 #include "errtext.h"
-#include "json.h"
 #include "mem.h"
 #include "plan-evidence.h"
 #include "schema.h"

@@ -4,13 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
 #include "plan-goal.h"
 #include "plan-node.h"
-#include "strv.h"
 
 #define FIELD(key, member, ...) \
 	PLAN_MAY(struct plan_goal, key, member, ##__VA_ARGS__)

@@ -29,9 +29,36 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "errtext.h"
+#include "plan-node.h"
+
+struct buf;
 struct err;
 struct plan;
 struct plan_source;
+
+/* What a node depends on, in the words of the file. */
+struct plan_wish {
+	struct plan_node *node;
+	char *words;
+	int line;
+};
+
+struct plan_draft {
+	const struct plan_source *source;
+	struct plan *plan;
+	struct err err;
+	int line; /* the current one */
+	int *lines; /* of each node, by its slot */
+	struct plan_wish *wishes;
+	size_t wish_count, wish_room;
+};
+
+/* Append an id with a name, so that plan_draft_add() reads them. */
+void plan_draft_print(const char *id, const char *name, struct buf *out);
+
+/* Without blanks at both ends; the caller frees it. */
+char *plan_draft_trim(const char *s, size_t len);
 
 /* -EINVAL; the message names the line. */
 int plan_markdown(const char *text, size_t len,

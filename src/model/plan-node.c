@@ -13,7 +13,6 @@
 #include "mem.h"
 #include "plan-node.h"
 #include "remedy-mask.h"
-#include "strv.h"
 
 const char *const node_kind_words[] = {
 	[NODE_PHASE] = "phase",

@@ -5,7 +5,6 @@
 #include "buf.h"
 #include "json.h"
 #include "mem.h"
-#include "plan-draft.h"
 #include "plan-markdown.h"
 #include "plan-print.h"
 #include "plan-replan.h"

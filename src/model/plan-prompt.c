@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "buf.h"
-#include "mem.h"
 #include "nudge-text.h"
 #include "plan-crystal.h"
 #include "plan-prompt.h"

@@ -10,7 +10,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "plan-edit-tree.h"
+#include "plan-edit.h"
 #include "plan-load.h"
 #include "plan-markdown.h"
 #include "plan-print.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "buf.h"
-#include "mem.h"
 #include "plan-rollup.h"
 #include "plan.h"
 #include "text.h"

@@ -5,7 +5,6 @@
 #include "api.h"
 #include "buf.h"
 #include "errtext.h"
-#include "mem.h"
 #include "plan-status.h"
 
 const char *const goal_status_words[] = {

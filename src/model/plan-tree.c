@@ -10,7 +10,6 @@
 #include "plan-summary.h"
 #include "plan-tree.h"
 #include "plan.h"
-#include "strv.h"
 #include "table.h"
 
 #define COMMIT_LEN 12 /* characters shown of a commit id */

@@ -8,7 +8,6 @@
 #include "buf.h"
 #include "errtext.h"
 #include "json.h"
-#include "log.h"
 #include "mem.h"
 #include "plan-load.h"
 #include "plan.h"

@@ -10,6 +10,19 @@
 
 struct buf;
 
+/* The commit message of a landing, from the messages of its commits (oldest
+ * first). One message is used as it is; of several, the first one, followed by
+ * the others as paragraphs, without fixups and repetitions. The result is
+ * trimmed and has no final newline. Attribution is removed if requested
+ * (Co-Authored-By: Claude, Generated with Claude Code, links to a session;
+ * ignoring case, with or without emoji and link; people are kept, even if they
+ * are named Claude), and repeated blank lines with it. Never empty; what is
+ * longer than PROMPT_COMMIT_MAX is cut, and the last line says so. */
+#define PROMPT_COMMIT_MAX (64 * 1024)
+
+void prompt_commit_message(
+    const char *const *messages, size_t count, bool strip, struct buf *out);
+
 #define PROMPT_MAX 1048576 /* bytes */
 
 /* Make text safe to paste: drops C0 (except \n and \t), DEL, C1 and invalid
@@ -22,6 +35,7 @@ bool prompt_clean(const char *text, size_t len, struct buf *out);
  * text has no special meaning to the agent. `text` must be clean; a receipt
  * consists of letters, digits and '-', shorter than PROMPT_RECEIPT_SIZE. */
 #define PROMPT_RECEIPT_SIZE 40
+
 void
 prompt_with_receipt(const char *receipt, const char *text, struct buf *out);
 
@@ -47,6 +61,7 @@ struct prompt_facts {
 	bool by_hand; /* a person drives it, and reads its questions */
 	bool report_only; /* its result is a report, and no commit */
 };
+
 void prompt_task(const struct prompt_facts *facts, struct buf *out);
 
 /* What another worker wrote: who it was, and its lines quoted. */

@@ -8,9 +8,8 @@
 #include "mem.h"
 #include "nudge-text.h"
 #include "reconcile-ladder.h"
-#include "reconcile-send.h"
 #include "reconcile-work.h"
-#include "strv.h"
+#include "reconcile.h"
 #include "text.h"
 
 /* --- liveness --------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #ifndef RECONCILE_LADDER_H
 #define RECONCILE_LADDER_H
 
-#include "reconcile-out.h"
+#include "reconcile.h"
 
 /* Its own, or the configured one. */
 int64_t reconcile_idle_ms(const struct reconcile_case *c);

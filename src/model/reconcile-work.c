@@ -13,8 +13,8 @@
 #include "plan-summary.h"
 #include "plan-text.h"
 #include "reconcile-ladder.h"
-#include "reconcile-send.h"
 #include "reconcile-work.h"
+#include "reconcile.h"
 #include "strv.h"
 #include "update.h"
 

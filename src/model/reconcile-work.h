@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "reconcile-out.h"
+#include "reconcile.h"
 
 /* Move the assignment, with an event; false if the table forbids it, or it is
  * there already. code and reason say why (may be NULL). */

@@ -1,10 +1,294 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "json.h"
+#include "mem.h"
+#include "nudge-text.h"
+#include "plan-crystal.h"
 #include "plan-set.h"
 #include "reconcile-ladder.h"
-#include "reconcile-out.h"
 #include "reconcile-work.h"
 #include "reconcile.h"
+#include "settings.h"
+#include "text.h"
+
+#define DOUBLINGS_MAX 10
+#define MESSAGES_MAX  32 /* fewer than a record has dispatches */
+
+void
+reconcile_config_read(
+    const struct settings *settings, struct reconcile_config *ret_config)
+{
+	ret_config->enabled = settings_bool(settings, "plan.enabled");
+	ret_config->tick_every_ms =
+	    settings_duration(settings, "plan.tick_every");
+	ret_config->idle_after_ms =
+	    settings_duration(settings, "plan.idle_after");
+	ret_config->max_retries =
+	    (int)settings_int(settings, "plan.max_retries");
+	ret_config->min_resend_ms =
+	    settings_duration(settings, "plan.min_resend_interval");
+	ret_config->backoff_base_ms =
+	    settings_duration(settings, "plan.backoff_base");
+	ret_config->backoff_max_ms =
+	    settings_duration(settings, "plan.backoff_max");
+	settings_list(settings, "plan.allow_agents", &ret_config->allow_agents);
+	ret_config->allow_cross_agent =
+	    settings_bool(settings, "plan.allow_cross_agent");
+}
+
+int64_t
+reconcile_backoff_ms(const struct reconcile_config *config, int retries)
+{
+	int64_t wait = config->backoff_base_ms;
+	int64_t max = config->backoff_max_ms;
+
+	for (int i = 0; i < retries && i < DOUBLINGS_MAX && wait < max; i++)
+		wait = wait > max / 2 ? max : wait * 2;
+	return wait < max ? wait : max;
+}
+
+static bool
+is_listed(const struct reconcile_config *config, const char *name)
+{
+	const char *const *agents = config->allow_agents;
+
+	for (size_t i = 0; agents != NULL && agents[i] != NULL; i++)
+		if (strcmp(agents[i], name) == 0)
+			return true;
+	return false;
+}
+
+bool
+reconcile_allows(const struct reconcile_config *config, const char *agent_id,
+    const char *worker)
+{
+	const char *agent = agent_id != NULL ? agent_id : RECONCILE_AGENT_MAIN;
+
+	if (strcmp(agent, RECONCILE_AGENT_MAIN) != 0 &&
+	    !config->allow_cross_agent)
+		return false;
+	return is_listed(config, RECONCILE_AGENT_ANY) ||
+	    is_listed(config, agent) ||
+	    (worker != NULL && is_listed(config, worker));
+}
+
+int
+reconcile_messages_max(const struct reconcile_config *config)
+{
+	int most = 3 * (config->max_retries + 1);
+
+	return most < MESSAGES_MAX ? most : MESSAGES_MAX;
+}
+
+const char *const reconcile_kind_words[] = {
+	[RECONCILE_ASSIGN] = "assign",
+	[RECONCILE_NUDGE] = "nudge",
+	[RECONCILE_FOLLOW_UP] = "follow_up",
+	[RECONCILE_RESEND] = "resend",
+	[RECONCILE_REPLAN] = "replan",
+	[RECONCILE_REASSIGN] = "reassign",
+	[RECONCILE_ESCALATE] = "escalate",
+	[RECONCILE_RELEASE] = "release",
+	[RECONCILE_CANCEL] = "cancel",
+	[RECONCILE_KIND_COUNT] = NULL,
+};
+
+const char *
+reconcile_gate_reason(enum reconcile_gate gate)
+{
+	static const char *const reasons[] = {
+		[RECONCILE_OPEN] = NULL,
+		[RECONCILE_DISABLED] = "disabled",
+		[RECONCILE_BUSY] = "requests-in-flight",
+	};
+
+	return reasons[gate];
+}
+
+/* Room for one more: doubled whenever the count is a power of two. */
+static void *
+grow(void *list, size_t count, size_t size)
+{
+	if (count > 0 && (count & (count - 1)) != 0)
+		return list;
+	return xreallocarray(list, count == 0 ? 1 : count * 2, size);
+}
+
+static char *
+copy(const char *s)
+{
+	return s != NULL ? xstrdup(s) : NULL;
+}
+
+void
+reconcile_touch(struct reconcile_case *c)
+{
+	struct reconcile_result *out = c->run->result;
+
+	c->assignment->updated_ms = c->run->now_ms;
+	if (!strmap_add(
+		&out->assignments_by_id, c->assignment->id, c->assignment))
+		return;
+	out->assignments = grow(out->assignments, out->assignment_count,
+	    sizeof(struct plan_assignment *));
+	out->assignments[out->assignment_count++] = c->assignment;
+}
+
+struct plan_changes *
+reconcile_changes(struct reconcile_case *c)
+{
+	struct reconcile_result *out = c->run->result;
+	struct reconcile_plan *plan;
+
+	if (c->plan == NULL)
+		return NULL;
+	plan = strmap_get(&out->plans_by_goal, c->plan->goal->id);
+	if (plan != NULL)
+		return &plan->changes;
+	plan = xcalloc(1, sizeof *plan);
+	plan->plan = c->plan;
+	strmap_add(&out->plans_by_goal, c->plan->goal->id, plan);
+	out->plans =
+	    grow(out->plans, out->plan_count, sizeof(struct reconcile_plan *));
+	out->plans[out->plan_count++] = plan;
+	return &plan->changes;
+}
+
+static struct reconcile_event *
+add_event(
+    struct reconcile_result *out, const char *type, struct json_object *data)
+{
+	struct reconcile_event *event;
+
+	out->events = grow(out->events, out->event_count, sizeof *out->events);
+	event = &out->events[out->event_count++];
+	*event = (struct reconcile_event){ .type = type, .data = data };
+	return event;
+}
+
+void
+reconcile_tell(
+    struct reconcile_case *c, const char *type, struct json_object *data)
+{
+	struct reconcile_event *event = add_event(c->run->result, type, data);
+	const struct plan_assignment *a = c->assignment;
+
+	event->goal_id = copy(a->goal_id);
+	event->assignment_id = copy(a->id);
+	event->node_id = copy(a->node_id);
+	event->worker = copy(a->worker);
+	event->task = copy(a->task);
+}
+
+void
+reconcile_tell_node(struct reconcile_result *out, const char *type,
+    const char *goal_id, const char *node_id, struct json_object *data)
+{
+	struct reconcile_event *event = add_event(out, type, data);
+
+	event->goal_id = copy(goal_id);
+	event->node_id = copy(node_id);
+}
+
+struct json_object *
+reconcile_data(const char *key, ...)
+{
+	struct json_object *data = json_object_new_object();
+	va_list ap;
+
+	va_start(ap, key);
+	while (key != NULL) {
+		const char *value = va_arg(ap, const char *);
+
+		if (value != NULL)
+			json_set_string(data, key, value);
+		key = va_arg(ap, const char *);
+	}
+	va_end(ap);
+	return data;
+}
+
+void
+reconcile_decide(struct reconcile_case *c, enum reconcile_kind kind,
+    const struct reconcile_words *words)
+{
+	struct reconcile_result *out = c->run->result;
+	const struct plan_assignment *a = c->assignment;
+
+	out->decisions =
+	    grow(out->decisions, out->decision_count, sizeof *out->decisions);
+	out->decisions[out->decision_count++] = (struct reconcile_decision){
+		.kind = kind,
+		.mode = words->mode,
+		.dispatch_id = copy(words->dispatch_id),
+		.assignment_id = copy(a->id),
+		.goal_id = copy(a->goal_id),
+		.node_id = copy(a->node_id),
+		.worker = copy(a->worker),
+		.code = words->code,
+		.reason = copy(words->reason),
+		.text = copy(words->text),
+	};
+}
+
+void
+reconcile_add_crystal(struct reconcile_run *run, struct plan_crystal *crystal)
+{
+	struct reconcile_result *out = run->result;
+
+	if (plan_set_add_crystal(run->set, crystal, NULL) < 0) {
+		plan_crystal_free(crystal);
+		return;
+	}
+
+	out->crystals = grow(
+	    out->crystals, out->crystal_count, sizeof(struct plan_crystal *));
+	out->crystals[out->crystal_count++] = crystal;
+}
+
+void
+reconcile_result_release(struct reconcile_result *result)
+{
+	for (size_t i = 0; i < result->plan_count; i++) {
+		plan_changes_release(&result->plans[i]->changes);
+		free(result->plans[i]);
+	}
+	free(result->assignments);
+	free(result->crystals);
+	free(result->plans);
+	strmap_release(&result->plans_by_goal);
+	strmap_release(&result->assignments_by_id);
+	for (size_t i = 0; i < result->decision_count; i++) {
+		struct reconcile_decision *d = &result->decisions[i];
+
+		free(d->dispatch_id);
+		free(d->assignment_id);
+		free(d->goal_id);
+		free(d->node_id);
+		free(d->worker);
+		free(d->reason);
+		free(d->text);
+	}
+	for (size_t i = 0; i < result->event_count; i++) {
+		struct reconcile_event *e = &result->events[i];
+
+		free(e->goal_id);
+		free(e->assignment_id);
+		free(e->node_id);
+		free(e->worker);
+		free(e->task);
+		json_object_put(e->data);
+	}
+	free(result->decisions);
+	free(result->events);
+	*result = (struct reconcile_result){ 0 };
+}
 
 /* The order matters: what is final first, then what was reported, then signs
  * of life, and only then what to do about their absence. */
@@ -99,4 +383,187 @@ reconcile_now(struct plan_set *set, struct plan_assignment *assignment,
 	if (assignment_status_open(assignment->status))
 		reconcile_one(&c);
 	reconcile_work_finish(&run);
+}
+
+#define ASSIGNMENT_PREFIX "A_"
+#define REASON_MAX        2000 /* bytes */
+
+/* "D_<assignment>-<number>": the same tick gives the same id. */
+static char *
+dispatch_id(const struct plan_assignment *a)
+{
+	const struct plan_dispatch *last = plan_assignment_last(a);
+	const char *name = a->id, *dash;
+	int64_t number = (int64_t)a->dispatch_count;
+
+	if (strncmp(name, ASSIGNMENT_PREFIX, strlen(ASSIGNMENT_PREFIX)) == 0)
+		name += strlen(ASSIGNMENT_PREFIX);
+	dash = last != NULL ? strrchr(last->id, '-') : NULL;
+	if (dash != NULL)
+		text_parse_int(dash + 1, 0, INT32_MAX, &number);
+	return xasprintf("D_%s-%lld", name, (long long)number + 1);
+}
+
+static struct nudge_facts
+text_facts(const struct plan_set *set, const struct plan_assignment *a)
+{
+	const struct plan *plan = plan_set_plan(set, a->goal_id);
+	const struct plan_node *node = plan_set_node_of(set, a);
+
+	return (struct nudge_facts){
+		.goal_id = a->goal_id,
+		.goal_title = plan != NULL ? plan->goal->title : NULL,
+		.node_id = a->node_id,
+		.node_name = node != NULL ? node->name : NULL,
+	};
+}
+
+struct nudge_facts
+reconcile_text_facts(const struct reconcile_case *c)
+{
+	return text_facts(c->run->set, c->assignment);
+}
+
+void
+reconcile_send(struct reconcile_case *c, const struct reconcile_message *m)
+{
+	struct plan_assignment *a = c->assignment;
+	struct plan_dispatch *d = plan_assignment_last(a);
+	const char *action = reconcile_kind_words[m->kind];
+	int64_t now = c->run->now_ms;
+	char hash[PLAN_HASH_SIZE];
+	struct json_object *data;
+
+	plan_instruction_hash(m->text, hash);
+	if (m->same) {
+		d->ts_ms = now;
+		d->result = DISPATCH_PENDING;
+		xstrset(&d->notes, "sent again: the delivery was uncertain");
+		a->last_dispatch_ms = now;
+	} else {
+		cleanup_free char *id = dispatch_id(a);
+
+		d = plan_assignment_dispatch(a, id, m->mode, action, now);
+		xstrset(&d->instruction_hash, hash);
+	}
+	a->expected_update_ms = now + reconcile_idle_ms(c);
+	reconcile_touch(c);
+	reconcile_decide(c, m->kind,
+	    &(struct reconcile_words){ .code = m->code,
+		.reason = m->reason,
+		.text = m->text,
+		.dispatch_id = d->id,
+		.mode = d->mode });
+	data = reconcile_data("dispatchId", d->id, "action", action, "mode",
+	    dispatch_mode_words[d->mode], "code", m->code, "reason", m->reason,
+	    "instructionHash", hash, NULL);
+	if (m->kind == RECONCILE_ASSIGN || m->kind == RECONCILE_REASSIGN) {
+		json_set_string(data, "from", "queued");
+		json_set_string(data, "to", "dispatched");
+	}
+	json_set_int(data, "retryCount", a->retry_count);
+	if (a->backoff_until_ms > 0)
+		json_set_int(data, "backoffUntil", a->backoff_until_ms);
+	reconcile_tell(c,
+	    m->kind == RECONCILE_ESCALATE ? "assignment.escalated" :
+					    "assignment.dispatched",
+	    data);
+}
+
+void
+reconcile_count_retry(struct reconcile_case *c)
+{
+	struct plan_assignment *a = c->assignment;
+
+	a->retry_count++;
+	a->last_retry_ms = c->run->now_ms;
+	a->backoff_until_ms = c->run->now_ms +
+	    reconcile_backoff_ms(c->run->config, a->retry_count);
+}
+
+void
+reconcile_escalate(
+    struct reconcile_case *c, const char *code, const char *words)
+{
+	struct nudge_facts facts = reconcile_text_facts(c);
+	struct plan_assignment *a = c->assignment;
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *reason =
+	    xstrndup(words, text_cut(words, strlen(words), REASON_MAX));
+
+	reconcile_move(c, ASSIGNMENT_BLOCKED, code, reason);
+	reconcile_work_block(c, reason);
+	a->escalated = true;
+	a->retry_count = 0;
+	a->backoff_until_ms = 0;
+	nudge_text_escalation(&facts, reason, &text);
+	reconcile_send(c,
+	    &(struct reconcile_message){ .kind = RECONCILE_ESCALATE,
+		.mode = DISPATCH_ESCALATE,
+		.code = code,
+		.reason = reason,
+		.text = text.data });
+}
+
+enum dispatch_mode
+reconcile_mode(const struct reconcile_case *c)
+{
+	return c->assignment->session_key != NULL && !c->facts->lost ?
+	    DISPATCH_SEND :
+	    DISPATCH_SPAWN;
+}
+
+/* last: the dispatch before this one, NULL = none. */
+static void
+add_instruction(const struct plan_set *set, const struct plan_assignment *a,
+    const struct plan_dispatch *last, struct buf *out)
+{
+	struct nudge_facts facts = text_facts(set, a);
+
+	if (last != NULL && last->mode == DISPATCH_ESCALATE)
+		nudge_text_unblocked(
+		    plan_unblocked_why(
+			plan_set_plan(set, a->goal_id), a->node_id),
+		    out);
+	if (a->instruction != NULL)
+		buf_adds(out, a->instruction);
+	else
+		nudge_text_status(&facts, out);
+}
+
+void
+reconcile_instruction(const struct reconcile_case *c, struct buf *out)
+{
+	add_instruction(c->run->set, c->assignment,
+	    plan_assignment_last(c->assignment), out);
+}
+
+static bool
+is_action(const struct plan_dispatch *dispatch, enum reconcile_kind kind)
+{
+	return dispatch->action != NULL &&
+	    strcmp(dispatch->action, reconcile_kind_words[kind]) == 0;
+}
+
+void
+reconcile_dispatch_text(const struct plan_set *set,
+    const struct plan_assignment *assignment,
+    const struct plan_dispatch *dispatch, struct buf *out)
+{
+	struct nudge_facts facts = text_facts(set, assignment);
+
+	if (dispatch->mode == DISPATCH_ESCALATE)
+		nudge_text_escalation(&facts,
+		    assignment->blocked_reason != NULL ?
+			assignment->blocked_reason :
+			"it is blocked",
+		    out);
+	else if (is_action(dispatch, RECONCILE_FOLLOW_UP))
+		nudge_text_follow_up(&facts, NULL, out);
+	else if (is_action(dispatch, RECONCILE_NUDGE))
+		nudge_text_status(&facts, out);
+	else
+		add_instruction(set, assignment,
+		    dispatch != assignment->dispatches ? dispatch - 1 : NULL,
+		    out);
 }

@@ -20,15 +20,116 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nudge-text.h"
 #include "plan-assignment.h"
 #include "plan-set.h"
-#include "reconcile-config.h"
 #include "stall-sample.h"
 #include "strmap.h"
 
 struct buf;
 struct json_object;
+struct reconcile_facts;
+struct reconcile_result;
+struct reconcile_telemetry;
+struct settings;
 struct update;
+
+#define RECONCILE_AGENT_MAIN "main" /* all auto workers */
+#define RECONCILE_AGENT_ANY  "*"
+
+struct reconcile_config {
+	bool enabled;
+	int64_t tick_every_ms; /* 0 = never */
+	int64_t idle_after_ms;
+	int max_retries;
+	int64_t min_resend_ms;
+	int64_t backoff_base_ms, backoff_max_ms;
+	const char *const *allow_agents; /* NULL terminated; borrowed */
+	bool allow_cross_agent;
+};
+
+/* The lists are those of the settings. */
+void reconcile_config_read(
+    const struct settings *settings, struct reconcile_config *ret_config);
+
+/* How long to wait after a retry; `retries` counts it already. */
+int64_t
+reconcile_backoff_ms(const struct reconcile_config *config, int retries);
+
+/* May work go to this agent ("main", NULL = main, or the name of a worker that
+ * a person drives)? worker: which one of them, NULL = not known. */
+bool reconcile_allows(const struct reconcile_config *config,
+    const char *agent_id, const char *worker);
+
+/* How many messages an assignment gets before a person is told: work between
+ * them begins the retries anew, but not for ever. */
+int reconcile_messages_max(const struct reconcile_config *config);
+
+struct reconcile_run {
+	struct plan_set *set;
+	const struct reconcile_telemetry *telemetry;
+	const struct reconcile_config *config;
+	int64_t now_ms;
+	struct reconcile_result *result;
+};
+
+/* One assignment in it. */
+struct reconcile_case {
+	struct reconcile_run *run;
+	struct plan_assignment *assignment;
+	struct plan *plan; /* NULL = it belongs to no plan */
+	struct plan_node *node; /* NULL the same */
+	const struct reconcile_facts *facts; /* never NULL */
+	bool may_dispatch; /* nothing is busy, the goal is active, and there is
+			    * room for a decision */
+};
+
+/* The assignment's record was changed. */
+void reconcile_touch(struct reconcile_case *c);
+
+/* Where the changes of its plan are collected; NULL if it has none. */
+struct plan_changes *reconcile_changes(struct reconcile_case *c);
+
+/* An event about the assignment. Takes data (may be NULL). */
+void reconcile_tell(
+    struct reconcile_case *c, const char *type, struct json_object *data);
+
+/* The same about a node, or (node_id NULL) a goal. */
+void reconcile_tell_node(struct reconcile_result *out, const char *type,
+    const char *goal_id, const char *node_id, struct json_object *data);
+
+/* Data for an event: keys and strings, then NULL; a string that is NULL is left
+ * out. */
+struct json_object *
+reconcile_data(const char *key, ...) __attribute__((sentinel));
+
+/* A decision about the assignment; strings are copied, those but code may be
+ * NULL. With a dispatch_id the mode counts. */
+struct reconcile_words {
+	const char *code, *reason, *text, *dispatch_id;
+	enum dispatch_mode mode;
+};
+
+enum reconcile_kind {
+	RECONCILE_ASSIGN, /* the first dispatch */
+	RECONCILE_NUDGE, /* ask for the status */
+	RECONCILE_FOLLOW_UP, /* ask for the update that a reply lacked */
+	RECONCILE_RESEND, /* the last instruction again */
+	RECONCILE_REPLAN, /* ask the planner for smaller nodes */
+	RECONCILE_REASSIGN, /* another, fresh worker */
+	RECONCILE_ESCALATE, /* tell a person */
+	RECONCILE_RELEASE, /* the node goes back to the queue */
+	RECONCILE_CANCEL, /* the assignment is over; salvage its work */
+	RECONCILE_KIND_COUNT
+};
+
+void reconcile_decide(struct reconcile_case *c, enum reconcile_kind kind,
+    const struct reconcile_words *words);
+
+/* Takes the crystallization and puts it into the set, unless its id is there
+ * already. */
+void
+reconcile_add_crystal(struct reconcile_run *run, struct plan_crystal *crystal);
 
 #define RECONCILE_DECISIONS_MAX 256 /* of one tick; the others come next */
 
@@ -74,19 +175,6 @@ struct reconcile_telemetry {
 	bool busy; /* record, and decide nothing */
 	const struct reconcile_facts *facts;
 	size_t count;
-};
-
-enum reconcile_kind {
-	RECONCILE_ASSIGN, /* the first dispatch */
-	RECONCILE_NUDGE, /* ask for the status */
-	RECONCILE_FOLLOW_UP, /* ask for the update that a reply lacked */
-	RECONCILE_RESEND, /* the last instruction again */
-	RECONCILE_REPLAN, /* ask the planner for smaller nodes */
-	RECONCILE_REASSIGN, /* another, fresh worker */
-	RECONCILE_ESCALATE, /* tell a person */
-	RECONCILE_RELEASE, /* the node goes back to the queue */
-	RECONCILE_CANCEL, /* the assignment is over; salvage its work */
-	RECONCILE_KIND_COUNT
 };
 
 extern const char *const reconcile_kind_words[RECONCILE_KIND_COUNT + 1];
@@ -148,6 +236,7 @@ void
 reconcile(struct plan_set *set, const struct reconcile_telemetry *telemetry,
     const struct reconcile_config *config, int64_t now_ms,
     struct reconcile_result *ret_result);
+
 /* The same for one open assignment, whatever else there is, whether or not the
  * tick is enabled and its goal paused: one that is to be dispatched for the
  * first time, or whose attempt has ended. */
@@ -166,4 +255,33 @@ void reconcile_dispatch_text(const struct plan_set *set,
  * The messages of those are worth reading (stall-sample.h). */
 bool reconcile_is_stale(const struct plan_assignment *assignment,
     const struct reconcile_config *config, int64_t now_ms);
+
+struct reconcile_message {
+	enum reconcile_kind kind;
+	enum dispatch_mode mode;
+	const char *code, *reason, *text;
+	bool same; /* the last dispatch again, with its id */
+};
+
+/* Record the dispatch, and decide to send it. */
+void
+reconcile_send(struct reconcile_case *c, const struct reconcile_message *m);
+
+/* One retry more: the next message has to wait. */
+void reconcile_count_retry(struct reconcile_case *c);
+
+/* Tell a person, and wait for one: assignment and node are blocked. */
+void reconcile_escalate(
+    struct reconcile_case *c, const char *code, const char *words);
+
+/* To a session that there is, or to a fresh worker. */
+enum dispatch_mode reconcile_mode(const struct reconcile_case *c);
+
+/* Append the instruction; without one, the request for the status, which names
+ * the node. */
+void reconcile_instruction(const struct reconcile_case *c, struct buf *out);
+
+/* For nudge-text.h. */
+struct nudge_facts reconcile_text_facts(const struct reconcile_case *c);
+
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "check-book.h"
-#include "mem.h"
 #include "red-run.h"
 #include "schema.h"
 

@@ -1,20 +1,323 @@
 /* SPDX-License-Identifier: ISC */
 
-/*
- * Finds secrets in two ways: by patterns that are always secret, and by the
- * name in front of a value. When in doubt, mask: a missing word in a log is
- * better than a leaked key.
- */
-
 #include <ctype.h>
 #include <string.h>
 
 #include "buf.h"
 #include "mem.h"
 #include "remedy-mask.h"
-#include "remedy-shape.h"
 #include "span.h"
 #include "text.h"
+
+/* A single word below this length has none of these forms. */
+#define REMEDY_SHAPE_LEAST 15
+
+#define PEM_BEGIN  "-----BEGIN "
+#define PEM_END    "-----END "
+#define PEM_RULE   "-----"
+#define PEM_MAX    ((size_t)16384)
+#define USER_MIN   16 /* a longer user name is a token */
+#define BEARER     "bearer"
+#define BEARER_MIN 8
+#define PASSWORD   "password"
+#define NETRC_MAX  1024 /* bytes of an entry before its password */
+#define QUOTE_MAX  16 /* a quote with its backslashes */
+#define CURL_NEAR  256 /* bytes between curl and its option */
+
+/* Prefixes of keys, and the minimum length after the prefix. */
+static const struct {
+	const char *prefix;
+	size_t least;
+	const char *others; /* characters allowed besides letters and digits */
+} shapes[] = {
+	{ "sk-", 16, "-_" },
+	{ "sk_live_", 16, "" },
+	{ "sk_test_", 16, "" },
+	{ "rk_live_", 16, "" },
+	{ "ghp_", 16, "" },
+	{ "gho_", 16, "" },
+	{ "ghu_", 16, "" },
+	{ "ghs_", 16, "" },
+	{ "ghr_", 16, "" },
+	{ "github_pat_", 16, "_" },
+	{ "glpat-", 16, "-_" },
+	{ "AKIA", 16, "" },
+	{ "ASIA", 16, "" },
+	{ "AIza", 30, "-_" },
+	{ "xoxa-", 10, "-" },
+	{ "xoxb-", 10, "-" },
+	{ "xoxp-", 10, "-" },
+	{ "xoxr-", 10, "-" },
+	{ "xoxs-", 10, "-" },
+	{ "npm_", 30, "" },
+	{ "pypi-", 30, "-_" },
+	{ "hf_", 30, "" },
+	{ "eyJ", 30, "-_." }, /* JSON web tokens */
+	{ "ya29.", 16, "-_" },
+	{ "GOCSPX-", 16, "-_" }, /* Google */
+	{ "xapp-", 10, "-" },
+	{ "xoxe-", 10, "-" }, /* Slack */
+	{ "SG.", 20, "-_." }, /* SendGrid */
+	{ "glrt-", 16, "-_" },
+	{ "hvs.", 16, "-_" },
+	{ "dop_v1_", 16, "" },
+	{ "shpat_", 16, "" },
+	{ "whsec_", 16, "" },
+};
+
+/* A block without an end extends as far as its lines look like it. */
+static size_t
+torn_pem_len(struct span text)
+{
+	size_t len = span_line(text), line;
+
+	while (len < text.len) {
+		struct span rest = span_after(text, len + 1);
+
+		line = span_line(rest);
+		if (line == 0 || span_run(rest, "+/=") != line)
+			break;
+		len += 1 + line;
+	}
+	return len;
+}
+
+static size_t
+pem_len(struct span text)
+{
+	struct span rest,
+	    near = { text.s, text.len < PEM_MAX ? text.len : PEM_MAX };
+	size_t end;
+
+	if (!span_begins(text, PEM_BEGIN))
+		return 0;
+	end = span_find(near, PEM_END);
+	if (end == near.len)
+		return torn_pem_len(text);
+	rest = span_after(text, end + strlen(PEM_END));
+	end = span_find(rest, PEM_RULE);
+	if (end > span_line(rest))
+		end = span_line(rest);
+	else if (end < rest.len)
+		end += strlen(PEM_RULE);
+	return (size_t)(rest.s - text.s) + end;
+}
+
+static size_t
+key_len(struct span text)
+{
+	size_t prefix, len;
+
+	for (size_t i = 0; i < nitems(shapes); i++) {
+		if (text.len == 0 || text.s[0] != shapes[i].prefix[0] ||
+		    !span_begins(text, shapes[i].prefix))
+			continue;
+		prefix = strlen(shapes[i].prefix);
+		len = span_run(span_after(text, prefix), shapes[i].others);
+		if (len >= shapes[i].least)
+			return prefix + len;
+	}
+	return 0;
+}
+
+/* "Bearer xyz": what is kept, then the length of what is masked. */
+static size_t
+bearer_len(struct span text, size_t *ret_keep)
+{
+	size_t keep = strlen(BEARER), len;
+
+	if (text.len <= keep || strncasecmp(text.s, BEARER, keep) != 0 ||
+	    text.s[keep] != ' ')
+		return 0;
+	while (keep < text.len && text.s[keep] == ' ')
+		keep++;
+	len = span_run(span_after(text, keep), "._~+/=-");
+	if (len < BEARER_MIN)
+		return 0;
+	*ret_keep = keep;
+	return len;
+}
+
+/* "://user:password@host" */
+static size_t
+url_len(struct span text, size_t *ret_keep)
+{
+	size_t start = strlen("://"), end, at, colon;
+
+	if (!span_begins(text, "://"))
+		return 0;
+	for (end = start; end < text.len && text.s[end] != '\0' &&
+	     strchr("/?#\"'<> \t\r\n\\", text.s[end]) == NULL;)
+		end++;
+	for (at = end; at > start && text.s[at - 1] != '@';)
+		at--;
+	if (at == start)
+		return 0;
+	at--;
+	colon =
+	    start + span_find((struct span){ text.s + start, at - start }, ":");
+	if (colon < at)
+		start = colon + 1;
+	else if (at - start < USER_MIN)
+		return 0;
+	*ret_keep = start;
+	return at - start;
+}
+
+static struct span
+near(struct span text, size_t most)
+{
+	return (struct span){ text.s, text.len < most ? text.len : most };
+}
+
+/* Blanks and line ends, also as they are written inside JSON. */
+static size_t
+space_len(struct span text)
+{
+	size_t len = 0;
+
+	while (len < text.len) {
+		if (text.s[len] != '\0' && strchr(" \t\r\n", text.s[len]))
+			len++;
+		else if (text.s[len] == '\\' && len + 1 < text.len &&
+		    text.s[len + 1] != '\0' &&
+		    strchr("nrt", text.s[len + 1]) != NULL)
+			len += 2;
+		else
+			break;
+	}
+	return len;
+}
+
+/* Up to a space or a quote, which may have backslashes. */
+static size_t
+word_len(struct span text)
+{
+	size_t len = 0;
+
+	while (len < text.len &&
+	    space_len(near(span_after(text, len), 2)) == 0 &&
+	    text.s[len] != '"' && text.s[len] != '\'')
+		len++;
+	while (len > 0 && len < text.len && text.s[len - 1] == '\\')
+		len--;
+	return len;
+}
+
+/* The length of "login y ", 0 if it is something else. */
+static size_t
+netrc_pair(struct span text)
+{
+	static const char *const keys[] = { "machine ", "machine\t", "login ",
+		"login\t", "account ", "account\t" };
+	size_t row = 0, len;
+
+	while (row < nitems(keys) && !span_begins(text, keys[row]))
+		row++;
+	if (row == nitems(keys))
+		return 0;
+	len = strlen(keys[row]);
+	len += span_blank(span_after(text, len));
+	len += word_len(span_after(text, len));
+	return len + space_len(span_after(text, len));
+}
+
+/* netrc: "machine x login y password z", on one line or on several. */
+static size_t
+netrc_len(struct span text, size_t *ret_keep)
+{
+	struct span entry = near(text, NETRC_MAX);
+	size_t len = 0, pair, blank;
+
+	while ((pair = netrc_pair(span_after(entry, len))) > 0)
+		len += pair;
+	if (len == 0 || !span_begins(span_after(entry, len), PASSWORD))
+		return 0;
+	len += strlen(PASSWORD);
+	blank = span_blank(span_after(entry, len));
+	*ret_keep = len + blank;
+	return blank == 0 ? 0 : word_len(span_after(text, len + blank));
+}
+
+/* Is this part of a command line with curl? */
+static bool
+is_after_curl(struct span text, size_t i)
+{
+	size_t from = i > CURL_NEAR ? i - CURL_NEAR : 0;
+	struct span before = { text.s + from, i - from };
+	const char *line = memrchr(before.s, '\n', before.len);
+
+	if (line != NULL)
+		before = span_after(before, (size_t)(line - before.s));
+	return span_find(before, "curl") < before.len;
+}
+
+/* "curl -u user:password" */
+static size_t
+curl_len(struct span text, size_t i, size_t *ret_keep)
+{
+	static const char *const options[] = { "--proxy-user", "--user", "-u",
+		"-U" };
+	struct span rest = span_after(text, i);
+	size_t row = 0, len, colon, word;
+
+	if (i == 0 || rest.s[0] != '-' ||
+	    (text.s[i - 1] != ' ' && text.s[i - 1] != '\t'))
+		return 0;
+	while (row < nitems(options) && !span_begins(rest, options[row]))
+		row++;
+	if (row == nitems(options) || !is_after_curl(text, i))
+		return 0;
+	len = strlen(options[row]);
+	if (len < rest.len && rest.s[len] == '=')
+		len++;
+	len += span_blank(span_after(rest, len));
+	len += span_quote(near(span_after(rest, len), QUOTE_MAX));
+	word = word_len(span_after(rest, len));
+	colon = span_find((struct span){ rest.s + len, word }, ":");
+	if (colon + 1 >= word)
+		return 0;
+	*ret_keep = len + colon + 1;
+	return word - colon - 1;
+}
+
+/* Does a word begin here? Also after the n of a "\n" inside JSON. */
+static bool
+is_edge(struct span text, size_t i)
+{
+	if (i == 0 || !span_is_alnum(text.s[i - 1]))
+		return true;
+	return i > 1 && text.s[i - 2] == '\\' &&
+	    strchr("nrt", text.s[i - 1]) != NULL;
+}
+
+/* Is there a secret at offset i of the text? Returns its length, 0 = none;
+ * *ret_keep bytes at i come before it and are kept. */
+static size_t
+remedy_shape(struct span text, size_t i, size_t *ret_keep)
+{
+	struct span rest = span_after(text, i);
+	size_t len;
+
+	*ret_keep = 0;
+	len = pem_len(rest);
+	if (len == 0)
+		len = url_len(rest, ret_keep);
+	if (len > 0 || !is_edge(text, i))
+		return len;
+	len = key_len(rest);
+	if (len == 0)
+		len = bearer_len(rest, ret_keep);
+	if (len == 0)
+		len = netrc_len(rest, ret_keep);
+	return len > 0 ? len : curl_len(text, i, ret_keep);
+}
+
+/*
+ * Finds secrets in two ways: by patterns that are always secret, and by the
+ * name in front of a value. When in doubt, mask: a missing word in a log is
+ * better than a leaked key.
+ */
 
 #define MASK         "[masked]"
 #define NAME_MAX_LEN 80

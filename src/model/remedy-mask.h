@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "span.h"
+
 struct buf;
 
 /* Append the text with anything that looks like a key or password replaced by

@@ -605,20 +605,20 @@ said_read(const struct said_sources *from, struct said *ret_said)
 void
 said_of_task(const struct task *task, struct said *ret_said)
 {
-	const struct task_run *run = task->run;
+	static const struct task_run none;
+	const struct task_run *run = task->run != NULL ? task->run : &none;
 	const char *slash = strchr(task->key != NULL ? task->key : "", '/');
 	bool planned = task->source != NULL && slash != NULL &&
 	    strcmp(task->source, "plan") == 0;
 	cleanup_free char *goal =
 	    planned ? xstrndup(task->key, (size_t)(slash - task->key)) : NULL;
 	/* Another tool after it: it has gone on since. */
-	bool reported = run != NULL && run->report_by_tool &&
-	    run->last_tool != NULL &&
+	bool reported = run->report_by_tool && run->last_tool != NULL &&
 	    strcmp(run->last_tool, COMPLETION_TOOL) == 0;
 
 	said_read(&(struct said_sources){ .text = task->last_words,
 		      .report = reported ? run->report : NULL,
-		      .progress = run != NULL ? run->progress : NULL,
+		      .progress = run->progress,
 		      .goal_id = goal,
 		      .node_id = planned ? slash + 1 : NULL },
 	    ret_said);

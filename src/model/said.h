@@ -33,7 +33,11 @@ enum said_what {
 	SAID_COUNT
 };
 
-enum said_by { SAID_BY_WORDS, SAID_BY_UPDATE, SAID_BY_REPORT };
+enum said_by {
+	SAID_BY_WORDS,
+	SAID_BY_UPDATE,
+	SAID_BY_REPORT
+};
 
 /* "nothing", "working", "done", "done_without_change", ...; NULL
  * terminated. */

@@ -10,10 +10,9 @@
 #include "settings-channels.h"
 #include "settings-value.h"
 #include "settings.h"
-#include "strv.h"
 #include "text.h"
 #include "toml-edit.h"
-#include "toml-mark.h"
+#include "toml.h"
 #include "word.h"
 
 #define PREFIX "people.channels."

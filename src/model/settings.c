@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +14,8 @@
 #include "mem.h"
 #include "price.h"
 #include "settings-agents.h"
-#include "settings-alias.h"
 #include "settings-channels.h"
 #include "settings-names.h"
-#include "settings-prices.h"
-#include "settings-problem.h"
 #include "settings-value.h"
 #include "settings.h"
 #include "silence.h"
@@ -25,6 +23,298 @@
 #include "text.h"
 #include "toml-edit.h"
 #include "toml.h"
+#include "word.h"
+
+/* Called for everything that is wrong in it; text names the key. */
+typedef void prices_problem_fn(void *arg, unsigned line, const char *text);
+
+struct settings_alias {
+	const char *name; /* "overseer.stall_timeout_secs" */
+	const char *path; /* of the setting */
+	const char *yes, *no; /* what true and false mean; NULL: its value is a
+			       * whole number, of seconds */
+	bool same; /* the same value under another spelling */
+	const char *gone; /* nothing reads it any more: what to do instead */
+};
+
+static void settings_problem_add(struct settings_problems *problems, bool fatal,
+    unsigned line, const char *text);
+
+#define DOLLAR INT64_C(1000000)
+
+/* Of each number in a row: dollars for a million tokens. */
+static const struct setting amount = {
+	.type = SETTING_AMOUNT,
+	.min = 0,
+	.max = 1000000 * DOLLAR,
+};
+
+struct reading {
+	struct price_list *list;
+	prices_problem_fn *problem;
+	void *arg;
+};
+
+static void
+complain(struct reading *r, struct json_object *at, const struct buf *path,
+    const char *words)
+{
+	cleanup_free char *text = xasprintf("%s: %s", path->data, words);
+
+	r->problem(r->arg, toml_mark_of(at).line, text);
+}
+
+static bool
+read_number(struct reading *r, struct json_object *json, const char *path,
+    int64_t *ret_number)
+{
+	struct value value = { .row = &amount };
+	cleanup_buf struct buf at = BUF_INIT, words = BUF_INIT;
+
+	if (value_set(&value, json, NULL)) {
+		*ret_number = value.number;
+		return true;
+	}
+	buf_adds(&at, path);
+	buf_adds(&words, "expected ");
+	settings_describe_allowed(&amount, &words);
+	buf_adds(&words, ", in dollars for a million tokens");
+	complain(r, json, &at, words.data);
+	return false;
+}
+
+/* Every kind must be there: a price that is left out would be a guess. */
+static bool
+has_all(struct reading *r, struct json_object *table, const struct buf *path)
+{
+	bool all = true;
+
+	for (int k = 0; k < USAGE_KINDS; k++) {
+		cleanup_free char *words = NULL;
+
+		if (json_object_object_get_ex(table, usage_kind_words[k], NULL))
+			continue;
+		words = xasprintf("%s is missing", usage_kind_words[k]);
+		complain(r, table, path, words);
+		all = false;
+	}
+	return all;
+}
+
+static bool
+read_row(struct reading *r, struct json_object *table, const struct buf *path,
+    struct price *price)
+{
+	bool good = has_all(r, table, path);
+
+	json_object_object_foreach(table, key, json)
+	{
+		cleanup_buf struct buf at = BUF_INIT;
+		unsigned kind = 0;
+
+		buf_addf(&at, "%s.", path->data);
+		toml_edit_quote_key(&at, key);
+		if (word_find(usage_kind_words, key, &kind)) {
+			good &= read_number(r, json, at.data, &price->of[kind]);
+			continue;
+		}
+		complain(r, json, &at,
+		    "no such price; use input, output, cache_read, "
+		    "cache_write_5m and cache_write_1h");
+		good = false;
+	}
+	return good;
+}
+
+static void
+add_row(struct price_list *list, const struct price *price)
+{
+	list->rows =
+	    xreallocarray(list->rows, list->count + 1, sizeof *list->rows);
+	list->rows[list->count++] = *price;
+}
+
+/* Append the rows that are complete and valid. */
+static void
+settings_prices_read(struct json_object *table, struct price_list *list,
+    prices_problem_fn *problem, void *arg)
+{
+	struct reading r = { .list = list, .problem = problem, .arg = arg };
+
+	json_object_object_foreach(table, model, json)
+	{
+		cleanup_buf struct buf path = BUF_INIT;
+		struct price price = { 0 };
+		size_t len = strlen(model);
+
+		buf_adds(&path, "prices.");
+		toml_edit_quote_key(&path, model);
+		if (!json_object_is_type(json, json_type_object)) {
+			complain(&r, json, &path,
+			    "expected a table with the prices of this model");
+		} else if (len == 0 || len >= sizeof price.model) {
+			complain(&r, json, &path,
+			    "expected the name of a model, or a pattern for "
+			    "it, of at most 63 bytes");
+		} else {
+			memcpy(price.model, model, len + 1);
+			if (read_row(&r, json, &path, &price))
+				add_row(list, &price);
+		}
+	}
+}
+
+#define DEFAULTS "defaults."
+
+/* A row whose value is the setting's own. */
+#define SAME(name, path)                             \
+	{                                            \
+		name, path, NULL, NULL, .same = true \
+	}
+
+#define GONE(name, instead)                               \
+	{                                                 \
+		name, NULL, NULL, NULL, .gone = (instead) \
+	}
+
+static const struct settings_alias aliases[] = {
+	{ "auto.patrol_interval_secs", "daemon.patrol_interval", NULL, NULL,
+	    false, NULL },
+	{ "daemon.patrol_interval_secs", "daemon.patrol_interval", NULL, NULL,
+	    false, NULL },
+	{ DEFAULTS "skip_permissions", DEFAULTS "permission_mode",
+	    "bypassPermissions", "default", false, NULL },
+	{ "overseer.heartbeat_timeout_secs", "overseer.heartbeat_timeout", NULL,
+	    NULL, false, NULL },
+	{ "overseer.restart_cooldown_secs", "overseer.restart_cooldown", NULL,
+	    NULL, false, NULL },
+	{ "overseer.stall_timeout_secs", "overseer.stall_timeout", NULL, NULL,
+	    false, NULL },
+	{ "oversight.enabled", "oversight.mode", "act", "off", false, NULL },
+	GONE("oversight.auto_escalate",
+	    "to be told of nothing, set oversight.mode to \"observe\""),
+	GONE("oversight.abort_on_regression",
+	    "a task that keeps breaking its tests waits for a person; end it "
+	    "with: llmc abort"),
+
+	SAME("overseer.enabled", "plan.enabled"),
+	SAME("overseer.tickEvery", "plan.tick_every"),
+	SAME("overseer.idleAfter", "plan.idle_after"),
+	SAME("overseer.maxRetries", "plan.max_retries"),
+	SAME("overseer.minResendInterval", "plan.min_resend_interval"),
+	SAME("overseer.backoff.base", "plan.backoff_base"),
+	SAME("overseer.backoff.max", "plan.backoff_max"),
+	SAME("overseer.policy.allowAgents", "plan.allow_agents"),
+	SAME("overseer.policy.allowCrossAgent", "plan.allow_cross_agent"),
+	SAME("overseer.planner.model", "planner.model"),
+	SAME("overseer.planner.maxPlanPhases", "planner.max_phases"),
+	SAME("overseer.planner.maxTasksPerPhase", "planner.max_tasks"),
+	SAME("overseer.planner.maxSubtasksPerTask", "planner.max_subtasks"),
+	SAME("overseer.planner.maxRepairAttempts",
+	    "planner.max_repair_attempts"),
+	SAME(SETTINGS_AGENT "costTier", SETTINGS_AGENT "cost_tier"),
+	SAME(SETTINGS_AGENT "typicalLatency", SETTINGS_AGENT "typical_latency"),
+};
+
+/* Tables with a table for every name, and what the keys of it begin with in the
+ * list above. */
+static const struct {
+	const char *prefix, *general;
+} alias_named[] = {
+	{ "workers.", DEFAULTS },
+	{ "agents.", SETTINGS_AGENT },
+};
+
+/* Length of "workers.adam." in a path, 0 for others; *ret_general: what is to
+ * stand there instead. */
+static size_t
+named_part(const char *path, const char **ret_general)
+{
+	for (size_t i = 0; i < nitems(alias_named); i++) {
+		size_t len = strlen(alias_named[i].prefix);
+		const char *dot;
+
+		if (strncmp(path, alias_named[i].prefix, len) != 0)
+			continue;
+		*ret_general = alias_named[i].general;
+		dot = strchr(path + len, '.');
+		return dot != NULL ? (size_t)(dot + 1 - path) : 0;
+	}
+	return 0;
+}
+
+/* NULL if path is no other name. *ret_path, owned by the caller: the setting
+ * that it means, of the same worker for "workers.adam.skip_permissions", of the
+ * same agent for "agents.coder.costTier"; NULL for one that is gone. */
+static const struct settings_alias *
+settings_alias_find(const char *path, char **ret_path)
+{
+	const char *prefix = "";
+	size_t part = named_part(path, &prefix);
+	cleanup_free char *general =
+	    part > 0 ? xasprintf("%s%s", prefix, path + part) : xstrdup(path);
+
+	for (size_t i = 0; i < nitems(aliases); i++) {
+		const char *setting = aliases[i].path;
+
+		if (strcmp(aliases[i].name, general) != 0)
+			continue;
+		if (setting != NULL)
+			*ret_path = part == 0 ?
+			    xstrdup(setting) :
+			    xasprintf("%.*s%s", (int)part, path,
+				setting + strlen(prefix));
+		return &aliases[i];
+	}
+	return NULL;
+}
+
+/* Is path the name of a table that contains other names, such as
+ * "overseer.backoff"? */
+static bool
+settings_alias_section(const char *path)
+{
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < nitems(aliases); i++)
+		if (strncmp(aliases[i].name, path, len) == 0 &&
+		    aliases[i].name[len] == '.')
+			return true;
+	return false;
+}
+
+/* The setting's value for a value under that name, owned by the caller; NULL if
+ * it has the wrong type. */
+static struct json_object *
+settings_alias_value(
+    const struct settings_alias *alias, struct json_object *json)
+{
+	cleanup_json struct json_object *root = NULL;
+	cleanup_free char *text = NULL;
+
+	if (alias->same)
+		return json_object_get(json);
+	if (alias->yes == NULL)
+		return json_object_is_type(json, json_type_int) ?
+		    json_object_get(json) :
+		    NULL;
+	if (!json_object_is_type(json, json_type_boolean))
+		return NULL;
+	/* As if the file had it. */
+	text = xasprintf("x = \"%s\"\n",
+	    json_object_get_boolean(json) ? alias->yes : alias->no);
+	if (toml_parse(text, strlen(text), &root, NULL, NULL) < 0)
+		return NULL;
+	return json_object_get(json_object_object_get(root, "x"));
+}
+
+/* What that type is, for a message. */
+static const char *
+settings_alias_allowed(const struct settings_alias *alias)
+{
+	return alias->yes != NULL ? "true or false" :
+				    "a whole number of seconds";
+}
 
 struct settings {
 	struct value *values; /* one per row, then those of the workers */
@@ -190,7 +480,7 @@ take_alias(struct settings *settings, const char *name,
 		settings_problem_add(problems, false, line, text);
 		return true;
 	}
-	if (alias == NULL || settings_find(path, NULL) == NULL)
+	if (alias == NULL || path == NULL || settings_find(path, NULL) == NULL)
 		return false;
 	value = settings_alias_value(alias, json);
 	if (value != NULL) {
@@ -500,4 +790,29 @@ settings_value(const struct settings *settings, const char *path,
 	if (ret_line != NULL)
 		*ret_line = value->line;
 	return true;
+}
+
+/* The text is copied. */
+static void
+settings_problem_add(struct settings_problems *problems, bool fatal,
+    unsigned line, const char *text)
+{
+	struct settings_problem *p;
+
+	problems->list = xreallocarray(
+	    problems->list, problems->count + 1, sizeof *problems->list);
+	p = &problems->list[problems->count++];
+	p->fatal = fatal;
+	p->line = line;
+	p->text = xstrdup(text);
+	problems->fatal |= fatal;
+}
+
+void
+settings_problems_release(struct settings_problems *problems)
+{
+	for (size_t i = 0; i < problems->count; i++)
+		free(problems->list[i].text);
+	free(problems->list);
+	*problems = (struct settings_problems){ 0 };
 }

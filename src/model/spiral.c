@@ -7,7 +7,6 @@
 #include "buf.h"
 #include "errtext.h"
 #include "json.h"
-#include "mem.h"
 #include "schema.h"
 #include "spiral.h"
 

@@ -121,7 +121,8 @@ task_head_read(const char *text, struct task_head *ret_head)
 			contract = true;
 		else if (!maker && read_maker(at, ret_head))
 			maker = true;
-		else if (!ret_head->report && read_result(at, &ret_head->report))
+		else if (!ret_head->report &&
+		    read_result(at, &ret_head->report))
 			;
 		else
 			break;

@@ -14,8 +14,9 @@
  *
  * Case does not matter. A line with another word, or of another form, is part
  * of the prompt. A task whose result is a report changes no file: it is done
- * with what its agent says at the end. The contract (contract.h) is on one line. Who added it is said
- * of agents only, with the sandbox of that one. Pure.
+ * with what its agent says at the end. The contract (contract.h) is on one
+ * line. Who added it is said of agents only, with the sandbox of that one.
+ * Pure.
  */
 #ifndef TASK_HEAD_H
 #define TASK_HEAD_H

@@ -326,8 +326,7 @@ update_find(
 	int r;
 
 	if (text == NULL ||
-	    !last_block(
-		text, len, "json", "\"" UPDATE_KEY "\"", &block, &size))
+	    !last_block(text, len, "json", "\"" UPDATE_KEY "\"", &block, &size))
 		return err_set(err, -ENOENT,
 		    "the reply has no block marked json with the key "
 		    "\"" UPDATE_KEY "\"");

@@ -6,7 +6,6 @@
 #include "buf.h"
 #include "errtext.h"
 #include "json.h"
-#include "mem.h"
 #include "schema.h"
 #include "text.h"
 #include "usage.h"

@@ -11,9 +11,13 @@
 
 struct child;
 struct daemon_run;
+struct err;
 struct loop_timer;
 struct loop_watch;
 struct overseer;
+
+/* After the loop's own handlers, which are called first. */
+void way_out_open(void);
 
 struct daemon_process {
 	struct child *child; /* NULL when adopted or gone */
@@ -42,15 +46,21 @@ struct daemon_process {
 		.ref = PROCREF_INIT, .status = -1, .life = -1 \
 	}
 
-void daemon_process_start(struct overseer *o);
 /* SIGTERM, a grace, SIGKILL; respond_ended() is called when it is gone. The
  * signal comes before anything is told or written. One that even SIGKILL does
  * not end is told to people, and left when we are to stop. */
 void daemon_process_end(struct overseer *o, bool now);
+
 /* One that is not our child has ended: that is all that can be known. */
 void daemon_process_is_gone(struct overseer *o);
-/* Be told of its end; for one that is not our child. */
-void daemon_process_watch(struct overseer *o);
 void daemon_process_release(struct daemon_process *process);
+
+/* Start the daemon, or take over what an earlier overseer left. Negative errno:
+ * refused, with the reason. */
+int daemon_takeover_begin(struct overseer *o, struct err *err);
+
+/* Start it, or take over who holds its lock, now or a little later; a refusal
+ * ends us. */
+void daemon_takeover_or_end(struct overseer *o);
 
 #endif

@@ -12,7 +12,6 @@
 
 #include "buf.h"
 #include "clock.h"
-#include "console.h"
 #include "errtext.h"
 #include "failure-class.h"
 #include "file.h"
@@ -26,6 +25,7 @@
 #include "respond.h"
 #include "settings.h"
 #include "tail.h"
+#include "writer.h"
 
 #define SMALL_MAX     (64 * 1024)
 #define START_LOOK_MS 100 /* between looks whether it is ready */

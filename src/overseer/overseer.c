@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The run of the overseer: what it holds, how it begins, how it ends. */
 #include <errno.h>
 #include <malloc.h>
 #include <poll.h>
@@ -10,12 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "buf.h"
 #include "clock.h"
-#include "config-read.h"
 #include "config.h"
-#include "console.h"
-#include "daemon-takeover.h"
-#include "ending.h"
+#include "daemon-process.h"
 #include "errtext.h"
 #include "file.h"
 #include "git-ask.h"
@@ -26,21 +23,107 @@
 #include "lock.h"
 #include "log.h"
 #include "loop.h"
+#include "loopback.h"
 #include "mem.h"
 #include "notify.h"
-#include "people.h"
 #include "overseer.h"
+#include "people.h"
+#include "preflight.h"
 #include "reaper.h"
 #include "repair.h"
+#include "respond.h"
 #include "root-mark.h"
 #include "settings.h"
-#include "start-check.h"
 #include "sibling.h"
+#include "start-facts.h"
 #include "tail.h"
 #include "tmux.h"
 #include "toml.h"
-#include "way-out.h"
+#include "web-rules.h"
 #include "writer.h"
+
+static int start_check_only(struct overseer *o);
+
+void
+kept_listener_release(struct kept_listener *kept)
+{
+	kept->fd = fd_close(kept->fd);
+	explicit_bzero(kept->text, sizeof kept->text);
+}
+
+void
+kept_listener_give(struct kept_listener *kept, int channel)
+{
+	int r;
+
+	kept->messages = kept->ignored = 0;
+	if (kept->fd < 0)
+		return;
+	r = fd_channel_send(channel, kept->text, kept->fd);
+	if (r < 0) {
+		log_info("the socket of the page is not handed on: %s",
+		    strerror(-r));
+		kept_listener_release(kept);
+	}
+}
+
+/* One line for each daemon is enough. */
+static void
+ignore(struct kept_listener *kept, const char *why)
+{
+	if (kept->ignored++ == 0)
+		log_info("a message of the daemon is ignored: %s", why);
+}
+
+/* Takes the descriptor. */
+static void
+take_message(struct kept_listener *kept, const char *text, int fd)
+{
+	struct err err = { 0 };
+
+	if (strcmp(text, WEB_DROP) == 0 && fd < 0) {
+		kept_listener_release(kept);
+	} else if (strncmp(text, WEB_KEEP, strlen(WEB_KEEP)) != 0 || fd < 0) {
+		ignore(kept, "it is not known");
+	} else if (loopback_check(fd, NULL, &err) < 0) {
+		ignore(kept, err.msg);
+	} else {
+		kept_listener_release(kept);
+		kept->fd = take_fd(&fd);
+		memcpy(kept->text, text, strlen(text) + 1);
+	}
+	fd_close(fd);
+}
+
+int
+kept_listener_read(struct kept_listener *kept, int channel)
+{
+	char text[FD_CHANNEL_TEXT_SIZE];
+	int fd = -1, r = fd_channel_receive(channel, text, &fd);
+
+	if (r == -EAGAIN)
+		return 0;
+	if (r != 1 && r != -EBADMSG)
+		return -EPIPE;
+	if (++kept->messages > KEPT_LISTENER_MESSAGES) {
+		ignore(kept, "there are too many");
+		fd_close(fd);
+		kept_listener_release(kept);
+		return -EPIPE;
+	}
+	if (r == 1)
+		take_message(kept, text, fd);
+	else
+		ignore(kept, "it cannot be read");
+	return 1;
+}
+
+void
+kept_listener_drain(struct kept_listener *kept, int channel)
+{
+	while (channel >= 0 && kept_listener_read(kept, channel) > 0)
+		;
+}
 
 #define LOG_SIZE   (20 * 1024 * 1024)
 #define LOG_KEEP   3
@@ -310,7 +393,7 @@ open_ports(struct overseer *o, struct err *err)
 }
 
 /* A verdict that a person has not cleared stands. */
-int
+static int
 overseer_check_history(struct overseer *o, struct err *err)
 {
 	cleanup_free char *file = history_manual_file(&o->workspace);
@@ -408,7 +491,8 @@ overseer_close(struct overseer *o)
 	log_close();
 }
 
-int
+/* The exit status for a start that was refused; 0 for no error. */
+static int
 overseer_exit_of(const struct err *err)
 {
 	switch (err->code) {
@@ -562,5 +646,90 @@ overseer_run(const struct overseer_options *options)
 	else
 		status = o.exit_status;
 	overseer_close(&o);
+	return status;
+}
+
+int
+start_check(const struct overseer *o, struct err *err)
+{
+	cleanup_free char *lock = overseer_path(o, "state.lock");
+	cleanup_buf struct buf text = BUF_INIT;
+	struct preflight preflight;
+	int failed, r = start_facts_check(&o->workspace, &preflight, err);
+
+	if (r < 0)
+		return r;
+	failed = preflight.counts[PREFLIGHT_FAIL];
+	preflight_print(&preflight, &text);
+	preflight_release(&preflight);
+	if (!o->options->json)
+		console_error(text.data);
+	/* A daemon that runs must not be left alone. */
+	if (failed == 0 || lock_is_held(lock) == 1)
+		return 0;
+	return err_set(err, -EBUSY,
+	    "not started: %d check%s failed; try again with: llmc overseer "
+	    "--check",
+	    failed, failed == 1 ? "" : "s");
+}
+
+static void
+print(const struct preflight *preflight, const struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	preflight_print(preflight, &text);
+	if (err->code < 0)
+		buf_addf(&text, "fail  history: %s\n", err->msg);
+	buf_adds(&text,
+	    preflight->counts[PREFLIGHT_FAIL] == 0 && err->code == 0 ?
+		"The overseer can start.\n" :
+		"The overseer cannot start.\n");
+	fputs(text.data, stdout);
+}
+
+static void
+print_json(const struct preflight *preflight, const struct err *err)
+{
+	cleanup_json struct json_object *json = preflight_json(preflight);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json_object *checks, *check;
+
+	if (err->code < 0) {
+		check = json_object_new_object();
+		json_set_string(check, "name", "history");
+		json_set_string(
+		    check, "status", preflight_level_name(PREFLIGHT_FAIL));
+		json_set_string(check, "detail", err->msg);
+		json_set_string(check, "fix", NULL);
+		json_object_object_get_ex(json, "checks", &checks);
+		json_object_array_add(checks, check);
+		json_set_bool(json, "ok", false);
+	}
+	json_print(json, true, &text);
+	fputs(text.data, stdout);
+}
+
+/* For --check: print it all, with what an earlier run left for a person. The
+ * exit status of a start. */
+static int
+start_check_only(struct overseer *o)
+{
+	struct preflight preflight = { 0 };
+	struct err err = { 0 };
+	int status;
+
+	if (start_facts_check(&o->workspace, &preflight, &err) < 0) {
+		console_fail(o, err.msg);
+		return OVERSEER_ERROR;
+	}
+	overseer_check_history(o, &err);
+	if (o->options->json)
+		print_json(&preflight, &err);
+	else
+		print(&preflight, &err);
+	status = preflight.counts[PREFLIGHT_FAIL] > 0 ? OVERSEER_REFUSED :
+							overseer_exit_of(&err);
+	preflight_release(&preflight);
 	return status;
 }

@@ -5,22 +5,21 @@
  * stalls, gathers evidence, has a Claude Code session repair what broke, starts
  * the daemon again, and stops when that does not help. Never two daemons.
  *
- *   overseer.c         the run: begins, what state it is in
- *   ending.c           how it ends, and what it does not leave behind
- *   daemon-process.c   the daemon's process: started, ended
- *   daemon-takeover.c  one that runs already, and what an earlier overseer left
- *   kept-listener.c    the socket of its page, from one to the next
- *   observe.c          what is seen of it, turned into a verdict (model/health)
- *   respond.c          what is done about a verdict (model/spiral)
- *   repair.c           a repair, from its place to its outcome; with
- *   repair-prompt.c    what its agent is told
- *   repair-agent.c     the agent's session, and the end of its turns
- *   repair-land.c      a fix made in a worktree onto the default branch
- *   report.c           logs/remediation_<stamp>.txt
- *   start-check.c      what would make a start useless
- *   console.c          what people see
- *   writer.c           what is written to the disk, by a process of its own
- *   way-out.c          a second Ctrl-C ends it whatever happens
+ *   overseer.c        the run: begins, what state it is in; the socket of its
+ *                     page, from one to the next; what would make a start
+ *                     useless
+ *   respond.c         how it ends, and what it does not leave behind; what is
+ *                     done about a verdict (model/spiral)
+ *   daemon-process.c  the daemon's process: started, ended; one that runs
+ *                     already, and what an earlier overseer left; a second
+ *                     Ctrl-C ends it whatever happens
+ *   observe.c         what is seen of it, turned into a verdict (model/health)
+ *   repair.c          a repair, from its place to its outcome; with; what its
+ *                     agent is told; a fix made in a worktree onto the default
+ *                     branch; logs/remediation_<stamp>.txt
+ *   repair-agent.c    the agent's session, and the end of its turns
+ *   writer.c          what people see; what is written to the disk, by a
+ *                     process of its own
  */
 #ifndef OVERSEER_H
 #define OVERSEER_H
@@ -30,9 +29,9 @@
 
 #include "daemon-process.h"
 #include "evidence.h"
+#include "fd-channel.h"
 #include "health.h"
 #include "history.h"
-#include "kept-listener.h"
 #include "observe.h"
 #include "workspace.h"
 
@@ -43,6 +42,7 @@ struct loop_call;
 struct loop_signal;
 struct loop_timer;
 struct notice;
+struct overseer;
 struct people;
 struct reaper;
 struct repair;
@@ -50,6 +50,33 @@ struct session_sweep;
 struct settings;
 struct tmux;
 struct writer;
+
+struct kept_listener {
+	int fd; /* -1 = none */
+	char text[FD_CHANNEL_TEXT_SIZE];
+	int messages; /* of this daemon */
+	int ignored; /* of them */
+};
+
+#define KEPT_LISTENER_INIT \
+	{                  \
+		.fd = -1   \
+	}
+
+/* A message of one that sends more than these is not read. */
+#define KEPT_LISTENER_MESSAGES 1000
+
+/* A daemon is about to start: put the socket, if there is one, into its
+ * channel. */
+void kept_listener_give(struct kept_listener *kept, int channel);
+
+/* Read a message. 1: there may be more; 0: there is none now; negative: none
+ * will come. */
+int kept_listener_read(struct kept_listener *kept, int channel);
+
+/* Read all that have come. */
+void kept_listener_drain(struct kept_listener *kept, int channel);
+void kept_listener_release(struct kept_listener *kept);
 
 /* How it ends; overseer(8) lists them. */
 enum overseer_exit {
@@ -82,8 +109,6 @@ struct overseer_options {
 };
 
 #define OVERSEER_EVENTS 10 /* told by llmc status */
-
-struct overseer;
 
 /* err->code is 0 when they are in effect. */
 typedef void overseer_reload_fn(struct overseer *o, const struct err *err);
@@ -151,29 +176,35 @@ struct overseer {
  * Negative errno: it refuses, has said why, and exit_status tells. */
 int overseer_open(struct overseer *o, const struct overseer_options *options);
 void overseer_close(struct overseer *o);
+
 /* All of that; the exit status. (A test in virtual time takes the parts.) */
 int overseer_run(const struct overseer_options *options);
 void overseer_set_state(struct overseer *o, enum overseer_state state);
 const char *overseer_state_name(enum overseer_state state);
+
 /* Something that overseer.json tells has changed; it is written, with evidence
  * and history, after this pass of the loop, which does not wait for the disk
  * (writer.h). */
 void overseer_register(struct overseer *o);
 void overseer_on_write_due(void *arg);
 int overseer_write_registration(const struct overseer *o, struct err *err);
+
 /* Write all of that now, and wait for it, though not for long. */
 void overseer_write(struct overseer *o);
+
 /* Tell people; a disk that hangs keeps nobody from being told. */
 void overseer_tell(struct overseer *o, const struct notice *notice);
+
 /* Settings again; the old ones stay when the new are wrong or nobody accepted
  * them. then (may be NULL) is called after that, from here or later. */
 void overseer_reload(struct overseer *o, overseer_reload_fn *then);
-/* Does a verdict of an earlier run stand, or its request for a person? */
-int overseer_check_history(struct overseer *o, struct err *err);
-/* The exit status for a start that was refused; 0 for no error. */
-int overseer_exit_of(const struct err *err);
+
 /* Is .llmc still the folder with our lock? */
 bool overseer_owns_root(const struct overseer *o);
 char *overseer_path(const struct overseer *o, const char *name);
+
+/* Before a start: print what is not right. -EBUSY if it must not start: no
+ * daemon is running that could be taken over, and none could do any work. */
+int start_check(const struct overseer *o, struct err *err);
 
 #endif

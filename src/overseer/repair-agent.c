@@ -11,9 +11,8 @@
 #include "box.h"
 #include "buf.h"
 #include "caller.h"
-#include "claude-home.h"
+#include "claude.h"
 #include "clock.h"
-#include "console.h"
 #include "errtext.h"
 #include "file.h"
 #include "git-facts.h"
@@ -41,6 +40,7 @@
 #include "text.h"
 #include "tmux.h"
 #include "transcript.h"
+#include "writer.h"
 
 #define NAME         CALLER_REPAIR
 #define SESSIONS_MAX 3 /* of one repair, when they die */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "buf.h"
-#include "console.h"
 #include "errtext.h"
 #include "git-compare.h"
 #include "git-salvage.h"
@@ -15,6 +14,7 @@
 #include "repair-keep.h"
 #include "repair.h"
 #include "text.h"
+#include "writer.h"
 
 #define NAMES_MAX 5 /* paths named in a sentence */
 

@@ -12,26 +12,266 @@
 #include "buf.h"
 #include "caller.h"
 #include "clock.h"
-#include "console.h"
 #include "errtext.h"
 #include "file.h"
 #include "git-facts.h"
+#include "git-land.h"
+#include "git-rebase.h"
 #include "git-reset.h"
+#include "git-squash.h"
 #include "git-stand.h"
 #include "git-worktree.h"
 #include "git.h"
 #include "log.h"
 #include "mem.h"
 #include "overseer.h"
+#include "remedy-mask.h"
+#include "remedy.h"
 #include "repair-agent.h"
 #include "repair-check.h"
-#include "repair-land.h"
-#include "repair-prompt.h"
+#include "repair-keep.h"
 #include "repair.h"
-#include "report.h"
 #include "respond.h"
 #include "settings.h"
 #include "strv.h"
+#include "text.h"
+#include "transcript.h"
+#include "writer.h"
+
+/* What is not committed is saved, then discarded. */
+operation_fn repair_land_clean;
+
+operation_fn repair_land_rebase;
+
+operation_fn repair_land_squash;
+
+operation_fn repair_land_publish;
+
+/* The worktree is at the branch again; what has not landed is saved. */
+operation_fn repair_land_tidy;
+
+static char *report_write(const struct repair *r, struct err *err);
+
+static void
+add_history(const struct overseer *o, struct buf *out)
+{
+	char stamp[CLOCK_STAMP_SIZE];
+
+	for (size_t i = 0; i < o->history.count; i++) {
+		const struct spiral_event *e = &o->history.events[i];
+
+		if (e->kind != SPIRAL_REMEDY || e->signature == NULL ||
+		    strcmp(e->signature, o->signature) != 0)
+			continue;
+		clock_format_stamp(e->at_ms, stamp);
+		buf_addf(out, "%s: %s (%s)%s%s\n", stamp,
+		    e->outcome != NULL ? e->outcome : "?",
+		    e->words != NULL ? e->words : "",
+		    e->log != NULL ? ", see " : "",
+		    e->log != NULL ? e->log : "");
+	}
+}
+
+static void
+repair_prompt_write(struct repair *r)
+{
+	struct overseer *o = r->overseer;
+	const struct evidence *e = &o->evidence;
+	cleanup_buf struct buf history = BUF_INIT;
+	const struct remedy_log logs[] = {
+		{ "autod.log", e->autod_log },
+		{ "auto.log", e->auto_log },
+		{ "task_pool.log", e->task_pool_log },
+		{ "post_accept.log", e->post_accept_log },
+	};
+	struct remedy_facts facts = {
+		.instructions =
+		    settings_string(o->settings, "overseer.remediation_prompt"),
+		.verdict = health_verdict_name(o->verdict),
+		.class = o->class,
+		.words = o->words,
+		.ended = o->daemon.how_ended,
+		.age_s = o->beat_age_s,
+		.failure = e->failure,
+		.registration = e->registration,
+		.heartbeat = e->heartbeat,
+		.standard_error = e->standard_error,
+		.stack = e->stack,
+		.workers = e->workers,
+		.task_error = e->task_error,
+		.git_status = r->status.data,
+		.logs = logs,
+		.log_count = nitems(logs),
+		.finding_file = r->finding,
+		.manual_file = r->request,
+		.root = o->workspace.root,
+		.tree = r->in_worktree ? r->cwd : NULL,
+		.boxed = r->boxed,
+	};
+
+	add_history(o, &history);
+	facts.history = history.data;
+	remedy_prompt(&facts, &r->prompt);
+}
+
+/* --- what it left besides ---------------------------------------------- */
+
+static void
+note_saved(struct repair *r, const struct git_salvaged *saved)
+{
+	if (saved != NULL && saved->ref[0] != '\0')
+		xstrset(&r->saved, saved->ref);
+}
+
+static void
+on_cleaned(const struct git_salvaged *saved, const struct err *err, void *arg)
+{
+	struct repair *r = arg;
+
+	note_saved(r, saved);
+	if (err != NULL)
+		repair_failed(r, REPAIR_NO_FIX, err->msg);
+	else if (operation_arrived(&r->op, NULL))
+		operation_next(&r->op);
+}
+
+void
+repair_land_clean(struct operation *op)
+{
+	struct repair *r = (struct repair *)op;
+	struct git_reset what = { .onto = r->tip };
+
+	if (!r->agent.asked_to_tidy) {
+		operation_next(op);
+		return;
+	}
+	repair_keep_place(r, &what.keep);
+	what.keep.onto = REPAIR_BRANCH; /* what is committed stays */
+	git_reset(
+	    r->overseer->git, r->cwd, &what, on_cleaned, operation_await(op));
+}
+
+/* --- onto the branch --------------------------------------------------- */
+
+static void
+on_rebased(bool conflict, const struct err *err, void *arg)
+{
+	struct repair *r = arg;
+
+	if (err != NULL || conflict)
+		repair_failed(r, REPAIR_NO_FIX,
+		    err != NULL ? err->msg :
+				  "the fix conflicts with the default branch");
+	else if (operation_arrived(&r->op, NULL))
+		operation_next(&r->op);
+}
+
+void
+repair_land_rebase(struct operation *op)
+{
+	struct repair *r = (struct repair *)op;
+	struct git_salvage keep;
+
+	repair_keep_place(r, &keep);
+	git_rebase(r->overseer->git, r->cwd, r->onto, &keep, on_rebased,
+	    operation_await(op));
+}
+
+static void
+on_squashed(const char *id, const struct err *err, void *arg)
+{
+	struct repair *r = arg;
+
+	if (err != NULL) {
+		repair_failed(r, REPAIR_NO_FIX, err->msg);
+		return;
+	}
+	snprintf(r->fix, sizeof r->fix, "%s", id);
+	if (!operation_arrived(&r->op, NULL))
+		return;
+	if (r->fix[0] != '\0') {
+		operation_next(&r->op);
+		return;
+	}
+	r->landed = true; /* by somebody else */
+	xstrset(&r->words, "there was nothing to land");
+	operation_done(&r->op);
+}
+
+void
+repair_land_squash(struct operation *op)
+{
+	struct repair *r = (struct repair *)op;
+
+	git_squash(r->overseer->git, r->cwd, "overseer", r->onto,
+	    "Repair by the overseer", on_squashed, operation_await(op));
+}
+
+static void
+on_landed(enum git_land_result result, const char *detail,
+    const char *const *places, const struct err *err, void *arg)
+{
+	struct repair *r = arg;
+	cleanup_free char *words = NULL;
+
+	(void)places;
+	if (result != GIT_LANDED) {
+		words = xasprintf(
+		    "the fix cannot land: %s", err != NULL ? err->msg : detail);
+		repair_failed(r, REPAIR_NO_FIX, words);
+		return;
+	}
+	r->landed = true;
+	xstrset(&r->words, "the fix has landed");
+	if (operation_arrived(&r->op, NULL))
+		operation_next(&r->op);
+}
+
+void
+repair_land_publish(struct operation *op)
+{
+	struct repair *r = (struct repair *)op;
+
+	git_land(r->overseer->git, repair_branch(r), r->onto, r->fix, false,
+	    on_landed, operation_await(op));
+}
+
+/* --- the place is empty again ------------------------------------------ */
+
+static void
+on_tidied(const struct git_salvaged *saved, const struct err *err, void *arg)
+{
+	struct repair *r = arg;
+	cleanup_free char *words = NULL;
+
+	note_saved(r, saved);
+	if (err != NULL)
+		log_debug("the repair's worktree: %s", err->msg);
+	if (r->saved != NULL) {
+		words = xasprintf("%s; what it left and did not land is kept "
+				  "as %s (see: llmc salvage show %s)",
+		    r->words != NULL ? r->words : "", r->saved, r->saved);
+		xstrset(&r->words, words);
+	}
+	operation_on_over(arg);
+}
+
+void
+repair_land_tidy(struct operation *op)
+{
+	struct repair *r = (struct repair *)op;
+	struct git_reset what = { .onto = repair_branch(r) };
+
+	if (!r->placed) {
+		operation_next(op);
+		return;
+	}
+	repair_keep_place(r, &what.keep);
+	if (r->landed)
+		what.keep.onto = REPAIR_BRANCH; /* its commits are in the fix */
+	git_reset(
+	    r->overseer->git, r->cwd, &what, on_tidied, operation_await(op));
+}
 
 #define NOTE_MAX ((size_t)16 * 1024)
 
@@ -495,4 +735,59 @@ repair_stop(struct overseer *o, bool now)
 	repair_agent_kill(r);
 	tell(r);
 	operation_drop(&r->op);
+}
+
+#define DIFF_MAX (512 * 1024)
+
+/* One that died is followed by another. */
+static void
+add_sessions(char **transcripts, struct buf *out)
+{
+	size_t count = strv_count(transcripts);
+	struct err err = { 0 };
+
+	if (count == 0)
+		buf_adds(out, "\n\n=== Session ===\n\nNo transcript.\n");
+	for (size_t i = 0; i < count; i++) {
+		buf_adds(out, "\n\n=== Session");
+		if (count > 1)
+			buf_addf(out, " %zu of %zu", i + 1, count);
+		buf_addf(out, " ===\n\n");
+		if (transcript_text(transcripts[i], out, &err) < 0)
+			buf_addf(out, "No transcript: %s.\n", err.msg);
+	}
+}
+
+/* logs/remediation_<stamp>.txt; its path, owned by the caller, or NULL, and err
+ * says why. */
+static char *
+report_write(const struct repair *r, struct err *err)
+{
+	const struct overseer *o = r->overseer;
+	cleanup_free char *name =
+	    xasprintf("logs/remediation_%s.txt", r->stamp);
+	char *file = overseer_path(o, name);
+	cleanup_buf struct buf text = BUF_INIT, masked = BUF_INIT;
+	int64_t took = clock_mono_ms() - r->began_ms;
+
+	buf_addf(&text,
+	    "Remediation %s\nFailure: %s: %s\nOutcome: %s (%s)\nDuration: ",
+	    r->stamp, health_verdict_name(o->verdict),
+	    o->words != NULL ? o->words : "", repair_outcome_name(r->outcome),
+	    r->words != NULL ? r->words : "");
+	text_add_duration(&text, took);
+	buf_addf(&text, "\nWhere: %s\n\n=== Prompt ===\n\n", r->cwd);
+	buf_add(&text, r->prompt.data, r->prompt.len);
+	add_sessions(r->transcripts, &text);
+	buf_adds(&text, "\n=== What changed ===\n\n");
+	buf_add(
+	    &text, r->diff.data, text_cut(r->diff.data, r->diff.len, DIFF_MAX));
+	buf_adds(&text, r->diff.len > 0 ? "\n" : "Nothing.\n");
+	remedy_mask(text.data, text.len, &masked);
+	if (file_replace(file, masked.data, masked.len, 0600, err) < 0) {
+		log_errorx("%s: %s", file, err->msg);
+		free(file);
+		return NULL;
+	}
+	return file;
 }

@@ -26,9 +26,10 @@
 #include "repair-check.h"
 #include "repair-keep.h"
 
-#define REPAIR_BRANCH "llmc/overseer"
-
+struct err;
 struct overseer;
+
+#define REPAIR_BRANCH "llmc/overseer"
 
 enum repair_outcome {
 	REPAIR_COMPLETED,
@@ -73,6 +74,7 @@ struct repair {
 };
 
 void repair_begin(struct overseer *o);
+
 /* Ask it to end; now: end it, and tell what is known by now. */
 void repair_stop(struct overseer *o, bool now);
 const char *repair_outcome_name(enum repair_outcome outcome);
@@ -80,8 +82,10 @@ const char *repair_outcome_name(enum repair_outcome outcome);
 /* For its own files: it has failed like this, which an answer brought. */
 void
 repair_failed(struct repair *r, enum repair_outcome outcome, const char *words);
+
 /* The branch that fixes land on. */
 const char *repair_branch(const struct repair *r);
+
 /* What the agent wrote into a file of its folder; the caller frees. NULL = it
  * is empty, or not a file: links are not followed. */
 char *repair_note(const char *file);

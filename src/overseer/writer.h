@@ -10,11 +10,29 @@
 #define WRITER_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct err;
 struct overseer;
-struct writer;
+
+enum console_colour {
+	CONSOLE_PLAIN,
+	CONSOLE_RED,
+	CONSOLE_GREEN,
+	CONSOLE_YELLOW,
+};
+
+/* A line on standard output only; with --json an object on one line. */
+void console_print(
+    const struct overseer *o, enum console_colour colour, const char *line);
+
+/* What keeps the overseer from starting: on standard error, or with --json as
+ * the error that every command of llmc prints. */
+void console_fail(const struct overseer *o, const char *words);
+
+/* Text on standard error, which may be a terminal that is stopped. */
+void console_error(const char *text);
+void console_say(struct overseer *o, enum console_colour colour,
+    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* From here on log and console are held. */
 int writer_open(struct overseer *o, struct err *err);
@@ -22,9 +40,8 @@ void writer_close(struct overseer *o);
 
 /* Write what waits, now or when the process before has ended. */
 void writer_begin(struct overseer *o);
-/* The same, and wait until it is on the disk, WRITER_WAIT_MS at most. */
-#define WRITER_WAIT_MS 1000
 void writer_finish(struct overseer *o);
+
 /* Does the disk not take it? */
 bool writer_is_stuck(const struct overseer *o);
 

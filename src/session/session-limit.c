@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "clock.h"
-#include "limit-reset.h"
+#include "limit.h"
 #include "session-limit.h"
 #include "zone.h"
 

@@ -13,13 +13,10 @@
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
-#include "jsonl.h"
 #include "landing.h"
 #include "life.h"
-#include "loop.h"
 #include "mem.h"
 #include "operation.h"
-#include "post-accept.h"
 #include "repo.h"
 
 /* --- events ---------------------------------------------------------- */

@@ -25,7 +25,6 @@
 #include "repo.h"
 #include "serve.h"
 #include "state-book.h"
-#include "unit.h"
 #include "worker-op.h"
 
 #define GUARD_MS    50000

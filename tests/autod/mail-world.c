@@ -5,18 +5,10 @@
 #include <string.h>
 
 #include "agent.h"
-#include "api.h"
-#include "auto.h"
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "outcome.h"
 #include "persist.h"
-#include "plan-floor.h"
 #include "plan-world.h"
-#include "rpc.h"
 #include "run-dir.h"
 #include "task-run.h"
 #include "task.h"

@@ -6,10 +6,8 @@
 
 #include "book-history.h"
 #include "agent.h"
-#include "auto.h"
 #include "file.h"
 #include "json.h"
-#include "jsonl.h"
 #include "mem.h"
 #include "oversight-floor.h"
 #include "oversight-world.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "agent.h"
-#include "auto.h"
 #include "mem.h"
 #include "plan-floor.h"
 #include "run-dir.h"

@@ -3,11 +3,9 @@
 /* Asks follow the state and are saved with it, wherever the daemon dies. */
 #include <string.h>
 
-#include "asks.h"
 #include "core.h"
 #include "floor-world.h"
 #include "json.h"
-#include "mem.h"
 #include "persist.h"
 #include "person.h"
 #include "state.h"
@@ -66,7 +64,7 @@ only(void)
 	return world.core->state.asks[0];
 }
 
-START_TEST(a_parked_task_is_an_open_ask_until_it_goes_on)
+TEST(a_parked_task_is_an_open_ask_until_it_goes_on)
 {
 	begin();
 	park(ASK_BUDGET);
@@ -87,9 +85,8 @@ START_TEST(a_parked_task_is_an_open_ask_until_it_goes_on)
 	ck_assert_str_eq(only()->id, "a2");
 	end();
 }
-END_TEST
 
-START_TEST(it_is_saved_with_what_caused_it_or_not_at_all)
+TEST(it_is_saved_with_what_caused_it_or_not_at_all)
 {
 	begin();
 	world.store_fails = true;
@@ -105,9 +102,8 @@ START_TEST(it_is_saved_with_what_caused_it_or_not_at_all)
 	ck_assert_str_eq(only()->id, "a1");
 	end();
 }
-END_TEST
 
-START_TEST(a_failed_task_asks_until_a_person_answers)
+TEST(a_failed_task_asks_until_a_person_answers)
 {
 	const struct notice failed = {
 		.class = NOTICE_TASK, .why = "it is broken", .task = "t9"
@@ -132,10 +128,9 @@ START_TEST(a_failed_task_asks_until_a_person_answers)
 	ck_assert_uint_eq(world.core->state.ask_count, 0);
 	end();
 }
-END_TEST
 
 /* The answer came first; what it did has ended the ask then. */
-START_TEST(what_is_still_so_stays_open)
+TEST(what_is_still_so_stays_open)
 {
 	struct floor_call *call;
 
@@ -150,9 +145,8 @@ START_TEST(what_is_still_so_stays_open)
 	ck_assert_str_eq(only()->answer, "go on");
 	end();
 }
-END_TEST
 
-START_TEST(only_what_is_critical_stays_open_of_what_wants_nothing)
+TEST(only_what_is_critical_stays_open_of_what_wants_nothing)
 {
 	begin();
 	person_tell(world.core,
@@ -163,20 +157,4 @@ START_TEST(only_what_is_critical_stays_open_of_what_wants_nothing)
 	ck_assert_int_eq(only()->kind, ASK_TOLD);
 	ck_assert_str_eq(only()->id, "a2");
 	end();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("asks");
-
-	unit_case(s, "asks",
-	    (const TTest *const[]){
-		a_parked_task_is_an_open_ask_until_it_goes_on,
-		it_is_saved_with_what_caused_it_or_not_at_all,
-		a_failed_task_asks_until_a_person_answers,
-		what_is_still_so_stays_open,
-		only_what_is_critical_stays_open_of_what_wants_nothing, NULL });
-	return s;
 }

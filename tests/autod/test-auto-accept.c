@@ -6,9 +6,7 @@
 
 #include "agent.h"
 #include "auto-world.h"
-#include "auto.h"
 #include "landing-item.h"
-#include "landing-record.h"
 #include "mem.h"
 #include "unit.h"
 
@@ -56,7 +54,7 @@ accept(struct auto_world *world, const char *more)
 }
 
 /* What agents and git would run, without a setting. */
-START_TEST(what_configures_agents_and_hooks_is_for_a_person)
+TEST_ROWS(what_configures_agents_and_hooks_is_for_a_person, PATHS)
 {
 	static const char *const paths[] = { ".claude/settings.json",
 		"sub/.claude/hooks/x.sh", ".mcp.json", ".husky/pre-commit",
@@ -88,9 +86,8 @@ START_TEST(what_configures_agents_and_hooks_is_for_a_person)
 	auto_world_filed(&world, "t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(accepted_work_lands)
+TEST_ROWS(accepted_work_lands, 2)
 {
 	struct auto_world world;
 	struct floor_call *call;
@@ -102,10 +99,9 @@ START_TEST(accepted_work_lands)
 	auto_world_filed(&world, "t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* Who waits for the landing of a task that is dropped gets an answer. */
-START_TEST(dropped_before_it_lands)
+TEST_ROWS(dropped_before_it_lands, 2)
 {
 	struct auto_world world;
 	struct floor_call *accepted, *dropped;
@@ -124,10 +120,9 @@ START_TEST(dropped_before_it_lands)
 	    floor_world_answer(&world.floor, accepted), "its task was dropped");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* The person is told, not the agent, which cannot review anything. */
-START_TEST(other_work_than_was_shown)
+TEST(other_work_than_was_shown)
 {
 	struct auto_world world;
 	struct agent *agent = begin_guarded(&world, "");
@@ -146,19 +141,4 @@ START_TEST(other_work_than_was_shown)
 	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
 	auto_world_wait_done(&world);
 	auto_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("auto-accept");
-
-	unit_rows(
-	    suite, what_configures_agents_and_hooks_is_for_a_person, PATHS);
-	unit_rows(suite, accepted_work_lands, 2);
-	unit_rows(suite, dropped_before_it_lands, 2);
-	unit_case(suite, "moved",
-	    (const TTest *const[]){ other_work_than_was_shown, NULL });
-	return suite;
 }

@@ -7,7 +7,6 @@
 
 #include "agent.h"
 #include "auto-world.h"
-#include "auto.h"
 #include "check-slot.h"
 #include "life.h"
 #include "mem.h"
@@ -60,7 +59,7 @@ assert_clean(struct auto_world *world)
 	    "add b.txt");
 }
 
-START_TEST(what_passes_lands)
+TEST(what_passes_lands)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, CHECK_OK);
@@ -76,10 +75,9 @@ START_TEST(what_passes_lands)
 	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt\nb.txt");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* Each worker's own check adds a result; old ones are forgotten. */
-START_TEST(results_do_not_pile_up)
+TEST(results_do_not_pile_up)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, CHECK_OK);
@@ -98,7 +96,6 @@ START_TEST(results_do_not_pile_up)
 	ck_assert_ptr_null(check_book_find(book, "tree0", key));
 	auto_world_end(&world);
 }
-END_TEST
 
 /* main is known to pass. */
 static void
@@ -113,7 +110,7 @@ know_main(struct auto_world *world)
 }
 
 /* If nobody knows whether main passes, it is checked first. */
-START_TEST(what_fails_is_sent_back)
+TEST_ROWS(what_fails_is_sent_back, 2)
 {
 	static const char *const told[] = { "sent_back t1; ",
 		"task_completed t1 needs_review; landing_queued t1; "
@@ -138,11 +135,10 @@ START_TEST(what_fails_is_sent_back)
 	wait_landed(&world);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* The check of the worker fails because main does: it is not sent back,
  * somebody fixes main, and then its work lands as it was. */
-START_TEST(nobody_is_blamed_for_a_red_branch)
+TEST(nobody_is_blamed_for_a_red_branch)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, CHECK_RED "max_turns = 1\n");
@@ -158,10 +154,9 @@ START_TEST(nobody_is_blamed_for_a_red_branch)
 	    floor_world_sh(&world.floor, "ls"), "a.txt\nb.txt\npass");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* Nobody can fix it: a person must know, and work waits. */
-START_TEST(a_red_branch_that_is_not_fixed_is_a_failure)
+TEST(a_red_branch_that_is_not_fixed_is_a_failure)
 {
 	struct auto_world world;
 	struct agent *agent =
@@ -176,9 +171,8 @@ START_TEST(a_red_branch_that_is_not_fixed_is_a_failure)
 	    state_task(&world.core->state, "t1")->step, TASK_QUEUED);
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(what_keeps_failing_is_given_up)
+TEST(what_keeps_failing_is_given_up)
 {
 	struct auto_world world;
 	struct agent *agent =
@@ -197,9 +191,8 @@ START_TEST(what_keeps_failing_is_given_up)
 	    "TIME-t1\nchecks-t1\njunk");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_tree_that_cannot_be_reset_is_an_error)
+TEST(a_tree_that_cannot_be_reset_is_an_error)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, CHECK_SLOW);
@@ -211,11 +204,10 @@ START_TEST(a_tree_that_cannot_be_reset_is_an_error)
 	auto_world_fails(&world, "worker_error");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- interrupted ----------------------------------------------------- */
 
-START_TEST(cancelled_while_it_runs)
+TEST(cancelled_while_it_runs)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, CHECK_SLOW);
@@ -236,9 +228,8 @@ START_TEST(cancelled_while_it_runs)
 	wait_landed(&world);
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(cancelled_while_its_tree_is_reset)
+TEST(cancelled_while_its_tree_is_reset)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, CHECK_OK);
@@ -250,7 +241,6 @@ START_TEST(cancelled_while_its_tree_is_reset)
 	wait_landed(&world); /* it had passed */
 	auto_world_end(&world);
 }
-END_TEST
 
 static const char *const steps[] = { "facts", "run", "reset" };
 
@@ -281,7 +271,7 @@ begin_until(struct auto_world *world, const char *step)
 	floor_world_wait_step(&world->floor, agent, step);
 }
 
-START_TEST(the_daemon_stops)
+TEST_ROWS(the_daemon_stops, nitems(steps))
 {
 	struct auto_world world;
 
@@ -292,9 +282,8 @@ START_TEST(the_daemon_stops)
 	auto_world_reopen(&world);
 	go_on_after(&world);
 }
-END_TEST
 
-START_TEST(the_daemon_dies)
+TEST_ROWS(the_daemon_dies, nitems(steps))
 {
 	struct auto_world world;
 
@@ -305,11 +294,10 @@ START_TEST(the_daemon_dies)
 	    "rm -f junk ../../.git/worktrees/auto-1/index.lock");
 	go_on_after(&world);
 }
-END_TEST
 
 /* --- drop ------------------------------------------------------------ */
 
-START_TEST(a_task_is_not_dropped_during_an_operation)
+TEST(a_task_is_not_dropped_during_an_operation)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, CHECK_SLOW);
@@ -326,9 +314,8 @@ START_TEST(a_task_is_not_dropped_during_an_operation)
 	wait_landed(&world);
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_task_is_dropped_in_a_turn)
+TEST(a_task_is_dropped_in_a_turn)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, CHECK_SLOW);
@@ -344,11 +331,10 @@ START_TEST(a_task_is_dropped_in_a_turn)
 	    "first");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- errors ---------------------------------------------------------- */
 
-START_TEST(turns_that_fail_are_sent_back_a_few_times)
+TEST(turns_that_fail_are_sent_back_a_few_times)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, "max_attempts = 2\n");
@@ -366,7 +352,6 @@ START_TEST(turns_that_fail_are_sent_back_a_few_times)
 	    strstr(fake_session_prompt(agent->session), "400 too odd"));
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- another command ------------------------------------------------- */
 
@@ -384,7 +369,7 @@ set_command(struct auto_world *world, const char *command)
 }
 
 /* What passed the old command has not passed the new one. */
-START_TEST(a_worker_passes_the_command_that_ran)
+TEST(a_worker_passes_the_command_that_ran)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, CHECK_SLOW);
@@ -398,7 +383,6 @@ START_TEST(a_worker_passes_the_command_that_ran)
 	    strstr(fake_session_prompt(agent->session), "test ! -e b.txt"));
 	auto_world_end(&world);
 }
-END_TEST
 
 static bool
 is_set_up(void *arg)
@@ -409,7 +393,7 @@ is_set_up(void *arg)
 }
 
 /* The queue checks in a worktree whose setup takes long. */
-START_TEST(the_queue_runs_the_command_that_it_books)
+TEST(the_queue_runs_the_command_that_it_books)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world,
@@ -431,35 +415,4 @@ START_TEST(the_queue_runs_the_command_that_it_books)
 	ck_assert_str_eq(
 	    floor_world_sh(&world.floor, "cat .llmc/ran"), "old\nnew");
 	auto_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("auto-check");
-	TCase *stops = tcase_create("stops");
-
-	unit_rows(suite, what_fails_is_sent_back, 2);
-	unit_case(suite, "ends",
-	    (const TTest *const[]){ what_passes_lands, results_do_not_pile_up,
-		nobody_is_blamed_for_a_red_branch,
-		a_red_branch_that_is_not_fixed_is_a_failure,
-		what_keeps_failing_is_given_up,
-		a_tree_that_cannot_be_reset_is_an_error,
-		turns_that_fail_are_sent_back_a_few_times, NULL });
-	unit_case(suite, "command",
-	    (const TTest *const[]){ a_worker_passes_the_command_that_ran,
-		the_queue_runs_the_command_that_it_books, NULL });
-	unit_case(suite, "cancelled",
-	    (const TTest *const[]){ cancelled_while_it_runs,
-		cancelled_while_its_tree_is_reset, NULL });
-	unit_case(suite, "drop",
-	    (const TTest *const[]){ a_task_is_not_dropped_during_an_operation,
-		a_task_is_dropped_in_a_turn, NULL });
-	tcase_set_timeout(stops, 60);
-	tcase_add_loop_test(stops, the_daemon_stops, 0, nitems(steps));
-	tcase_add_loop_test(stops, the_daemon_dies, 0, nitems(steps));
-	suite_add_tcase(suite, stops);
-	return suite;
 }

@@ -9,7 +9,6 @@
 #include "agent.h"
 #include "auto-world.h"
 #include "book.h"
-#include "auto.h"
 #include "emit.h"
 #include "json.h"
 #include "landing-item.h"

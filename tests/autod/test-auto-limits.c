@@ -11,10 +11,7 @@
 #include "backoff.h"
 #include "clock.h"
 #include "json.h"
-#include "loop.h"
 #include "mem.h"
-#include "outage.h"
-#include "persist.h"
 #include "serve.h"
 #include "stalls.h"
 #include "unit.h"
@@ -47,7 +44,7 @@ resume(struct auto_world *world, const char *worker)
 }
 
 /* It is parked with its work, and its worker does the next one. */
-START_TEST(a_task_is_parked_at_its_budget)
+TEST(a_task_is_parked_at_its_budget)
 {
 	struct auto_world world;
 	struct agent *agent =
@@ -90,10 +87,9 @@ START_TEST(a_task_is_parked_at_its_budget)
 	ck_assert_int_eq(t->step, TASK_ASSIGNED);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* Its work is what the branch had before. */
-START_TEST(a_task_can_be_parked_in_the_middle_of_a_rebase)
+TEST(a_task_can_be_parked_in_the_middle_of_a_rebase)
 {
 	struct auto_world world;
 	struct agent *agent =
@@ -115,10 +111,9 @@ START_TEST(a_task_can_be_parked_in_the_middle_of_a_rebase)
 	ck_assert_int_eq(t->attempts, 1);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* Finished work lands, whatever it cost; a task that would go on is parked. */
-START_TEST(a_turn_too_many_is_not_begun)
+TEST(a_turn_too_many_is_not_begun)
 {
 	struct auto_world world;
 	struct floor_call *call;
@@ -140,9 +135,8 @@ START_TEST(a_turn_too_many_is_not_begun)
 	auto_world_wait(&world, "task_finished t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(everybody_pauses_at_the_budget_of_the_day)
+TEST(everybody_pauses_at_the_budget_of_the_day)
 {
 	struct auto_world world;
 	struct agent *agent =
@@ -168,10 +162,9 @@ START_TEST(everybody_pauses_at_the_budget_of_the_day)
 	auto_world_turn(&world, 3);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* The story: its work is checked while the budget is reached. */
-START_TEST(who_cannot_be_paused_at_once_is_paused_later)
+TEST(who_cannot_be_paused_at_once_is_paused_later)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world,
@@ -195,11 +188,10 @@ START_TEST(who_cannot_be_paused_at_once_is_paused_later)
 	ck_assert_ptr_nonnull(world.core->state.paused);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* The story: what is spent after midnight, before the next patrol, belongs to
  * the new day. */
-START_TEST(a_new_day_begins_with_what_was_spent_in_it)
+TEST(a_new_day_begins_with_what_was_spent_in_it)
 {
 	struct auto_world world;
 	struct agent *agent =
@@ -220,10 +212,9 @@ START_TEST(a_new_day_begins_with_what_was_spent_in_it)
 	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* The next day gives it its budget, but only a person resumes it. */
-START_TEST(a_new_day_resumes_nobody_whom_a_person_stopped)
+TEST(a_new_day_resumes_nobody_whom_a_person_stopped)
 {
 	struct auto_world world;
 	struct agent *agent =
@@ -243,10 +234,9 @@ START_TEST(a_new_day_resumes_nobody_whom_a_person_stopped)
 	ck_assert_str_eq(agent->worker->task, "t1");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* After a restart the transcript is read from its beginning. */
-START_TEST(what_was_used_is_counted_once)
+TEST(what_was_used_is_counted_once)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, NULL);
@@ -263,7 +253,6 @@ START_TEST(what_was_used_is_counted_once)
 	ck_assert_int_eq(world.core->state.today.tokens, 900);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- silence --------------------------------------------------------- */
 
@@ -280,7 +269,7 @@ is_silent(struct auto_world *world, struct agent *agent)
 	return stalls_silence(world->mode, agent, &life);
 }
 
-START_TEST(a_silent_worker_is_interrupted_restarted_given_up)
+TEST(a_silent_worker_is_interrupted_restarted_given_up)
 {
 	struct auto_world world;
 	struct agent *agent =
@@ -300,7 +289,6 @@ START_TEST(a_silent_worker_is_interrupted_restarted_given_up)
 	    "stall t1 retry; given_up t1; task_retry t1; task_assigned t1; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 static bool
 is_parked(void *arg)
@@ -311,7 +299,7 @@ is_parked(void *arg)
 	return t != NULL && t->step == TASK_PARKED;
 }
 
-START_TEST(silence_in_the_last_attempt_is_for_a_person)
+TEST(silence_in_the_last_attempt_is_for_a_person)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(
@@ -327,10 +315,9 @@ START_TEST(silence_in_the_last_attempt_is_for_a_person)
 	    state_task(&world.core->state, "t1")->reason, "no sign of life");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* After Escape it runs one tool, then hangs in the same way as before. */
-START_TEST(a_tool_between_two_silences_does_not_end_the_stages)
+TEST(a_tool_between_two_silences_does_not_end_the_stages)
 {
 	struct auto_world world;
 	struct agent *agent =
@@ -350,9 +337,8 @@ START_TEST(a_tool_between_two_silences_does_not_end_the_stages)
 	ck_assert_int_eq(agent->worker->stalls, 0);
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(the_end_of_a_turn_ends_the_suspicion)
+TEST(the_end_of_a_turn_ends_the_suspicion)
 {
 	struct auto_world world;
 	struct agent *agent =
@@ -373,10 +359,9 @@ START_TEST(the_end_of_a_turn_ends_the_suspicion)
 	ck_assert(!is_silent(&world, agent));
 	auto_world_end(&world);
 }
-END_TEST
 
 /* What the overseer is told in the heartbeat. */
-START_TEST(signs_of_life_are_published)
+TEST(signs_of_life_are_published)
 {
 	struct auto_world world;
 	struct agent *agent =
@@ -395,11 +380,10 @@ START_TEST(signs_of_life_are_published)
 	ck_assert_int_eq(stalls_sign_ms(world.mode), 0);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- outages --------------------------------------------------------- */
 
-START_TEST(an_outage_is_waited_for_but_not_for_ever)
+TEST(an_outage_is_waited_for_but_not_for_ever)
 {
 	struct auto_world world;
 	struct agent *agent =
@@ -421,7 +405,6 @@ START_TEST(an_outage_is_waited_for_but_not_for_ever)
 	auto_world_fails(&world, "outage");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- landings that have to wait -------------------------------------- */
 
@@ -437,7 +420,7 @@ begin_dirty(struct auto_world *world, int tries)
 	return agent;
 }
 
-START_TEST(a_checkout_in_the_way_is_waited_for)
+TEST(a_checkout_in_the_way_is_waited_for)
 {
 	struct auto_world world;
 	struct agent *agent = begin_dirty(&world, 0);
@@ -457,9 +440,8 @@ START_TEST(a_checkout_in_the_way_is_waited_for)
 	ck_assert_int_eq(world.core->state.source_repo_dirty_retry_count, 0);
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_checkout_is_not_waited_for_for_ever)
+TEST(a_checkout_is_not_waited_for_for_ever)
 {
 	struct auto_world world;
 
@@ -467,9 +449,8 @@ START_TEST(a_checkout_is_not_waited_for_for_ever)
 	auto_world_fails(&world, "dirty_checkout");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(conflicts_that_stay_are_a_failure)
+TEST(conflicts_that_stay_are_a_failure)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, NULL);
@@ -483,11 +464,10 @@ START_TEST(conflicts_that_stay_are_a_failure)
 	auto_world_fails(&world, "conflicts");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- workers --------------------------------------------------------- */
 
-START_TEST(a_worker_in_error_is_a_failure_and_repaired)
+TEST(a_worker_in_error_is_a_failure_and_repaired)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, NULL);
@@ -503,10 +483,9 @@ START_TEST(a_worker_in_error_is_a_failure_and_repaired)
 	    strstr(fake_session_prompt(agent->session), "it is broken"));
 	auto_world_end(&world);
 }
-END_TEST
 
 /* Not before: auto mode has begun by then. */
-START_TEST(a_worker_is_repaired_when_its_remains_are_gone)
+TEST(a_worker_is_repaired_when_its_remains_are_gone)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, NULL);
@@ -515,17 +494,16 @@ START_TEST(a_worker_is_repaired_when_its_remains_are_gone)
 	auto_world_fails(&world, "worker_error");
 	auto_world_told(&world, "failure t1 worker_error worker; ");
 	auto_world_reopen(&world);
-	fake_session_leave_remains(1500); /* more than adopt.c waits */
+	fake_session_leave_remains(1500); /* more than fleet.c waits */
 	auto_world_live(&world);
 	auto_world_turn(&world, 1);
 	auto_world_told(&world, "task_retry t1; task_assigned t1; ");
 	auto_world_end(&world);
 	fake_session_leave_remains(0);
 }
-END_TEST
 
 /* A pause of the worker is not the fault of its task. */
-START_TEST(a_paused_worker_is_repaired)
+TEST(a_paused_worker_is_repaired)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, NULL);
@@ -538,9 +516,8 @@ START_TEST(a_paused_worker_is_repaired)
 	auto_world_told(&world, "task_assigned t1; ");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_worker_that_is_reset_gives_its_task_back)
+TEST(a_worker_that_is_reset_gives_its_task_back)
 {
 	struct auto_world world;
 	struct floor_call *call;
@@ -553,11 +530,10 @@ START_TEST(a_worker_that_is_reset_gives_its_task_back)
 	auto_world_told(&world, "task_assigned t1; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* What the overseer does about a stall: a task that always stalls is not tried
  * for ever. */
-START_TEST(an_attempt_that_is_said_to_have_failed_counts)
+TEST(an_attempt_that_is_said_to_have_failed_counts)
 {
 	struct auto_world world;
 	struct floor_call *call;
@@ -575,40 +551,4 @@ START_TEST(an_attempt_that_is_said_to_have_failed_counts)
 	    "task_retry t1; task_assigned t1; task_finished t1 dead-letter; "
 	    "exhausted; ");
 	auto_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("auto-limits");
-
-	unit_case(suite, "budgets",
-	    (const TTest *const[]){ a_task_is_parked_at_its_budget,
-		a_task_can_be_parked_in_the_middle_of_a_rebase,
-		a_turn_too_many_is_not_begun,
-		everybody_pauses_at_the_budget_of_the_day,
-		who_cannot_be_paused_at_once_is_paused_later,
-		a_new_day_begins_with_what_was_spent_in_it,
-		a_new_day_resumes_nobody_whom_a_person_stopped,
-		what_was_used_is_counted_once, NULL });
-	unit_case(suite, "silence",
-	    (const TTest *const[]){
-		a_silent_worker_is_interrupted_restarted_given_up,
-		silence_in_the_last_attempt_is_for_a_person,
-		a_tool_between_two_silences_does_not_end_the_stages,
-		the_end_of_a_turn_ends_the_suspicion,
-		signs_of_life_are_published,
-		an_outage_is_waited_for_but_not_for_ever, NULL });
-	unit_case(suite, "landings",
-	    (const TTest *const[]){ a_checkout_in_the_way_is_waited_for,
-		a_checkout_is_not_waited_for_for_ever,
-		conflicts_that_stay_are_a_failure, NULL });
-	unit_case(suite, "workers",
-	    (const TTest *const[]){ a_worker_in_error_is_a_failure_and_repaired,
-		a_worker_is_repaired_when_its_remains_are_gone,
-		a_paused_worker_is_repaired,
-		a_worker_that_is_reset_gives_its_task_back,
-		an_attempt_that_is_said_to_have_failed_counts, NULL });
-	return suite;
 }

@@ -12,14 +12,11 @@
 #include "clock.h"
 #include "file.h"
 #include "json.h"
-#include "jsonl.h"
 #include "ledger.h"
 #include "mem.h"
 #include "persist.h"
 #include "state-auto.h"
-#include "task-json.h"
 #include "unit.h"
-#include "workspace.h"
 
 /* $4 for a million tokens of input. */
 #define USED(id, tokens)                                           \
@@ -127,7 +124,7 @@ counted(const struct state *state, enum cost_source source)
 /* --- whose it is ----------------------------------------------------- */
 
 /* The story: the cost of a task comes when its worker has the next one. */
-START_TEST(a_late_cost_belongs_to_the_task_of_its_conversation)
+TEST(a_late_cost_belongs_to_the_task_of_its_conversation)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, NULL);
@@ -164,9 +161,8 @@ START_TEST(a_late_cost_belongs_to_the_task_of_its_conversation)
 	ck_assert_int_eq(state->days.days[0].spent.usage.tool_calls, 2);
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_correction_is_written_once)
+TEST(a_correction_is_written_once)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, NULL);
@@ -187,9 +183,8 @@ START_TEST(a_correction_is_written_once)
 	ck_assert_int_eq(filed_task(&world, "t1").source, COST_REPORTED);
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_new_daemon_reads_what_the_old_one_did_not)
+TEST(a_new_daemon_reads_what_the_old_one_did_not)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, NULL);
@@ -215,9 +210,8 @@ START_TEST(a_new_daemon_reads_what_the_old_one_did_not)
 	ck_assert_int_eq(world.core->state.days.days[0].spent.cost, 5000);
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_daemon_that_died_doubles_nothing)
+TEST(a_daemon_that_died_doubles_nothing)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, NULL);
@@ -239,10 +233,9 @@ START_TEST(a_daemon_that_died_doubles_nothing)
 	ck_assert_int_eq(world.core->state.today.cost, 6000);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* The story: an upgrade in the middle of a task. */
-START_TEST(what_a_daemon_without_accounts_booked_is_not_booked_again)
+TEST(what_a_daemon_without_accounts_booked_is_not_booked_again)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, NULL);
@@ -269,7 +262,6 @@ START_TEST(what_a_daemon_without_accounts_booked_is_not_booked_again)
 	ck_assert_int_eq(state->today.cost, 1000);
 	auto_world_end(&world);
 }
-END_TEST
 
 static bool
 is_forgotten(void *arg)
@@ -281,7 +273,7 @@ is_forgotten(void *arg)
 }
 
 /* Those that have said all are forgotten soon, and nothing else with them. */
-START_TEST(accounts_do_not_pile_up)
+TEST(accounts_do_not_pile_up)
 {
 	static const char *const names[] = { "p0.jsonl", "p1.jsonl",
 		"p2.jsonl" };
@@ -302,10 +294,9 @@ START_TEST(accounts_do_not_pile_up)
 	ck_assert_int_eq(world.core->state.days.days[0].spent.cost, 12000);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* Without a report the cost is an estimate for good. */
-START_TEST(an_estimate_is_counted_when_nothing_can_replace_it)
+TEST(an_estimate_is_counted_when_nothing_can_replace_it)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, NULL);
@@ -324,10 +315,9 @@ START_TEST(an_estimate_is_counted_when_nothing_can_replace_it)
 	ck_assert_int_eq(counted(state, COST_REPORTED), 0);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* When there are too many, the oldest go, never the one in use. */
-START_TEST(the_account_of_a_worker_stays)
+TEST(the_account_of_a_worker_stays)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, NULL);
@@ -352,11 +342,10 @@ START_TEST(the_account_of_a_worker_stays)
 	ck_assert_int_eq(state->tasks[0]->tokens, 1500);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- copies ---------------------------------------------------------- */
 
-START_TEST(a_copied_history_is_not_paid_again)
+TEST(a_copied_history_is_not_paid_again)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, NULL);
@@ -378,11 +367,10 @@ START_TEST(a_copied_history_is_not_paid_again)
 	ck_assert_int_eq(world.core->state.tasks[0]->tokens, 1500);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- budgets --------------------------------------------------------- */
 
-START_TEST(a_budget_in_dollars_counts_the_estimate)
+TEST(a_budget_in_dollars_counts_the_estimate)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, "[budget]\nday_cost = 0.01\n");
@@ -400,9 +388,8 @@ START_TEST(a_budget_in_dollars_counts_the_estimate)
 	    strstr(world.core->state.paused, "budget.day_cost"));
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_price_that_is_missing_is_told_once)
+TEST(a_price_that_is_missing_is_told_once)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, "[budget]\nday_cost = 0.01\n");
@@ -416,9 +403,8 @@ START_TEST(a_price_that_is_missing_is_told_once)
 	    spent_source(&world.core->state.tasks[0]->spent), COST_UNKNOWN);
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(without_a_budget_in_dollars_nobody_is_bothered)
+TEST(without_a_budget_in_dollars_nobody_is_bothered)
 {
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, NULL);
@@ -426,28 +412,4 @@ START_TEST(without_a_budget_in_dollars_nobody_is_bothered)
 	fake_session_uses(agent->session, 1000000);
 	auto_world_told(&world, "");
 	auto_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("auto-money");
-
-	unit_case(s, "owners",
-	    (const TTest *const[]){
-		a_late_cost_belongs_to_the_task_of_its_conversation,
-		a_correction_is_written_once,
-		a_new_daemon_reads_what_the_old_one_did_not,
-		a_daemon_that_died_doubles_nothing,
-		what_a_daemon_without_accounts_booked_is_not_booked_again,
-		accounts_do_not_pile_up,
-		an_estimate_is_counted_when_nothing_can_replace_it,
-		the_account_of_a_worker_stays,
-		a_copied_history_is_not_paid_again, NULL });
-	unit_case(s, "budgets",
-	    (const TTest *const[]){ a_budget_in_dollars_counts_the_estimate,
-		a_price_that_is_missing_is_told_once,
-		without_a_budget_in_dollars_nobody_is_bothered, NULL });
-	return s;
 }

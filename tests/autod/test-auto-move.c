@@ -7,7 +7,6 @@
 
 #include "agent.h"
 #include "auto-world.h"
-#include "auto.h"
 #include "mem.h"
 #include "unit.h"
 
@@ -75,7 +74,7 @@ assert_began(struct auto_world *world, const char *want)
 	    floor_world_sh(&world->floor, "cut -d' ' -f1-3 .llmc/began"), want);
 }
 
-START_TEST(the_command_runs_once)
+TEST(the_command_runs_once)
 {
 	struct auto_world world;
 	const char *tip;
@@ -94,11 +93,10 @@ START_TEST(the_command_runs_once)
 	assert_began(&world, "t1: t1 as\nt3: t2 t3");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* The run that survived is adopted, one that was cancelled runs again, and both
  * are of the same move. */
-START_TEST(the_command_survives)
+TEST_ROWS(the_command_survives, 2)
 {
 	struct auto_world world;
 
@@ -118,9 +116,8 @@ START_TEST(the_command_survives)
 		      "t1: t1 as\nt3: t2 t3\nt3: t2 t3");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(one_task_fixes_all)
+TEST(one_task_fixes_all)
 {
 	struct auto_world world;
 	const struct agent *agent;
@@ -138,9 +135,8 @@ START_TEST(one_task_fixes_all)
 	auto_world_filed(&world, "t1 landed; t3 landed; t2 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(all_are_taken_back)
+TEST(all_are_taken_back)
 {
 	struct auto_world world;
 
@@ -159,10 +155,9 @@ START_TEST(all_are_taken_back)
 	}
 	auto_world_end(&world);
 }
-END_TEST
 
 /* A daemon dies after the first of two commits was taken back. */
-START_TEST(the_next_daemon_takes_back_the_rest)
+TEST(the_next_daemon_takes_back_the_rest)
 {
 	struct auto_world world;
 	struct task *t3;
@@ -181,22 +176,4 @@ START_TEST(the_next_daemon_takes_back_the_rest)
 	    floor_world_sh(&world.floor, "git log --format=%s -3 main"),
 	    "Revert \"Second\"\nRevert \"Third\"\nwork of t3");
 	auto_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("auto-move");
-	TCase *survives = tcase_create("survives");
-
-	unit_case(suite, "once",
-	    (const TTest *const[]){ the_command_runs_once, NULL });
-	tcase_set_timeout(survives, 60);
-	tcase_add_loop_test(survives, the_command_survives, 0, 2);
-	suite_add_tcase(suite, survives);
-	unit_case(suite, "fails",
-	    (const TTest *const[]){ one_task_fixes_all, all_are_taken_back,
-		the_next_daemon_takes_back_the_rest, NULL });
-	return suite;
 }

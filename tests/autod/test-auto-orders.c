@@ -13,7 +13,6 @@
 #include "emit.h"
 #include "event.h"
 #include "git.h"
-#include "json.h"
 #include "mem.h"
 #include "operation.h"
 #include "persist.h"
@@ -216,8 +215,10 @@ order_of(int i, int *order)
 	}
 }
 
+const int unit_timeout = 240; /* seconds, each */
+
 /* make soak plays each with each command. */
-START_TEST(no_order_of_facts_is_a_bug)
+TEST_ROWS(no_order_of_facts_is_a_bug, getenv("UNIT_WHOLE") != NULL ? 120 : 30)
 {
 	bool whole = getenv("UNIT_WHOLE") != NULL;
 	unsigned row = (unsigned)_i;
@@ -227,18 +228,4 @@ START_TEST(no_order_of_facts_is_a_bug)
 	for (unsigned i = 0; i < nitems(commands); i++)
 		if (whole || i == row % nitems(commands))
 			play(order, &commands[i], (row / 8 + i) % 8);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("auto-orders");
-	TCase *orders = tcase_create("orders");
-
-	tcase_set_timeout(orders, 240);
-	tcase_add_loop_test(orders, no_order_of_facts_is_a_bug, 0,
-	    getenv("UNIT_WHOLE") != NULL ? 120 : 30);
-	suite_add_tcase(suite, orders);
-	return suite;
 }

@@ -104,7 +104,7 @@ finish(struct auto_world *world, struct agent *agent)
 	fake_session_turn_ends(agent->session, "Done.");
 }
 
-START_TEST(a_planned_task_goes_its_way)
+TEST(a_planned_task_goes_its_way)
 {
 	struct auto_world world;
 	struct above above;
@@ -124,9 +124,8 @@ START_TEST(a_planned_task_goes_its_way)
 	auto_world_filed(&world, "t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(it_is_assigned_once_its_taking_is_recorded)
+TEST(it_is_assigned_once_its_taking_is_recorded)
 {
 	struct auto_world world;
 	struct above above;
@@ -143,9 +142,8 @@ START_TEST(it_is_assigned_once_its_taking_is_recorded)
 	auto_world_turn(&world, 1);
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(it_is_dropped_when_it_is_not_wanted_any_more)
+TEST(it_is_dropped_when_it_is_not_wanted_any_more)
 {
 	struct auto_world world;
 	struct above above;
@@ -159,9 +157,8 @@ START_TEST(it_is_dropped_when_it_is_not_wanted_any_more)
 	auto_world_filed(&world, "");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(the_state_keeps_it_until_its_outcome_is_recorded)
+TEST(the_state_keeps_it_until_its_outcome_is_recorded)
 {
 	struct auto_world world;
 	struct above above;
@@ -181,10 +178,9 @@ START_TEST(the_state_keeps_it_until_its_outcome_is_recorded)
 	auto_world_filed(&world, "t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* The daemon dies before the taking is recorded: the next one asks again. */
-START_TEST(a_taking_that_was_not_recorded_is_asked_again)
+TEST(a_taking_that_was_not_recorded_is_asked_again)
 {
 	struct auto_world world;
 	struct above above;
@@ -206,9 +202,8 @@ START_TEST(a_taking_that_was_not_recorded_is_asked_again)
 	auto_world_filed(&world, "t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(its_priority_counts_beside_the_other_source)
+TEST(its_priority_counts_beside_the_other_source)
 {
 	struct auto_world world;
 	struct above above;
@@ -227,9 +222,8 @@ START_TEST(its_priority_counts_beside_the_other_source)
 	    strstr(fake_session_prompt(agent->session), "Do the file"));
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(the_run_is_not_over_while_more_is_expected)
+TEST(the_run_is_not_over_while_more_is_expected)
 {
 	struct auto_world world;
 	struct above above;
@@ -243,21 +237,4 @@ START_TEST(the_run_is_not_over_while_more_is_expected)
 	auto_plan_changed(world.mode);
 	auto_world_wait(&world, "exhausted; ");
 	auto_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("auto-plan");
-
-	unit_case(suite, "planned tasks",
-	    (const TTest *const[]){ a_planned_task_goes_its_way,
-		it_is_assigned_once_its_taking_is_recorded,
-		it_is_dropped_when_it_is_not_wanted_any_more,
-		the_state_keeps_it_until_its_outcome_is_recorded,
-		a_taking_that_was_not_recorded_is_asked_again,
-		its_priority_counts_beside_the_other_source,
-		the_run_is_not_over_while_more_is_expected, NULL });
-	return suite;
 }

@@ -69,7 +69,7 @@ assert_tidy(struct auto_world *world)
 	    "");
 }
 
-START_TEST(the_next_landing_waits)
+TEST(the_next_landing_waits)
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -92,7 +92,6 @@ START_TEST(the_next_landing_waits)
 	assert_tidy(&world);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- interrupted ----------------------------------------------------- */
 
@@ -138,7 +137,7 @@ assert_ends(struct auto_world *world, const struct row *row, const char *began)
 	auto_world_end(world);
 }
 
-START_TEST(the_daemon_stops)
+TEST_ROWS(the_daemon_stops, nitems(rows))
 {
 	const struct row *row = &rows[_i];
 	struct auto_world world;
@@ -149,9 +148,8 @@ START_TEST(the_daemon_stops)
 	auto_world_reopen(&world);
 	assert_ends(&world, row, row->began_stopped);
 }
-END_TEST
 
-START_TEST(the_daemon_dies)
+TEST_ROWS(the_daemon_dies, nitems(rows))
 {
 	const struct row *row = &rows[_i];
 	struct auto_world world;
@@ -160,11 +158,10 @@ START_TEST(the_daemon_dies)
 	auto_world_reopen(&world);
 	assert_ends(&world, row, row->began_dead);
 }
-END_TEST
 
 /* --- when it fails --------------------------------------------------- */
 
-START_TEST(failure_shuts_down)
+TEST(failure_shuts_down)
 {
 	struct auto_world world;
 
@@ -180,9 +177,8 @@ START_TEST(failure_shuts_down)
 	assert_ran(&world, "t1", "t1");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(failure_is_passed_over)
+TEST(failure_is_passed_over)
 {
 	struct auto_world world;
 
@@ -193,9 +189,8 @@ START_TEST(failure_is_passed_over)
 	    strstr(world.told.data, "post_accept t1; post_accept_failed; "));
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(failure_is_taken_back)
+TEST(failure_is_taken_back)
 {
 	struct auto_world world;
 	const struct agent *agent;
@@ -209,9 +204,8 @@ START_TEST(failure_is_taken_back)
 	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(what_cannot_be_taken_back_is_a_failure)
+TEST(what_cannot_be_taken_back_is_a_failure)
 {
 	struct auto_world world;
 
@@ -222,10 +216,9 @@ START_TEST(what_cannot_be_taken_back_is_a_failure)
 	auto_world_fails(&world, "revert");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* It waits for the user's checkout like other work. */
-START_TEST(taking_back_waits_for_the_checkout)
+TEST(taking_back_waits_for_the_checkout)
 {
 	struct auto_world world;
 
@@ -242,9 +235,8 @@ START_TEST(taking_back_waits_for_the_checkout)
 	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(failure_is_fixed_by_a_task)
+TEST(failure_is_fixed_by_a_task)
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -262,9 +254,8 @@ START_TEST(failure_is_fixed_by_a_task)
 	auto_world_fails(&world, "post_accept");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_command_that_cannot_be_started_is_a_failure)
+TEST(a_command_that_cannot_be_started_is_a_failure)
 {
 	struct auto_world world;
 
@@ -273,25 +264,4 @@ START_TEST(a_command_that_cannot_be_started_is_a_failure)
 	auto_world_fails(&world, "post_accept");
 	ck_assert_int_eq(world.core->state.tasks[0]->step, TASK_LANDED);
 	auto_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("auto-post-accept");
-	TCase *stops = tcase_create("stops");
-
-	unit_case(suite, "landing",
-	    (const TTest *const[]){ the_next_landing_waits, NULL });
-	tcase_set_timeout(stops, 60);
-	tcase_add_loop_test(stops, the_daemon_stops, 0, nitems(rows));
-	tcase_add_loop_test(stops, the_daemon_dies, 0, nitems(rows));
-	suite_add_tcase(suite, stops);
-	unit_case(suite, "fails",
-	    (const TTest *const[]){ failure_shuts_down, failure_is_passed_over,
-		failure_is_taken_back, what_cannot_be_taken_back_is_a_failure,
-		taking_back_waits_for_the_checkout, failure_is_fixed_by_a_task,
-		a_command_that_cannot_be_started_is_a_failure, NULL });
-	return suite;
 }

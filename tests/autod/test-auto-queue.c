@@ -109,7 +109,7 @@ finish(struct auto_world *world, const char *task, const char *file)
 	fake_session_turn_ends(agent->session, "Done.");
 }
 
-START_TEST(released_work_lands)
+TEST(released_work_lands)
 {
 	struct auto_world world;
 
@@ -126,10 +126,9 @@ START_TEST(released_work_lands)
 	    floor_world_sh(&world.floor, "git for-each-ref refs/llmc"), "");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* Neither when the wait is short, nor when there is nothing else to do. */
-START_TEST(a_worker_that_is_not_needed_stays)
+TEST_ROWS(a_worker_that_is_not_needed_stays, 2)
 {
 	struct auto_world world;
 
@@ -146,10 +145,9 @@ START_TEST(a_worker_that_is_not_needed_stays)
 	auto_world_wait(&world, "task_finished t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* The only worker has work that cannot land before the branch is fixed. */
-START_TEST(a_worker_is_released_to_fix_the_branch)
+TEST(a_worker_is_released_to_fix_the_branch)
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -173,11 +171,10 @@ START_TEST(a_worker_is_released_to_fix_the_branch)
 	    floor_world_sh(&world.floor, "ls"), "a.txt\nb.txt\nc.txt\npass");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- ejected --------------------------------------------------------- */
 
-START_TEST(what_fails_goes_to_the_next_worker)
+TEST_ROWS(what_fails_goes_to_the_next_worker, 2)
 {
 	struct auto_world world;
 	const struct agent *agent;
@@ -212,10 +209,9 @@ START_TEST(what_fails_goes_to_the_next_worker)
 	    "");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* Its worktree cannot be reset now. */
-START_TEST(what_fails_waits_for_its_worktree)
+TEST(what_fails_waits_for_its_worktree)
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -233,9 +229,8 @@ START_TEST(what_fails_waits_for_its_worktree)
 	ck_assert_int_eq(world.core->exit_status, 0);
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(what_conflicts_goes_to_the_next_worker)
+TEST(what_conflicts_goes_to_the_next_worker)
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -265,9 +260,8 @@ START_TEST(what_conflicts_goes_to_the_next_worker)
 	    floor_world_sh(&world.floor, "git show main:b.txt"), "both");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(turns_without_a_worker_are_limited)
+TEST(turns_without_a_worker_are_limited)
 {
 	struct auto_world world;
 
@@ -282,11 +276,10 @@ START_TEST(turns_without_a_worker_are_limited)
 	    "add b.txt");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- restarts -------------------------------------------------------- */
 
-START_TEST(the_next_daemon_lands_it)
+TEST_ROWS(the_next_daemon_lands_it, 3)
 {
 	struct auto_world world;
 
@@ -302,7 +295,6 @@ START_TEST(the_next_daemon_lands_it)
 	auto_world_wait(&world, "task_finished t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 static bool
 is_freeing(void *arg)
@@ -312,7 +304,7 @@ is_freeing(void *arg)
 	return item != NULL && item->freeing;
 }
 
-START_TEST(the_next_daemon_releases_the_worker)
+TEST(the_next_daemon_releases_the_worker)
 {
 	struct auto_world world;
 
@@ -329,10 +321,9 @@ START_TEST(the_next_daemon_releases_the_worker)
 	auto_world_wait(&world, "task_finished t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* The record was edited, or is older than the task. */
-START_TEST(a_queued_task_without_an_item_waits_again)
+TEST(a_queued_task_without_an_item_waits_again)
 {
 	struct auto_world world;
 	struct landing_record *record;
@@ -345,12 +336,11 @@ START_TEST(a_queued_task_without_an_item_waits_again)
 	ck_assert_int_eq(task_of(&world, "t1")->attempts, 0);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- the checkout ---------------------------------------------------- */
 
 /* The index does not say that the checkout is clean again: a person does. */
-START_TEST(resume_tries_a_landing_again)
+TEST(resume_tries_a_landing_again)
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -373,12 +363,11 @@ START_TEST(resume_tries_a_landing_again)
 	auto_world_wait(&world, "task_finished t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- a person -------------------------------------------------------- */
 
 /* Auto mode keeps the work in the queue, but the person need not wait. */
-START_TEST(a_person_is_told_what_is_in_the_way)
+TEST(a_person_is_told_what_is_in_the_way)
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -406,9 +395,8 @@ START_TEST(a_person_is_told_what_is_in_the_way)
 	auto_world_wait(&world, "task_finished t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_queued_task_is_dropped)
+TEST(a_queued_task_is_dropped)
 {
 	struct auto_world world;
 	struct floor_call *call;
@@ -426,9 +414,8 @@ START_TEST(a_queued_task_is_dropped)
 	    "a.txt\nc.txt\nm.txt");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(work_in_the_queue_gets_another_priority)
+TEST(work_in_the_queue_gets_another_priority)
 {
 	struct auto_world world;
 	struct floor_call *call;
@@ -441,7 +428,6 @@ START_TEST(work_in_the_queue_gets_another_priority)
 	ck_assert_int_eq(item_of(&world, "t1")->priority, PRIORITY_URGENT);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- during the move ------------------------------------------------- */
 
@@ -464,7 +450,7 @@ begin_moving(struct auto_world *world)
 }
 
 /* The task is not done again; nor if the checkout was in the way at first. */
-START_TEST(a_worker_is_lost_during_the_move)
+TEST_ROWS(a_worker_is_lost_during_the_move, 2)
 {
 	struct auto_world world;
 	struct agent *agent = begin_moving(&world);
@@ -487,9 +473,8 @@ START_TEST(a_worker_is_lost_during_the_move)
 	    "add b.txt\nmeanwhile\nfirst");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_task_is_not_dropped_during_the_move)
+TEST(a_task_is_not_dropped_during_the_move)
 {
 	struct auto_world world;
 	struct floor_call *call;
@@ -504,10 +489,9 @@ START_TEST(a_task_is_not_dropped_during_the_move)
 	auto_world_filed(&world, "t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* Its worker still has it. */
-START_TEST(work_in_the_queue_is_dropped_with_its_task)
+TEST(work_in_the_queue_is_dropped_with_its_task)
 {
 	struct auto_world world;
 	struct floor_call *call;
@@ -522,7 +506,6 @@ START_TEST(work_in_the_queue_is_dropped_with_its_task)
 	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt\nm.txt");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* Although it has a ref of its own. */
 static void
@@ -551,7 +534,7 @@ is_unjudged(void *arg)
 	return false;
 }
 
-START_TEST(what_is_checked_and_is_gone_is_built_again)
+TEST_ROWS(what_is_checked_and_is_gone_is_built_again, 1)
 {
 	struct auto_world world;
 
@@ -565,9 +548,8 @@ START_TEST(what_is_checked_and_is_gone_is_built_again)
 	ck_assert_int_eq(world.core->exit_status, 0);
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(what_is_to_land_and_is_gone_is_built_again)
+TEST_ROWS(what_is_to_land_and_is_gone_is_built_again, 1)
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -589,10 +571,9 @@ START_TEST(what_is_to_land_and_is_gone_is_built_again)
 	ck_assert_int_eq(world.core->exit_status, 0);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* What was built has a ref of its own. */
-START_TEST(git_gc_by_a_person_ends_nothing)
+TEST_ROWS(git_gc_by_a_person_ends_nothing, 1)
 {
 	struct auto_world world;
 	cleanup_free char *gc = NULL;
@@ -611,37 +592,4 @@ START_TEST(git_gc_by_a_person_ends_nothing)
 	    floor_world_sh(&world.floor, "git for-each-ref refs/llmc/queue"),
 	    "");
 	auto_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("auto-queue");
-	TCase *loops = tcase_create("loops");
-
-	unit_rows(suite, git_gc_by_a_person_ends_nothing, 1);
-	unit_rows(suite, what_is_checked_and_is_gone_is_built_again, 1);
-	unit_rows(suite, what_is_to_land_and_is_gone_is_built_again, 1);
-
-	unit_case(suite, "released",
-	    (const TTest *const[]){ released_work_lands,
-		a_worker_is_released_to_fix_the_branch,
-		what_conflicts_goes_to_the_next_worker,
-		what_fails_waits_for_its_worktree,
-		turns_without_a_worker_are_limited,
-		the_next_daemon_releases_the_worker,
-		a_queued_task_without_an_item_waits_again,
-		a_person_is_told_what_is_in_the_way,
-		resume_tries_a_landing_again, a_queued_task_is_dropped,
-		a_task_is_not_dropped_during_the_move,
-		work_in_the_queue_is_dropped_with_its_task,
-		work_in_the_queue_gets_another_priority, NULL });
-	tcase_set_timeout(loops, 60);
-	tcase_add_loop_test(loops, a_worker_that_is_not_needed_stays, 0, 2);
-	tcase_add_loop_test(loops, what_fails_goes_to_the_next_worker, 0, 2);
-	tcase_add_loop_test(loops, the_next_daemon_lands_it, 0, 3);
-	tcase_add_loop_test(loops, a_worker_is_lost_during_the_move, 0, 2);
-	suite_add_tcase(suite, loops);
-	return suite;
 }

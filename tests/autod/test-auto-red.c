@@ -7,9 +7,6 @@
 
 #include "agent.h"
 #include "auto-world.h"
-#include "auto.h"
-#include "json.h"
-#include "landing-record.h"
 #include "landing.h"
 #include "mem.h"
 #include "unit.h"
@@ -67,7 +64,7 @@ make(struct auto_world *world, const char *what)
 	check_book_release(&world->core->state.landings.checks);
 }
 
-START_TEST(the_commit_of_a_task_is_taken_back_and_its_task_done_again)
+TEST(the_commit_of_a_task_is_taken_back_and_its_task_done_again)
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -96,10 +93,9 @@ START_TEST(the_commit_of_a_task_is_taken_back_and_its_task_done_again)
 	auto_world_folder(&world, "done: a.md; done: b.md; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* All that landed in a row, if nothing is known of the commits between. */
-START_TEST(several_are_taken_back_with_one_commit)
+TEST(several_are_taken_back_with_one_commit)
 {
 	struct auto_world world;
 
@@ -119,9 +115,8 @@ START_TEST(several_are_taken_back_with_one_commit)
 	auto_world_folder(&world, "doing: a.md; doing: b.md; done: c.md; ");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(attempts_are_limited)
+TEST(attempts_are_limited)
 {
 	struct auto_world world;
 
@@ -132,9 +127,8 @@ START_TEST(attempts_are_limited)
 	auto_world_filed(&world, "t1 landed; t3 dead-letter; t2 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_persons_commit_is_never_taken_back)
+TEST(a_persons_commit_is_never_taken_back)
 {
 	struct auto_world world;
 
@@ -147,10 +141,9 @@ START_TEST(a_persons_commit_is_never_taken_back)
 	expect_log(&world, "Mine\nadd b.txt\nfirst");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* The commit before it passed, and fails now: the cause is elsewhere. */
-START_TEST(what_would_not_help_is_not_done)
+TEST(what_would_not_help_is_not_done)
 {
 	struct auto_world world;
 
@@ -162,7 +155,6 @@ START_TEST(what_would_not_help_is_not_done)
 	ck_assert_uint_eq(world.core->state.landings.count, 1);
 	auto_world_end(&world);
 }
-END_TEST
 
 static bool
 is_queued(void *arg)
@@ -173,7 +165,7 @@ is_queued(void *arg)
 }
 
 /* While it waits to be checked, a person repairs the branch. */
-START_TEST(a_branch_that_passes_again_is_left_alone)
+TEST(a_branch_that_passes_again_is_left_alone)
 {
 	struct auto_world world;
 
@@ -187,9 +179,8 @@ START_TEST(a_branch_that_passes_again_is_left_alone)
 	expect_log(&world, "add c.txt\nMine\nadd b.txt\nfirst");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(the_next_daemon_takes_it_back)
+TEST(the_next_daemon_takes_it_back)
 {
 	struct auto_world world;
 
@@ -203,21 +194,4 @@ START_TEST(the_next_daemon_takes_it_back)
 	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt\nc.txt");
 	auto_world_turn_on(&world, "t3");
 	auto_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("auto-red");
-
-	unit_case(suite, "revert",
-	    (const TTest *const[]){
-		the_commit_of_a_task_is_taken_back_and_its_task_done_again,
-		several_are_taken_back_with_one_commit, attempts_are_limited,
-		a_persons_commit_is_never_taken_back,
-		what_would_not_help_is_not_done,
-		a_branch_that_passes_again_is_left_alone,
-		the_next_daemon_takes_it_back, NULL });
-	return suite;
 }

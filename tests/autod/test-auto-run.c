@@ -11,8 +11,6 @@
 #include "auto.h"
 #include "core.h"
 #include "file.h"
-#include "json.h"
-#include "jsonl.h"
 #include "lock.h"
 #include "mem.h"
 #include "unit.h"
@@ -81,7 +79,7 @@ expect_runs(const char *want)
 	ck_assert_str_eq(text.data, want);
 }
 
-START_TEST(a_run_goes_on_as_long_as_its_overseer)
+TEST(a_run_goes_on_as_long_as_its_overseer)
 {
 	int64_t begun;
 	int lock;
@@ -105,9 +103,8 @@ START_TEST(a_run_goes_on_as_long_as_its_overseer)
 	close(lock);
 	auto_world_end(&w);
 }
-END_TEST
 
-START_TEST(without_an_overseer_each_daemon_is_a_run)
+TEST(without_an_overseer_each_daemon_is_a_run)
 {
 	auto_world_begin(&w, NULL);
 	oversee("O1"); /* left by one that has ended */
@@ -120,9 +117,8 @@ START_TEST(without_an_overseer_each_daemon_is_a_run)
 	expect_runs("r1 begins; r1 ends; r2 begins; r3 begins; ");
 	auto_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_file_of_the_overseer_that_is_none_begins_a_run)
+TEST(a_file_of_the_overseer_that_is_none_begins_a_run)
 {
 	cleanup_free char *file = NULL;
 	int lock;
@@ -137,9 +133,8 @@ START_TEST(a_file_of_the_overseer_that_is_none_begins_a_run)
 	close(lock);
 	auto_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_task_has_the_run_that_worked_on_it)
+TEST(a_task_has_the_run_that_worked_on_it)
 {
 	struct agent *agent;
 
@@ -150,18 +145,4 @@ START_TEST(a_task_has_the_run_that_worked_on_it)
 	ck_assert_str_eq(
 	    state_task(&w.core->state, agent->worker->task)->run_id, "r1");
 	auto_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("auto-run");
-
-	unit_case(suite, "runs",
-	    (const TTest *const[]){ a_run_goes_on_as_long_as_its_overseer,
-		without_an_overseer_each_daemon_is_a_run,
-		a_file_of_the_overseer_that_is_none_begins_a_run,
-		a_task_has_the_run_that_worked_on_it, NULL });
-	return suite;
 }

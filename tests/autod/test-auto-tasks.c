@@ -12,7 +12,6 @@
 #include "mem.h"
 #include "persist.h"
 #include "outcome.h"
-#include "serve.h"
 #include "unit.h"
 
 /* One idle worker, and nothing to do. */
@@ -69,7 +68,7 @@ begin_unwritten(struct auto_world *world)
 
 /* --- from its source to its outcome ---------------------------------- */
 
-START_TEST(a_task_goes_its_way)
+TEST(a_task_goes_its_way)
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -96,9 +95,8 @@ START_TEST(a_task_goes_its_way)
 	ck_assert_str_eq(floor_world_sh(&world.floor, "cat b.txt"), "work");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_task_without_a_change_is_done)
+TEST(a_task_without_a_change_is_done)
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -115,18 +113,16 @@ START_TEST(a_task_without_a_change_is_done)
 	ck_assert_ptr_null(agent->worker->task);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* The attempts of a task are counted; the last one ends it. */
 static const char leave_over[] = "echo 1 >.worktrees/auto-1/left.txt";
 
-START_TEST(a_task_that_keeps_failing_ends)
+TEST(a_task_that_keeps_failing_ends)
 {
 	struct auto_world world;
 	struct agent *agent;
 
-	auto_world_begin(
-	    &world, "max_attempts = 2\nmax_turns = 1\n");
+	auto_world_begin(&world, "max_attempts = 2\nmax_turns = 1\n");
 	auto_world_task(&world, "a.md", "Do it\n");
 	auto_world_live(&world);
 	agent = auto_world_turn(&world, 1);
@@ -145,9 +141,8 @@ START_TEST(a_task_that_keeps_failing_ends)
 	ck_assert_uint_eq(world.mode->failed, 1);
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(work_that_landed_elsewhere_is_done)
+TEST(work_that_landed_elsewhere_is_done)
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -165,15 +160,13 @@ START_TEST(work_that_landed_elsewhere_is_done)
 	auto_world_filed(&world, "t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_run_until_empty_ends_by_itself)
+TEST(a_run_until_empty_ends_by_itself)
 {
 	struct auto_world world;
 	struct agent *agent;
 
-	auto_world_begin(&world,
-	    "max_attempts = 1\nmax_turns = 1\n");
+	auto_world_begin(&world, "max_attempts = 1\nmax_turns = 1\n");
 	world.mode->until_empty = true;
 	auto_world_task(&world, "a.md", "Do it\n");
 	auto_world_live(&world);
@@ -185,11 +178,10 @@ START_TEST(a_run_until_empty_ends_by_itself)
 	auto_world_filed(&world, "t1 failed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- across restarts ------------------------------------------------- */
 
-START_TEST(a_task_survives_its_daemon)
+TEST(a_task_survives_its_daemon)
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -217,10 +209,9 @@ START_TEST(a_task_survives_its_daemon)
 	auto_world_filed(&world, "t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* The daemon dies before the offer is saved: it was never taken. */
-START_TEST(an_offer_that_was_not_written_is_made_again)
+TEST(an_offer_that_was_not_written_is_made_again)
 {
 	struct auto_world world;
 
@@ -233,10 +224,9 @@ START_TEST(an_offer_that_was_not_written_is_made_again)
 	auto_world_folder(&world, "doing: a.md; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* The daemon dies when the offer is saved but not taken. */
-START_TEST(an_offer_that_was_written_is_taken)
+TEST(an_offer_that_was_written_is_taken)
 {
 	struct auto_world world;
 
@@ -252,10 +242,9 @@ START_TEST(an_offer_that_was_written_is_taken)
 	auto_world_folder(&world, "doing: a.md; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* The daemon dies when the outcome is saved but not reported. */
-START_TEST(an_outcome_that_was_written_is_told)
+TEST(an_outcome_that_was_written_is_told)
 {
 	struct auto_world world;
 	struct task *t;
@@ -275,9 +264,8 @@ START_TEST(an_outcome_that_was_written_is_told)
 	auto_world_folder(&world, "failed: a.md; failed: a.md.why; ");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(what_nobody_began_is_given_back)
+TEST(what_nobody_began_is_given_back)
 {
 	struct auto_world world;
 
@@ -291,9 +279,8 @@ START_TEST(what_nobody_began_is_given_back)
 	auto_world_folder(&world, "todo: a.md; ");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(what_nobody_has_waits_again)
+TEST(what_nobody_has_waits_again)
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -313,11 +300,10 @@ START_TEST(what_nobody_has_waits_again)
 	ck_assert_ptr_null(agent->worker->task);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- when the state cannot be saved ---------------------------------- */
 
-START_TEST(nothing_is_taken_that_is_not_written)
+TEST(nothing_is_taken_that_is_not_written)
 {
 	struct auto_world world;
 	const struct task *t = begin_unwritten(&world);
@@ -331,10 +317,9 @@ START_TEST(nothing_is_taken_that_is_not_written)
 	auto_world_folder(&world, "doing: a.md; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* No task is assigned either. */
-START_TEST(nothing_is_given_out_that_is_not_written)
+TEST(nothing_is_given_out_that_is_not_written)
 {
 	struct auto_world world;
 
@@ -350,9 +335,8 @@ START_TEST(nothing_is_given_out_that_is_not_written)
 	auto_world_turn(&world, 1);
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(somebody_else_is_faster)
+TEST(somebody_else_is_faster)
 {
 	struct auto_world world;
 
@@ -363,10 +347,9 @@ START_TEST(somebody_else_is_faster)
 	auto_world_wait(&world, "taken_elsewhere t1; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* A failing subscriber does not affect the others. */
-START_TEST(auto_log_cannot_be_written)
+TEST(auto_log_cannot_be_written)
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -382,9 +365,8 @@ START_TEST(auto_log_cannot_be_written)
 	auto_world_filed(&world, "t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_task_that_cannot_be_used_is_told_once)
+TEST(a_task_that_cannot_be_used_is_told_once)
 {
 	struct auto_world world;
 
@@ -398,7 +380,6 @@ START_TEST(a_task_that_cannot_be_used_is_told_once)
 	auto_world_told(&world, "quarantine; exhausted; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- the same failure again and again ------------------------------- */
 
@@ -407,7 +388,7 @@ static const struct {
 } causes[] = { { NULL }, { "git config core.hooksPath elsewhere" } };
 
 /* Something outside of the tasks is wrong: it must not use up all of them. */
-START_TEST(what_fails_task_after_task_stops_the_giving_out)
+TEST_ROWS(what_fails_task_after_task_stops_the_giving_out, nitems(causes))
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -449,10 +430,9 @@ START_TEST(what_fails_task_after_task_stops_the_giving_out)
 	agent = auto_world_turn_on(&world, "t3");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* One that lands in between shows that the tasks are to blame. */
-START_TEST(failures_between_landings_are_of_their_tasks)
+TEST(failures_between_landings_are_of_their_tasks)
 {
 	struct auto_world world;
 	struct agent *agent;
@@ -479,35 +459,4 @@ START_TEST(failures_between_landings_are_of_their_tasks)
 	auto_world_filed(
 	    &world, "t1 failed; t2 failed; t3 landed; t4 failed; ");
 	auto_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("auto-tasks");
-
-	unit_case(suite, "way",
-	    (const TTest *const[]){ a_task_goes_its_way,
-		a_task_without_a_change_is_done, a_task_that_keeps_failing_ends,
-		work_that_landed_elsewhere_is_done,
-		a_run_until_empty_ends_by_itself, NULL });
-	unit_case(suite, "restart",
-	    (const TTest *const[]){ a_task_survives_its_daemon,
-		an_offer_that_was_not_written_is_made_again,
-		an_offer_that_was_written_is_taken,
-		an_outcome_that_was_written_is_told,
-		what_nobody_began_is_given_back, what_nobody_has_waits_again,
-		NULL });
-	unit_case(suite, "unwritten",
-	    (const TTest *const[]){ nothing_is_taken_that_is_not_written,
-		nothing_is_given_out_that_is_not_written,
-		somebody_else_is_faster, auto_log_cannot_be_written,
-		a_task_that_cannot_be_used_is_told_once, NULL });
-	unit_rows(suite, what_fails_task_after_task_stops_the_giving_out,
-	    nitems(causes));
-	unit_case(suite, "alike",
-	    (const TTest *const[]){
-		failures_between_landings_are_of_their_tasks, NULL });
-	return suite;
 }

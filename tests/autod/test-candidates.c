@@ -38,7 +38,7 @@ conflicts(struct landing_world *world, struct floor_call *call)
 	    floor_call_result(call), "needs_conflict_resolution", false);
 }
 
-START_TEST(attributes_of_the_branch)
+TEST(attributes_of_the_branch)
 {
 	struct landing_world world;
 
@@ -68,11 +68,10 @@ START_TEST(attributes_of_the_branch)
 	ck_assert(conflicts(&world, begin_both(&world, "noah", "d/list")));
 	landing_world_end(&world);
 }
-END_TEST
 
 /* Others have renamed what the work changes to a protected path. Whoever has
  * accepted it has decided; otherwise a person must. */
-START_TEST(a_protected_path_by_a_rename)
+TEST_ROWS(a_protected_path_by_a_rename, 2)
 {
 	struct landing_world world;
 	struct agent *adam;
@@ -100,7 +99,6 @@ START_TEST(a_protected_path_by_a_rename)
 	}
 	landing_world_end(&world);
 }
-END_TEST
 
 /* From now on this runs before git merge-tree, in place of git if it exits. */
 static void
@@ -117,7 +115,7 @@ before_merges(struct landing_world *world, const char *script)
 	setenv("PATH", path, 1);
 }
 
-START_TEST(a_failure_of_git_that_passes)
+TEST(a_failure_of_git_that_passes)
 {
 	struct landing_world world;
 
@@ -134,7 +132,6 @@ START_TEST(a_failure_of_git_that_passes)
 	landing_world_told(&world, "landed adam; ended adam landed; ");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* --- what can never be built ------------------------------------------ */
 
@@ -170,7 +167,7 @@ is_told(void *arg)
 }
 
 /* Only its own worker and task are named, not the first ones. */
-START_TEST(one_that_cannot_be_built)
+TEST(one_that_cannot_be_built)
 {
 	static const struct landing_policy policy = {
 		.may_move = holds, .keeps = keeps, .blocked = on_blocked
@@ -197,17 +194,4 @@ START_TEST(one_that_cannot_be_built)
 	floor_world_wait(&world.floor, is_told, words);
 	ck_assert_str_eq(words, "eve t2");
 	landing_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("candidates");
-
-	unit_case(suite, "candidates",
-	    (const TTest *const[]){ attributes_of_the_branch,
-		a_failure_of_git_that_passes, one_that_cannot_be_built, NULL });
-	unit_rows(suite, a_protected_path_by_a_rename, 2);
-	return suite;
 }

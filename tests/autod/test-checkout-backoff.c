@@ -8,12 +8,12 @@
 
 #include "agent.h"
 #include "backoff.h"
-#include "checkout-watch.h"
 #include "clock.h"
 #include "emit.h"
 #include "landing-world.h"
 #include "landing.h"
 #include "mem.h"
+#include "queue-move.h"
 #include "unit.h"
 
 #define TIMES   20
@@ -54,8 +54,14 @@ is_told_thrice(void *arg)
 	return held.told == 3;
 }
 
+void
+unit_begin(void)
+{
+	unit_hurry(TIMES);
+}
+
 /* Each edit of the user causes a look, and no look is a try. */
-START_TEST(looks_do_not_use_up_the_tries)
+TEST(looks_do_not_use_up_the_tries)
 {
 	static const struct landing_policy policy = { .keeps = keeps };
 	struct landing_world *world = &held.world;
@@ -87,16 +93,4 @@ START_TEST(looks_do_not_use_up_the_tries)
 	ck_assert_int_eq(state->source_repo_dirty_retry_count, 0);
 	emit_unsubscribe(world->floor.core, on_event, world);
 	landing_world_end(world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("checkout-backoff");
-
-	unit_hurry(TIMES);
-	unit_case(s, "back-off",
-	    (const TTest *[]){ looks_do_not_use_up_the_tries, NULL });
-	return s;
 }

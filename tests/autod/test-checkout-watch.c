@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "agent.h"
-#include "checkout-watch.h"
 #include "clock.h"
 #include "file.h"
 #include "landing-world.h"
 #include "landing.h"
 #include "loop.h"
 #include "mem.h"
+#include "queue-move.h"
 #include "unit.h"
 #include "watch.h"
 
@@ -95,7 +95,7 @@ rule_end(void)
 	clock_virtual_end();
 }
 
-START_TEST(a_change_is_looked_at_soon)
+TEST_ROWS(a_change_is_looked_at_soon, 2)
 {
 	int64_t begun;
 
@@ -113,15 +113,13 @@ START_TEST(a_change_is_looked_at_soon)
 	ck_assert_int_eq(pass(2 * CHECKOUT_WATCH_LOOK_MS), 0);
 	rule_end();
 }
-END_TEST
 
-START_TEST(without_a_change_it_is_looked_at_at_times)
+TEST_ROWS(without_a_change_it_is_looked_at_at_times, 2)
 {
 	rule_begin(_i);
 	ck_assert_int_eq(pass(CHECKOUT_WATCH_LOOK_MS * 7 / 2), 3);
 	rule_end();
 }
-END_TEST
 
 static void
 scribble(void *arg)
@@ -131,7 +129,7 @@ scribble(void *arg)
 }
 
 /* Changes without end neither put it off nor make more of them. */
-START_TEST(many_changes_make_a_look_a_second)
+TEST(many_changes_make_a_look_a_second)
 {
 	struct loop_timer *timer;
 
@@ -143,10 +141,9 @@ START_TEST(many_changes_make_a_look_a_second)
 	loop_timer_free(timer);
 	rule_end();
 }
-END_TEST
 
 /* It may lie in a folder that is not there either. */
-START_TEST(a_file_that_appears_is_a_change)
+TEST_ROWS(a_file_that_appears_is_a_change, 2)
 {
 	rule_begin(_i);
 	ck_assert_int_eq(mkdir(unit_path("deep"), 0700), 0);
@@ -162,10 +159,9 @@ START_TEST(a_file_that_appears_is_a_change)
 	ck_assert_int_ge(pass(5 * CHECKOUT_WATCH_SPACE_MS), 1);
 	rule_end();
 }
-END_TEST
 
 /* The look may have seen it as it was before. */
-START_TEST(a_change_during_a_look_is_not_missed)
+TEST(a_change_during_a_look_is_not_missed)
 {
 	rule_begin(0);
 	checkout_watch_looks(rule.watch);
@@ -177,7 +173,6 @@ START_TEST(a_change_during_a_look_is_not_missed)
 	ck_assert_int_eq(pass(CHECKOUT_WATCH_LOOK_MS / 2), 0);
 	rule_end();
 }
-END_TEST
 
 /* --- the queue -------------------------------------------------------- */
 
@@ -273,7 +268,7 @@ static const char *const ways[][2] = {
 	    "git merge --abort" },
 };
 
-START_TEST(a_checkout_that_is_clean_again_is_noticed)
+TEST_ROWS(a_checkout_that_is_clean_again_is_noticed, nitems(ways))
 {
 	struct landing_world world;
 
@@ -284,7 +279,6 @@ START_TEST(a_checkout_that_is_clean_again_is_noticed)
 	floor_world_sh(&world.floor, ways[_i][1]);
 	lands_at_once(&world);
 }
-END_TEST
 
 static bool
 has_passed(void *arg)
@@ -301,7 +295,7 @@ let_pass(struct landing_world *world, int64_t ms)
 }
 
 /* Without a change there is none. */
-START_TEST(all_who_wait_cause_one_look)
+TEST(all_who_wait_cause_one_look)
 {
 	struct landing_world world;
 	int gits;
@@ -320,27 +314,4 @@ START_TEST(all_who_wait_cause_one_look)
 	ck_assert_msg(gits > 0 && gits <= 8, "%d git commands", gits);
 	floor_world_sh(&world.floor, "echo one >a.txt");
 	lands_at_once(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("checkout-watch");
-	TCase *tc = tcase_create("in all ways");
-	const TTest *const twice[] = { a_change_is_looked_at_soon,
-		without_a_change_it_is_looked_at_at_times,
-		a_file_that_appears_is_a_change };
-
-	tcase_set_timeout(tc, 60);
-	for (size_t i = 0; i < nitems(twice); i++)
-		tcase_add_loop_test(tc, twice[i], 0, 2);
-	tcase_add_loop_test(tc, a_checkout_that_is_clean_again_is_noticed, 0,
-	    (int)nitems(ways));
-	tcase_add_test(tc, all_who_wait_cause_one_look);
-	suite_add_tcase(s, tc);
-	unit_case(s, "rules",
-	    (const TTest *[]){ many_changes_make_a_look_a_second,
-		a_change_during_a_look_is_not_missed, NULL });
-	return s;
 }

@@ -11,7 +11,7 @@
 
 #include "clock.h"
 #include "emit.h"
-#include "event-file.h"
+#include "event-log.h"
 #include "file.h"
 #include "floor-world.h"
 #include "json.h"
@@ -106,7 +106,7 @@ bench_end(struct bench *bench)
 	buf_release(&bench->trace);
 }
 
-START_TEST(in_the_order_of_subscription)
+TEST(in_the_order_of_subscription)
 {
 	struct bench bench;
 	struct listener a = { &bench, 'a', NULL, NULL },
@@ -128,9 +128,8 @@ START_TEST(in_the_order_of_subscription)
 	expect(&bench, "b:3 c:3 a:3 ");
 	bench_end(&bench);
 }
-END_TEST
 
-START_TEST(somebody_comes_during_an_event)
+TEST(somebody_comes_during_an_event)
 {
 	struct bench bench;
 	struct listener c = { &bench, 'c', NULL, NULL },
@@ -146,10 +145,9 @@ START_TEST(somebody_comes_during_an_event)
 	expect(&bench, "a:2 b:2 c:2 ");
 	bench_end(&bench);
 }
-END_TEST
 
 /* The current subscriber, an earlier one, or a later one. */
-START_TEST(somebody_goes_during_an_event)
+TEST_ROWS(somebody_goes_during_an_event, 3)
 {
 	static const char *const first[] = { "a:1 b:1 c:1 ", "a:1 b:1 c:1 ",
 		"a:1 b:1 " };
@@ -170,9 +168,8 @@ START_TEST(somebody_goes_during_an_event)
 	expect(&bench, then[_i]);
 	bench_end(&bench);
 }
-END_TEST
 
-START_TEST(an_event_makes_another)
+TEST(an_event_makes_another)
 {
 	struct bench bench;
 	struct listener c = { &bench, 'c', NULL, NULL },
@@ -189,7 +186,6 @@ START_TEST(an_event_makes_another)
 	expect(&bench, "a:1 b:1 a:2 b:2 c:2 c:1 ");
 	bench_end(&bench);
 }
-END_TEST
 
 static void
 tell_and_go(struct listener *listener)
@@ -200,7 +196,7 @@ tell_and_go(struct listener *listener)
 }
 
 /* Subscribers are not freed while the list is in use. */
-START_TEST(two_go_during_an_event_in_an_event)
+TEST(two_go_during_an_event_in_an_event)
 {
 	struct bench bench;
 	struct listener c = { &bench, 'c', NULL, NULL },
@@ -217,7 +213,6 @@ START_TEST(two_go_during_an_event_in_an_event)
 	expect(&bench, "a:3 ");
 	bench_end(&bench);
 }
-END_TEST
 
 static void
 let_time_pass(struct listener *listener)
@@ -227,7 +222,7 @@ let_time_pass(struct listener *listener)
 }
 
 /* An event has one timestamp, however long it takes to report it. */
-START_TEST(everybody_is_told_the_same)
+TEST(everybody_is_told_the_same)
 {
 	struct bench bench;
 	struct listener slow = { &bench, 's', let_time_pass, NULL };
@@ -254,7 +249,6 @@ START_TEST(everybody_is_told_the_same)
 	clock_virtual_end();
 	workspace_release(&workspace);
 }
-END_TEST
 
 /* --- followers -------------------------------------------------------- */
 
@@ -367,7 +361,7 @@ live(struct floor_world *world)
 	floor_world_settle(world);
 }
 
-START_TEST(what_the_file_has_is_told)
+TEST(what_the_file_has_is_told)
 {
 	struct floor_world world;
 	struct follower f;
@@ -399,10 +393,9 @@ START_TEST(what_the_file_has_is_told)
 	floor_world_end(&world);
 	follower_release(&f);
 }
-END_TEST
 
 /* A folder where the file should be. */
-START_TEST(a_file_that_cannot_be_written_harms_nobody)
+TEST(a_file_that_cannot_be_written_harms_nobody)
 {
 	struct floor_world world;
 	struct bench bench;
@@ -426,11 +419,10 @@ START_TEST(a_file_that_cannot_be_written_harms_nobody)
 	follower_release(&f);
 	buf_release(&bench.trace);
 }
-END_TEST
 
 /* A follower that does not read is disconnected; the other one gets
  * everything. */
-START_TEST(a_slow_follower_is_dropped)
+TEST(a_slow_follower_is_dropped)
 {
 	struct floor_world world;
 	struct follower slow, f;
@@ -458,11 +450,10 @@ START_TEST(a_slow_follower_is_dropped)
 	follower_release(&slow);
 	follower_release(&f);
 }
-END_TEST
 
 /* An event that is too long for a line is skipped; no follower is dropped for
  * it. */
-START_TEST(an_event_too_long_for_a_line)
+TEST(an_event_too_long_for_a_line)
 {
 	const size_t len = 5 * 1024 * 1024;
 	struct floor_world world;
@@ -480,9 +471,8 @@ START_TEST(an_event_too_long_for_a_line)
 	floor_world_end(&world);
 	follower_release(&f);
 }
-END_TEST
 
-START_TEST(followers_go_and_come)
+TEST(followers_go_and_come)
 {
 	struct floor_world world;
 	struct follower first, second;
@@ -503,26 +493,4 @@ START_TEST(followers_go_and_come)
 	ck_assert_ptr_nonnull(strstr(second.text.data, "\"result\":null"));
 	floor_world_end(&world);
 	follower_release(&second);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("emit");
-	TCase *going = tcase_create("going");
-
-	unit_case(suite, "subscribers",
-	    (const TTest *const[]){ in_the_order_of_subscription,
-		somebody_comes_during_an_event, an_event_makes_another,
-		two_go_during_an_event_in_an_event, everybody_is_told_the_same,
-		NULL });
-	tcase_add_loop_test(going, somebody_goes_during_an_event, 0, 3);
-	suite_add_tcase(suite, going);
-	unit_case(suite, "followers",
-	    (const TTest *const[]){ what_the_file_has_is_told,
-		a_file_that_cannot_be_written_harms_nobody,
-		a_slow_follower_is_dropped, an_event_too_long_for_a_line,
-		followers_go_and_come, NULL });
-	return suite;
 }

@@ -12,7 +12,6 @@
 #include "clock.h"
 #include "emit.h"
 #include "eyes-floor.h"
-#include "eyes-web.h"
 #include "mem.h"
 #include "persist.h"
 #include "team-world.h"
@@ -85,7 +84,7 @@ is_waiting(void *arg)
 	return floor_world_store_waits(below);
 }
 
-START_TEST(what_is_not_saved_is_not_told)
+TEST(what_is_not_saved_is_not_told)
 {
 	int fd;
 
@@ -102,9 +101,8 @@ START_TEST(what_is_not_saved_is_not_told)
 	close(fd);
 	end();
 }
-END_TEST
 
-START_TEST(they_are_told_after_a_while_if_nothing_can_be_saved)
+TEST(they_are_told_after_a_while_if_nothing_can_be_saved)
 {
 	int64_t begun = clock_mono_ms();
 	int fd, gone;
@@ -123,16 +121,4 @@ START_TEST(they_are_told_after_a_while_if_nothing_can_be_saved)
 	below->store_fails = false;
 	end();
 	close(fd);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("eyes-metrics");
-
-	unit_case(s, "metrics",
-	    (const TTest *const[]){ what_is_not_saved_is_not_told,
-		they_are_told_after_a_while_if_nothing_can_be_saved, NULL });
-	return s;
 }

@@ -8,18 +8,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "book.h"
-#include "book-history.h"
 #include "agent.h"
-#include "buf.h"
+#include "book-history.h"
+#include "book.h"
 #include "clock.h"
+#include "emit.h"
 #include "eyes-floor.h"
 #include "eyes-spans.h"
-#include "emit.h"
 #include "file.h"
 #include "json.h"
 #include "mem.h"
-#include "report-time.h"
+#include "report-make.h"
 #include "task.h"
 #include "team-world.h"
 #include "unit.h"
@@ -181,7 +180,7 @@ row(struct json_object *json, const char *use)
 
 /* --- tests ----------------------------------------------------------- */
 
-START_TEST(idle_time_is_divided_where_a_queue_begins_and_ends)
+TEST(idle_time_is_divided_where_a_queue_begins_and_ends)
 {
 	cleanup_json struct json_object *json = NULL;
 	struct worker *worker;
@@ -210,9 +209,8 @@ START_TEST(idle_time_is_divided_where_a_queue_begins_and_ends)
 	ck_assert_int_eq(json_int_or(json, "worker_ms", 0), 5030 * SECOND);
 	end();
 }
-END_TEST
 
-START_TEST(a_worker_that_is_idle_beside_tasks_of_the_source_has_a_queue)
+TEST(a_worker_that_is_idle_beside_tasks_of_the_source_has_a_queue)
 {
 	cleanup_json struct json_object *json = NULL;
 	cleanup_free char *folder = NULL, *file = NULL;
@@ -239,7 +237,6 @@ START_TEST(a_worker_that_is_idle_beside_tasks_of_the_source_has_a_queue)
 	ck_assert_int_eq(row(json, "idle"), 50 * SECOND);
 	end();
 }
-END_TEST
 
 static const enum worker_status statuses[] = { WORKER_IDLE, WORKER_WORKING,
 	WORKER_ACCEPTING, WORKER_LIMITED, WORKER_PAUSED, WORKER_ERROR };
@@ -311,7 +308,7 @@ live(struct trial *trial, unsigned *seed)
 	}
 }
 
-START_TEST(random_histories_with_kills_add_up_to_workers_times_wall)
+TEST(random_histories_with_kills_add_up_to_workers_times_wall)
 {
 	unsigned seed = 11;
 
@@ -343,9 +340,8 @@ START_TEST(random_histories_with_kills_add_up_to_workers_times_wall)
 		end();
 	}
 }
-END_TEST
 
-START_TEST(a_clock_that_is_set_back_makes_no_time_and_loses_none)
+TEST(a_clock_that_is_set_back_makes_no_time_and_loses_none)
 {
 	cleanup_json struct json_object *json = NULL;
 	struct worker *worker;
@@ -372,19 +368,4 @@ START_TEST(a_clock_that_is_set_back_makes_no_time_and_loses_none)
 	ck_assert_int_eq(row(json, "working_open"), 100 * SECOND);
 	ck_assert_int_eq(row(json, "paused"), 100 * SECOND);
 	end();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("eyes-spans");
-
-	unit_case(s, "spans",
-	    (const TTest *const[]){
-		idle_time_is_divided_where_a_queue_begins_and_ends,
-		a_worker_that_is_idle_beside_tasks_of_the_source_has_a_queue,
-		random_histories_with_kills_add_up_to_workers_times_wall,
-		a_clock_that_is_set_back_makes_no_time_and_loses_none, NULL });
-	return s;
 }

@@ -8,41 +8,36 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "eyes-history.h"
-#include "book-history.h"
 #include "agent.h"
+#include "book-history.h"
 #include "clock.h"
 #include "emit.h"
 #include "eyes-floor.h"
-#include "eyes-snapshot.h"
+#include "eyes-history.h"
 #include "eyes-stream.h"
 #include "file.h"
-#include "id.h"
 #include "json.h"
-#include "jsonl.h"
 #include "mem.h"
 #include "persist.h"
 #include "rpc.h"
-#include "source-todo.h"
-#include "task-json.h"
+#include "source.h"
 #include "task-run.h"
 #include "team-world.h"
 #include "unit.h"
 #include "view-doc.h"
-#include "view-files.h"
 #include "view-state.h"
 
 /* How often a view was made (the linker puts this in between). */
 static int made;
 
-struct json_object *__real_eyes_snapshot(struct eyes_floor *eyes);
-struct json_object *__wrap_eyes_snapshot(struct eyes_floor *eyes);
+void __real_view_needs(struct json_object *view);
+void __wrap_view_needs(struct json_object *view);
 
-struct json_object *
-__wrap_eyes_snapshot(struct eyes_floor *eyes)
+void
+__wrap_view_needs(struct json_object *view)
 {
 	made++;
-	return __real_eyes_snapshot(eyes);
+	__real_view_needs(view);
 }
 
 /* --- the world ------------------------------------------------------- */
@@ -127,8 +122,10 @@ static bool
 is_current(void *arg)
 {
 	const struct reader *r = arg;
-	cleanup_json struct json_object *now = __real_eyes_snapshot(eyes);
+	int before = made;
+	cleanup_json struct json_object *now = eyes_snapshot(eyes);
 
+	made = before;
 	json_object_object_del(view_of(now, "head"), "lag_ms");
 	json_object_object_del(view_of(r->view, "head"), "lag_ms");
 	return json_object_equal(now, r->view);
@@ -151,7 +148,7 @@ add_worker(const char *name)
 
 /* --- following ------------------------------------------------------- */
 
-START_TEST(a_snapshot_comes_first_then_what_changes)
+TEST(a_snapshot_comes_first_then_what_changes)
 {
 	struct reader r;
 	struct agent *eve;
@@ -177,9 +174,8 @@ START_TEST(a_snapshot_comes_first_then_what_changes)
 	leave(&r);
 	end();
 }
-END_TEST
 
-START_TEST(one_who_comes_later_gets_the_same_changes)
+TEST(one_who_comes_later_gets_the_same_changes)
 {
 	struct reader first, second;
 
@@ -196,7 +192,6 @@ START_TEST(one_who_comes_later_gets_the_same_changes)
 	leave(&second);
 	end();
 }
-END_TEST
 
 static bool
 has_changed(void *arg)
@@ -206,7 +201,7 @@ has_changed(void *arg)
 	return r->changes > 0;
 }
 
-START_TEST(many_changes_become_one)
+TEST(many_changes_become_one)
 {
 	struct reader r;
 
@@ -225,7 +220,6 @@ START_TEST(many_changes_become_one)
 	leave(&r);
 	end();
 }
-END_TEST
 
 static bool
 time_is_up(void *arg)
@@ -242,7 +236,7 @@ pass(void)
 	floor_world_wait(below, time_is_up, &until);
 }
 
-START_TEST(a_storm_of_changes_is_sent_at_intervals)
+TEST(a_storm_of_changes_is_sent_at_intervals)
 {
 	int64_t began, until;
 	struct reader r;
@@ -263,9 +257,8 @@ START_TEST(a_storm_of_changes_is_sent_at_intervals)
 	leave(&r);
 	end();
 }
-END_TEST
 
-START_TEST(nothing_is_computed_while_nobody_follows)
+TEST(nothing_is_computed_while_nobody_follows)
 {
 	struct reader r;
 
@@ -286,9 +279,8 @@ START_TEST(nothing_is_computed_while_nobody_follows)
 	ck_assert_int_eq(made, 0);
 	end();
 }
-END_TEST
 
-START_TEST(one_who_refuses_gets_nothing_more_and_harms_nobody)
+TEST(one_who_refuses_gets_nothing_more_and_harms_nobody)
 {
 	struct reader slow, other;
 
@@ -308,9 +300,8 @@ START_TEST(one_who_refuses_gets_nothing_more_and_harms_nobody)
 	leave(&other);
 	end();
 }
-END_TEST
 
-START_TEST(those_who_follow_are_told_of_the_end)
+TEST(those_who_follow_are_told_of_the_end)
 {
 	struct reader a, b;
 	int fd;
@@ -327,7 +318,6 @@ START_TEST(those_who_follow_are_told_of_the_end)
 	json_object_put(b.view);
 	close(fd);
 }
-END_TEST
 
 /* --- over the socket ------------------------------------------------- */
 
@@ -417,7 +407,7 @@ long_words(size_t len)
 	return words;
 }
 
-START_TEST(a_slow_reader_is_cut_off_and_begins_again)
+TEST(a_slow_reader_is_cut_off_and_begins_again)
 {
 	cleanup_free char *words = long_words(1000);
 	struct line slow = { .bytes = BUF_INIT }, again = { .bytes = BUF_INIT };
@@ -456,7 +446,6 @@ START_TEST(a_slow_reader_is_cut_off_and_begins_again)
 	buf_release(&again.bytes);
 	end();
 }
-END_TEST
 
 static void
 file_task(const struct task *task)
@@ -494,7 +483,7 @@ make_long(const char *words)
 	persist_changed(below->core);
 }
 
-START_TEST(however_many_tasks_there_are_the_view_fits)
+TEST(however_many_tasks_there_are_the_view_fits)
 {
 	cleanup_free char *words = long_words(1100);
 	struct line line = { .bytes = BUF_INIT };
@@ -523,7 +512,6 @@ START_TEST(however_many_tasks_there_are_the_view_fits)
 	buf_release(&line.bytes);
 	end();
 }
-END_TEST
 
 /* --- what only files tell -------------------------------------------- */
 
@@ -545,7 +533,7 @@ is_overseen(void *arg)
 	return strcmp(json_string_or(overseer, "state", ""), "watching") == 0;
 }
 
-START_TEST(what_is_asked_of_a_person_is_shown)
+TEST(what_is_asked_of_a_person_is_shown)
 {
 	struct reader r;
 
@@ -561,9 +549,8 @@ START_TEST(what_is_asked_of_a_person_is_shown)
 	leave(&r);
 	end();
 }
-END_TEST
 
-START_TEST(what_another_program_writes_is_shown)
+TEST(what_another_program_writes_is_shown)
 {
 	static const char overseer[] = "{\"state\": \"watching\"}\n";
 	cleanup_free char *file = NULL;
@@ -579,7 +566,6 @@ START_TEST(what_another_program_writes_is_shown)
 	leave(&r);
 	end();
 }
-END_TEST
 
 /* --- what nobody has taken ------------------------------------------- */
 
@@ -611,7 +597,7 @@ put_task(const char *folder, const char *name, const char *text)
 	ck_assert_int_eq(file_replace(file, text, strlen(text), 0600, NULL), 0);
 }
 
-START_TEST(tasks_that_nobody_has_taken_are_shown)
+TEST(tasks_that_nobody_has_taken_are_shown)
 {
 	cleanup_free char *folder = NULL, *file = NULL;
 	struct reader r;
@@ -637,9 +623,8 @@ START_TEST(tasks_that_nobody_has_taken_are_shown)
 	leave(&r);
 	end();
 }
-END_TEST
 
-START_TEST(of_many_tasks_those_that_come_next_are_shown)
+TEST(of_many_tasks_those_that_come_next_are_shown)
 {
 	cleanup_json struct json_object *view = NULL;
 	cleanup_free char *folder = NULL;
@@ -665,7 +650,6 @@ START_TEST(of_many_tasks_those_that_come_next_are_shown)
 	ck_assert_ptr_nonnull(view_row(view, "todo", "199-a.md"));
 	end();
 }
-END_TEST
 
 static size_t
 count_events(const struct reader *r, const char *type)
@@ -690,7 +674,7 @@ retry(void)
 }
 
 /* Of a daemon before this one, of this one before anybody looked, and since. */
-START_TEST(events_from_before_somebody_looked_are_shown)
+TEST(events_from_before_somebody_looked_are_shown)
 {
 	static const char line[] =
 	    "{\"timestamp\": \"2026-01-31T10:00:00.000Z\", \"level\": "
@@ -716,30 +700,4 @@ START_TEST(events_from_before_somebody_looked_are_shown)
 	ck_assert_uint_eq(count_events(&r, "strange"), 0);
 	leave(&r);
 	end();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("eyes-stream");
-
-	unit_case(suite, "following",
-	    (const TTest *const[]){ a_snapshot_comes_first_then_what_changes,
-		one_who_comes_later_gets_the_same_changes,
-		many_changes_become_one,
-		a_storm_of_changes_is_sent_at_intervals,
-		nothing_is_computed_while_nobody_follows,
-		one_who_refuses_gets_nothing_more_and_harms_nobody,
-		those_who_follow_are_told_of_the_end, NULL });
-	unit_case(suite, "socket",
-	    (const TTest *const[]){ a_slow_reader_is_cut_off_and_begins_again,
-		however_many_tasks_there_are_the_view_fits, NULL });
-	unit_case(suite, "files",
-	    (const TTest *const[]){ what_is_asked_of_a_person_is_shown,
-		what_another_program_writes_is_shown,
-		tasks_that_nobody_has_taken_are_shown,
-		of_many_tasks_those_that_come_next_are_shown,
-		events_from_before_somebody_looked_are_shown, NULL });
-	return suite;
 }

@@ -26,7 +26,7 @@ raise_failure(struct life_world *house, const char *class, int status)
 		.reason = "it said: no" });
 }
 
-START_TEST(a_failure_ends_the_daemon)
+TEST_ROWS(a_failure_ends_the_daemon, 2)
 {
 	bool full = _i == 1;
 	struct life_world house = { 0 };
@@ -61,10 +61,9 @@ START_TEST(a_failure_ends_the_daemon)
 	ck_assert_uint_eq(house.world.core->state.errors, 1);
 	life_world_end(&house);
 }
-END_TEST
 
 /* It stops the daemon and is reported, even if the file cannot be written. */
-START_TEST(a_failure_that_cannot_be_filed)
+TEST(a_failure_that_cannot_be_filed)
 {
 	struct life_world house = { 0 };
 	cleanup_free char *file = NULL;
@@ -77,11 +76,10 @@ START_TEST(a_failure_that_cannot_be_filed)
 	ck_assert_int_eq(house.failures, 1);
 	life_world_end(&house);
 }
-END_TEST
 
 /* The daemon stops for a failure, so the first signal is not a second
  * request. */
-START_TEST(a_signal_after_a_failure)
+TEST(a_signal_after_a_failure)
 {
 	struct life_world house = { 0 };
 
@@ -96,7 +94,6 @@ START_TEST(a_signal_after_a_failure)
 	    &house, "high stops; low stops; high closes now; low closes now; ");
 	life_world_end(&house);
 }
-END_TEST
 
 /* --- the heartbeat ---------------------------------------------------- */
 
@@ -126,7 +123,7 @@ static const struct beat_row {
 	{ "[overseer]\nheartbeat_timeout = \"7s\"", 2333, 2333 },
 };
 
-START_TEST(the_loop_beats)
+TEST_ROWS(the_loop_beats, nitems(beat_rows))
 {
 	const struct beat_row *row = &beat_rows[_i];
 	struct life_world house = { .world.options.auto_mode = true,
@@ -150,7 +147,6 @@ START_TEST(the_loop_beats)
 	ck_assert(!life_world_exists(&house, "auto.heartbeat"));
 	life_world_end(&house);
 }
-END_TEST
 
 static int64_t
 beats(struct life_world *house)
@@ -162,7 +158,7 @@ beats(struct life_world *house)
 }
 
 /* It wakes the machine. The overseer's limit is never reached. */
-START_TEST(a_quiet_loop_beats_less_often)
+TEST(a_quiet_loop_beats_less_often)
 {
 	struct life_world house = { .world.options.auto_mode = true };
 	int64_t before;
@@ -179,9 +175,8 @@ START_TEST(a_quiet_loop_beats_less_often)
 	ck_assert_int_ge(beats(&house), before + (60 - 16) / 5);
 	life_world_end(&house);
 }
-END_TEST
 
-START_TEST(the_top_floor_says_what_it_is_at)
+TEST(the_top_floor_says_what_it_is_at)
 {
 	struct life_world house = { .world.options.auto_mode = true,
 		.low.phase = "low",
@@ -198,21 +193,4 @@ START_TEST(the_top_floor_says_what_it_is_at)
 	life_world_begin(&by_hand, NULL);
 	ck_assert(!life_world_exists(&by_hand, "auto.heartbeat"));
 	life_world_end(&by_hand);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("failure");
-	TCase *rows = tcase_create("rows");
-
-	unit_case(suite, "failure",
-	    (const TTest *const[]){ a_failure_that_cannot_be_filed,
-		a_signal_after_a_failure, a_quiet_loop_beats_less_often,
-		the_top_floor_says_what_it_is_at, NULL });
-	tcase_add_loop_test(rows, a_failure_ends_the_daemon, 0, 2);
-	tcase_add_loop_test(rows, the_loop_beats, 0, (int)nitems(beat_rows));
-	suite_add_tcase(suite, rows);
-	return suite;
 }

@@ -8,7 +8,6 @@
 
 #include "agent.h"
 #include "fleet.h"
-#include "json.h"
 #include "mem.h"
 #include "persist.h"
 #include "serve.h"
@@ -115,7 +114,9 @@ static const struct cancel_row {
 	{ "worker.start", "reset", false, "1" },
 };
 
-START_TEST(cancelled_at_each_step)
+const int unit_timeout = 120; /* seconds, each */
+
+TEST_ROWS(cancelled_at_each_step, nitems(cancel_rows))
 {
 	const struct cancel_row *row = &cancel_rows[_i];
 	struct floor_world world;
@@ -149,10 +150,9 @@ START_TEST(cancelled_at_each_step)
 	assert_kept(&world);
 	floor_world_end(&world);
 }
-END_TEST
 
 /* The worker stays; its worktree is made when it is missing. */
-START_TEST(add_cancelled_at_each_step)
+TEST_ROWS(add_cancelled_at_each_step, 2)
 {
 	static const char *const steps[] = { "write", "worktree" };
 	struct floor_world world;
@@ -173,12 +173,11 @@ START_TEST(add_cancelled_at_each_step)
 	    "llmc/adam");
 	floor_world_end(&world);
 }
-END_TEST
 
 /* --- dropped --------------------------------------------------------- */
 
 /* The daemon is freed meanwhile; the next one finds a worker it can use. */
-START_TEST(dropped_at_each_step)
+TEST_ROWS(dropped_at_each_step, nitems(cancel_rows))
 {
 	const struct cancel_row *row = &cancel_rows[_i];
 	struct floor_world world;
@@ -203,7 +202,6 @@ START_TEST(dropped_at_each_step)
 	    "first");
 	floor_world_end(&world);
 }
-END_TEST
 
 /* --- two at once ----------------------------------------------------- */
 
@@ -222,7 +220,7 @@ static const struct pair_row {
 	{ "worker.start", "worker.start", API_STATUS },
 };
 
-START_TEST(two_at_once)
+TEST_ROWS(two_at_once, nitems(pair_rows))
 {
 	const struct pair_row *row = &pair_rows[_i];
 	struct floor_world world;
@@ -238,10 +236,9 @@ START_TEST(two_at_once)
 	assert_salvaged(&world, "1");
 	floor_world_end(&world);
 }
-END_TEST
 
 /* While a worker is being parked, a reset is refused, and works afterwards. */
-START_TEST(reset_while_parking)
+TEST(reset_while_parking)
 {
 	struct floor_world world;
 	struct floor_call *call;
@@ -261,9 +258,8 @@ START_TEST(reset_while_parking)
 	    floor_world_answer(&world, call_op(&world, "worker.reset")));
 	floor_world_end(&world);
 }
-END_TEST
 
-START_TEST(park_cancelled_at_each_step)
+TEST_ROWS(park_cancelled_at_each_step, 2)
 {
 	static const char *const steps[] = { "screen", "pause" };
 	struct floor_world world;
@@ -282,13 +278,12 @@ START_TEST(park_cancelled_at_each_step)
 	    floor_world_answer(&world, call_op(&world, "worker.reset")));
 	floor_world_end(&world);
 }
-END_TEST
 
 /* --- what fails ------------------------------------------------------ */
 
 /* Whichever git is killed: the call is answered, the work is not lost, and a
  * further reset succeeds. */
-START_TEST(git_killed_at_each_command)
+TEST_ROWS(git_killed_at_each_command, 3)
 {
 	static const char *const methods[] = { "worker.reset", "worker.start",
 		"worker.nuke" };
@@ -321,10 +316,9 @@ START_TEST(git_killed_at_each_command)
 	ck_assert_int_gt(nth, least);
 	floor_world_end(&world);
 }
-END_TEST
 
 /* Nothing is answered, and nothing that must be written first is done. */
-START_TEST(state_cannot_be_saved)
+TEST(state_cannot_be_saved)
 {
 	struct floor_world world;
 	struct floor_call *call;
@@ -343,26 +337,4 @@ START_TEST(state_cannot_be_saved)
 	ck_assert_int_eq(adam->worker->status, WORKER_STARTING);
 	ck_assert_int_eq(adam->worker->session.step, PROMPT_PARKED);
 	floor_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("fleet-faults");
-	TCase *tc = tcase_create("operations");
-
-	tcase_set_timeout(tc, 120);
-	tcase_add_loop_test(
-	    tc, cancelled_at_each_step, 0, (int)nitems(cancel_rows));
-	tcase_add_loop_test(tc, add_cancelled_at_each_step, 0, 2);
-	tcase_add_loop_test(
-	    tc, dropped_at_each_step, 0, (int)nitems(cancel_rows));
-	tcase_add_loop_test(tc, two_at_once, 0, (int)nitems(pair_rows));
-	tcase_add_test(tc, reset_while_parking);
-	tcase_add_loop_test(tc, park_cancelled_at_each_step, 0, 2);
-	tcase_add_loop_test(tc, git_killed_at_each_command, 0, 3);
-	tcase_add_test(tc, state_cannot_be_saved);
-	suite_add_tcase(suite, tc);
-	return suite;
 }

@@ -65,7 +65,7 @@ hit_limit(struct fleet_world *world, struct agent *agent)
 
 /* --- limits ----------------------------------------------------------- */
 
-START_TEST(a_limit_is_waited_for)
+TEST(a_limit_is_waited_for)
 {
 	struct fleet_world world;
 	int64_t until;
@@ -87,10 +87,9 @@ START_TEST(a_limit_is_waited_for)
 	ck_assert_int_eq(world.adam->worker->until_ms, 0);
 	end(&world);
 }
-END_TEST
 
 /* The account's limit is everybody's who would run into it next. */
-START_TEST(a_limit_is_the_accounts)
+TEST(a_limit_is_the_accounts)
 {
 	struct fleet_world world;
 	struct agent *eve, *cain, *abel;
@@ -130,9 +129,8 @@ START_TEST(a_limit_is_the_accounts)
 	expect_status(cain, WORKER_WORKING);
 	end(&world);
 }
-END_TEST
 
-START_TEST(a_limit_that_names_no_time)
+TEST(a_limit_that_names_no_time)
 {
 	struct fleet_world world;
 
@@ -154,10 +152,9 @@ START_TEST(a_limit_that_names_no_time)
 	}
 	end(&world);
 }
-END_TEST
 
 /* A person does not have to wait. */
-START_TEST(a_message_ends_the_waiting)
+TEST(a_message_ends_the_waiting)
 {
 	struct fleet_world world;
 	struct floor_call *call;
@@ -173,10 +170,9 @@ START_TEST(a_message_ends_the_waiting)
 	ck_assert_int_eq(world.told[EVENT_LIMIT_OVER], 0);
 	end(&world);
 }
-END_TEST
 
 /* Its agent may end meanwhile; the next one goes on. */
-START_TEST(an_agent_that_ends_while_it_waits)
+TEST(an_agent_that_ends_while_it_waits)
 {
 	struct fleet_world world;
 
@@ -194,7 +190,6 @@ START_TEST(an_agent_that_ends_while_it_waits)
 	expect_status(world.adam, WORKER_WORKING);
 	end(&world);
 }
-END_TEST
 
 /* --- the policy ------------------------------------------------------- */
 
@@ -233,7 +228,7 @@ static const struct fleet_policy fleet_policy = {
 	.turn_error = policy_error,
 };
 
-START_TEST(an_outage_is_one_workers)
+TEST(an_outage_is_one_workers)
 {
 	struct fleet_world world;
 	struct policy policy = { 0 };
@@ -252,7 +247,6 @@ START_TEST(an_outage_is_one_workers)
 	ck_assert_int_eq(policy.errors, 0);
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* What a person has to settle, and what nobody has a name for. */
 static const struct error_row {
@@ -269,7 +263,7 @@ static const struct error_row {
 	{ "unknown", "a picture is broken", true, true, NULL },
 };
 
-START_TEST(an_error_is_for_a_person)
+TEST_ROWS(an_error_is_for_a_person, nitems(error_rows))
 {
 	const struct error_row *row = &error_rows[_i];
 	struct fleet_world world;
@@ -292,9 +286,8 @@ START_TEST(an_error_is_for_a_person)
 	    row->reason != NULL);
 	fleet_world_end(&world);
 }
-END_TEST
 
-START_TEST(an_error_that_says_nothing)
+TEST(an_error_that_says_nothing)
 {
 	struct fleet_world world;
 
@@ -303,26 +296,4 @@ START_TEST(an_error_that_says_nothing)
 	expect_status(world.adam, WORKER_PAUSED);
 	ck_assert_ptr_nonnull(strstr(world.adam->worker->reason, "without a"));
 	fleet_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("fleet-limits");
-	TCase *errors = tcase_create("errors");
-
-	unit_case(suite, "limits",
-	    (const TTest *const[]){ a_limit_is_waited_for,
-		a_limit_is_the_accounts, a_limit_that_names_no_time,
-		a_message_ends_the_waiting, an_agent_that_ends_while_it_waits,
-		NULL });
-	unit_case(suite, "policy",
-	    (const TTest *const[]){
-		an_outage_is_one_workers, an_error_that_says_nothing, NULL });
-	tcase_set_timeout(errors, 60);
-	tcase_add_loop_test(
-	    errors, an_error_is_for_a_person, 0, (int)nitems(error_rows));
-	suite_add_tcase(suite, errors);
-	return suite;
 }

@@ -5,7 +5,6 @@
 #include <check.h>
 #include <string.h>
 
-#include "agent.h"
 #include "fleet-world.h"
 #include "mem.h"
 #include "op-reset.h"
@@ -43,7 +42,7 @@ begin(struct fleet_world *world, const struct row *row)
 	return call;
 }
 
-START_TEST(cancelled_at_each_step)
+TEST_ROWS(cancelled_at_each_step, nitems(rows))
 {
 	const struct row *row = &rows[_i];
 	struct fleet_world world;
@@ -63,10 +62,9 @@ START_TEST(cancelled_at_each_step)
 	}
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* Nothing is leaked, and whoever waits is told. */
-START_TEST(a_daemon_that_dies_at_each_step)
+TEST_ROWS(a_daemon_that_dies_at_each_step, nitems(rows))
 {
 	const struct row *row = &rows[_i];
 	struct fleet_world world;
@@ -76,11 +74,10 @@ START_TEST(a_daemon_that_dies_at_each_step)
 	ck_assert_ptr_nonnull(floor_world_answer(&world.floor, call));
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* A daemon that stops cancels what it has begun itself: a warning would have it
  * repaired. */
-START_TEST(what_nobody_called_is_cancelled_without_a_warning)
+TEST_ROWS(what_nobody_called_is_cancelled_without_a_warning, 1)
 {
 	struct fleet_world world;
 
@@ -92,16 +89,4 @@ START_TEST(what_nobody_called_is_cancelled_without_a_warning)
 	ck_assert_ptr_null(world.adam->op);
 	ck_assert_int_eq(world.told[EVENT_GIT_FAILED], 0);
 	fleet_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("fleet-ops-cancel");
-
-	unit_rows(suite, cancelled_at_each_step, nitems(rows));
-	unit_rows(suite, a_daemon_that_dies_at_each_step, nitems(rows));
-	unit_rows(suite, what_nobody_called_is_cancelled_without_a_warning, 1);
-	return suite;
 }

@@ -7,7 +7,6 @@
 
 #include "agent.h"
 #include "fleet-world.h"
-#include "mem.h"
 #include "serve.h"
 #include "unit.h"
 
@@ -25,7 +24,7 @@ command(struct fleet_world *world, const char *method)
 	    &world->floor, method, "adam", text ? ",\"text\":\"go on\"" : "");
 }
 
-START_TEST(two_commands_for_one_worker)
+TEST_ROWS(two_commands_for_one_worker, 8)
 {
 	const char *first = first_methods[_i / 4];
 	const char *second = second_methods[_i % 4];
@@ -40,11 +39,10 @@ START_TEST(two_commands_for_one_worker)
 	ck_assert_ptr_null(floor_world_answer(&world.floor, calls[0]));
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* The session of a worker that is parked ends; whoever asks for its end too is
  * answered, now or then. */
-START_TEST(a_command_during_parking)
+TEST_ROWS(a_command_during_parking, 4)
 {
 	const char *method = second_methods[_i % 2];
 	struct fleet_world world;
@@ -64,9 +62,8 @@ START_TEST(a_command_during_parking)
 	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
 	fleet_world_end(&world);
 }
-END_TEST
 
-START_TEST(nuke_removes_what_the_sandbox_kept)
+TEST(nuke_removes_what_the_sandbox_kept)
 {
 	struct fleet_world world;
 
@@ -81,17 +78,4 @@ START_TEST(nuke_removes_what_the_sandbox_kept)
 			     "cd .llmc/box; find . | sort | tr '\\n' ' '"),
 	    ". ./eve ./eve/d ");
 	fleet_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("fleet-ops");
-
-	unit_rows(suite, two_commands_for_one_worker, 8);
-	unit_rows(suite, a_command_during_parking, 4);
-	unit_case(suite, "nuke",
-	    (const TTest *const[]){ nuke_removes_what_the_sandbox_kept, NULL });
-	return suite;
 }

@@ -13,7 +13,7 @@
 
 #include "agent-session.h"
 #include "agent.h"
-#include "claude-home.h"
+#include "claude.h"
 #include "clock.h"
 #include "crash.h"
 #include "delivery.h"
@@ -25,8 +25,8 @@
 #include "life.h"
 #include "loop.h"
 #include "mem.h"
-#include "policy-file.h"
 #include "op-reset.h"
+#include "policy-file.h"
 #include "procref.h"
 #include "remains.h"
 #include "unit.h"
@@ -53,7 +53,7 @@ expect_status(const struct agent *agent, enum worker_status status)
 }
 
 /* A turn that is cut off goes on in the next session. */
-START_TEST(a_crash_is_resumed)
+TEST(a_crash_is_resumed)
 {
 	struct fleet_world world;
 
@@ -72,10 +72,9 @@ START_TEST(a_crash_is_resumed)
 	fleet_world_moved(&world, "adam:offline adam:starting adam:working ");
 	end(&world);
 }
-END_TEST
 
 /* Each crash waits longer than the one before; then a person is needed. */
-START_TEST(crashes_end_in_error)
+TEST(crashes_end_in_error)
 {
 	struct fleet_world world;
 	int64_t pause, last = -1;
@@ -100,7 +99,6 @@ START_TEST(crashes_end_in_error)
 	ck_assert_int_eq(session_phase(world.adam->session), SESSION_NONE);
 	end(&world);
 }
-END_TEST
 
 static bool
 drives(void *arg, const struct agent *agent)
@@ -111,7 +109,7 @@ drives(void *arg, const struct agent *agent)
 
 /* Escape in its session, which only the transcript shows; a person is told
  * where nobody sits beside it. */
-START_TEST(an_interruption_in_the_session)
+TEST_ROWS(an_interruption_in_the_session, 2)
 {
 	static const struct fleet_policy policy = { .drives = drives };
 	bool driven = _i == 1;
@@ -124,11 +122,10 @@ START_TEST(an_interruption_in_the_session)
 	ck_assert_int_eq(world.told[EVENT_WORKER_PARKED], driven);
 	end(&world);
 }
-END_TEST
 
 /* A session that does not report: parked for a person; where nobody sits beside
  * it, it is tried again first. */
-START_TEST(an_unreported_start)
+TEST_ROWS(an_unreported_start, 2)
 {
 	static const struct fleet_policy policy = { .drives = drives };
 	bool driven = _i == 1;
@@ -145,10 +142,9 @@ START_TEST(an_unreported_start)
 	ck_assert_int_eq(world.told[EVENT_WORKER_PARKED], 1);
 	end(&world);
 }
-END_TEST
 
 /* What is not taken is given to the next session. */
-START_TEST(an_undelivered_prompt)
+TEST(an_undelivered_prompt)
 {
 	struct fleet_world world;
 	struct floor_call *call;
@@ -168,10 +164,9 @@ START_TEST(an_undelivered_prompt)
 	ck_assert_int_eq(world.adam->worker->session.pending_refused, 0);
 	end(&world);
 }
-END_TEST
 
 /* But not to one after the other for ever. */
-START_TEST(a_prompt_that_no_session_takes)
+TEST_ROWS(a_prompt_that_no_session_takes, 2)
 {
 	static const struct fleet_policy policy = { .drives = drives };
 	bool driven = _i == 1;
@@ -204,11 +199,10 @@ START_TEST(a_prompt_that_no_session_takes)
 	ck_assert_int_eq(world.told[EVENT_PROMPT_NOT_TAKEN], DELIVERY_SESSIONS);
 	end(&world);
 }
-END_TEST
 
 /* Trust is given in a file behind a symbolic link: no watch sees that, but a
  * patrol does; a worker that a person has paused meanwhile stays so. */
-START_TEST(trust_that_only_a_patrol_sees)
+TEST_ROWS(trust_that_only_a_patrol_sees, 2)
 {
 	bool held = _i == 1;
 	cleanup_free char *link = NULL;
@@ -240,9 +234,8 @@ START_TEST(trust_that_only_a_patrol_sees)
 		fleet_world_wait_up(&world, adam);
 	fleet_world_end(&world);
 }
-END_TEST
 
-START_TEST(four_launches_at_once)
+TEST(four_launches_at_once)
 {
 	static const char *const names[] = { "a", "b", "c", "d", "e", "f" };
 	struct fleet_world world;
@@ -264,11 +257,10 @@ START_TEST(four_launches_at_once)
 		fleet_world_wait_up(&world, agents[i]);
 	end(&world);
 }
-END_TEST
 
 /* The daemon cannot know its sessions: it says why, and leaves no registration
  * behind. The next one starts. */
-START_TEST(tmux_fails_at_the_start)
+TEST(tmux_fails_at_the_start)
 {
 	struct fleet_world world;
 	cleanup_json struct json_object *json = NULL;
@@ -295,11 +287,10 @@ START_TEST(tmux_fails_at_the_start)
 	ck_assert_int_eq(session_phase(world.adam->session), SESSION_UP);
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* git is freed while it looks at a worktree: nothing is left (the sanitizers
  * look for it), and the next daemon looks again. */
-START_TEST(a_check_of_a_worktree_is_cut_off)
+TEST(a_check_of_a_worktree_is_cut_off)
 {
 	struct fleet_world world;
 
@@ -312,7 +303,6 @@ START_TEST(a_check_of_a_worktree_is_cut_off)
 	ck_assert_int_eq(world.told[EVENT_WORK_FOUND], 1);
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* --- what a lost session left ------------------------------------------- */
 
@@ -367,7 +357,7 @@ is_cleared(void *arg)
 	return ((const struct fleet_world *)arg)->told[EVENT_CLEARED] > 0;
 }
 
-START_TEST(one_that_left_something_does_not_delay_the_others)
+TEST(one_that_left_something_does_not_delay_the_others)
 {
 	struct fleet_world world;
 	struct agent *eve;
@@ -397,7 +387,6 @@ START_TEST(one_that_left_something_does_not_delay_the_others)
 	ck_assert_int_eq(spooled(&world), 0);
 	fleet_world_end(&world);
 }
-END_TEST
 
 static void
 on_drained(void *arg)
@@ -412,7 +401,7 @@ is_set(void *arg)
 }
 
 /* A hook that arrived before its session was known to be lost. */
-START_TEST(a_spool_that_is_closed_half_drained_does_not_delay_the_others)
+TEST(a_spool_that_is_closed_half_drained_does_not_delay_the_others)
 {
 	struct fleet_world world;
 	struct hooks *hooks;
@@ -432,10 +421,9 @@ START_TEST(a_spool_that_is_closed_half_drained_does_not_delay_the_others)
 	floor_world_wait(&world.floor, is_set, &again);
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* A person's, say, while hooks of other workers are taken from a spool. */
-START_TEST(an_operation_that_begins_before_it_goes_on_is_left_alone)
+TEST(an_operation_that_begins_before_it_goes_on_is_left_alone)
 {
 	struct fleet_world world;
 
@@ -452,7 +440,6 @@ START_TEST(an_operation_that_begins_before_it_goes_on_is_left_alone)
 	ck_assert_ptr_null(world.adam->worker->prompt);
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* Somebody removes the folder of its socket: all that was in it comes back. */
 static bool
@@ -461,7 +448,7 @@ has_policy(void *arg)
 	return file_exists(arg);
 }
 
-START_TEST(its_folder_comes_back_with_its_policy)
+TEST(its_folder_comes_back_with_its_policy)
 {
 	struct fleet_world world;
 	cleanup_free char *file = NULL;
@@ -473,31 +460,4 @@ START_TEST(its_folder_comes_back_with_its_policy)
 	floor_world_wait(&world.floor, has_policy, file);
 	ck_assert_int_eq(world.told[EVENT_SOCKET_GONE], 1);
 	fleet_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("fleet-session");
-	TCase *rows = tcase_create("by hand and driven");
-
-	unit_case(suite, "session",
-	    (const TTest *const[]){ a_crash_is_resumed, crashes_end_in_error,
-		an_undelivered_prompt, four_launches_at_once,
-		tmux_fails_at_the_start, a_check_of_a_worktree_is_cut_off,
-		one_that_left_something_does_not_delay_the_others,
-		a_spool_that_is_closed_half_drained_does_not_delay_the_others,
-		an_operation_that_begins_before_it_goes_on_is_left_alone,
-		NULL });
-	tcase_set_timeout(rows, 60);
-	tcase_add_loop_test(rows, an_unreported_start, 0, 2);
-	tcase_add_loop_test(rows, an_interruption_in_the_session, 0, 2);
-	tcase_add_loop_test(rows, trust_that_only_a_patrol_sees, 0, 2);
-	tcase_add_loop_test(rows, a_prompt_that_no_session_takes, 0, 2);
-	suite_add_tcase(suite, rows);
-	unit_case(suite, "folder",
-	    (const TTest *const[]){
-		its_folder_comes_back_with_its_policy, NULL });
-	return suite;
 }

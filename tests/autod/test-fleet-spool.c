@@ -50,7 +50,7 @@ type_unwritten(struct fleet_world *world, bool written)
 	ck_assert_int_eq(spooled(world), 1);
 }
 
-START_TEST(removed_after_the_write)
+TEST(removed_after_the_write)
 {
 	struct fleet_world world;
 
@@ -65,7 +65,6 @@ START_TEST(removed_after_the_write)
 	ck_assert_str_eq(world.adam->worker->prompt, "typed by hand");
 	fleet_world_end(&world);
 }
-END_TEST
 
 #define MANY 140
 
@@ -77,7 +76,7 @@ many_are_open(void *arg)
 }
 
 /* Also of more events than a session remembers the ids of. */
-START_TEST(many_that_wait_for_the_write)
+TEST(many_that_wait_for_the_write)
 {
 	struct fleet_world world;
 	const int many = MANY;
@@ -96,11 +95,10 @@ START_TEST(many_that_wait_for_the_write)
 	ck_assert_int_eq(world.adam->worker->session.open_tools, many);
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* The daemon dies before the write, or between the write and the removal: the
  * next one finds the event, and it counts once. */
-START_TEST(a_daemon_that_dies_in_between)
+TEST_ROWS(a_daemon_that_dies_in_between, 2)
 {
 	bool written = _i == 1;
 	struct fleet_world world;
@@ -116,10 +114,9 @@ START_TEST(a_daemon_that_dies_in_between)
 	ck_assert(world.adam->worker->session.busy);
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* A Stop that nobody heard ends the turn once, whoever dies over it. */
-START_TEST(a_stop_that_comes_again)
+TEST_ROWS(a_stop_that_comes_again, 2)
 {
 	struct fleet_world world;
 
@@ -140,7 +137,6 @@ START_TEST(a_stop_that_comes_again)
 	fleet_world_moved(&world, "adam:needs_review ");
 	fleet_world_end(&world);
 }
-END_TEST
 
 static void
 stop_early(struct fleet_world *world)
@@ -152,7 +148,7 @@ stop_early(struct fleet_world *world)
 }
 
 /* The next daemon is there, and has not found the session yet. */
-START_TEST(a_stop_before_the_session_is_adopted)
+TEST(a_stop_before_the_session_is_adopted)
 {
 	struct fleet_world world;
 
@@ -166,10 +162,9 @@ START_TEST(a_stop_before_the_session_is_adopted)
 	floor_world_wait(&world.floor, is_empty, &world);
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* A state that cannot be written keeps them, too. */
-START_TEST(the_state_cannot_be_written)
+TEST(the_state_cannot_be_written)
 {
 	struct fleet_world world;
 
@@ -186,10 +181,9 @@ START_TEST(the_state_cannot_be_written)
 	fleet_world_moved(&world, "adam:working ");
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* What was said first is heard first, also when the next hook finds us. */
-START_TEST(the_spool_comes_first)
+TEST(the_spool_comes_first)
 {
 	struct fleet_world world;
 	struct floor_call *call;
@@ -202,10 +196,9 @@ START_TEST(the_spool_comes_first)
 	floor_world_wait(&world.floor, is_empty, &world);
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* More than are taken at once, and what is of no use to anybody. */
-START_TEST(a_full_spool)
+TEST(a_full_spool)
 {
 	struct fleet_world world;
 
@@ -221,7 +214,6 @@ START_TEST(a_full_spool)
 	fleet_world_moved(&world, "adam:working ");
 	fleet_world_end(&world);
 }
-END_TEST
 
 static void
 on_drained(void *arg)
@@ -231,7 +223,7 @@ on_drained(void *arg)
 
 /* A flood is taken in portions: others are served meanwhile, a hook that comes
  * later has its turn after it, and nothing counts twice. */
-START_TEST(a_flood)
+TEST(a_flood)
 {
 	struct fleet_world world;
 	struct floor_call *call;
@@ -256,10 +248,9 @@ START_TEST(a_flood)
 	ck_assert_int_eq(adam->worker->session.open_tools, many - 1);
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* Of a session before this one, of a worker that there is not. */
-START_TEST(what_is_not_for_us_is_removed)
+TEST(what_is_not_for_us_is_removed)
 {
 	struct fleet_world world;
 
@@ -274,7 +265,6 @@ START_TEST(what_is_not_for_us_is_removed)
 	fleet_world_moved(&world, "");
 	fleet_world_end(&world);
 }
-END_TEST
 
 static bool
 common_is_empty(void *arg)
@@ -288,7 +278,7 @@ common_is_empty(void *arg)
 
 /* Everybody can write there: it counts for a session of an older version
  * only. */
-START_TEST(the_common_spool_is_for_older_sessions)
+TEST_ROWS(the_common_spool_is_for_older_sessions, 2)
 {
 	bool older = _i == 1;
 	struct fleet_world world;
@@ -304,10 +294,9 @@ START_TEST(the_common_spool_is_for_older_sessions)
 	fleet_world_moved(&world, older ? "adam:working " : "");
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* A worker that writes into another's spool reports nothing. */
-START_TEST(a_spool_counts_for_its_own_worker)
+TEST(a_spool_counts_for_its_own_worker)
 {
 	struct fleet_world world;
 	struct floor_call *call;
@@ -322,22 +311,4 @@ START_TEST(a_spool_counts_for_its_own_worker)
 	floor_world_settle(&world.floor);
 	ck_assert_int_eq(world.adam->worker->status, WORKER_IDLE);
 	fleet_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("fleet-spool");
-
-	unit_case(suite, "spool",
-	    (const TTest *const[]){ removed_after_the_write,
-		many_that_wait_for_the_write, the_state_cannot_be_written,
-		a_stop_before_the_session_is_adopted, the_spool_comes_first,
-		a_full_spool, a_flood, a_spool_counts_for_its_own_worker,
-		what_is_not_for_us_is_removed, NULL });
-	unit_rows(suite, a_daemon_that_dies_in_between, 2);
-	unit_rows(suite, a_stop_that_comes_again, 2);
-	unit_rows(suite, the_common_spool_is_for_older_sessions, 2);
-	return suite;
 }

@@ -8,7 +8,6 @@
 #include "agent.h"
 #include "errtext.h"
 #include "fleet-world.h"
-#include "git.h"
 #include "json.h"
 #include "mem.h"
 #include "turn-end.h"
@@ -34,7 +33,7 @@ static const char commit_text[] =
 
 /* --- by hand ---------------------------------------------------------- */
 
-START_TEST(committed_work_is_finished)
+TEST(committed_work_is_finished)
 {
 	struct fleet_world world;
 
@@ -48,9 +47,8 @@ START_TEST(committed_work_is_finished)
 	ck_assert_int_eq(world.told[EVENT_SENT_BACK], 0);
 	fleet_world_end(&world);
 }
-END_TEST
 
-START_TEST(nothing_was_changed)
+TEST(nothing_was_changed)
 {
 	struct fleet_world world;
 
@@ -60,10 +58,9 @@ START_TEST(nothing_was_changed)
 	ck_assert(!world.adam->worker->session.busy);
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* Twice it is told to commit, then that is done for it. */
-START_TEST(leftovers_are_committed_at_last)
+TEST(leftovers_are_committed_at_last)
 {
 	struct fleet_world world;
 	const char *reason;
@@ -88,10 +85,9 @@ START_TEST(leftovers_are_committed_at_last)
 	ck_assert_str_eq(world.tmux->trace.data, ""); /* nothing was typed */
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* A new prompt begins a new count. */
-START_TEST(a_message_gives_it_two_more)
+TEST(a_message_gives_it_two_more)
 {
 	struct fleet_world world;
 	struct floor_call *call;
@@ -110,9 +106,8 @@ START_TEST(a_message_gives_it_two_more)
 	expect_status(&world, WORKER_NEEDS_REVIEW);
 	fleet_world_end(&world);
 }
-END_TEST
 
-START_TEST(an_unfinished_rebase_is_for_a_person)
+TEST(an_unfinished_rebase_is_for_a_person)
 {
 	struct fleet_world world;
 
@@ -133,9 +128,8 @@ START_TEST(an_unfinished_rebase_is_for_a_person)
 	ck_assert_int_eq(world.told[EVENT_WORK_FINISHED], 0);
 	fleet_world_end(&world);
 }
-END_TEST
 
-START_TEST(it_reviews_its_own_work_once)
+TEST(it_reviews_its_own_work_once)
 {
 	struct fleet_world world;
 	struct floor_call *call;
@@ -155,10 +149,9 @@ START_TEST(it_reviews_its_own_work_once)
 	ck_assert_int_eq(world.told[EVENT_WORK_FINISHED], 1);
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* Nobody waits for the answer, so what it would say is typed. */
-START_TEST(a_stop_from_the_spool)
+TEST(a_stop_from_the_spool)
 {
 	struct fleet_world world;
 
@@ -177,7 +170,6 @@ START_TEST(a_stop_from_the_spool)
 	expect_status(&world, WORKER_NEEDS_REVIEW);
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* --- with a policy ---------------------------------------------------- */
 
@@ -308,15 +300,14 @@ static const struct policy_row {
 	    "```json\\n{\\\"overseerUpdate\\\":{\\\"status\\\":"
 	    "\\\"blocked\\\",\\\"blockers\\\":[\\\"needs KEY\\\"]}}"
 	    "\\n```",
-	    { 0 }, "blocked: it is blocked: needs KEY", false,
-	    WORKER_WORKING },
+	    { 0 }, "blocked: it is blocked: needs KEY", false, WORKER_WORKING },
 	{ commit_text, "Done.", { .check_wanted = true }, "check: ", false,
 	    WORKER_WORKING },
 	{ "true", "Done.", { 0 }, "no-changes: ", false, WORKER_NO_CHANGES },
 	{ commit_text, "Done.", { 0 }, "", false, WORKER_NEEDS_REVIEW },
 };
 
-START_TEST(a_policy_is_told_what_was_judged)
+TEST_ROWS(a_policy_is_told_what_was_judged, nitems(policy_rows))
 {
 	const struct policy_row *row = &policy_rows[_i];
 	struct fleet_world world;
@@ -338,10 +329,9 @@ START_TEST(a_policy_is_told_what_was_judged)
 	expect_status(&world, row->status);
 	end_driven(&world, &policy);
 }
-END_TEST
 
 /* It is not sent back, and neither is anybody told of that. */
-START_TEST(a_policy_holds_it)
+TEST(a_policy_holds_it)
 {
 	struct fleet_world world;
 	struct policy policy;
@@ -357,10 +347,9 @@ START_TEST(a_policy_holds_it)
 	ck_assert(!world.adam->worker->session.busy);
 	end_driven(&world, &policy);
 }
-END_TEST
 
 /* A worker without a task is a person's, whoever has registered a policy. */
-START_TEST(a_policy_without_a_task)
+TEST(a_policy_without_a_task)
 {
 	struct fleet_world world;
 	struct policy policy;
@@ -374,7 +363,6 @@ START_TEST(a_policy_without_a_task)
 	ck_assert_str_eq(policy.told.data, "");
 	end_driven(&world, &policy);
 }
-END_TEST
 
 /* --- at the wrong moment ---------------------------------------------- */
 
@@ -392,7 +380,7 @@ on_end(struct operation *op, const struct err *err)
 	worker_op_release((struct worker_op *)op);
 }
 
-START_TEST(a_stop_while_an_operation_runs)
+TEST(a_stop_while_an_operation_runs)
 {
 	static const struct operation_step step = { .name = "wait",
 		.run = wait_for_the_test };
@@ -417,10 +405,9 @@ START_TEST(a_stop_while_an_operation_runs)
 	floor_world_wait_status(&world.floor, world.adam, WORKER_NEEDS_REVIEW);
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* The second one of two finds the first one at work. */
-START_TEST(two_stops_at_once)
+TEST(two_stops_at_once)
 {
 	struct fleet_world world;
 	struct floor_call *first, *second;
@@ -436,26 +423,4 @@ START_TEST(two_stops_at_once)
 	ck_assert_int_eq(world.told[EVENT_SENT_BACK], 1);
 	expect_status(&world, WORKER_WORKING);
 	fleet_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("fleet-turn");
-
-	unit_case(suite, "by-hand",
-	    (const TTest *const[]){ committed_work_is_finished,
-		nothing_was_changed, leftovers_are_committed_at_last,
-		a_message_gives_it_two_more,
-		an_unfinished_rebase_is_for_a_person,
-		it_reviews_its_own_work_once, a_stop_from_the_spool, NULL });
-	unit_rows(suite, a_policy_is_told_what_was_judged, nitems(policy_rows));
-	unit_case(suite, "policy",
-	    (const TTest *const[]){
-		a_policy_holds_it, a_policy_without_a_task, NULL });
-	unit_case(suite, "moments",
-	    (const TTest *const[]){
-		a_stop_while_an_operation_runs, two_stops_at_once, NULL });
-	return suite;
 }

@@ -25,15 +25,15 @@
 
 static struct plan_world world;
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	plan_world_begin(&world, NULL, NULL);
 	plan_world_live(&world);
 }
 
-static void
-end(void)
+void
+unit_after(void)
 {
 	plan_world_end(&world);
 }
@@ -73,7 +73,7 @@ listed(const char *params)
 	    must("overseer.goal.list", params), "goals"));
 }
 
-START_TEST(a_goal_is_created_with_its_plan_and_stored)
+TEST(a_goal_is_created_with_its_plan_and_stored)
 {
 	const char *goal = create(",\"priority\":\"high\",\"tags\":[\"a\"]");
 	const struct plan *plan = plan_world_plan(&world, goal);
@@ -91,9 +91,8 @@ START_TEST(a_goal_is_created_with_its_plan_and_stored)
 	ck_assert_uint_eq(plan->count, 3);
 	ck_assert_str_eq(plan->goal->tags[0], "a");
 }
-END_TEST
 
-START_TEST(a_goal_without_a_plan_waits_for_one)
+TEST(a_goal_without_a_plan_waits_for_one)
 {
 	struct json_object *result =
 	    must("overseer.goal.create", "{\"title\":\"Later\"}");
@@ -107,9 +106,8 @@ START_TEST(a_goal_without_a_plan_waits_for_one)
 	ck_assert_int_eq(json_int_or(result, "nodes", -1), 3);
 	ck_assert_int_eq(json_int_or(result, "version", -1), 1);
 }
-END_TEST
 
-START_TEST(a_wrong_plan_is_refused_and_changes_nothing)
+TEST(a_wrong_plan_is_refused_and_changes_nothing)
 {
 	refused("overseer.goal.create", "{}", RPC_INVALID_PARAMS, "title");
 	refused("overseer.goal.create",
@@ -123,10 +121,9 @@ START_TEST(a_wrong_plan_is_refused_and_changes_nothing)
 	    "no worker nobody");
 	ck_assert_uint_eq(listed("{}"), 0);
 }
-END_TEST
 
 /* The store would mask them, and then refuse the records. */
-START_TEST(an_id_that_looks_like_a_key_is_refused_before_anything_changes)
+TEST(an_id_that_looks_like_a_key_is_refused_before_anything_changes)
 {
 	const char *goal;
 
@@ -148,9 +145,8 @@ START_TEST(an_id_that_looks_like_a_key_is_refused_before_anything_changes)
 	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
 	must("overseer.goal.pause", about(goal, ""));
 }
-END_TEST
 
-START_TEST(what_could_not_be_read_again_is_not_stored)
+TEST(what_could_not_be_read_again_is_not_stored)
 {
 	cleanup_free char *goal = NULL, *params = NULL;
 	char line[PLAN_LINE_MAX + 2];
@@ -169,9 +165,8 @@ START_TEST(what_could_not_be_read_again_is_not_stored)
 	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
 	ck_assert_str_eq(plan_world_plan(&world, goal)->goal->title, "Own");
 }
-END_TEST
 
-START_TEST(a_goal_is_paused_resumed_cancelled_and_archived_in_order)
+TEST(a_goal_is_paused_resumed_cancelled_and_archived_in_order)
 {
 	const char *goal = create("");
 
@@ -192,9 +187,8 @@ START_TEST(a_goal_is_paused_resumed_cancelled_and_archived_in_order)
 	ck_assert_int_eq(plan_world_events(&world, "goal.cancelled"), 1);
 	ck_assert_int_eq(plan_world_events(&world, "goal.archived"), 1);
 }
-END_TEST
 
-START_TEST(a_goal_that_has_ended_is_read_from_the_store)
+TEST(a_goal_that_has_ended_is_read_from_the_store)
 {
 	const char *goal = create("");
 	struct json_object *shown;
@@ -214,9 +208,8 @@ START_TEST(a_goal_that_has_ended_is_read_from_the_store)
 	    3);
 	must("overseer.goal.archive", about(goal, ""));
 }
-END_TEST
 
-START_TEST(goals_are_found_by_a_unique_part_of_their_id)
+TEST(goals_are_found_by_a_unique_part_of_their_id)
 {
 	create("");
 	create("");
@@ -225,9 +218,8 @@ START_TEST(goals_are_found_by_a_unique_part_of_their_id)
 	refused("overseer.goal.show", about("nothing", ""), API_E_UNKNOWN,
 	    "llmc goal list --all");
 }
-END_TEST
 
-START_TEST(an_update_is_a_revision)
+TEST(an_update_is_a_revision)
 {
 	const char *goal = create("");
 	const struct plan_goal *g;
@@ -248,7 +240,6 @@ START_TEST(an_update_is_a_revision)
 	    "nothing to change");
 	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 1);
 }
-END_TEST
 
 /* Nobody begins anything meanwhile. */
 static void
@@ -260,7 +251,7 @@ hold_workers(void)
 		fleet->agents[i]->worker->on_hold = true;
 }
 
-START_TEST(an_edited_text_is_one_revision)
+TEST(an_edited_text_is_one_revision)
 {
 	const char *goal;
 	struct plan *plan;
@@ -299,9 +290,8 @@ START_TEST(an_edited_text_is_one_revision)
 	ck_assert_uint_eq(plan->count, 3);
 	ck_assert_str_eq(plan->phases[0]->children[1]->name, "New");
 }
-END_TEST
 
-START_TEST(the_status_counts_goals_nodes_and_assignments)
+TEST(the_status_counts_goals_nodes_and_assignments)
 {
 	struct json_object *status;
 
@@ -314,31 +304,4 @@ START_TEST(the_status_counts_goals_nodes_and_assignments)
 	ck_assert_int_eq(
 	    json_int_or(json_object_object_get(status, "summary"), "total", -1),
 	    2);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("goal-commands");
-	const TTest *const all[] = { a_goal_is_created_with_its_plan_and_stored,
-		a_goal_without_a_plan_waits_for_one,
-		a_wrong_plan_is_refused_and_changes_nothing,
-		an_id_that_looks_like_a_key_is_refused_before_anything_changes,
-		what_could_not_be_read_again_is_not_stored,
-		a_goal_is_paused_resumed_cancelled_and_archived_in_order,
-		a_goal_that_has_ended_is_read_from_the_store,
-		goals_are_found_by_a_unique_part_of_their_id,
-		an_update_is_a_revision, an_edited_text_is_one_revision,
-		the_status_counts_goals_nodes_and_assignments, NULL };
-
-	for (size_t i = 0; all[i] != NULL; i++) {
-		TCase *tc = tcase_create(all[i]->name);
-
-		tcase_set_timeout(tc, 60);
-		tcase_add_checked_fixture(tc, begin, end);
-		tcase_add_test(tc, all[i]);
-		suite_add_tcase(suite, tc);
-	}
-	return suite;
 }

@@ -83,7 +83,7 @@ review(void)
 
 /* --- review ----------------------------------------------------------- */
 
-START_TEST(a_review_tells_the_commit_and_remembers_it)
+TEST(a_review_tells_the_commit_and_remembers_it)
 {
 	const struct agent *adam;
 	const char *before;
@@ -101,9 +101,8 @@ START_TEST(a_review_tells_the_commit_and_remembers_it)
 	ck_assert_str_eq(adam->worker->reviewed, head());
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_conflict_is_not_reviewed)
+TEST(a_conflict_is_not_reviewed)
 {
 	struct agent *adam;
 
@@ -116,9 +115,8 @@ START_TEST(a_conflict_is_not_reviewed)
 	ck_assert_str_eq(world.floor.core->state.last_reviewed, "adam");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_forced_review_tells_what_is_not_committed)
+TEST(a_forced_review_tells_what_is_not_committed)
 {
 	struct floor_call *call;
 	struct agent *adam;
@@ -137,10 +135,9 @@ START_TEST(a_forced_review_tells_what_is_not_committed)
 	ck_assert_str_eq(adam->worker->reviewed, head());
 	landing_world_end(&world);
 }
-END_TEST
 
 /* A daemon that dies between the review and the decision. */
-START_TEST(the_next_daemon_knows_what_was_reviewed)
+TEST(the_next_daemon_knows_what_was_reviewed)
 {
 	const struct agent *adam;
 	const char *seen;
@@ -154,11 +151,10 @@ START_TEST(the_next_daemon_knows_what_was_reviewed)
 	ck_assert_str_eq(world.floor.core->state.last_reviewed, "adam");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* --- accept ----------------------------------------------------------- */
 
-START_TEST(what_was_seen_lands)
+TEST(what_was_seen_lands)
 {
 	struct floor_call *call;
 	const char *seen;
@@ -177,9 +173,8 @@ START_TEST(what_was_seen_lands)
 	landing_world_told(&world, "landed adam; ended adam landed; ");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(an_id_may_be_shortened)
+TEST(an_id_may_be_shortened)
 {
 	struct floor_call *call;
 	const char *whole;
@@ -194,9 +189,8 @@ START_TEST(an_id_may_be_shortened)
 	    json_string_or(floor_call_result(call), "head_sha", ""), whole);
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(what_is_no_id_is_refused)
+TEST(what_is_no_id_is_refused)
 {
 	static const char *const words[] = { "--output=x", "HEAD~1~1",
 		"ABCDEF12" };
@@ -214,9 +208,8 @@ START_TEST(what_is_no_id_is_refused)
 	assert_waits(adam);
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_head_that_moved_does_not_land)
+TEST(a_head_that_moved_does_not_land)
 {
 	const struct agent *adam;
 	const char *seen;
@@ -235,9 +228,8 @@ START_TEST(a_head_that_moved_does_not_land)
 	landing_world_main(&world, "by adam,first,");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(uncommitted_changes_do_not_land_unseen)
+TEST(uncommitted_changes_do_not_land_unseen)
 {
 	const struct agent *adam;
 	const char *seen;
@@ -255,9 +247,8 @@ START_TEST(uncommitted_changes_do_not_land_unseen)
 	    floor_world_sh(&world.floor, "cat b.txt"), "two\nmore");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(another_branch_does_not_land)
+TEST(another_branch_does_not_land)
 {
 	const struct agent *adam;
 	const char *seen;
@@ -276,10 +267,9 @@ START_TEST(another_branch_does_not_land)
 	assert_lands(accept_seen(seen));
 	landing_world_end(&world);
 }
-END_TEST
 
 /* With force, uncommitted changes land too, but still no other commit. */
-START_TEST(force_takes_changes_along)
+TEST(force_takes_changes_along)
 {
 	struct agent *adam;
 	const char *seen;
@@ -297,10 +287,9 @@ START_TEST(force_takes_changes_along)
 	ck_assert_str_eq(floor_world_sh(&world.floor, "cat y.txt"), "y");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* The status is looked at first and again at the end. */
-START_TEST(a_worker_that_begins_to_work_again)
+TEST(a_worker_that_begins_to_work_again)
 {
 	struct floor_call *call;
 	struct agent *adam;
@@ -319,11 +308,10 @@ START_TEST(a_worker_that_begins_to_work_again)
 	landing_world_main(&world, "first,");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* --- reject and pick --------------------------------------------------- */
 
-START_TEST(only_what_was_seen_is_rejected)
+TEST(only_what_was_seen_is_rejected)
 {
 	const struct agent *adam;
 	struct floor_call *call;
@@ -343,9 +331,8 @@ START_TEST(only_what_was_seen_is_rejected)
 	ck_assert_ptr_nonnull(adam->worker->session.pending);
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(only_what_was_seen_is_picked)
+TEST(only_what_was_seen_is_picked)
 {
 	struct floor_call *call;
 	struct agent *adam;
@@ -371,13 +358,12 @@ START_TEST(only_what_was_seen_is_picked)
 	    json_int_or(floor_call_result(call), "uncommitted_files", 0), 1);
 	landing_world_end(&world);
 }
-END_TEST
 
 /* --- ends ------------------------------------------------------------- */
 
 static const char *const steps[] = { "inspect", "compare" };
 
-START_TEST(cancelled_at_each_step)
+TEST_ROWS(cancelled_at_each_step, nitems(steps))
 {
 	struct floor_call *call;
 	struct agent *adam;
@@ -394,9 +380,8 @@ START_TEST(cancelled_at_each_step)
 	floor_world_wait_step(&world.floor, adam, steps[_i]);
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_daemon_that_stops)
+TEST(a_daemon_that_stops)
 {
 	struct floor_call *call;
 	struct agent *adam;
@@ -412,9 +397,8 @@ START_TEST(a_daemon_that_stops)
 	ck_assert_ptr_null(adam->worker->reviewed);
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_lost_worktree)
+TEST(a_lost_worktree)
 {
 	struct floor_call *call;
 
@@ -425,35 +409,4 @@ START_TEST(a_lost_worktree)
 	ck_assert_ptr_nonnull(floor_world_answer(&world.floor, call));
 	ck_assert_int_eq(floor_call_code(call), API_FAILED);
 	landing_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("inspect");
-	TCase *cancel = tcase_create("cancel");
-
-	unit_case(suite, "review",
-	    (const TTest *const[]){ a_review_tells_the_commit_and_remembers_it,
-		a_conflict_is_not_reviewed,
-		a_forced_review_tells_what_is_not_committed,
-		the_next_daemon_knows_what_was_reviewed, NULL });
-	unit_case(suite, "accept",
-	    (const TTest *const[]){ what_was_seen_lands, an_id_may_be_shortened,
-		what_is_no_id_is_refused, a_head_that_moved_does_not_land,
-		uncommitted_changes_do_not_land_unseen,
-		another_branch_does_not_land, force_takes_changes_along,
-		a_worker_that_begins_to_work_again, NULL });
-	unit_case(suite, "others",
-	    (const TTest *const[]){ only_what_was_seen_is_rejected,
-		only_what_was_seen_is_picked, NULL });
-	unit_case(suite, "ends",
-	    (const TTest *const[]){
-		a_daemon_that_stops, a_lost_worktree, NULL });
-	tcase_set_timeout(cancel, 60);
-	tcase_add_loop_test(
-	    cancel, cancelled_at_each_step, 0, (int)nitems(steps));
-	suite_add_tcase(suite, cancel);
-	return suite;
 }

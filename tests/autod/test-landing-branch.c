@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent.h"
 #include "landing-item.h"
 #include "landing-record.h"
 #include "landing-world.h"
@@ -25,7 +24,7 @@ assert_branch(struct landing_world *world, const char *branch)
 	ck_assert_str_eq(core_branch(world->floor.core), branch);
 }
 
-START_TEST(an_old_setup_gets_its_branch_once)
+TEST(an_old_setup_gets_its_branch_once)
 {
 	struct landing_world world;
 
@@ -41,9 +40,8 @@ START_TEST(an_old_setup_gets_its_branch_once)
 	assert_branch(&world, "main");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_change_waits_for_a_restart)
+TEST(a_change_waits_for_a_restart)
 {
 	struct landing_world world;
 
@@ -57,10 +55,9 @@ START_TEST(a_change_waits_for_a_restart)
 	assert_branch(&world, "other");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* There is none to choose, and one that is not there: no reason not to run. */
-START_TEST(without_a_branch)
+TEST(without_a_branch)
 {
 	struct landing_world world;
 
@@ -77,7 +74,6 @@ START_TEST(without_a_branch)
 	assert_branch(&world, "main");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* --- what is checked out ---------------------------------------------- */
 
@@ -94,7 +90,7 @@ static const struct where_row {
 	    ".llmc/held/b.txt" },
 };
 
-START_TEST(work_lands_whatever_is_checked_out)
+TEST_ROWS(work_lands_whatever_is_checked_out, nitems(where_rows))
 {
 	const struct where_row *row = &where_rows[_i];
 	struct landing_world world;
@@ -114,7 +110,6 @@ START_TEST(work_lands_whatever_is_checked_out)
 		    "");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* --- the journal ------------------------------------------------------ */
 
@@ -136,7 +131,7 @@ is_over(void *arg)
 }
 
 /* The journal is of a daemon with another landing branch. */
-START_TEST(a_move_of_another_branch_is_settled)
+TEST_ROWS(a_move_of_another_branch_is_settled, nitems(journal_rows))
 {
 	const struct journal_row *row = &journal_rows[_i];
 	struct landing_world world;
@@ -171,20 +166,4 @@ START_TEST(a_move_of_another_branch_is_settled)
 	    floor_world_sh(&world.floor, "git rev-parse --verify -q old || :"),
 	    before);
 	landing_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("landing-branch");
-
-	unit_rows(
-	    suite, work_lands_whatever_is_checked_out, nitems(where_rows));
-	unit_rows(
-	    suite, a_move_of_another_branch_is_settled, nitems(journal_rows));
-	unit_case(suite, "choice",
-	    (const TTest *const[]){ an_old_setup_gets_its_branch_once,
-		a_change_waits_for_a_restart, without_a_branch, NULL });
-	return suite;
 }

@@ -48,7 +48,7 @@ checks_run(struct landing_world *world)
 
 /* A result with the judge of the branch is none for the tree itself, or with
  * another judge. */
-START_TEST(a_result_counts_for_one_judge)
+TEST(a_result_counts_for_one_judge)
 {
 	struct landing_world world;
 	const struct check_book *book;
@@ -78,11 +78,10 @@ START_TEST(a_result_counts_for_one_judge)
 		ck_assert_str_ne(book->results[i].tree, tree);
 	landing_world_end(&world);
 }
-END_TEST
 
 /* Work on top of such work is checked with it, and without it after that has
  * landed. */
-START_TEST(a_result_with_others_counts_with_them)
+TEST(a_result_with_others_counts_with_them)
 {
 	struct landing_world world;
 	struct floor_call *calls[2];
@@ -107,7 +106,6 @@ START_TEST(a_result_with_others_counts_with_them)
 	landing_world_main(&world, "by eve,by adam,meanwhile,first,");
 	landing_world_end(&world);
 }
-END_TEST
 
 static const char *const broken_rows[] = {
 	"rm 1/.git; git init -q 1",
@@ -117,7 +115,7 @@ static const char *const broken_rows[] = {
 	"rm -r 1; echo file >1",
 };
 
-START_TEST(a_broken_worktree_is_made_anew)
+TEST_ROWS(a_broken_worktree_is_made_anew, nitems(broken_rows))
 {
 	struct landing_world world;
 	cleanup_free char *text = xasprintf("cd .llmc/checks; %s; echo my >>%s",
@@ -139,11 +137,10 @@ START_TEST(a_broken_worktree_is_made_anew)
 	    "my\n1/c.txt");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* A check writes the settings of a submodule, which a plain git obeys when the
  * next one is prepared. */
-START_TEST(a_filter_that_a_check_leaves_does_not_run_outside)
+TEST(a_filter_that_a_check_leaves_does_not_run_outside)
 {
 	struct landing_world world;
 	const char *error;
@@ -180,9 +177,8 @@ START_TEST(a_filter_that_a_check_leaves_does_not_run_outside)
 	    floor_world_sh(&world.floor, "ls \"$B\" | grep ran || :"), "");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_rebase_that_finds_no_worktree_puts_its_worker_aside)
+TEST(a_rebase_that_finds_no_worktree_puts_its_worker_aside)
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -198,7 +194,6 @@ START_TEST(a_rebase_that_finds_no_worktree_puts_its_worker_aside)
 	floor_world_wait_status(&world.floor, adam, WORKER_PAUSED);
 	landing_world_end(&world);
 }
-END_TEST
 
 /* However the setting is written. */
 static const char *const folder_rows[] = {
@@ -206,7 +201,7 @@ static const char *const folder_rows[] = {
 	"worktree_dir = \"x/../W/T\"\n",
 };
 
-START_TEST(the_folder_of_the_worktrees_never_lands)
+TEST_ROWS(the_folder_of_the_worktrees_never_lands, nitems(folder_rows))
 {
 	struct landing_world world;
 	const char *error;
@@ -220,21 +215,4 @@ START_TEST(the_folder_of_the_worktrees_never_lands)
 		strstr(error, "must not land on main: w/t/x") != NULL,
 	    "%s", error);
 	landing_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("landing-check");
-
-	unit_case(s, "results",
-	    (const TTest *[]){ a_result_counts_for_one_judge,
-		a_result_with_others_counts_with_them,
-		a_filter_that_a_check_leaves_does_not_run_outside,
-		a_rebase_that_finds_no_worktree_puts_its_worker_aside, NULL });
-	unit_rows(
-	    s, the_folder_of_the_worktrees_never_lands, nitems(folder_rows));
-	unit_rows(s, a_broken_worktree_is_made_anew, nitems(broken_rows));
-	return s;
 }

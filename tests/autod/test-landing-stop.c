@@ -41,7 +41,7 @@ static const struct cancel_row {
 	{ "reset", true },
 };
 
-START_TEST(cancelled_at_each_step)
+TEST_ROWS(cancelled_at_each_step, nitems(cancel_rows))
 {
 	const struct cancel_row *row = &cancel_rows[_i];
 	struct landing_world world;
@@ -68,7 +68,6 @@ START_TEST(cancelled_at_each_step)
 	landing_world_main(&world, "by adam,first,");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* A conflict that git has found is not left in the worktree. */
 static const struct conflict_row {
@@ -85,7 +84,7 @@ static const struct conflict_row {
 	    WORKER_NEEDS_REVIEW },
 };
 
-START_TEST(cancelled_in_a_conflict)
+TEST_ROWS(cancelled_in_a_conflict, nitems(conflict_rows))
 {
 	const struct conflict_row *row = &conflict_rows[_i];
 	struct landing_world world;
@@ -107,7 +106,6 @@ START_TEST(cancelled_in_a_conflict)
 		assert_waits_for_a_person(&world, adam);
 	landing_world_end(&world);
 }
-END_TEST
 
 /* --- a daemon that stops, one that dies ------------------------------ */
 
@@ -123,7 +121,7 @@ is_over(void *arg)
 
 /* Calls are answered, and the next daemon continues. What a person accepted
  * lands; what was still being compared with what they saw does not. */
-START_TEST(the_next_daemon_goes_on)
+TEST(the_next_daemon_goes_on)
 {
 	struct landing_world world;
 	struct floor_call *runs, *waits;
@@ -152,13 +150,12 @@ START_TEST(the_next_daemon_goes_on)
 	landing_world_main(&world, "by adam,by eve,first,");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* Without a call, from nothing but the files. */
 static const char *const death_rows[] = { "freeze", "queued", "moving",
 	"reset" };
 
-START_TEST(what_a_dead_daemon_left_lands_once)
+TEST_ROWS(what_a_dead_daemon_left_lands_once, nitems(death_rows))
 {
 	struct landing_world world;
 	struct agent *adam;
@@ -175,7 +172,6 @@ START_TEST(what_a_dead_daemon_left_lands_once)
 	landing_world_told(&world, "landed adam; ended adam landed; ");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* The next daemon lands what a person was shown, and nothing else. */
 static const struct shown_row {
@@ -187,7 +183,7 @@ static const struct shown_row {
 	{ "echo x >left", "adam has uncommitted changes: left" },
 };
 
-START_TEST(the_next_daemon_lands_what_was_shown)
+TEST_ROWS(the_next_daemon_lands_what_was_shown, nitems(shown_rows))
 {
 	const struct shown_row *row = &shown_rows[_i];
 	struct landing_world world;
@@ -214,10 +210,9 @@ START_TEST(the_next_daemon_lands_what_was_shown)
 	}
 	landing_world_end(&world);
 }
-END_TEST
 
 /* A rebase that was not accepted must not land after a restart. */
-START_TEST(a_rebase_stays_a_rebase)
+TEST(a_rebase_stays_a_rebase)
 {
 	struct landing_world world;
 	struct agent *adam;
@@ -235,10 +230,9 @@ START_TEST(a_rebase_stays_a_rebase)
 	landing_world_told(&world, "");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* Something was left of its session when the daemon began. */
-START_TEST(one_that_is_cleared_late_goes_on_then)
+TEST(one_that_is_cleared_late_goes_on_then)
 {
 	struct landing_world world;
 	struct agent *adam;
@@ -253,7 +247,6 @@ START_TEST(one_that_is_cleared_late_goes_on_then)
 	landing_world_main(&world, "by adam,first,");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* --- a state that cannot be written ---------------------------------- */
 
@@ -277,7 +270,7 @@ static const struct write_row {
 	{ "moving", NULL, "first,", "" },
 };
 
-START_TEST(the_state_cannot_be_written)
+TEST_ROWS(the_state_cannot_be_written, nitems(write_rows))
 {
 	const struct write_row *row = &write_rows[_i];
 	struct landing_world world;
@@ -306,10 +299,9 @@ START_TEST(the_state_cannot_be_written)
 	landing_world_main(&world, "by adam,first,");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* One of an item that is gone, and one of another name. */
-START_TEST(refs_that_a_dead_daemon_left_are_removed)
+TEST(refs_that_a_dead_daemon_left_are_removed)
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -335,24 +327,4 @@ START_TEST(refs_that_a_dead_daemon_left_are_removed)
 	floor_world_sh(&world.floor, "test -z \"$(find .git -name '*.lock')\"");
 	landing_world_main(&world, "by eve,by adam,first,");
 	landing_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("landing-stop");
-
-	unit_rows(suite, cancelled_at_each_step, nitems(cancel_rows));
-	unit_rows(suite, cancelled_in_a_conflict, nitems(conflict_rows));
-	unit_rows(
-	    suite, what_a_dead_daemon_left_lands_once, nitems(death_rows));
-	unit_rows(suite, the_state_cannot_be_written, nitems(write_rows));
-	unit_rows(
-	    suite, the_next_daemon_lands_what_was_shown, nitems(shown_rows));
-	unit_case(suite, "daemons",
-	    (const TTest *const[]){ the_next_daemon_goes_on,
-		a_rebase_stays_a_rebase, one_that_is_cleared_late_goes_on_then,
-		refs_that_a_dead_daemon_left_are_removed, NULL });
-	return suite;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "agent.h"
-#include "emit.h"
 #include "json.h"
 #include "landing-item.h"
 #include "landing-world.h"
@@ -36,7 +35,7 @@ static const struct late_row {
 	    "git grep -h late $S" },
 };
 
-START_TEST(late_work_is_saved)
+TEST_ROWS(late_work_is_saved, nitems(late_rows))
 {
 	cleanup_free char *where = NULL;
 	struct landing_world world;
@@ -59,9 +58,8 @@ START_TEST(late_work_is_saved)
 	    floor_world_sh(&world.floor, "git rev-parse main"));
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(lands_as_one_commit)
+TEST(lands_as_one_commit)
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -88,9 +86,8 @@ START_TEST(lands_as_one_commit)
 	ck_assert(!landings_busy(world.landings));
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(nothing_is_left_to_land)
+TEST(nothing_is_left_to_land)
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -106,9 +103,8 @@ START_TEST(nothing_is_left_to_land)
 	landing_world_told(&world, "nothing of adam; ended adam landed; ");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_branch_that_moves_is_followed)
+TEST(a_branch_that_moves_is_followed)
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -124,11 +120,10 @@ START_TEST(a_branch_that_moves_is_followed)
 	landing_world_told(&world, "landed adam; ended adam landed; ");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* --- conflicts, a checkout in the way -------------------------------- */
 
-START_TEST(a_conflict_is_resolved_by_its_worker)
+TEST(a_conflict_is_resolved_by_its_worker)
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -160,9 +155,8 @@ START_TEST(a_conflict_is_resolved_by_its_worker)
 	landing_world_told(&world, "landed adam; ended adam landed; ");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(too_many_conflicts_are_for_a_person)
+TEST(too_many_conflicts_are_for_a_person)
 {
 	struct landing_world world;
 	struct agent *adam;
@@ -186,9 +180,8 @@ START_TEST(too_many_conflicts_are_for_a_person)
 	landing_world_told(&world, "not landed adam; ended adam stuck; ");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_dirty_checkout_is_waited_for)
+TEST(a_dirty_checkout_is_waited_for)
 {
 	struct landing_world world;
 	struct agent *adam;
@@ -206,12 +199,11 @@ START_TEST(a_dirty_checkout_is_waited_for)
 	landing_world_told(&world, "landed adam; ended adam landed; ");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* --- the queue ------------------------------------------------------- */
 
 /* While they wait they do not hold their workers; then they land together. */
-START_TEST(in_their_order)
+TEST(in_their_order)
 {
 	struct landing_world world;
 	struct floor_call *first, *second;
@@ -235,9 +227,8 @@ START_TEST(in_their_order)
 	landing_world_main(&world, "by eve,by adam,first,");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_policy_says_no_then_yes)
+TEST(a_policy_says_no_then_yes)
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -261,9 +252,8 @@ START_TEST(a_policy_says_no_then_yes)
 	landing_world_told(&world, "landed adam; ended adam landed; ");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_waiting_one_loses_its_worker)
+TEST(a_waiting_one_loses_its_worker)
 {
 	struct landing_world world;
 	struct floor_call *accept, *reset;
@@ -290,9 +280,8 @@ START_TEST(a_waiting_one_loses_its_worker)
 	landing_world_told(&world, "");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(two_commands_for_one_worker)
+TEST(two_commands_for_one_worker)
 {
 	struct landing_world world;
 	struct floor_call *first, *second, *third;
@@ -316,11 +305,10 @@ START_TEST(two_commands_for_one_worker)
 	landing_world_told(&world, "landed adam; ended adam landed; ");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* --- commands -------------------------------------------------------- */
 
-START_TEST(only_finished_work_is_accepted)
+TEST(only_finished_work_is_accepted)
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -350,10 +338,9 @@ START_TEST(only_finished_work_is_accepted)
 	landing_world_told(&world, "landed adam; ended adam landed; ");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* It was not accepted: there are no events of a landing. */
-START_TEST(a_rebase_is_no_landing)
+TEST(a_rebase_is_no_landing)
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -379,10 +366,9 @@ START_TEST(a_rebase_is_no_landing)
 	landing_world_main(&world, "meanwhile,meanwhile,first,");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* The title is for people, and part of the state; the commit keeps its own. */
-START_TEST(a_long_title_is_cut)
+TEST(a_long_title_is_cut)
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -404,10 +390,9 @@ START_TEST(a_long_title_is_cut)
 	    300);
 	landing_world_end(&world);
 }
-END_TEST
 
 /* A person is told of the files, and where the work is. */
-START_TEST(a_conflict_without_a_worker)
+TEST(a_conflict_without_a_worker)
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -431,28 +416,4 @@ START_TEST(a_conflict_without_a_worker)
 	landing_world_told(
 	    &world, "not landed nobody; ended nobody conflict; ");
 	landing_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("landing");
-
-	unit_rows(suite, late_work_is_saved, nitems(late_rows));
-	unit_case(suite, "ends",
-	    (const TTest *const[]){ lands_as_one_commit,
-		nothing_is_left_to_land, a_branch_that_moves_is_followed,
-		a_conflict_is_resolved_by_its_worker, a_long_title_is_cut,
-		a_conflict_without_a_worker,
-		too_many_conflicts_are_for_a_person,
-		a_dirty_checkout_is_waited_for, NULL });
-	unit_case(suite, "queue",
-	    (const TTest *const[]){ in_their_order, a_policy_says_no_then_yes,
-		a_waiting_one_loses_its_worker, two_commands_for_one_worker,
-		NULL });
-	unit_case(suite, "commands",
-	    (const TTest *const[]){
-		only_finished_work_is_accepted, a_rebase_is_no_landing, NULL });
-	return suite;
 }

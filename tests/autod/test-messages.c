@@ -16,7 +16,6 @@
 #include "file.h"
 #include "floor-world.h"
 #include "id.h"
-#include "json.h"
 #include "loop.h"
 #include "mem.h"
 #include "message-spool.h"
@@ -25,8 +24,6 @@
 #include "person.h"
 #include "settings.h"
 #include "state.h"
-#include "strv.h"
-#include "text.h"
 #include "unit.h"
 
 static struct floor_world world;
@@ -121,7 +118,13 @@ only(void)
 	return world.core->state.asks[0];
 }
 
-START_TEST(an_ask_was_told_when_a_channel_has_taken_it)
+void
+unit_begin(void)
+{
+	unit_hurry(10);
+}
+
+TEST(an_ask_was_told_when_a_channel_has_taken_it)
 {
 	begin();
 	ck_assert_int_eq(file_replace(unit_path("down"), "", 0, 0600, NULL), 0);
@@ -136,10 +139,9 @@ START_TEST(an_ask_was_told_when_a_channel_has_taken_it)
 	ck_assert_int_gt(only()->told_ms, 0);
 	floor_world_end(&world);
 }
-END_TEST
 
 /* Killed before the ask is saved: neither is there, and nothing was sent. */
-START_TEST(nothing_is_sent_that_is_not_saved)
+TEST(nothing_is_sent_that_is_not_saved)
 {
 	begin();
 	world.store_fails = true;
@@ -153,7 +155,6 @@ START_TEST(nothing_is_sent_that_is_not_saved)
 	ck_assert_uint_eq(sent(), 1);
 	floor_world_end(&world);
 }
-END_TEST
 
 static bool
 is_sent(void *arg)
@@ -163,7 +164,7 @@ is_sent(void *arg)
 }
 
 /* Killed in the delivery, before what became of it is saved: again. */
-START_TEST(what_is_not_known_to_be_sent_is_sent_again)
+TEST(what_is_not_known_to_be_sent_is_sent_again)
 {
 	begin();
 	tell();
@@ -179,7 +180,6 @@ START_TEST(what_is_not_known_to_be_sent_is_sent_again)
 	only();
 	floor_world_end(&world);
 }
-END_TEST
 
 /* --- what the overseer has left ----------------------------------------- */
 
@@ -224,7 +224,7 @@ is_spooled(void)
 /* Was it sent already? */
 static const bool cases[] = { false, true };
 
-START_TEST(a_spool_is_filed_once_with_its_id)
+TEST_ROWS(a_spool_is_filed_once_with_its_id, nitems(cases))
 {
 	struct message *m;
 
@@ -243,10 +243,9 @@ START_TEST(a_spool_is_filed_once_with_its_id)
 	ck_assert_str_eq(only()->words, "why");
 	floor_world_end(&world);
 }
-END_TEST
 
 /* Killed after it was taken and before it is saved. */
-START_TEST(a_spool_that_was_not_saved_is_filed_by_the_next_daemon)
+TEST(a_spool_that_was_not_saved_is_filed_by_the_next_daemon)
 {
 	begin();
 	spool(false);
@@ -261,10 +260,9 @@ START_TEST(a_spool_that_was_not_saved_is_filed_by_the_next_daemon)
 	ck_assert_uint_eq(sent(), 1);
 	floor_world_end(&world);
 }
-END_TEST
 
 /* Killed after it is saved and before its file is gone. */
-START_TEST(a_spool_that_was_filed_is_not_filed_again)
+TEST(a_spool_that_was_filed_is_not_filed_again)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *taken = NULL, *file = NULL;
@@ -288,12 +286,11 @@ START_TEST(a_spool_that_was_filed_is_not_filed_again)
 	only();
 	floor_world_end(&world);
 }
-END_TEST
 
 /* --- the version before ------------------------------------------------- */
 
 /* One that waits and one that was sent, which nobody has seen. */
-START_TEST(the_folder_of_the_version_before_is_taken_over)
+TEST(the_folder_of_the_version_before_is_taken_over)
 {
 	static const char words[] =
 	    "{\"id\":\"01ARZ3NDEKTSV4RRFFQ69G5FA%c\",\"timestamp\":"
@@ -332,22 +329,4 @@ START_TEST(the_folder_of_the_version_before_is_taken_over)
 	folder = workspace_path(&world.workspace, "outbox");
 	ck_assert(!file_exists(folder));
 	floor_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("messages");
-
-	unit_hurry(10);
-	unit_case(suite, "messages",
-	    (const TTest *const[]){ an_ask_was_told_when_a_channel_has_taken_it,
-		nothing_is_sent_that_is_not_saved,
-		what_is_not_known_to_be_sent_is_sent_again,
-		a_spool_that_was_not_saved_is_filed_by_the_next_daemon,
-		a_spool_that_was_filed_is_not_filed_again,
-		the_folder_of_the_version_before_is_taken_over, NULL });
-	unit_rows(suite, a_spool_is_filed_once_with_its_id, nitems(cases));
-	return suite;
 }

@@ -12,8 +12,6 @@
 #include "check-book.h"
 #include "check-slot.h"
 #include "clock.h"
-#include "json.h"
-#include "life.h"
 #include "mem.h"
 #include "oversight-floor.h"
 #include "oversight-world.h"
@@ -68,7 +66,9 @@ is_aborted(struct oversight_world *w, const char *file)
 	    "");
 }
 
-START_TEST(all_kinds_of_work_are_salvaged)
+const int unit_timeout = 600; /* seconds, each */
+
+TEST(all_kinds_of_work_are_salvaged)
 {
 	struct oversight_world w;
 
@@ -89,9 +89,8 @@ START_TEST(all_kinds_of_work_are_salvaged)
 	has(abort_it(&w, "b.md"), "llmc task drop b.md");
 	oversight_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_check_that_runs_is_ended)
+TEST(a_check_that_runs_is_ended)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -110,9 +109,8 @@ START_TEST(a_check_that_runs_is_ended)
 	    "sleep 100");
 	oversight_world_end(&w);
 }
-END_TEST
 
-START_TEST(own_tests_that_run_are_ended)
+TEST(own_tests_that_run_are_ended)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -129,12 +127,11 @@ START_TEST(own_tests_that_run_are_ended)
 	ck_assert_int_lt(clock_mono_ms() - began, 90 * 1000);
 	oversight_world_end(&w);
 }
-END_TEST
 
 static const char *const short_steps[] = { "reset" };
 
 /* It starts: that is waited for. */
-START_TEST(a_start_is_waited_for)
+TEST_ROWS(a_start_is_waited_for, nitems(short_steps))
 {
 	struct oversight_world w;
 
@@ -146,7 +143,6 @@ START_TEST(a_start_is_waited_for)
 	is_aborted(&w, NULL);
 	oversight_world_end(&w);
 }
-END_TEST
 
 #define SLOW_LANDING \
 	"check_command = \"case $PWD in */checks/*) sleep 100;; esac\"\n" OVERSIGHT_ON
@@ -166,7 +162,7 @@ begin_landing(struct oversight_world *w)
 	floor_world_wait_status(&w->world.floor, agent, WORKER_ACCEPTING);
 }
 
-START_TEST(work_in_the_queue_is_taken_out)
+TEST(work_in_the_queue_is_taken_out)
 {
 	struct oversight_world w;
 
@@ -175,10 +171,9 @@ START_TEST(work_in_the_queue_is_taken_out)
 	is_aborted(&w, "b.txt");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* Its worker does something else already. */
-START_TEST(queued_work_that_no_worker_has_is_salvaged)
+TEST(queued_work_that_no_worker_has_is_salvaged)
 {
 	struct oversight_world w;
 	struct check_book *book;
@@ -204,12 +199,11 @@ START_TEST(queued_work_that_no_worker_has_is_salvaged)
 	ck_assert_str_eq(salvaged(&w, "b.txt"), "1");
 	oversight_world_end(&w);
 }
-END_TEST
 
 static const enum worker_status held[] = { WORKER_PAUSED, WORKER_ERROR,
 	WORKER_NEEDS_REVIEW, WORKER_LIMITED };
 
-START_TEST(whatever_its_worker_waits_for)
+TEST_ROWS(whatever_its_worker_waits_for, nitems(held))
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -231,10 +225,9 @@ START_TEST(whatever_its_worker_waits_for)
 	is_aborted(&w, "one.txt");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* Its budget is used up: it waits for a person, with its work. */
-START_TEST(a_parked_task_and_its_work)
+TEST(a_parked_task_and_its_work)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -253,7 +246,6 @@ START_TEST(a_parked_task_and_its_work)
 	is_aborted(&w, "b.txt");
 	oversight_world_end(&w);
 }
-END_TEST
 
 static bool
 is_recorded(void *arg)
@@ -265,7 +257,7 @@ is_recorded(void *arg)
 }
 
 /* Its worker is not free before the daemon dies. */
-START_TEST(an_abort_that_waits_survives_the_daemon)
+TEST(an_abort_that_waits_survives_the_daemon)
 {
 	struct oversight_world w;
 	int fd;
@@ -283,7 +275,6 @@ START_TEST(an_abort_that_waits_survives_the_daemon)
 	is_aborted(&w, NULL);
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* --- kills ----------------------------------------------------------- */
 
@@ -389,7 +380,7 @@ die_in_abort(int n)
 	return there;
 }
 
-START_TEST(killed_at_any_moment_of_an_abort)
+TEST(killed_at_any_moment_of_an_abort)
 {
 	int n = 0;
 
@@ -399,7 +390,6 @@ START_TEST(killed_at_any_moment_of_an_abort)
 	ck_assert_int_gt(n, 3);
 	ck_assert_int_lt(n, CHANGES_MAX);
 }
-END_TEST
 
 struct judging {
 	struct oversight_world *w;
@@ -470,7 +460,7 @@ die_in_pause(int n)
 	return there;
 }
 
-START_TEST(killed_at_any_moment_of_a_pause)
+TEST(killed_at_any_moment_of_a_pause)
 {
 	int n = 0;
 
@@ -478,29 +468,4 @@ START_TEST(killed_at_any_moment_of_a_pause)
 		n++;
 	printf("# %d kills\n", n);
 	ck_assert_int_lt(n, CHANGES_MAX);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("oversight-aborts");
-	TCase *loops = tcase_create("loops");
-
-	unit_case(suite, "aborts",
-	    (const TTest *const[]){ all_kinds_of_work_are_salvaged,
-		a_check_that_runs_is_ended, own_tests_that_run_are_ended,
-		an_abort_that_waits_survives_the_daemon,
-		work_in_the_queue_is_taken_out,
-		queued_work_that_no_worker_has_is_salvaged,
-		a_parked_task_and_its_work, NULL });
-	tcase_set_timeout(loops, 600);
-	tcase_add_loop_test(
-	    loops, whatever_its_worker_waits_for, 0, (int)nitems(held));
-	tcase_add_loop_test(
-	    loops, a_start_is_waited_for, 0, (int)nitems(short_steps));
-	tcase_add_test(loops, killed_at_any_moment_of_an_abort);
-	tcase_add_test(loops, killed_at_any_moment_of_a_pause);
-	suite_add_tcase(suite, loops);
-	return suite;
 }

@@ -9,7 +9,6 @@
 #include "book-history.h"
 #include "agent.h"
 #include "auto.h"
-#include "life.h"
 #include "mem.h"
 #include "oversight-floor.h"
 #include "oversight-world.h"
@@ -39,7 +38,7 @@ turn_with_words(struct oversight_world *w, int n, const char *words)
 	auto_world_turn(&w->world, n + 1);
 }
 
-START_TEST(an_update_says_what_was_learned_and_what_blocks)
+TEST(an_update_says_what_was_learned_and_what_blocks)
 {
 	struct oversight_world w;
 	const char *text;
@@ -62,9 +61,8 @@ START_TEST(an_update_says_what_was_learned_and_what_blocks)
 	oversight_world_lacks(text, "\"blockers\":[\"");
 	oversight_world_end(&w);
 }
-END_TEST
 
-START_TEST(the_scope_is_that_of_the_task)
+TEST(the_scope_is_that_of_the_task)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -80,9 +78,8 @@ START_TEST(the_scope_is_that_of_the_task)
 	oversight_world_has(last(&w, 2), "\"scope\":[\"src\"]");
 	oversight_world_end(&w);
 }
-END_TEST
 
-START_TEST(an_outage_is_no_error_of_the_work)
+TEST(an_outage_is_no_error_of_the_work)
 {
 	struct oversight_world w;
 	const char *text;
@@ -101,11 +98,10 @@ START_TEST(an_outage_is_no_error_of_the_work)
 	oversight_world_lacks(text, "Overloaded");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* --- attempts -------------------------------------------------------- */
 
-START_TEST(iterations_are_counted_over_all_attempts)
+TEST(iterations_are_counted_over_all_attempts)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -130,7 +126,6 @@ START_TEST(iterations_are_counted_over_all_attempts)
 	oversight_world_has(text, "\"artifactsModified\":[\"two.txt\"]");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* --- costs ----------------------------------------------------------- */
 
@@ -146,7 +141,7 @@ END_TEST
 	",\"modelUsage\":{\"somebody-else-1\":{\"inputTokens\":" tokens \
 	",\"outputTokens\":" more ",\"cacheReadInputTokens\":" more "}}}"
 
-START_TEST(a_cost_that_comes_late_is_counted_once)
+TEST(a_cost_that_comes_late_is_counted_once)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -185,7 +180,6 @@ START_TEST(a_cost_that_comes_late_is_counted_once)
 	oversight_world_has(last(&w, 4), "\"cost\":0.25");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* $4 for a million tokens of input. */
 #define ESTIMATED(id)                                                   \
@@ -196,7 +190,7 @@ END_TEST
 	"{\"type\":\"cost-state\",\"totalCostUSD\":" dollars \
 	",\"modelUsage\":{\"claude-opus-5-5\":{\"inputTokens\":" tokens "}}}"
 
-START_TEST(an_estimate_that_was_too_high_is_made_up_for)
+TEST(an_estimate_that_was_too_high_is_made_up_for)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -216,11 +210,10 @@ START_TEST(an_estimate_that_was_too_high_is_made_up_for)
 	oversight_world_has(last(&w, 3), "\"cost\":0.5");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* The daemon died after it had judged a turn, and before the next prompt. The
  * turn's end is seen again. */
-START_TEST(a_turn_that_is_seen_again_after_a_death_is_not_another_one)
+TEST(a_turn_that_is_seen_again_after_a_death_is_not_another_one)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -244,7 +237,6 @@ START_TEST(a_turn_that_is_seen_again_after_a_death_is_not_another_one)
 	oversight_world_has(last(&w, 2), "Once more.");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* A record a line. */
 static void
@@ -264,7 +256,7 @@ file_tasks(struct oversight_world *w, char *lines)
 }
 
 /* Of landed tasks of the same kind only; and not of nineteen. */
-START_TEST(the_most_of_twenty_landed_tasks_is_the_estimate)
+TEST_ROWS(the_most_of_twenty_landed_tasks_is_the_estimate, 2)
 {
 	struct oversight_world w;
 
@@ -301,10 +293,9 @@ START_TEST(the_most_of_twenty_landed_tasks_is_the_estimate)
 		oversight_world_lacks(last(&w, 1), "estimatedCost");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* A parent is told the result of each child, which takes a turn. */
-START_TEST(who_waits_for_others_is_not_measured_by_turns)
+TEST_ROWS(who_waits_for_others_is_not_measured_by_turns, 2)
 {
 	struct oversight_world w;
 	struct task *t;
@@ -323,29 +314,4 @@ START_TEST(who_waits_for_others_is_not_measured_by_turns)
 	oversight_world_has(oversight_world_recorded(&w, "check", NULL),
 	    "\"status\":\"healthy\"");
 	oversight_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("oversight-facts");
-	TCase *estimate = tcase_create("estimate");
-
-	unit_case(suite, "facts",
-	    (const TTest *const[]){ the_scope_is_that_of_the_task,
-		an_outage_is_no_error_of_the_work,
-		an_update_says_what_was_learned_and_what_blocks,
-		iterations_are_counted_over_all_attempts,
-		a_cost_that_comes_late_is_counted_once,
-		an_estimate_that_was_too_high_is_made_up_for,
-		a_turn_that_is_seen_again_after_a_death_is_not_another_one,
-		NULL });
-	tcase_set_timeout(estimate, 60);
-	tcase_add_loop_test(
-	    estimate, the_most_of_twenty_landed_tasks_is_the_estimate, 0, 2);
-	tcase_add_loop_test(
-	    estimate, who_waits_for_others_is_not_measured_by_turns, 0, 2);
-	suite_add_tcase(suite, estimate);
-	return suite;
 }

@@ -7,12 +7,11 @@
 #include <string.h>
 
 #include "agent.h"
-#include "json.h"
 #include "mem.h"
 #include "oversight-world.h"
 #include "unit.h"
 
-START_TEST(every_turn_is_recorded_with_its_facts)
+TEST(every_turn_is_recorded_with_its_facts)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -59,9 +58,8 @@ START_TEST(every_turn_is_recorded_with_its_facts)
 	oversight_world_lacks(text, "undefined reference");
 	oversight_world_end(&w);
 }
-END_TEST
 
-START_TEST(nothing_is_recorded_where_nobody_wants_it)
+TEST(nothing_is_recorded_where_nobody_wants_it)
 {
 	struct oversight_world w;
 
@@ -74,7 +72,6 @@ START_TEST(nothing_is_recorded_where_nobody_wants_it)
 	    floor_world_sh(&w.world.floor, "ls .llmc | grep iter; true"), "");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* --- stuck ----------------------------------------------------------- */
 
@@ -123,7 +120,7 @@ is_next(void *arg)
 
 /* The twelve turns of a task that meets the same failure in each: a step every
  * three, and the daemon may die before any of them. */
-START_TEST(the_same_failure_climbs_the_ladder)
+TEST_ROWS(the_same_failure_climbs_the_ladder, 13)
 {
 	static const struct {
 		const char *told; /* by the prompt of the next turn */
@@ -168,9 +165,8 @@ START_TEST(the_same_failure_climbs_the_ladder)
 	oversight_world_has(task(&w)->reason, "llmc resume t1 --note TEXT");
 	oversight_world_end(&w);
 }
-END_TEST
 
-START_TEST(what_is_only_observed_is_recorded_and_not_done)
+TEST(what_is_only_observed_is_recorded_and_not_done)
 {
 	struct oversight_world w;
 	int count = 0;
@@ -190,9 +186,8 @@ START_TEST(what_is_only_observed_is_recorded_and_not_done)
 	    "\"by\":\"observe\"");
 	oversight_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_parked_task_frees_its_worker)
+TEST(a_parked_task_frees_its_worker)
 {
 	struct oversight_world w;
 
@@ -210,9 +205,8 @@ START_TEST(a_parked_task_frees_its_worker)
 	auto_world_turn_on(&w.world, "t2");
 	oversight_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_person_lets_a_parked_task_go_on_with_a_word)
+TEST(a_person_lets_a_parked_task_go_on_with_a_word)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -238,10 +232,9 @@ START_TEST(a_person_lets_a_parked_task_go_on_with_a_word)
 	auto_world_filed(&w.world, "t1 landed; ");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* What a person has seen is not told again, whatever dies. */
-START_TEST(a_person_who_lets_it_go_on_has_silenced_that_kind)
+TEST_ROWS(a_person_who_lets_it_go_on_has_silenced_that_kind, 2)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -273,10 +266,9 @@ START_TEST(a_person_who_lets_it_go_on_has_silenced_that_kind)
 	    "\"status\":\"healthy\"");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* What the last daemon had seen counts for this one. */
-START_TEST(iterations_are_replayed_after_a_death)
+TEST(iterations_are_replayed_after_a_death)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -291,7 +283,6 @@ START_TEST(iterations_are_replayed_after_a_death)
 	oversight_world_has(oversight_world_sent_back(&w, 1), REDIRECT);
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* --- burn ------------------------------------------------------------ */
 
@@ -299,7 +290,7 @@ END_TEST
 	OVERSIGHT_ON "expected_iterations = 2\n" \
 		     "thresholds = [\"resource.iterationMultiplier=1\"]\n"
 
-START_TEST(a_task_that_burns_is_warned_then_parked)
+TEST(a_task_that_burns_is_warned_then_parked)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -321,10 +312,9 @@ START_TEST(a_task_that_burns_is_warned_then_parked)
 	    "1");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* Whether oversight is on or not. */
-START_TEST(a_person_aborts_a_task)
+TEST_ROWS(a_person_aborts_a_task, 2)
 {
 	static const char *const settings[] = { "max_turns = 9\n",
 		OVERSIGHT_ON };
@@ -357,7 +347,6 @@ START_TEST(a_person_aborts_a_task)
 	    "1");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* --- regression ------------------------------------------------------ */
 
@@ -381,7 +370,7 @@ regress(struct oversight_world *w)
 }
 
 /* It is put right before the next look. */
-START_TEST(a_regression_that_is_repaired_lands)
+TEST(a_regression_that_is_repaired_lands)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -396,31 +385,4 @@ START_TEST(a_regression_that_is_repaired_lands)
 	oversight_world_has(oversight_world_recorded(&w, "outcome", NULL),
 	    "\"outcome\":\"improved\"");
 	oversight_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("oversight-floor");
-	TCase *aborts = tcase_create("aborts");
-
-	unit_case(suite, "records",
-	    (const TTest *const[]){ every_turn_is_recorded_with_its_facts,
-		nothing_is_recorded_where_nobody_wants_it, NULL });
-	unit_case(suite, "interventions",
-	    (const TTest *const[]){
-		what_is_only_observed_is_recorded_and_not_done,
-		a_parked_task_frees_its_worker,
-		a_person_lets_a_parked_task_go_on_with_a_word,
-		iterations_are_replayed_after_a_death,
-		a_task_that_burns_is_warned_then_parked,
-		a_regression_that_is_repaired_lands, NULL });
-	tcase_set_timeout(aborts, 60);
-	tcase_add_loop_test(aborts, a_person_aborts_a_task, 0, 2);
-	tcase_add_loop_test(aborts, the_same_failure_climbs_the_ladder, 0, 13);
-	tcase_add_loop_test(
-	    aborts, a_person_who_lets_it_go_on_has_silenced_that_kind, 0, 2);
-	suite_add_tcase(suite, aborts);
-	return suite;
 }

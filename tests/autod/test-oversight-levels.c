@@ -4,8 +4,6 @@
 #include <check.h>
 
 #include "agent.h"
-#include "auto.h"
-#include "json.h"
 #include "mem.h"
 #include "oversight-world.h"
 #include "unit.h"
@@ -38,7 +36,7 @@ drifts(struct oversight_world *w, int n)
 }
 
 /* Whatever it says, for as long as it likes. */
-START_TEST(words_alone_are_only_logged)
+TEST(words_alone_are_only_logged)
 {
 	struct oversight_world w;
 	int count = 0;
@@ -62,10 +60,9 @@ START_TEST(words_alone_are_only_logged)
 	ck_assert_str_eq(auto_world_agent(&w.world)->worker->health, "healthy");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* All five of them, known or not. */
-START_TEST(each_check_has_the_five_metrics)
+TEST(each_check_has_the_five_metrics)
 {
 	static const char *const metrics[] = { "progressRate", "errorPatterns",
 		"resourceUsage", "timeElapsedMs", "qualityTrajectory" };
@@ -76,16 +73,4 @@ START_TEST(each_check_has_the_five_metrics)
 	for (size_t i = 0; i < nitems(metrics); i++)
 		has(oversight_world_recorded(&w, "check", NULL), metrics[i]);
 	oversight_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("oversight-levels");
-
-	unit_case(suite, "levels",
-	    (const TTest *const[]){ words_alone_are_only_logged,
-		each_check_has_the_five_metrics, NULL });
-	return suite;
 }

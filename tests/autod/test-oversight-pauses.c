@@ -9,7 +9,6 @@
 #include "auto.h"
 #include "json.h"
 #include "life.h"
-#include "mem.h"
 #include "oversight-world.h"
 #include "persist.h"
 #include "unit.h"
@@ -37,8 +36,10 @@ pause_at_budget(struct oversight_world *w)
 	persist_changed(w->world.core);
 }
 
+const int unit_timeout = 120; /* seconds, each */
+
 /* It was lost where a budget was the reason. */
-START_TEST(a_note_reaches_a_worker_that_was_paused_at_a_budget)
+TEST(a_note_reaches_a_worker_that_was_paused_at_a_budget)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -54,10 +55,9 @@ START_TEST(a_note_reaches_a_worker_that_was_paused_at_a_budget)
 	has(fake_session_prompt(agent->session), "a budget was used up");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* It was recorded as delivered, and never read. */
-START_TEST(a_message_instead_of_a_parked_prompt_loses_no_redirection)
+TEST(a_message_instead_of_a_parked_prompt_loses_no_redirection)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -88,10 +88,9 @@ START_TEST(a_message_instead_of_a_parked_prompt_loses_no_redirection)
 	ck_assert_int_eq(count, 1);
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* The others are done; then nothing goes on before a person has looked. */
-START_TEST(a_run_until_empty_ends_beside_a_parked_task)
+TEST_ROWS(a_run_until_empty_ends_beside_a_parked_task, 2)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -117,9 +116,8 @@ START_TEST(a_run_until_empty_ends_beside_a_parked_task)
 	    state_task(&w.world.core->state, "t1")->step, TASK_PARKED);
 	oversight_world_end(&w);
 }
-END_TEST
 
-START_TEST(what_waits_for_something_else_is_said)
+TEST(what_waits_for_something_else_is_said)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -130,23 +128,4 @@ START_TEST(what_waits_for_something_else_is_said)
 	has(oversight_world_resume(&w, "auto-1", ""), "llmc review auto-1");
 	ck_assert_int_eq(agent->worker->status, WORKER_NEEDS_REVIEW);
 	oversight_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("oversight-pauses");
-	TCase *loops = tcase_create("loops");
-
-	unit_case(suite, "pauses",
-	    (const TTest *const[]){
-		a_note_reaches_a_worker_that_was_paused_at_a_budget,
-		a_message_instead_of_a_parked_prompt_loses_no_redirection,
-		what_waits_for_something_else_is_said, NULL });
-	tcase_set_timeout(loops, 120);
-	tcase_add_loop_test(
-	    loops, a_run_until_empty_ends_beside_a_parked_task, 0, 2);
-	suite_add_tcase(suite, loops);
-	return suite;
 }

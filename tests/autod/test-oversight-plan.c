@@ -7,7 +7,6 @@
 
 #include "book-history.h"
 #include "agent.h"
-#include "auto.h"
 #include "json.h"
 #include "mem.h"
 #include "oversight-floor.h"
@@ -87,7 +86,7 @@ lacks(const char *text, const char *words)
 	    strstr(text, words) == NULL, "\"%s\" is in: %s", words, text);
 }
 
-START_TEST(the_effort_of_a_node_says_how_many_are_expected)
+TEST(the_effort_of_a_node_says_how_many_are_expected)
 {
 	struct world w;
 	const char *text;
@@ -100,9 +99,8 @@ START_TEST(the_effort_of_a_node_says_how_many_are_expected)
 	lacks(text, "\"scope\"");
 	end(&w);
 }
-END_TEST
 
-START_TEST(without_an_effort_nothing_is_expected)
+TEST(without_an_effort_nothing_is_expected)
 {
 	struct world w;
 
@@ -110,10 +108,9 @@ START_TEST(without_an_effort_nothing_is_expected)
 	lacks(turn(&w, 1, "Working."), "maxIterations");
 	end(&w);
 }
-END_TEST
 
 /* It was divided while its worker had it. */
-START_TEST(the_parts_of_a_node_say_how_far_it_is)
+TEST(the_parts_of_a_node_say_how_far_it_is)
 {
 	struct world w;
 	struct plan *plan;
@@ -133,9 +130,8 @@ START_TEST(the_parts_of_a_node_say_how_far_it_is)
 	has(turn(&w, 1, "Working."), "\"completionPercentage\":50");
 	end(&w);
 }
-END_TEST
 
-START_TEST(an_update_about_another_node_says_nothing)
+TEST(an_update_about_another_node_says_nothing)
 {
 	struct world w;
 	const char *text;
@@ -152,19 +148,4 @@ START_TEST(an_update_about_another_node_says_nothing)
 	has(text, "\"learnings\":\"All well\"");
 	has(text, "\"blockers\":[\"x\"]");
 	end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("oversight-plan");
-
-	unit_case(suite, "plan",
-	    (const TTest *const[]){
-		the_effort_of_a_node_says_how_many_are_expected,
-		without_an_effort_nothing_is_expected,
-		the_parts_of_a_node_say_how_far_it_is,
-		an_update_about_another_node_says_nothing, NULL });
-	return suite;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "agent.h"
-#include "auto.h"
 #include "check-book.h"
 #include "check-slot.h"
 #include "clock.h"
@@ -52,7 +51,7 @@ is_open(void *arg)
 }
 
 /* As the real program writes it: after the hook. */
-START_TEST(what_the_transcript_has_late_is_of_that_turn)
+TEST(what_the_transcript_has_late_is_of_that_turn)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -79,7 +78,6 @@ START_TEST(what_the_transcript_has_late_is_of_that_turn)
 	oversight_world_lacks(last(&w, 2), "late");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* --- oversight.test_command ------------------------------------------ */
 
@@ -90,7 +88,7 @@ END_TEST
 	"cover 2>&1; test ! -e red.txt\"\n"                               \
 	"coverage_pattern = \"total: ([0-9.]+)%\"\n"
 
-START_TEST(own_tests_run_at_the_end_of_every_turn)
+TEST(own_tests_run_at_the_end_of_every_turn)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -120,10 +118,9 @@ START_TEST(own_tests_run_at_the_end_of_every_turn)
 	    floor_world_sh(&w.world.floor, "ls"), "a.txt\ncover\nruns");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* The check judges what lands, and says nothing about these tests. */
-START_TEST(own_tests_are_not_mixed_with_the_check)
+TEST(own_tests_are_not_mixed_with_the_check)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -139,9 +136,8 @@ START_TEST(own_tests_are_not_mixed_with_the_check)
 	oversight_world_has(last(&w, 1), PASSED);
 	oversight_world_end(&w);
 }
-END_TEST
 
-START_TEST(parts_of_a_turn_are_not_tested)
+TEST(parts_of_a_turn_are_not_tested)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -156,9 +152,8 @@ START_TEST(parts_of_a_turn_are_not_tested)
 	    floor_world_sh(&w.world.floor, "ls | grep runs; true"), "");
 	oversight_world_end(&w);
 }
-END_TEST
 
-START_TEST(what_own_tests_do_not_judge_is_not_known)
+TEST(what_own_tests_do_not_judge_is_not_known)
 {
 	struct oversight_world w;
 
@@ -169,9 +164,8 @@ START_TEST(what_own_tests_do_not_judge_is_not_known)
 	oversight_world_lacks(last(&w, 1), RESULT);
 	oversight_world_end(&w);
 }
-END_TEST
 
-START_TEST(own_tests_have_the_deadline_of_the_check)
+TEST(own_tests_have_the_deadline_of_the_check)
 {
 	struct oversight_world w;
 
@@ -184,14 +178,13 @@ START_TEST(own_tests_have_the_deadline_of_the_check)
 	oversight_world_has(last(&w, 1), FAILED);
 	oversight_world_end(&w);
 }
-END_TEST
 
 #define SLOW                                                              \
 	OVERSIGHT_ON "test_command = \"until test -e ../../go; do sleep " \
 		     "0.05; done\"\n"
 
 /* Its end is judged again, and it is still one turn. */
-START_TEST(a_turn_whose_tests_were_cancelled_is_recorded_once)
+TEST(a_turn_whose_tests_were_cancelled_is_recorded_once)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -210,7 +203,6 @@ START_TEST(a_turn_whose_tests_were_cancelled_is_recorded_once)
 	oversight_world_has(last(&w, 1), PASSED);
 	oversight_world_end(&w);
 }
-END_TEST
 
 static bool
 is_saved(void *arg)
@@ -220,7 +212,7 @@ is_saved(void *arg)
 	return persist_is_idle(w->world.floor.core);
 }
 
-START_TEST(a_daemon_that_dies_while_tests_run_loses_no_turn)
+TEST(a_daemon_that_dies_while_tests_run_loses_no_turn)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -240,7 +232,6 @@ START_TEST(a_daemon_that_dies_while_tests_run_loses_no_turn)
 	oversight_world_has(last(&w, 2), PASSED);
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* --- auto.check_command ---------------------------------------------- */
 
@@ -250,7 +241,7 @@ END_TEST
 	"*) test ! -e red.txt;; esac\"\n"
 
 /* Its branch has moved, so that the landing checks again. */
-START_TEST(what_fails_in_the_landing_queue_has_failed)
+TEST(what_fails_in_the_landing_queue_has_failed)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -272,7 +263,6 @@ START_TEST(what_fails_in_the_landing_queue_has_failed)
 	oversight_world_has(last(&w, 2), PASSED);
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* In the queue it waits for permission, and fails. */
 #define CHECK_LATER                                                            \
@@ -296,7 +286,7 @@ expect_an_hour(struct oversight_world *w)
 
 /* Its worker has another task by then: whoever goes on with it begins with what
  * is known. */
-START_TEST(what_fails_in_the_queue_without_a_worker_has_failed)
+TEST(what_fails_in_the_queue_without_a_worker_has_failed)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -322,9 +312,8 @@ START_TEST(what_fails_in_the_queue_without_a_worker_has_failed)
 	oversight_world_has(last(&w, 1), FAILED);
 	oversight_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_check_that_does_not_judge_says_nothing)
+TEST(a_check_that_does_not_judge_says_nothing)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -344,10 +333,9 @@ START_TEST(a_check_that_does_not_judge_says_nothing)
 	oversight_world_lacks(last(&w, 2), RESULT);
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* What the book knows of exactly this tree. A single failure may be a flake. */
-START_TEST(a_result_that_is_known_of_the_tree_counts)
+TEST_ROWS(a_result_that_is_known_of_the_tree_counts, 4)
 {
 	static const struct {
 		enum check_verdict verdict;
@@ -379,9 +367,8 @@ START_TEST(a_result_that_is_known_of_the_tree_counts)
 		oversight_world_lacks(last(&w, 1), RESULT);
 	oversight_world_end(&w);
 }
-END_TEST
 
-START_TEST(what_the_task_began_with_is_not_its_work)
+TEST(what_the_task_began_with_is_not_its_work)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -397,33 +384,4 @@ START_TEST(what_the_task_began_with_is_not_its_work)
 	auto_world_turn(&w.world, 2);
 	oversight_world_lacks(last(&w, 1), RESULT);
 	oversight_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("oversight-results");
-	TCase *known = tcase_create("known");
-
-	unit_case(suite, "own tests",
-	    (const TTest *const[]){
-		what_the_transcript_has_late_is_of_that_turn,
-		own_tests_run_at_the_end_of_every_turn,
-		own_tests_are_not_mixed_with_the_check,
-		parts_of_a_turn_are_not_tested,
-		what_own_tests_do_not_judge_is_not_known,
-		own_tests_have_the_deadline_of_the_check,
-		a_turn_whose_tests_were_cancelled_is_recorded_once,
-		a_daemon_that_dies_while_tests_run_loses_no_turn, NULL });
-	unit_case(suite, "checks",
-	    (const TTest *const[]){ what_fails_in_the_landing_queue_has_failed,
-		what_fails_in_the_queue_without_a_worker_has_failed,
-		a_check_that_does_not_judge_says_nothing,
-		what_the_task_began_with_is_not_its_work, NULL });
-	tcase_set_timeout(known, 60);
-	tcase_add_loop_test(
-	    known, a_result_that_is_known_of_the_tree_counts, 0, 4);
-	suite_add_tcase(suite, known);
-	return suite;
 }

@@ -79,7 +79,7 @@ tool_ends(
 
 /* Three parts of one turn with the same error: the next tool of the session
  * itself is told, once; and tests are not judged there. */
-START_TEST(a_long_turn_is_looked_at_in_parts)
+TEST(a_long_turn_is_looked_at_in_parts)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -126,7 +126,6 @@ START_TEST(a_long_turn_is_looked_at_in_parts)
 	    oversight_world_recorded(&w, "iteration", NULL), "\"number\":4");
 	oversight_world_end(&w);
 }
-END_TEST
 
 static bool
 is_interrupted(void *arg)
@@ -137,7 +136,7 @@ is_interrupted(void *arg)
 }
 
 /* It was told, and goes on as before: once more, and so that it must listen. */
-START_TEST(a_redirection_that_does_not_help_interrupts)
+TEST(a_redirection_that_does_not_help_interrupts)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -161,10 +160,9 @@ START_TEST(a_redirection_that_does_not_help_interrupts)
 	ck_assert_int_eq(count, 1); /* it is the same one */
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* It has ended by itself when Escape comes, with work that could land. */
-START_TEST(a_turn_that_ends_while_it_is_interrupted_goes_on)
+TEST(a_turn_that_ends_while_it_is_interrupted_goes_on)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -191,10 +189,9 @@ START_TEST(a_turn_that_ends_while_it_is_interrupted_goes_on)
 	auto_world_filed(&w.world, "t1 landed; ");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* No tool of its own ends after it. */
-START_TEST(a_turn_without_tools_is_interrupted_after_a_slice)
+TEST(a_turn_without_tools_is_interrupted_after_a_slice)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -213,10 +210,9 @@ START_TEST(a_turn_without_tools_is_interrupted_after_a_slice)
 	oversight_world_has(fake_session_prompt(agent->session), REDIRECT);
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* The next one says it, if the first died before it was said. */
-START_TEST(what_is_due_in_a_turn_survives_the_daemon)
+TEST(what_is_due_in_a_turn_survives_the_daemon)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -233,10 +229,9 @@ START_TEST(what_is_due_in_a_turn_survives_the_daemon)
 	oversight_world_has(fake_session_prompt(agent->session), REDIRECT);
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* In the middle of a turn, too. */
-START_TEST(a_turn_is_ended_for_a_pause)
+TEST(a_turn_is_ended_for_a_pause)
 {
 	struct oversight_world w;
 	struct agent *agent;
@@ -257,7 +252,6 @@ START_TEST(a_turn_is_ended_for_a_pause)
 	    "stopped by oversight: Resource");
 	oversight_world_end(&w);
 }
-END_TEST
 
 /* --- the file -------------------------------------------------------- */
 
@@ -272,7 +266,7 @@ count_turn(const char *task, int64_t seq, struct json_object *record, void *arg)
 }
 
 /* What is old is forgotten, and the rest is enough. */
-START_TEST(a_long_history_is_bounded_and_goes_on_after_a_death)
+TEST(a_long_history_is_bounded_and_goes_on_after_a_death)
 {
 	const struct progress_policy policy = { 0 };
 	struct thresholds thresholds;
@@ -312,21 +306,4 @@ START_TEST(a_long_history_is_bounded_and_goes_on_after_a_death)
 	ck_assert_int_eq(w->count, 1500);
 	watched_free(w);
 	book_close(book);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("oversight-slice");
-
-	unit_case(suite, "slices",
-	    (const TTest *const[]){ a_long_turn_is_looked_at_in_parts,
-		a_redirection_that_does_not_help_interrupts,
-		a_turn_that_ends_while_it_is_interrupted_goes_on,
-		a_turn_without_tools_is_interrupted_after_a_slice,
-		what_is_due_in_a_turn_survives_the_daemon,
-		a_turn_is_ended_for_a_pause,
-		a_long_history_is_bounded_and_goes_on_after_a_death, NULL });
-	return suite;
 }

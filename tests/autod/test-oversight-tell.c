@@ -7,7 +7,6 @@
 #include "auto-world.h"
 #include "book-history.h"
 #include "book.h"
-#include "buf.h"
 #include "detection.h"
 #include "json.h"
 #include "mem.h"
@@ -105,7 +104,7 @@ static const struct {
 	{ STEP_PAUSE, SEVERITY_HIGH, ESCALATION_CRITICAL, false, "task" },
 };
 
-START_TEST(an_intervention_is_told_with_its_level_and_its_evidence)
+TEST_ROWS(an_intervention_is_told_with_its_level_and_its_evidence, nitems(rows))
 {
 	struct world w;
 	struct message *record;
@@ -141,9 +140,8 @@ START_TEST(an_intervention_is_told_with_its_level_and_its_evidence)
 	message_free(record);
 	end(&w);
 }
-END_TEST
 
-START_TEST(an_intervention_is_told_once_whenever_the_daemon_dies)
+TEST(an_intervention_is_told_once_whenever_the_daemon_dies)
 {
 	struct world w;
 
@@ -159,11 +157,10 @@ START_TEST(an_intervention_is_told_once_whenever_the_daemon_dies)
 	ck_assert_uint_eq(messages(&w), 2);
 	end(&w);
 }
-END_TEST
 
 /* Two workers with the same error are one issue, two tasks that burn are two.
  */
-START_TEST(equal_failures_have_one_signature)
+TEST(equal_failures_have_one_signature)
 {
 	struct world w;
 	struct message *record[4];
@@ -186,20 +183,4 @@ START_TEST(equal_failures_have_one_signature)
 	for (size_t i = 0; i < 4; i++)
 		message_free(record[i]);
 	end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("oversight-tell");
-
-	unit_rows(suite,
-	    an_intervention_is_told_with_its_level_and_its_evidence,
-	    nitems(rows));
-	unit_case(suite, "tell",
-	    (const TTest *const[]){
-		an_intervention_is_told_once_whenever_the_daemon_dies,
-		equal_failures_have_one_signature, NULL });
-	return suite;
 }

@@ -181,7 +181,7 @@ found(const char *dir, int n)
 	return (int)state;
 }
 
-START_TEST(killed_at_any_step_a_pass_is_done_or_not)
+TEST(killed_at_any_step_a_pass_is_done_or_not)
 {
 	int counts[4] = { 0 }, n = 1, status = 0;
 
@@ -217,16 +217,4 @@ START_TEST(killed_at_any_step_a_pass_is_done_or_not)
 	ck_assert_int_gt(counts[1], 5);
 	ck_assert_int_gt(counts[2], 5);
 	ck_assert_int_gt(counts[3], 5);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("persist-kills");
-
-	unit_case(s, "kills",
-	    (const TTest *[]){
-		killed_at_any_step_a_pass_is_done_or_not, NULL });
-	return s;
 }

@@ -15,7 +15,7 @@
 
 /* --- in order --------------------------------------------------------- */
 
-START_TEST(effects_wait_for_the_commit)
+TEST(effects_wait_for_the_commit)
 {
 	struct persist_world world;
 
@@ -39,10 +39,9 @@ START_TEST(effects_wait_for_the_commit)
 	persist_world_expect(&world, "ab");
 	persist_world_end(&world);
 }
-END_TEST
 
 /* Of all changes of a pass, and of those that waited, there is one commit. */
-START_TEST(changes_are_committed_together)
+TEST(changes_are_committed_together)
 {
 	struct persist_world world;
 
@@ -61,10 +60,9 @@ START_TEST(changes_are_committed_together)
 	persist_world_expect(&world, "ab");
 	persist_world_end(&world);
 }
-END_TEST
 
 /* Nobody else asks for a commit. */
-START_TEST(a_write_to_the_book_is_committed)
+TEST(a_write_to_the_book_is_committed)
 {
 	struct persist_world world;
 
@@ -80,9 +78,8 @@ START_TEST(a_write_to_the_book_is_committed)
 	ck_assert(persist_is_idle(&world.core));
 	persist_world_end(&world);
 }
-END_TEST
 
-START_TEST(an_effect_without_a_change)
+TEST(an_effect_without_a_change)
 {
 	struct persist_world world;
 
@@ -94,7 +91,6 @@ START_TEST(an_effect_without_a_change)
 	ck_assert_int_eq(world.commits, 0);
 	persist_world_end(&world);
 }
-END_TEST
 
 static void
 change_more(void *arg)
@@ -106,7 +102,7 @@ change_more(void *arg)
 	persist_world_after(world, NULL, 'y');
 }
 
-START_TEST(an_effect_that_changes_more)
+TEST(an_effect_that_changes_more)
 {
 	struct persist_world world;
 
@@ -120,9 +116,8 @@ START_TEST(an_effect_that_changes_more)
 	ck_assert_int_eq(world.commits, 2);
 	persist_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_note_goes_along_with_the_next_change)
+TEST(a_note_goes_along_with_the_next_change)
 {
 	struct persist_world world;
 
@@ -139,11 +134,10 @@ START_TEST(a_note_goes_along_with_the_next_change)
 	persist_world_expect(&world, "a");
 	persist_world_end(&world);
 }
-END_TEST
 
 /* --- commits that fail ------------------------------------------------ */
 
-START_TEST(nothing_is_acted_on_that_is_not_written)
+TEST(nothing_is_acted_on_that_is_not_written)
 {
 	struct persist_world world;
 	int64_t began;
@@ -179,10 +173,9 @@ START_TEST(nothing_is_acted_on_that_is_not_written)
 	persist_world_expect(&world, "abc");
 	persist_world_end(&world);
 }
-END_TEST
 
 /* A program of ours that writes for a while, an import, is no outage. */
-START_TEST(another_writer_is_waited_for)
+TEST(another_writer_is_waited_for)
 {
 	struct persist_world world;
 
@@ -209,7 +202,6 @@ START_TEST(another_writer_is_waited_for)
 	ck_assert_uint_eq(world.written, 2);
 	persist_world_end(&world);
 }
-END_TEST
 
 /* --- owners ----------------------------------------------------------- */
 
@@ -230,7 +222,7 @@ never(void *arg)
 	ck_abort_msg("called, though it was forgotten");
 }
 
-START_TEST(what_was_forgotten_does_not_come)
+TEST(what_was_forgotten_does_not_come)
 {
 	struct persist_world world;
 
@@ -250,10 +242,9 @@ START_TEST(what_was_forgotten_does_not_come)
 	persist_world_expect(&world, "afb");
 	persist_world_end(&world);
 }
-END_TEST
 
 /* Answers are still given; the rest is dropped. */
-START_TEST(the_end_with_things_pending)
+TEST(the_end_with_things_pending)
 {
 	struct persist_world world;
 
@@ -271,9 +262,8 @@ START_TEST(the_end_with_things_pending)
 	persist_world_expect(&world, "ab");
 	persist_world_end(&world);
 }
-END_TEST
 
-START_TEST(the_end_between_two_tries)
+TEST(the_end_between_two_tries)
 {
 	struct persist_world world;
 
@@ -290,11 +280,10 @@ START_TEST(the_end_between_two_tries)
 	ck_assert_int_eq(world.unwritten, 1);
 	persist_world_end(&world);
 }
-END_TEST
 
 /* --- flush ------------------------------------------------------------ */
 
-START_TEST(a_flush_writes_now)
+TEST(a_flush_writes_now)
 {
 	struct persist_world world;
 	struct err err = { 0 };
@@ -314,25 +303,4 @@ START_TEST(a_flush_writes_now)
 	ck_assert_uint_eq(world.written, 3);
 	ck_assert(!persist_is_idle(&world.core));
 	persist_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("persist");
-
-	unit_case(suite, "order",
-	    (const TTest *const[]){ effects_wait_for_the_commit,
-		changes_are_committed_together,
-		a_write_to_the_book_is_committed, an_effect_without_a_change,
-		an_effect_that_changes_more,
-		a_note_goes_along_with_the_next_change, NULL });
-	unit_case(suite, "pending",
-	    (const TTest *const[]){ nothing_is_acted_on_that_is_not_written,
-		another_writer_is_waited_for, what_was_forgotten_does_not_come,
-		the_end_with_things_pending, the_end_between_two_tries, NULL });
-	unit_case(
-	    suite, "flush", (const TTest *const[]){ a_flush_writes_now, NULL });
-	return suite;
 }

@@ -33,7 +33,7 @@ pick(struct landing_world *world, const char *worker)
 	return floor_world_call(&world->floor, "worker.pick", worker, "");
 }
 
-START_TEST(lands_what_is_there)
+TEST(lands_what_is_there)
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -59,9 +59,8 @@ START_TEST(lands_what_is_there)
 	landing_world_told(&world, "landed adam; ");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(what_cannot_be_picked)
+TEST(what_cannot_be_picked)
 {
 	struct landing_world world;
 
@@ -78,7 +77,6 @@ START_TEST(what_cannot_be_picked)
 	landing_world_main(&world, "meanwhile,first,");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* What never lands is not picked either, committed or not. */
 static const char *const forbidden_rows[] = {
@@ -87,7 +85,7 @@ static const char *const forbidden_rows[] = {
 	"mkdir -p .worktrees; echo x >.worktrees/t; git add -f .worktrees",
 };
 
-START_TEST(what_never_lands)
+TEST_ROWS(what_never_lands, nitems(forbidden_rows))
 {
 	struct landing_world world;
 
@@ -100,7 +98,6 @@ START_TEST(what_never_lands)
 	landing_world_main(&world, "first,");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* A change of the judge, committed or not, is judged by the one on main. */
 static const char *const judge_rows[] = {
@@ -108,7 +105,7 @@ static const char *const judge_rows[] = {
 	"echo true >judge",
 };
 
-START_TEST(does_not_weaken_its_judge)
+TEST_ROWS(does_not_weaken_its_judge, nitems(judge_rows))
 {
 	struct landing_world world;
 	const struct landing_record *record;
@@ -128,10 +125,9 @@ START_TEST(does_not_weaken_its_judge)
 	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
 	landing_world_end(&world);
 }
-END_TEST
 
 /* A commit that comes after the person has looked. */
-START_TEST(lands_what_was_shown)
+TEST(lands_what_was_shown)
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -153,10 +149,9 @@ START_TEST(lands_what_was_shown)
 	landing_world_main(&world, "first,");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* Both start from the same commit; the queue puts one on top of the other. */
-START_TEST(two_at_once)
+TEST(two_at_once)
 {
 	struct landing_world world;
 	struct floor_call *calls[2];
@@ -172,9 +167,8 @@ START_TEST(two_at_once)
 	    floor_world_sh(&world.floor, "git rev-list --count main"), "3");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(two_of_one_worker)
+TEST(two_of_one_worker)
 {
 	struct landing_world world;
 	struct floor_call *first, *second;
@@ -188,10 +182,9 @@ START_TEST(two_of_one_worker)
 	ck_assert_ptr_null(floor_world_answer(&world.floor, first));
 	landing_world_end(&world);
 }
-END_TEST
 
 /* A landing waits while its worker is being picked. */
-START_TEST(a_landing_waits_for_it)
+TEST(a_landing_waits_for_it)
 {
 	struct landing_world world;
 	struct floor_call *accept, *picked;
@@ -211,11 +204,10 @@ START_TEST(a_landing_waits_for_it)
 	ck_assert_ptr_null(floor_world_answer(&world.floor, accept));
 	landing_world_end(&world);
 }
-END_TEST
 
 static const char *const steps[] = { "look", "salvage", "look-again" };
 
-START_TEST(cancelled_at_each_step)
+TEST_ROWS(cancelled_at_each_step, nitems(steps))
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -232,9 +224,8 @@ START_TEST(cancelled_at_each_step)
 	ck_assert_ptr_null(adam->op);
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_daemon_that_stops)
+TEST(a_daemon_that_stops)
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -251,10 +242,9 @@ START_TEST(a_daemon_that_stops)
 	ck_assert_ptr_null(adam->op);
 	landing_world_end(&world);
 }
-END_TEST
 
 /* A daemon that dies drops everything. */
-START_TEST(a_daemon_that_dies)
+TEST(a_daemon_that_dies)
 {
 	struct landing_world world;
 	struct agent *adam;
@@ -264,25 +254,4 @@ START_TEST(a_daemon_that_dies)
 	pick(&world, "adam");
 	floor_world_wait_step(&world.floor, adam, "salvage");
 	landing_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("pick");
-	TCase *cancel = tcase_create("cancel");
-
-	unit_case(suite, "pick",
-	    (const TTest *const[]){ lands_what_is_there, what_cannot_be_picked,
-		lands_what_was_shown, two_at_once, two_of_one_worker,
-		a_landing_waits_for_it, a_daemon_that_stops, a_daemon_that_dies,
-		NULL });
-	unit_rows(suite, what_never_lands, nitems(forbidden_rows));
-	unit_rows(suite, does_not_weaken_its_judge, nitems(judge_rows));
-	tcase_set_timeout(cancel, 60);
-	tcase_add_loop_test(
-	    cancel, cancelled_at_each_step, 0, (int)nitems(steps));
-	suite_add_tcase(suite, cancel);
-	return suite;
 }

@@ -10,7 +10,6 @@
 #include <sys/resource.h>
 
 #include "buf.h"
-#include "clock.h"
 #include "emit.h"
 #include "json.h"
 #include "mem.h"
@@ -119,7 +118,13 @@ are_three(void *arg)
 	return times_told(arg, " unwritten;") >= 3;
 }
 
-START_TEST(what_the_disk_does_not_take_is_written_later)
+void
+unit_begin(void)
+{
+	unit_hurry(TIMES);
+}
+
+TEST(what_the_disk_does_not_take_is_written_later)
 {
 	struct plan_world world;
 	int calls = 0;
@@ -140,7 +145,6 @@ START_TEST(what_the_disk_does_not_take_is_written_later)
 	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
 	plan_world_end(&world);
 }
-END_TEST
 
 struct ending {
 	int count;
@@ -158,7 +162,7 @@ on_event(const struct event *event, void *arg)
 	ending->lost += event->count;
 }
 
-START_TEST(events_that_cannot_be_kept_are_counted_and_changes_are_kept)
+TEST(events_that_cannot_be_kept_are_counted_and_changes_are_kept)
 {
 	struct ending ending = { 0 };
 	struct plan_world world;
@@ -188,7 +192,6 @@ START_TEST(events_that_cannot_be_kept_are_counted_and_changes_are_kept)
 	ck_assert_str_eq(node->objective, "kept");
 	plan_world_end(&world);
 }
-END_TEST
 
 static const char *
 ask(struct plan_world *world, const char *method, const char *params)
@@ -208,7 +211,7 @@ begin_live(struct plan_world *world)
 
 #define PAUSE "{\"goal\":\"goal_a\"}"
 
-START_TEST(while_the_store_cannot_be_written_no_plan_is_changed)
+TEST(while_the_store_cannot_be_written_no_plan_is_changed)
 {
 	struct plan_world world;
 	const char *error;
@@ -234,9 +237,8 @@ START_TEST(while_the_store_cannot_be_written_no_plan_is_changed)
 	ck_assert_ptr_null(ask(&world, "overseer.goal.pause", PAUSE));
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(who_finds_out_that_it_cannot_be_written_is_told_at_once)
+TEST(who_finds_out_that_it_cannot_be_written_is_told_at_once)
 {
 	struct plan_world world;
 	const char *error;
@@ -261,7 +263,6 @@ START_TEST(who_finds_out_that_it_cannot_be_written_is_told_at_once)
 	    refused ? GOAL_ACTIVE : GOAL_PAUSED);
 	plan_world_end(&world);
 }
-END_TEST
 
 /* --- what the store refuses -------------------------------------------- */
 
@@ -277,7 +278,7 @@ spoil(struct plan_world *world, const char *goal, const char *id)
 	plan_book_record(world->floor, BOOK_NODE, goal, id);
 }
 
-START_TEST(what_the_book_refuses_is_undone_and_the_rest_is_kept)
+TEST(what_the_book_refuses_is_undone_and_the_rest_is_kept)
 {
 	cleanup_free char *before = NULL, *after = NULL;
 	struct plan_world world;
@@ -319,7 +320,6 @@ START_TEST(what_the_book_refuses_is_undone_and_the_rest_is_kept)
 	    plan_world_node(&world, "goal_b", "T1.1")->objective, "good");
 	plan_world_end(&world);
 }
-END_TEST
 
 /* The pass in which a person pauses it. */
 static void
@@ -333,7 +333,7 @@ on_paused(const struct event *event, void *arg)
 		spoil(world, "goal_a", "T1.2");
 }
 
-START_TEST(a_refused_change_is_the_error_of_its_caller)
+TEST(a_refused_change_is_the_error_of_its_caller)
 {
 	struct floor_call *call;
 	struct plan_world world;
@@ -356,9 +356,8 @@ START_TEST(a_refused_change_is_the_error_of_its_caller)
 	ck_assert_ptr_null(ask(&world, "overseer.goal.resume", PAUSE));
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_goal_that_was_never_stored_is_gone)
+TEST(a_goal_that_was_never_stored_is_gone)
 {
 	struct plan_world world;
 	struct plan *plan;
@@ -376,11 +375,10 @@ START_TEST(a_goal_that_was_never_stored_is_gone)
 	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
 	plan_world_end(&world);
 }
-END_TEST
 
 /* --- reading ------------------------------------------------------------ */
 
-START_TEST(what_was_stored_is_read_again)
+TEST(what_was_stored_is_read_again)
 {
 	cleanup_free char *before = NULL, *after = NULL;
 	struct plan_world world;
@@ -392,11 +390,10 @@ START_TEST(what_was_stored_is_read_again)
 	ck_assert_str_eq(before, after);
 	plan_world_end(&world);
 }
-END_TEST
 
 /* The book checks what it needs itself; a parent that is missing is found when
  * the plan is built. */
-START_TEST(a_record_that_fits_no_plan_turns_goals_off)
+TEST(a_record_that_fits_no_plan_turns_goals_off)
 {
 	struct plan_world world;
 
@@ -418,10 +415,9 @@ START_TEST(a_record_that_fits_no_plan_turns_goals_off)
 	    "%s", world.floor->why);
 	plan_world_end(&world);
 }
-END_TEST
 
 /* A record that changes twice is stored as it is in the end. */
-START_TEST(the_last_state_of_a_record_is_stored)
+TEST(the_last_state_of_a_record_is_stored)
 {
 	struct plan_world world;
 	struct plan_node *node;
@@ -438,10 +434,9 @@ START_TEST(the_last_state_of_a_record_is_stored)
 	ck_assert_str_eq(node->objective, "last");
 	plan_world_end(&world);
 }
-END_TEST
 
 /* Earlier versions kept one for each task of a pool. */
-START_TEST(a_goal_of_a_pool_task_is_left_alone)
+TEST(a_goal_of_a_pool_task_is_left_alone)
 {
 	struct plan_world world;
 	struct json_object *list;
@@ -458,26 +453,4 @@ START_TEST(a_goal_of_a_pool_task_is_left_alone)
 	    plan_world_must(&world, "overseer.goal.list", "{}"), "goals");
 	ck_assert_uint_eq(json_object_array_length(list), 0);
 	plan_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-book");
-
-	unit_hurry(TIMES);
-	unit_case(suite, "the book",
-	    (const TTest *const[]){ what_was_stored_is_read_again,
-		a_record_that_fits_no_plan_turns_goals_off,
-		the_last_state_of_a_record_is_stored,
-		a_goal_of_a_pool_task_is_left_alone,
-		what_the_disk_does_not_take_is_written_later,
-		events_that_cannot_be_kept_are_counted_and_changes_are_kept,
-		while_the_store_cannot_be_written_no_plan_is_changed,
-		who_finds_out_that_it_cannot_be_written_is_told_at_once,
-		what_the_book_refuses_is_undone_and_the_rest_is_kept,
-		a_refused_change_is_the_error_of_its_caller,
-		a_goal_that_was_never_stored_is_gone, NULL });
-	return suite;
 }

@@ -7,8 +7,6 @@
 
 #include "api.h"
 #include "json.h"
-#include "mem.h"
-#include "plan-floor.h"
 #include "plan-world.h"
 #include "unit.h"
 
@@ -20,15 +18,15 @@
 
 static struct plan_world world;
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	plan_world_begin(&world, NULL, NULL);
 	plan_world_live(&world);
 }
 
-static void
-end(void)
+void
+unit_after(void)
 {
 	plan_world_end(&world);
 }
@@ -61,7 +59,7 @@ about(const char *goal, const char *more)
 	return params;
 }
 
-START_TEST(a_draft_changes_nothing_until_it_is_applied)
+TEST(a_draft_changes_nothing_until_it_is_applied)
 {
 	const char *goal = create();
 	struct plan *plan = plan_world_plan(&world, goal);
@@ -95,9 +93,8 @@ START_TEST(a_draft_changes_nothing_until_it_is_applied)
 	refused("overseer.plan.apply", about(goal, ""), API_E_NOT_FOUND,
 	    "llmc plan draft");
 }
-END_TEST
 
-START_TEST(a_draft_for_another_version_is_a_conflict)
+TEST(a_draft_for_another_version_is_a_conflict)
 {
 	const char *goal = create();
 
@@ -119,9 +116,8 @@ START_TEST(a_draft_for_another_version_is_a_conflict)
 	ck_assert_str_eq(
 	    plan_find(plan_world_plan(&world, goal), "T1.2")->name, "Second");
 }
-END_TEST
 
-START_TEST(what_is_no_plan_is_refused_with_its_code)
+TEST(what_is_no_plan_is_refused_with_its_code)
 {
 	const char *goal = create();
 
@@ -140,10 +136,9 @@ START_TEST(what_is_no_plan_is_refused_with_its_code)
 	    API_E_CLOSED, "cancelled");
 	ck_assert_int_eq(plan_world_events(&world, "plan.drafted"), 0);
 }
-END_TEST
 
 /* What the caller says of itself is replaced by what the daemon knows. */
-START_TEST(a_person_cannot_be_made_a_worker_by_a_parameter)
+TEST(a_person_cannot_be_made_a_worker_by_a_parameter)
 {
 	const char *goal = create();
 
@@ -151,21 +146,4 @@ START_TEST(a_person_cannot_be_made_a_worker_by_a_parameter)
 	    about(goal, ",\"worker\":\"adam\",\"plan\":\"" OTHER "\""));
 	ck_assert_str_eq(
 	    plan_world_plan(&world, goal)->goal->revisions[1].actor, "person");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-commands");
-	TCase *tcase = tcase_create("commands");
-
-	tcase_add_checked_fixture(tcase, begin, end);
-	tcase_add_test(tcase, a_draft_changes_nothing_until_it_is_applied);
-	tcase_add_test(tcase, a_draft_for_another_version_is_a_conflict);
-	tcase_add_test(tcase, what_is_no_plan_is_refused_with_its_code);
-	tcase_add_test(tcase, a_person_cannot_be_made_a_worker_by_a_parameter);
-	tcase_set_timeout(tcase, 60);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -6,15 +6,12 @@
 #include <string.h>
 
 #include "agent.h"
-#include "auto.h"
 #include "clock.h"
 #include "emit.h"
 #include "mem.h"
 #include "plan-book.h"
 #include "plan-floor.h"
-#include "plan-tick.h"
 #include "plan-world.h"
-#include "reconcile.h"
 #include "unit.h"
 
 static struct plan_assignment *
@@ -70,7 +67,7 @@ begin_eve(struct plan_world *world)
 	plan_world_live(world);
 }
 
-START_TEST(a_worker_that_a_person_drives_gets_its_node_as_a_prompt)
+TEST(a_worker_that_a_person_drives_gets_its_node_as_a_prompt)
 {
 	struct plan_world world;
 	const struct agent *eve;
@@ -84,7 +81,6 @@ START_TEST(a_worker_that_a_person_drives_gets_its_node_as_a_prompt)
 	plan_world_is(&world, "goal_a", "active; T1.1 in_progress; ");
 	plan_world_end(&world);
 }
-END_TEST
 
 static bool
 eve_is_done(void *arg)
@@ -92,7 +88,7 @@ eve_is_done(void *arg)
 	return plan_world_node(arg, "goal_a", "T1.1")->status == NODE_DONE;
 }
 
-START_TEST(work_of_such_a_worker_counts_when_a_person_accepts_it)
+TEST(work_of_such_a_worker_counts_when_a_person_accepts_it)
 {
 	struct plan_world world;
 	struct agent *eve;
@@ -115,7 +111,6 @@ START_TEST(work_of_such_a_worker_counts_when_a_person_accepts_it)
 	    floor_world_sh(&world.world.floor, "git rev-parse main"), commit);
 	plan_world_end(&world);
 }
-END_TEST
 
 static bool
 is_accepted(void *arg)
@@ -128,7 +123,7 @@ is_accepted(void *arg)
 
 /* The daemon died after it gave the message to the worker, and before it
  * stored that. */
-START_TEST(a_message_that_the_worker_has_is_not_sent_again)
+TEST(a_message_that_the_worker_has_is_not_sent_again)
 {
 	struct plan_world world;
 	struct agent *eve;
@@ -152,7 +147,6 @@ START_TEST(a_message_that_the_worker_has_is_not_sent_again)
 	ck_assert_int_eq(eve->worker->status, WORKER_NO_CHANGES);
 	plan_world_end(&world);
 }
-END_TEST
 
 struct death {
 	struct plan_world *world;
@@ -170,7 +164,7 @@ is_time_to_die(void *arg)
 
 /* _i passes after the decision: before it is stored, stored but not sent,
  * given to the session, submitted. */
-START_TEST(killed_around_a_dispatch_it_is_sent_once)
+TEST_ROWS(killed_around_a_dispatch_it_is_sent_once, 12)
 {
 	struct plan_world world;
 	struct death death = { &world, _i };
@@ -198,7 +192,6 @@ START_TEST(killed_around_a_dispatch_it_is_sent_once)
 	ck_assert_int_eq(plan_world_events(&world, "dispatch.ended"), 1);
 	plan_world_end(&world);
 }
-END_TEST
 
 static void
 move_goal(struct plan_world *world, enum goal_status to)
@@ -269,7 +262,7 @@ is_cancelled(void *arg)
 	return assignment(arg)->status == ASSIGNMENT_CANCELLED;
 }
 
-START_TEST(a_message_for_a_goal_that_was_cancelled_is_not_sent)
+TEST(a_message_for_a_goal_that_was_cancelled_is_not_sent)
 {
 	struct plan_world world;
 
@@ -279,9 +272,8 @@ START_TEST(a_message_for_a_goal_that_was_cancelled_is_not_sent)
 	floor_world_wait(&world.world.floor, is_cancelled, &world);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_message_for_a_goal_that_is_paused_is_sent_when_it_goes_on)
+TEST(a_message_for_a_goal_that_is_paused_is_sent_when_it_goes_on)
 {
 	struct plan_world world;
 	const struct agent *eve;
@@ -294,7 +286,6 @@ START_TEST(a_message_for_a_goal_that_is_paused_is_sent_when_it_goes_on)
 	ck_assert_int_eq(fake_session_prompts(eve->session), 1);
 	plan_world_end(&world);
 }
-END_TEST
 
 /* --- its work ---------------------------------------------------------- */
 
@@ -319,7 +310,7 @@ accept(struct plan_world *world, const char *method)
 	    floor_world_call(&world->world.floor, method, "eve", "")));
 }
 
-START_TEST(an_accept_that_changes_nothing_finishes_its_node)
+TEST(an_accept_that_changes_nothing_finishes_its_node)
 {
 	struct plan_world world;
 	struct agent *eve = eve_works(&world);
@@ -339,7 +330,6 @@ START_TEST(an_accept_that_changes_nothing_finishes_its_node)
 	    strstr(node->evidence.external_refs[0], "had it already"));
 	plan_world_end(&world);
 }
-END_TEST
 
 static bool
 is_reopened(void *arg)
@@ -385,7 +375,7 @@ eve_completes(struct plan_world *world, const char *method)
 
 static const char *const methods[] = { "worker.accept", "worker.pick" };
 
-START_TEST(a_revert_opens_a_goal_that_has_ended)
+TEST_ROWS(a_revert_opens_a_goal_that_has_ended, nitems(methods))
 {
 	struct plan_world world;
 	cleanup_free char *commit = eve_completes(&world, methods[_i]);
@@ -396,7 +386,6 @@ START_TEST(a_revert_opens_a_goal_that_has_ended)
 	ck_assert_int_eq(plan_world_events(&world, "work.queued"), 1);
 	plan_world_end(&world);
 }
-END_TEST
 
 /* --- words ------------------------------------------------------------- */
 
@@ -456,39 +445,15 @@ talk(bool works)
 }
 
 /* max_retries is 2. */
-START_TEST(words_do_not_begin_the_retries_anew)
+TEST(words_do_not_begin_the_retries_anew)
 {
 	ck_assert_int_eq(talk(false), 3);
 }
-END_TEST
 
-START_TEST(work_begins_the_retries_anew_but_not_for_ever)
+TEST(work_begins_the_retries_anew_but_not_for_ever)
 {
 	int replies = talk(true);
 
 	ck_assert_int_gt(replies, 3);
 	ck_assert_int_le(replies, 10);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-driven");
-
-	unit_case(suite, "messages",
-	    (const TTest *const[]){
-		a_worker_that_a_person_drives_gets_its_node_as_a_prompt,
-		a_message_that_the_worker_has_is_not_sent_again,
-		a_message_for_a_goal_that_was_cancelled_is_not_sent,
-		a_message_for_a_goal_that_is_paused_is_sent_when_it_goes_on,
-		words_do_not_begin_the_retries_anew,
-		work_begins_the_retries_anew_but_not_for_ever, NULL });
-	unit_rows(suite, killed_around_a_dispatch_it_is_sent_once, 12);
-	unit_case(suite, "work",
-	    (const TTest *const[]){
-		work_of_such_a_worker_counts_when_a_person_accepts_it,
-		an_accept_that_changes_nothing_finishes_its_node, NULL });
-	unit_rows(suite, a_revert_opens_a_goal_that_has_ended, nitems(methods));
-	return suite;
 }

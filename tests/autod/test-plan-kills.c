@@ -58,7 +58,7 @@ die_and_complete(int n)
 	return died;
 }
 
-START_TEST(killed_twice_at_any_step_nothing_is_lost_or_doubled)
+TEST(killed_twice_at_any_step_nothing_is_lost_or_doubled)
 {
 	int n = 1;
 
@@ -66,16 +66,4 @@ START_TEST(killed_twice_at_any_step_nothing_is_lost_or_doubled)
 		n++;
 	ck_assert_int_gt(n, 8);
 	ck_assert_int_lt(n, CHANGES_MAX);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-kills");
-
-	unit_case(suite, "kills",
-	    (const TTest *const[]){
-		killed_twice_at_any_step_nothing_is_lost_or_doubled, NULL });
-	return suite;
 }

@@ -4,14 +4,10 @@
 #include <check.h>
 #include <string.h>
 
-#include "agent.h"
 #include "json.h"
 #include "mail-world.h"
-#include "mem.h"
 #include "plan-change.h"
-#include "plan-floor.h"
 #include "records.h"
-#include "task.h"
 #include "team-floor.h"
 #include "unit.h"
 
@@ -35,7 +31,7 @@ open_of(struct mail_world *w, const char *actor)
 	return records_open(w->team->core, BOOK_MAIL, actor);
 }
 
-START_TEST(agent_at_work_is_told_of_the_last_change_of_its_plan)
+TEST(agent_at_work_is_told_of_the_last_change_of_its_plan)
 {
 	struct mail_world w;
 	cleanup_json struct json_object *mail = NULL;
@@ -61,9 +57,8 @@ START_TEST(agent_at_work_is_told_of_the_last_change_of_its_plan)
 	ck_assert_ptr_null(strstr(told, "first"));
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(agent_is_not_told_of_its_own_change)
+TEST(agent_is_not_told_of_its_own_change)
 {
 	struct mail_world w;
 	int64_t version;
@@ -78,17 +73,4 @@ START_TEST(agent_is_not_told_of_its_own_change)
 	    plan_world_plan(&w.plans, "goal_a")->goal->version, version);
 	ck_assert_uint_eq(open_of(&w, "actor:task:t1"), 0);
 	mail_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-mail");
-
-	unit_case(suite, "plan",
-	    (const TTest *[]){
-		agent_at_work_is_told_of_the_last_change_of_its_plan,
-		agent_is_not_told_of_its_own_change, NULL });
-	return suite;
 }

@@ -14,14 +14,13 @@
 #include "plan-book.h"
 #include "plan-floor.h"
 #include "plan-world.h"
-#include "strv.h"
 #include "task-run.h"
 #include "task.h"
 #include "unit.h"
 
 /* --- the way of a goal ------------------------------------------------ */
 
-START_TEST(a_goal_is_completed_node_by_node)
+TEST(a_goal_is_completed_node_by_node)
 {
 	struct plan_world world;
 	const struct plan_node *node;
@@ -50,9 +49,8 @@ START_TEST(a_goal_is_completed_node_by_node)
 	ck_assert_int_eq(plan_world_events(&world, "goal.completed"), 1);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_task_runs_with_the_card_that_its_plan_names)
+TEST(a_task_runs_with_the_card_that_its_plan_names)
 {
 	struct plan_world world;
 	const struct task *t;
@@ -71,9 +69,8 @@ START_TEST(a_task_runs_with_the_card_that_its_plan_names)
 	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(auto_workers_that_are_not_allowed_get_no_node)
+TEST(auto_workers_that_are_not_allowed_get_no_node)
 {
 	struct plan_world world;
 
@@ -85,7 +82,6 @@ START_TEST(auto_workers_that_are_not_allowed_get_no_node)
 	plan_world_is(&world, "goal_a", "active; T1.1 queued; ");
 	plan_world_end(&world);
 }
-END_TEST
 
 /* --- failures ---------------------------------------------------------- */
 
@@ -136,7 +132,7 @@ use_up(struct plan_world *world, int attempts)
 	return t;
 }
 
-START_TEST(a_task_whose_attempts_are_used_up_waits_for_a_person)
+TEST(a_task_whose_attempts_are_used_up_waits_for_a_person)
 {
 	struct plan_world world;
 	const struct plan_node *node;
@@ -163,9 +159,8 @@ START_TEST(a_task_whose_attempts_are_used_up_waits_for_a_person)
 	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 0);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_resumed_task_unblocks_its_node_and_has_its_attempts_again)
+TEST(a_resumed_task_unblocks_its_node_and_has_its_attempts_again)
 {
 	struct plan_world world;
 
@@ -181,9 +176,8 @@ START_TEST(a_resumed_task_unblocks_its_node_and_has_its_attempts_again)
 	auto_world_filed(&world.world, "t1 landed; ");
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(another_worker_tries_it_once_more_where_the_goal_says_so)
+TEST(another_worker_tries_it_once_more_where_the_goal_says_so)
 {
 	struct plan_world world;
 	const struct task *t;
@@ -197,7 +191,6 @@ START_TEST(another_worker_tries_it_once_more_where_the_goal_says_so)
 	ck_assert_str_eq(t->avoid, "auto-1");
 	plan_world_end(&world);
 }
-END_TEST
 
 static bool
 is_done(void *arg)
@@ -222,7 +215,7 @@ is_only_said(void *arg)
 	return false;
 }
 
-START_TEST(a_task_without_a_change_does_not_finish_its_node)
+TEST(a_task_without_a_change_does_not_finish_its_node)
 {
 	struct plan_world world;
 	const struct task *task;
@@ -240,9 +233,8 @@ START_TEST(a_task_without_a_change_does_not_finish_its_node)
 	plan_world_is(&world, "goal_a", "active; T1.1 blocked; ");
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_task_whose_work_the_branch_has_already_finishes_its_node)
+TEST(a_task_whose_work_the_branch_has_already_finishes_its_node)
 {
 	struct plan_world world;
 	const struct plan_node *node;
@@ -267,9 +259,8 @@ START_TEST(a_task_whose_work_the_branch_has_already_finishes_its_node)
 	    node->evidence.commits[0]);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(an_empty_commit_is_no_change)
+TEST(an_empty_commit_is_no_change)
 {
 	struct plan_world world;
 	struct agent *agent;
@@ -286,7 +277,6 @@ START_TEST(an_empty_commit_is_no_change)
 	plan_world_is(&world, "goal_a", "active; T1.1 blocked; ");
 	plan_world_end(&world);
 }
-END_TEST
 
 /* --- reverts ----------------------------------------------------------- */
 
@@ -308,7 +298,7 @@ revert(struct plan_world *world, const char *commit)
 	    floor_world_ask(&world->world.floor, "landing.revert", params)));
 }
 
-START_TEST(a_revert_opens_a_node_again_also_of_a_goal_that_was_completed)
+TEST(a_revert_opens_a_node_again_also_of_a_goal_that_was_completed)
 {
 	struct plan_world world;
 	cleanup_free char *commit = NULL;
@@ -333,7 +323,6 @@ START_TEST(a_revert_opens_a_node_again_also_of_a_goal_that_was_completed)
 	    commit);
 	plan_world_end(&world);
 }
-END_TEST
 
 /* --- pause and cancel -------------------------------------------------- */
 
@@ -348,7 +337,7 @@ move_goal(struct plan_world *world, enum goal_status to)
 	plan_floor_changed(world->floor);
 }
 
-START_TEST(while_a_goal_is_paused_turns_finish_and_nothing_begins)
+TEST(while_a_goal_is_paused_turns_finish_and_nothing_begins)
 {
 	struct plan_world world;
 
@@ -364,7 +353,6 @@ START_TEST(while_a_goal_is_paused_turns_finish_and_nothing_begins)
 	plan_world_is(&world, "goal_a", "completed; T1.1 done; T1.2 done; ");
 	plan_world_end(&world);
 }
-END_TEST
 
 /* A task is bound to its node before a worker gets it. */
 static void
@@ -385,7 +373,7 @@ is_waiting(void *arg)
 	return state->task_count > 0 && state->tasks[0]->step == TASK_WAITING;
 }
 
-START_TEST(a_task_of_a_paused_goal_that_waits_is_taken_back)
+TEST(a_task_of_a_paused_goal_that_waits_is_taken_back)
 {
 	struct plan_world world;
 	struct hold_change change;
@@ -408,7 +396,6 @@ START_TEST(a_task_of_a_paused_goal_that_waits_is_taken_back)
 	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
 	plan_world_end(&world);
 }
-END_TEST
 
 static bool
 is_given_back(void *arg)
@@ -419,7 +406,7 @@ is_given_back(void *arg)
 	return false;
 }
 
-START_TEST(a_task_of_a_paused_goal_that_failed_is_tried_again_when_it_goes_on)
+TEST(a_task_of_a_paused_goal_that_failed_is_tried_again_when_it_goes_on)
 {
 	struct plan_world world;
 
@@ -438,7 +425,6 @@ START_TEST(a_task_of_a_paused_goal_that_failed_is_tried_again_when_it_goes_on)
 	auto_world_filed(&world.world, "t1 landed; ");
 	plan_world_end(&world);
 }
-END_TEST
 
 /* --- the end of a run -------------------------------------------------- */
 
@@ -449,7 +435,7 @@ on_last_line(const struct event *event, void *arg)
 		buf_adds(arg, event->text);
 }
 
-START_TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_begun_task)
+TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_begun_task)
 {
 	struct plan_world world;
 	cleanup_buf struct buf said = BUF_INIT;
@@ -469,7 +455,6 @@ START_TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_begun_task)
 	ck_assert_str_eq(said.data, ", 1 of paused goals: llmc goal list");
 	plan_world_end(&world);
 }
-END_TEST
 
 static bool
 is_asking(void *arg)
@@ -477,7 +462,7 @@ is_asking(void *arg)
 	return is_parked(arg);
 }
 
-START_TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_question)
+TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_question)
 {
 	struct plan_world world;
 	struct agent *agent;
@@ -495,9 +480,8 @@ START_TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_question)
 	ck_assert_int_eq(world.world.core->exit_status, 1);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(the_work_of_a_cancelled_goal_is_salvaged)
+TEST(the_work_of_a_cancelled_goal_is_salvaged)
 {
 	struct plan_world world;
 
@@ -516,12 +500,11 @@ START_TEST(the_work_of_a_cancelled_goal_is_salvaged)
 	    "");
 	plan_world_end(&world);
 }
-END_TEST
 
 /* --- the store --------------------------------------------------------- */
 
 /* A damaged store has lost the assignment. */
-START_TEST(a_node_in_progress_that_nobody_works_on_is_begun_again)
+TEST(a_node_in_progress_that_nobody_works_on_is_begun_again)
 {
 	struct plan_world world;
 	struct plan_node *node;
@@ -541,31 +524,4 @@ START_TEST(a_node_in_progress_that_nobody_works_on_is_begun_again)
 	ck_assert_int_eq(
 	    plan_world_node(&world, "goal_a", "T1.1")->attempts, 1);
 	plan_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-tasks");
-
-	unit_case(suite, "goals",
-	    (const TTest *const[]){ a_goal_is_completed_node_by_node,
-		a_task_runs_with_the_card_that_its_plan_names,
-		auto_workers_that_are_not_allowed_get_no_node,
-		a_task_whose_attempts_are_used_up_waits_for_a_person,
-		a_resumed_task_unblocks_its_node_and_has_its_attempts_again,
-		another_worker_tries_it_once_more_where_the_goal_says_so,
-		a_revert_opens_a_node_again_also_of_a_goal_that_was_completed,
-		while_a_goal_is_paused_turns_finish_and_nothing_begins,
-		a_task_of_a_paused_goal_that_waits_is_taken_back,
-		a_task_of_a_paused_goal_that_failed_is_tried_again_when_it_goes_on,
-		a_task_without_a_change_does_not_finish_its_node,
-		a_task_whose_work_the_branch_has_already_finishes_its_node,
-		an_empty_commit_is_no_change,
-		a_run_until_empty_ends_although_a_paused_goal_has_a_begun_task,
-		a_run_until_empty_ends_although_a_paused_goal_has_a_question,
-		the_work_of_a_cancelled_goal_is_salvaged,
-		a_node_in_progress_that_nobody_works_on_is_begun_again, NULL });
-	return suite;
 }

@@ -8,17 +8,12 @@
 #include <unistd.h>
 
 #include "agent.h"
-#include "auto.h"
-#include "buf.h"
-#include "clock.h"
 #include "file.h"
 #include "mem.h"
 #include "persist.h"
-#include "plan-book.h"
 #include "plan-floor.h"
 #include "plan-tick.h"
 #include "plan-world.h"
-#include "reconcile.h"
 #include "unit.h"
 #include "workspace.h"
 
@@ -58,7 +53,7 @@ is_told(void *arg)
 
 /* --- stalls ------------------------------------------------------------ */
 
-START_TEST(a_stalled_worker_is_asked_for_its_status_and_goes_on)
+TEST(a_stalled_worker_is_asked_for_its_status_and_goes_on)
 {
 	struct plan_world world;
 	struct agent *agent;
@@ -83,7 +78,6 @@ START_TEST(a_stalled_worker_is_asked_for_its_status_and_goes_on)
 	ck_assert_int_eq(plan_world_events(&world, "dispatch.ended"), 2);
 	plan_world_end(&world);
 }
-END_TEST
 
 /* It takes every message, and nothing follows. */
 static bool
@@ -98,7 +92,7 @@ is_deaf_until_told(void *arg)
 	return is_told(world);
 }
 
-START_TEST(messages_that_do_not_help_end_with_a_person)
+TEST(messages_that_do_not_help_end_with_a_person)
 {
 	struct plan_world world;
 	const struct plan_node *node;
@@ -114,10 +108,9 @@ START_TEST(messages_that_do_not_help_end_with_a_person)
 	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 1);
 	plan_world_end(&world);
 }
-END_TEST
 
 /* It never takes a message: each is tried again, then a person is told. */
-START_TEST(a_worker_that_takes_no_message_is_given_up_after_the_retries)
+TEST(a_worker_that_takes_no_message_is_given_up_after_the_retries)
 {
 	struct plan_world world;
 	struct agent *agent;
@@ -137,9 +130,8 @@ START_TEST(a_worker_that_takes_no_message_is_given_up_after_the_retries)
 	ck_assert_ptr_nonnull(strstr(a->blocked_reason, "2 messages"));
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_fresh_worker_gets_a_node_that_is_reassigned)
+TEST(a_fresh_worker_gets_a_node_that_is_reassigned)
 {
 	struct plan_world world;
 	const struct plan_set *set;
@@ -160,7 +152,6 @@ START_TEST(a_fresh_worker_gets_a_node_that_is_reassigned)
 	auto_world_filed(&world.world, "t1 aborted; t2 landed; ");
 	plan_world_end(&world);
 }
-END_TEST
 
 static const char divided[] =
     "cat >/dev/null\ncat <<'E'\n{\"planVersion\":1,\"goal\":{\"title\":"
@@ -196,7 +187,7 @@ stall_with_planner(struct plan_world *world, const char *script)
 	assignment(world)->retry_count = 2;
 }
 
-START_TEST(a_node_that_is_too_large_is_divided_by_the_planner)
+TEST(a_node_that_is_too_large_is_divided_by_the_planner)
 {
 	struct plan_world world;
 
@@ -207,9 +198,8 @@ START_TEST(a_node_that_is_too_large_is_divided_by_the_planner)
 	auto_world_filed(&world.world, "t1 aborted; t2 landed; ");
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_tick_that_is_off_leaves_no_record)
+TEST(a_tick_that_is_off_leaves_no_record)
 {
 	struct plan_world world;
 
@@ -224,9 +214,8 @@ START_TEST(a_tick_that_is_off_leaves_no_record)
 	ck_assert_int_eq(plan_world_events(&world, "overseer.tick"), 0);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_dry_run_changes_nothing)
+TEST(a_dry_run_changes_nothing)
 {
 	struct plan_world world;
 
@@ -240,7 +229,6 @@ START_TEST(a_dry_run_changes_nothing)
 	ck_assert(persist_is_idle(world.world.core));
 	plan_world_end(&world);
 }
-END_TEST
 
 /* --- updates ----------------------------------------------------------- */
 
@@ -248,7 +236,7 @@ static const char update[] =
     "Done.\n\n```json\n{\"overseerUpdate\": {\"status\": \"done\", "
     "\"summary\": \"The file is there.\"}}\n```\n";
 
-START_TEST(an_update_is_kept_with_the_result)
+TEST(an_update_is_kept_with_the_result)
 {
 	struct plan_world world;
 	const struct plan_set *set;
@@ -267,7 +255,6 @@ START_TEST(an_update_is_kept_with_the_result)
 	ck_assert(found);
 	plan_world_end(&world);
 }
-END_TEST
 
 /* --- who acts ---------------------------------------------------------- */
 
@@ -282,7 +269,7 @@ let_it_be_overdue(struct plan_world *world, const struct agent *agent)
 }
 
 /* That is the stall ladder of auto mode. */
-START_TEST(a_worker_in_its_turn_gets_no_message_from_the_tick)
+TEST(a_worker_in_its_turn_gets_no_message_from_the_tick)
 {
 	struct plan_world world;
 	struct agent *agent;
@@ -304,9 +291,8 @@ START_TEST(a_worker_in_its_turn_gets_no_message_from_the_tick)
 	auto_world_turn(&world.world, 2);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(what_is_busy_is_recorded_and_asked_later)
+TEST(what_is_busy_is_recorded_and_asked_later)
 {
 	struct plan_world world;
 	struct agent *agent;
@@ -330,24 +316,4 @@ START_TEST(what_is_busy_is_recorded_and_asked_later)
 	auto_world_turn(&world.world, 2);
 	ck_assert_int_eq(plan_world_events(&world, "assignment.stalled"), 1);
 	plan_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-tick");
-
-	unit_case(suite, "tick",
-	    (const TTest *const[]){
-		a_stalled_worker_is_asked_for_its_status_and_goes_on,
-		messages_that_do_not_help_end_with_a_person,
-		a_worker_that_takes_no_message_is_given_up_after_the_retries,
-		a_fresh_worker_gets_a_node_that_is_reassigned,
-		a_node_that_is_too_large_is_divided_by_the_planner,
-		a_tick_that_is_off_leaves_no_record, a_dry_run_changes_nothing,
-		an_update_is_kept_with_the_result,
-		a_worker_in_its_turn_gets_no_message_from_the_tick,
-		what_is_busy_is_recorded_and_asked_later, NULL });
-	return suite;
 }

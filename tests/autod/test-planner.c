@@ -9,18 +9,15 @@
 #include "agent.h"
 #include "clock.h"
 #include "errtext.h"
-#include "event.h"
 #include "file.h"
 #include "json.h"
 #include "mem.h"
 #include "outcome.h"
-#include "plan-edit.h"
 #include "plan-book.h"
 #include "plan-floor.h"
 #include "plan-tick.h"
 #include "plan-world.h"
 #include "planner.h"
-#include "stall-sample.h"
 #include "strv.h"
 #include "unit.h"
 
@@ -128,7 +125,7 @@ is_asked(void *arg)
 
 /* --- plans --------------------------------------------------------------- */
 
-START_TEST(a_goal_without_a_plan_gets_one)
+TEST(a_goal_without_a_plan_gets_one)
 {
 	struct plan_world world;
 	const struct plan_goal *goal;
@@ -154,9 +151,8 @@ START_TEST(a_goal_without_a_plan_gets_one)
 	    floor_world_sh(&world.world.floor, "cat .llmc/whose"), root);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_draft_waits_until_it_is_applied)
+TEST(a_draft_waits_until_it_is_applied)
 {
 	struct plan_world world;
 	const struct plan *plan;
@@ -179,9 +175,8 @@ START_TEST(a_draft_waits_until_it_is_applied)
 	ck_assert_int_eq(plan_world_events(&world, "plan.created"), 1);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(an_invalid_answer_is_corrected)
+TEST(an_invalid_answer_is_corrected)
 {
 	struct plan_world world;
 	const struct plan_goal *goal;
@@ -198,9 +193,8 @@ START_TEST(an_invalid_answer_is_corrected)
 	ck_assert_uint_eq(strv_count(goal->validation_errors), 1);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(nothing_is_guessed_when_no_answer_is_valid)
+TEST(nothing_is_guessed_when_no_answer_is_valid)
 {
 	struct plan_world world;
 	struct plan *plan;
@@ -230,9 +224,8 @@ START_TEST(nothing_is_guessed_when_no_answer_is_valid)
 	ck_assert_int_eq(runs(&world), 3);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_slow_planner_is_ended_and_asked_again)
+TEST(a_slow_planner_is_ended_and_asked_again)
 {
 	struct plan_world world;
 	const struct plan *plan;
@@ -245,9 +238,8 @@ START_TEST(a_slow_planner_is_ended_and_asked_again)
 	ck_assert_int_eq(plan->goal->plan_attempts, 3);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_huge_answer_is_not_read_to_its_end)
+TEST(a_huge_answer_is_not_read_to_its_end)
 {
 	struct plan_world world;
 	const struct plan *plan;
@@ -260,9 +252,8 @@ START_TEST(a_huge_answer_is_not_read_to_its_end)
 	ck_assert_int_eq(runs(&world), 2);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(an_exit_status_is_believed_before_the_answer)
+TEST(an_exit_status_is_believed_before_the_answer)
 {
 	struct plan_world world;
 	const struct plan *plan;
@@ -275,9 +266,8 @@ START_TEST(an_exit_status_is_believed_before_the_answer)
 	ck_assert_int_eq(runs(&world), 3);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(the_next_daemon_asks_again)
+TEST(the_next_daemon_asks_again)
 {
 	struct plan_world world;
 
@@ -291,9 +281,8 @@ START_TEST(the_next_daemon_asks_again)
 	ck_assert_ptr_nonnull(plan_world_node(&world, "goal_a", "T1.1"));
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(daemons_that_die_of_it_do_not_try_for_ever)
+TEST(daemons_that_die_of_it_do_not_try_for_ever)
 {
 	struct plan_world world;
 
@@ -309,9 +298,8 @@ START_TEST(daemons_that_die_of_it_do_not_try_for_ever)
 	ck_assert_int_eq(runs(&world), 3);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(the_planner_ends_with_its_goal)
+TEST(the_planner_ends_with_its_goal)
 {
 	struct plan_world world;
 	struct plan *plan;
@@ -328,9 +316,8 @@ START_TEST(the_planner_ends_with_its_goal)
 	ck_assert(!planner_expects(world.floor->planner));
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(its_cost_counts_for_the_day)
+TEST(its_cost_counts_for_the_day)
 {
 	struct plan_world world;
 	const struct plan *plan;
@@ -345,7 +332,6 @@ START_TEST(its_cost_counts_for_the_day)
 	ck_assert_str_eq(plan->goal->model_ref, "claude-x");
 	plan_world_end(&world);
 }
-END_TEST
 
 /* --- other questions ------------------------------------------------------ */
 
@@ -373,7 +359,7 @@ is_told(void *arg)
 }
 
 /* T1.1 has begun, T1.2 waits for it. */
-START_TEST(a_node_is_divided_and_what_has_begun_stays)
+TEST(a_node_is_divided_and_what_has_begun_stays)
 {
 	struct plan_world world;
 	struct answer answer = { 0 };
@@ -418,7 +404,6 @@ START_TEST(a_node_is_divided_and_what_has_begun_stays)
 	ck_assert_int_eq(plan_world_events(&world, "plan.created"), 1);
 	plan_world_end(&world);
 }
-END_TEST
 
 /* Between two turns, and nothing happens; messages did not help. */
 static void
@@ -435,7 +420,7 @@ stall(struct plan_world *world)
 	a->retry_count = 2;
 }
 
-START_TEST(a_stalled_node_stays_as_it_is_without_a_valid_plan)
+TEST(a_stalled_node_stays_as_it_is_without_a_valid_plan)
 {
 	struct plan_world world;
 	const struct plan_set *set;
@@ -449,7 +434,6 @@ START_TEST(a_stalled_node_stays_as_it_is_without_a_valid_plan)
 	plan_world_is(&world, "goal_a", "active; T1.1 in_progress; ");
 	plan_world_end(&world);
 }
-END_TEST
 
 static bool
 next_step_is_due(void *arg)
@@ -463,7 +447,7 @@ next_step_is_due(void *arg)
 }
 
 /* The planner may take longer than the ladder waits between two steps. */
-START_TEST(a_stalled_node_waits_for_the_plan_that_divides_it)
+TEST(a_stalled_node_waits_for_the_plan_that_divides_it)
 {
 	struct plan_world world;
 
@@ -484,7 +468,6 @@ START_TEST(a_stalled_node_waits_for_the_plan_that_divides_it)
 	ck_assert_int_eq(runs(&world), 1);
 	plan_world_end(&world);
 }
-END_TEST
 
 static bool
 is_reassigned(void *arg)
@@ -494,7 +477,7 @@ is_reassigned(void *arg)
 	return plan_floor_set(world->floor)->assignment_count == 2;
 }
 
-START_TEST(a_planner_that_hangs_holds_a_stalled_node_until_its_deadline)
+TEST(a_planner_that_hangs_holds_a_stalled_node_until_its_deadline)
 {
 	struct plan_world world;
 
@@ -506,9 +489,8 @@ START_TEST(a_planner_that_hangs_holds_a_stalled_node_until_its_deadline)
 	ck_assert_int_eq(runs(&world), 1);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_plan_that_has_begun_is_not_made_again)
+TEST(a_plan_that_has_begun_is_not_made_again)
 {
 	struct plan_world world;
 	struct err err = { 0 };
@@ -523,10 +505,9 @@ START_TEST(a_plan_that_has_begun_is_not_made_again)
 	    planner_ask(world.floor->planner, "goal_b", false, &err), 0);
 	plan_world_end(&world);
 }
-END_TEST
 
 /* It would fail again. */
-START_TEST(an_answer_that_does_not_change_the_node_is_refused)
+TEST(an_answer_that_does_not_change_the_node_is_refused)
 {
 	struct plan_world world;
 	struct answer answer = { 0 };
@@ -549,7 +530,6 @@ START_TEST(an_answer_that_does_not_change_the_node_is_refused)
 	ck_assert_ptr_nonnull(strstr(prompt(&world, 2), "T1.2 is as it was"));
 	plan_world_end(&world);
 }
-END_TEST
 
 /* The attempt fails, and so the planner is asked. */
 static bool
@@ -589,7 +569,7 @@ is_completed(void *arg)
 	return plan != NULL && plan->goal->status == GOAL_COMPLETED;
 }
 
-START_TEST(a_task_that_failed_is_planned_anew_whenever_the_daemon_dies)
+TEST(a_task_that_failed_is_planned_anew_whenever_the_daemon_dies)
 {
 	struct plan_world world;
 	const struct plan *plan;
@@ -618,9 +598,8 @@ START_TEST(a_task_that_failed_is_planned_anew_whenever_the_daemon_dies)
 	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 0);
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_task_that_cannot_be_planned_anew_is_for_a_person)
+TEST(a_task_that_cannot_be_planned_anew_is_for_a_person)
 {
 	struct plan_world world;
 	const struct plan_node *node;
@@ -634,34 +613,4 @@ START_TEST(a_task_that_cannot_be_planned_anew_is_for_a_person)
 	    strstr(node->blocked_reason, "The planner could not"));
 	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 1);
 	plan_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("planner");
-
-	unit_case(suite, "plans",
-	    (const TTest *const[]){ a_goal_without_a_plan_gets_one,
-		a_draft_waits_until_it_is_applied,
-		an_invalid_answer_is_corrected,
-		nothing_is_guessed_when_no_answer_is_valid,
-		a_slow_planner_is_ended_and_asked_again,
-		a_huge_answer_is_not_read_to_its_end,
-		an_exit_status_is_believed_before_the_answer,
-		the_next_daemon_asks_again,
-		daemons_that_die_of_it_do_not_try_for_ever,
-		the_planner_ends_with_its_goal, its_cost_counts_for_the_day,
-		NULL });
-	unit_case(suite, "other questions",
-	    (const TTest *const[]){ a_node_is_divided_and_what_has_begun_stays,
-		a_stalled_node_waits_for_the_plan_that_divides_it,
-		a_planner_that_hangs_holds_a_stalled_node_until_its_deadline,
-		a_stalled_node_stays_as_it_is_without_a_valid_plan,
-		a_plan_that_has_begun_is_not_made_again,
-		an_answer_that_does_not_change_the_node_is_refused,
-		a_task_that_failed_is_planned_anew_whenever_the_daemon_dies,
-		a_task_that_cannot_be_planned_anew_is_for_a_person, NULL });
-	return suite;
 }

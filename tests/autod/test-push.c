@@ -4,7 +4,6 @@
 #include <check.h>
 #include <string.h>
 
-#include "agent.h"
 #include "json.h"
 #include "landing-world.h"
 #include "landing.h"
@@ -84,7 +83,7 @@ assert_shown(struct landing_world *world, const char *want)
 	ck_assert_str_eq(text, want);
 }
 
-START_TEST(nothing_is_pushed_unless_it_is_wanted)
+TEST(nothing_is_pushed_unless_it_is_wanted)
 {
 	struct landing_world world;
 
@@ -96,11 +95,10 @@ START_TEST(nothing_is_pushed_unless_it_is_wanted)
 	assert_shown(&world, "null");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* Neither landings nor what else git has to do wait for it; what has landed
  * meanwhile is pushed next. */
-START_TEST(a_remote_that_hangs_holds_up_nothing)
+TEST(a_remote_that_hangs_holds_up_nothing)
 {
 	struct landing_world world;
 
@@ -124,10 +122,9 @@ START_TEST(a_remote_that_hangs_holds_up_nothing)
 	landing_world_main(&world, "by eve,by adam,first,");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* It is told once, with the branch and the commit. */
-START_TEST(a_remote_that_comes_back_gets_it)
+TEST(a_remote_that_comes_back_gets_it)
 {
 	struct landing_world world;
 
@@ -150,10 +147,9 @@ START_TEST(a_remote_that_comes_back_gets_it)
 	ck_assert_str_eq(remote_tip(&world), "by eve");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* What is said of origin is what it has, also if the branch was moved. */
-START_TEST(what_is_said_to_be_pushed_was_pushed)
+TEST(what_is_said_to_be_pushed_was_pushed)
 {
 	struct landing_world world;
 
@@ -168,11 +164,10 @@ START_TEST(what_is_said_to_be_pushed_was_pushed)
 	assert_shown(&world, "done first, 0");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* The daemon that stops does not wait for the remote. The next one tries again:
  * at once what did not fail, and the rest when its time has come. */
-START_TEST(the_next_daemon_pushes)
+TEST(the_next_daemon_pushes)
 {
 	struct landing_world world;
 
@@ -198,19 +193,4 @@ START_TEST(the_next_daemon_pushes)
 	assert_shown(&world, "done by adam, 0");
 	ck_assert_str_eq(remote_tip(&world), "by adam");
 	landing_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("push");
-
-	unit_case(suite, "push",
-	    (const TTest *const[]){ nothing_is_pushed_unless_it_is_wanted,
-		a_remote_that_hangs_holds_up_nothing,
-		a_remote_that_comes_back_gets_it,
-		what_is_said_to_be_pushed_was_pushed, the_next_daemon_pushes,
-		NULL });
-	return suite;
 }

@@ -8,12 +8,10 @@
 #include <unistd.h>
 
 #include "agent.h"
-#include "landing-item.h"
 #include "landing-record.h"
 #include "landing-world.h"
 #include "landing.h"
-#include "mem.h"
-#include "queue-base.h"
+#include "queue.h"
 #include "unit.h"
 
 static struct landing_record *
@@ -38,7 +36,7 @@ begin(struct landing_world *world, const char *settings)
 	"[auto]\ncheck_command = \"test \\\"$(cat made)\\\" = "       \
 	"\\\"$(cat needs || echo none)\\\"\"\n"
 
-START_TEST(nobody_is_blamed_for_an_old_setup)
+TEST(nobody_is_blamed_for_an_old_setup)
 {
 	struct landing_world world;
 
@@ -51,9 +49,8 @@ START_TEST(nobody_is_blamed_for_an_old_setup)
 	landing_world_main(&world, "by eve,by adam,first,");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(work_that_breaks_the_setup_does_not_land)
+TEST(work_that_breaks_the_setup_does_not_land)
 {
 	struct landing_world world;
 	const char *said;
@@ -68,7 +65,6 @@ START_TEST(work_that_breaks_the_setup_does_not_land)
 	landing_world_main(&world, "first,");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* --- slots ------------------------------------------------------------ */
 
@@ -94,7 +90,7 @@ runs_twice(void *arg)
 }
 
 /* A check in a slot that no longer exists would run without a deadline. */
-START_TEST(checks_end_with_their_slots)
+TEST(checks_end_with_their_slots)
 {
 	struct landing_world world;
 
@@ -114,11 +110,10 @@ START_TEST(checks_end_with_their_slots)
 	landing_world_main(&world, "by eve,by adam,first,");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* --- the branch ------------------------------------------------------- */
 
-START_TEST(a_branch_that_is_gone)
+TEST(a_branch_that_is_gone)
 {
 	struct landing_world world;
 	struct agent *adam;
@@ -140,7 +135,6 @@ START_TEST(a_branch_that_is_gone)
 	landing_world_main(&world, "by adam,first,");
 	landing_world_end(&world);
 }
-END_TEST
 
 static bool
 is_red(void *arg)
@@ -156,7 +150,7 @@ is_told(void *arg)
 }
 
 /* So that it is told of again if it gets red again. */
-START_TEST(a_branch_is_red_until_it_is_fixed)
+TEST(a_branch_is_red_until_it_is_fixed)
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -176,21 +170,4 @@ START_TEST(a_branch_is_red_until_it_is_fixed)
 	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
 	ck_assert_ptr_null(record_of(&world)->red_told);
 	landing_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("queue");
-
-	unit_case(suite, "setup",
-	    (const TTest *const[]){ nobody_is_blamed_for_an_old_setup,
-		work_that_breaks_the_setup_does_not_land, NULL });
-	unit_case(suite, "slots",
-	    (const TTest *const[]){ checks_end_with_their_slots, NULL });
-	unit_case(suite, "branch",
-	    (const TTest *const[]){ a_branch_that_is_gone,
-		a_branch_is_red_until_it_is_fixed, NULL });
-	return suite;
 }

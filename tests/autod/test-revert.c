@@ -4,13 +4,10 @@
 #include <check.h>
 #include <string.h>
 
-#include "agent.h"
 #include "errtext.h"
 #include "json.h"
-#include "landing-item.h"
 #include "landing-world.h"
 #include "landing.h"
-#include "life.h"
 #include "mem.h"
 #include "revert.h"
 #include "schema.h"
@@ -70,7 +67,7 @@ expect_items(struct landing_world *world, const char *want)
 	ck_assert_str_eq(text.data, want);
 }
 
-START_TEST(an_empty_queue)
+TEST(an_empty_queue)
 {
 	struct landing_world world;
 	struct json_object *result;
@@ -85,9 +82,8 @@ START_TEST(an_empty_queue)
 	expect_items(&world, "");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(positions_states_and_why)
+TEST(positions_states_and_why)
 {
 	struct landing_world world;
 	struct floor_call *calls[2];
@@ -115,9 +111,8 @@ START_TEST(positions_states_and_why)
 	expect_items(&world, "");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_daemon_that_dies_while_it_lists)
+TEST(a_daemon_that_dies_while_it_lists)
 {
 	struct landing_world world;
 
@@ -125,7 +120,6 @@ START_TEST(a_daemon_that_dies_while_it_lists)
 	floor_world_ask(&world.floor, "landing.list", "{}");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* --- landing.revert -------------------------------------------------- */
 
@@ -155,7 +149,7 @@ refused(struct landing_world *world, const char *commit, const char *words)
 	ck_assert_msg(strstr(answer, words) != NULL, "%s", answer);
 }
 
-START_TEST(takes_a_commit_back)
+TEST(takes_a_commit_back)
 {
 	struct landing_world world;
 	struct floor_call *call;
@@ -188,9 +182,8 @@ START_TEST(takes_a_commit_back)
 	ck_assert(!landings_busy(world.landings));
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(what_cannot_be_taken_back)
+TEST(what_cannot_be_taken_back)
 {
 	struct landing_world world;
 	const char *undone;
@@ -214,7 +207,6 @@ START_TEST(what_cannot_be_taken_back)
 	ck_assert(!landings_busy(world.landings));
 	landing_world_end(&world);
 }
-END_TEST
 
 static bool
 is_done(void *arg)
@@ -223,7 +215,7 @@ is_done(void *arg)
 }
 
 /* The next daemon continues it; nobody waits for the answer any more. */
-START_TEST(survives_the_daemon)
+TEST(survives_the_daemon)
 {
 	struct landing_world world;
 
@@ -241,10 +233,9 @@ START_TEST(survives_the_daemon)
 	landing_world_told(&world, "reverted; ");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* A person is told what to do about it: there is nothing to accept. */
-START_TEST(a_checkout_that_is_in_the_way)
+TEST(a_checkout_that_is_in_the_way)
 {
 	struct landing_world world;
 	const char *words;
@@ -265,10 +256,9 @@ START_TEST(a_checkout_that_is_in_the_way)
 	landing_world_main(&world, "Revert \"meanwhile\",meanwhile,first,");
 	landing_world_end(&world);
 }
-END_TEST
 
 /* Where nobody waits for the answer, the revert waits. */
-START_TEST(it_waits_for_the_checkout)
+TEST(it_waits_for_the_checkout)
 {
 	struct landing_world world;
 	struct revert_order order = {
@@ -293,30 +283,12 @@ START_TEST(it_waits_for_the_checkout)
 	landing_world_main(&world, "Back,meanwhile,first,");
 	landing_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_daemon_that_dies_while_it_looks)
+TEST(a_daemon_that_dies_while_it_looks)
 {
 	struct landing_world world;
 
 	landing_world_begin(&world, NULL);
 	revert(&world, id_of(&world, "main"));
 	landing_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("revert");
-
-	unit_case(suite, "list",
-	    (const TTest *const[]){ an_empty_queue, positions_states_and_why,
-		a_daemon_that_dies_while_it_lists, NULL });
-	unit_case(suite, "revert",
-	    (const TTest *const[]){ takes_a_commit_back,
-		what_cannot_be_taken_back, survives_the_daemon,
-		a_checkout_that_is_in_the_way, it_waits_for_the_checkout,
-		a_daemon_that_dies_while_it_looks, NULL });
-	return suite;
 }

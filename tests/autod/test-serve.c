@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "file.h"
 #include "floor-world.h"
 #include "json.h"
 #include "mem.h"

@@ -4,20 +4,18 @@
 #include <check.h>
 #include <string.h>
 
-#include "agent.h"
 #include "json.h"
 #include "mail-world.h"
 #include "mem.h"
 #include "team-private.h"
 #include "task-run.h"
-#include "task.h"
 #include "unit.h"
 
 #define ASK                                                \
 	"{\"call\":\"c1\",\"spawn_reason\":\"two parts\"," \
 	"\"requested_subagents\":[{\"role\":\"coder\",\"task\":\"x\"}]}"
 
-START_TEST(call_that_is_repeated_gets_the_same_answer)
+TEST(call_that_is_repeated_gets_the_same_answer)
 {
 	struct mail_world w;
 	struct floor_call *first, *second;
@@ -34,9 +32,8 @@ START_TEST(call_that_is_repeated_gets_the_same_answer)
 	    mail_world_must(&w, "t1", "agent_spawn", ASK), answer));
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(answer_that_is_too_long_is_sent_with_fewer_words)
+TEST(answer_that_is_too_long_is_sent_with_fewer_words)
 {
 	struct mail_world w;
 	cleanup_json struct json_object *body = json_object_new_object();
@@ -69,16 +66,4 @@ START_TEST(answer_that_is_too_long_is_sent_with_fewer_words)
 	ck_assert_str_eq(
 	    mail_world_text(mail, "subject"), "spawn.denied:goal_a:req_1");
 	mail_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("spawn-mail");
-
-	unit_case(suite, "once",
-	    (const TTest *[]){ call_that_is_repeated_gets_the_same_answer,
-		answer_that_is_too_long_is_sent_with_fewer_words, NULL });
-	return suite;
 }

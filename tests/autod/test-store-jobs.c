@@ -8,7 +8,6 @@
 
 #include "api.h"
 #include "book.h"
-#include "buf.h"
 #include "core.h"
 #include "file.h"
 #include "json.h"
@@ -52,7 +51,7 @@ file_params(const char *file)
 
 /* --- jobs ------------------------------------------------------------- */
 
-START_TEST(a_check_and_an_export_run_beside_the_open_book)
+TEST(a_check_and_an_export_run_beside_the_open_book)
 {
 	cleanup_free char *params = NULL;
 	struct json_object *report;
@@ -71,9 +70,8 @@ START_TEST(a_check_and_an_export_run_beside_the_open_book)
 	    API_FAILED, "/proc/none/x");
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_store_with_something_in_it_is_not_replaced)
+TEST(a_store_with_something_in_it_is_not_replaced)
 {
 	cleanup_free char *params = NULL;
 
@@ -86,9 +84,8 @@ START_TEST(a_store_with_something_in_it_is_not_replaced)
 	ck_assert_ptr_nonnull(plan_world_plan(&world, "goal_a"));
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(one_job_at_a_time)
+TEST(one_job_at_a_time)
 {
 	struct floor_call *first;
 
@@ -100,7 +97,6 @@ START_TEST(one_job_at_a_time)
 	must("overseer.store.check", "{}");
 	plan_world_end(&world);
 }
-END_TEST
 
 /* As in a repository that never had any. */
 static void
@@ -114,7 +110,7 @@ forget_plans(struct book *book)
 	ck_assert_int_eq(book_commit(book, NULL), 0);
 }
 
-START_TEST(an_import_is_read_at_once)
+TEST(an_import_is_read_at_once)
 {
 	cleanup_free char *params = NULL;
 
@@ -135,11 +131,10 @@ START_TEST(an_import_is_read_at_once)
 	ck_assert_ptr_nonnull(plan_world_plan(&world, "goal_a"));
 	plan_world_end(&world);
 }
-END_TEST
 
 /* --- reading ----------------------------------------------------------- */
 
-START_TEST(events_of_a_goal_come_as_the_log_has_them)
+TEST(events_of_a_goal_come_as_the_log_has_them)
 {
 	struct json_object *result, *events = NULL, *event = NULL;
 
@@ -162,10 +157,9 @@ START_TEST(events_of_a_goal_come_as_the_log_has_them)
 	    "there is no goal nope");
 	plan_world_end(&world);
 }
-END_TEST
 
 /* The loop does not wait for a search through the whole history. */
-START_TEST(a_call_for_events_looks_at_a_part_of_them)
+TEST(a_call_for_events_looks_at_a_part_of_them)
 {
 	struct json_object *result, *events = NULL;
 	int64_t before = 0, found = 0;
@@ -193,7 +187,6 @@ START_TEST(a_call_for_events_looks_at_a_part_of_them)
 	ck_assert_int_eq(calls, 3);
 	plan_world_end(&world);
 }
-END_TEST
 
 static void
 says(struct json_object *result, const char *key, const char *words)
@@ -204,7 +197,7 @@ says(struct json_object *result, const char *key, const char *words)
 	    key, text != NULL ? text : "absent");
 }
 
-START_TEST(why_answers_for_an_assignment_its_node_its_task_and_its_worker)
+TEST(why_answers_for_an_assignment_its_node_its_task_and_its_worker)
 {
 	cleanup_free char *params = NULL;
 	struct json_object *result, *chain = NULL;
@@ -245,9 +238,8 @@ START_TEST(why_answers_for_an_assignment_its_node_its_task_and_its_worker)
 	    "nothing is known about A_nothing");
 	plan_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_node_is_that_of_the_open_goal_or_of_the_only_one)
+TEST(a_node_is_that_of_the_open_goal_or_of_the_only_one)
 {
 	begin(NULL);
 	plan_world_goal(&world, "goal_a", 1);
@@ -268,29 +260,4 @@ START_TEST(a_node_is_that_of_the_open_goal_or_of_the_only_one)
 	refused("overseer.why", "{\"subject\":\"T1.1\"}", API_E_UNKNOWN,
 	    "type: llmc why goal_d/T1.1, or llmc why goal_c/T1.1");
 	plan_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("store-jobs");
-	const TTest *const all[] = {
-		a_check_and_an_export_run_beside_the_open_book,
-		a_store_with_something_in_it_is_not_replaced, one_job_at_a_time,
-		an_import_is_read_at_once,
-		events_of_a_goal_come_as_the_log_has_them,
-		a_call_for_events_looks_at_a_part_of_them,
-		why_answers_for_an_assignment_its_node_its_task_and_its_worker,
-		a_node_is_that_of_the_open_goal_or_of_the_only_one, NULL
-	};
-
-	for (size_t i = 0; all[i] != NULL; i++) {
-		TCase *tc = tcase_create(all[i]->name);
-
-		tcase_set_timeout(tc, 60);
-		tcase_add_test(tc, all[i]);
-		suite_add_tcase(suite, tc);
-	}
-	return suite;
 }

@@ -6,7 +6,6 @@
 
 #include "agent.h"
 #include "api.h"
-#include "auto.h"
 #include "json.h"
 #include "mem.h"
 #include "records.h"
@@ -90,7 +89,7 @@ is_b(struct family_world *world, struct floor_call *call)
 	    json_string_or(answer(world, call), "response", "none"), "B");
 }
 
-START_TEST(a_restart_does_not_forget_how_many_were_asked)
+TEST(a_restart_does_not_forget_how_many_were_asked)
 {
 	static const char *const calls[] = { "c1", "c2", "c3", "c4", "c5" };
 	struct family_world world;
@@ -110,10 +109,9 @@ START_TEST(a_restart_does_not_forget_how_many_were_asked)
 	ck_assert_int_eq(floor_call_code(sixth), API_E_RATE);
 	family_world_end(&world);
 }
-END_TEST
 
 /* The call is made again while its question is being answered. */
-START_TEST(an_answer_that_is_being_given_is_not_lost)
+TEST(an_answer_that_is_being_given_is_not_lost)
 {
 	struct family_world world;
 
@@ -123,7 +121,6 @@ START_TEST(an_answer_that_is_being_given_is_not_lost)
 	is_b(&world, ask(&world, "c1"));
 	family_world_end(&world);
 }
-END_TEST
 
 static bool
 nobody_waits(void *arg)
@@ -134,7 +131,7 @@ nobody_waits(void *arg)
 	    world->floor->requests, fleet_find(world->floor->fleet, "team-1"));
 }
 
-START_TEST(whoever_hangs_up_does_not_wait_any_more)
+TEST(whoever_hangs_up_does_not_wait_any_more)
 {
 	struct family_world world;
 	struct floor_call *asked;
@@ -153,9 +150,8 @@ START_TEST(whoever_hangs_up_does_not_wait_any_more)
 	is_b(&world, asked);
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(whoever_asked_an_earlier_daemon_waits)
+TEST(whoever_asked_an_earlier_daemon_waits)
 {
 	struct family_world world;
 
@@ -166,19 +162,4 @@ START_TEST(whoever_asked_an_earlier_daemon_waits)
 	family_world_die(&world);
 	ck_assert(!nobody_waits(&world));
 	family_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("team-answers");
-
-	unit_case(suite, "answers",
-	    (const TTest *const[]){
-		a_restart_does_not_forget_how_many_were_asked,
-		an_answer_that_is_being_given_is_not_lost,
-		whoever_hangs_up_does_not_wait_any_more,
-		whoever_asked_an_earlier_daemon_waits, NULL });
-	return suite;
 }

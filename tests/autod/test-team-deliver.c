@@ -6,21 +6,10 @@
 #include <string.h>
 
 #include "agent.h"
-#include "api.h"
-#include "auto.h"
-#include "buf.h"
 #include "clock.h"
-#include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "outcome.h"
-#include "persist.h"
-#include "plan-floor.h"
-#include "plan-world.h"
-#include "rpc.h"
 #include "run-dir.h"
-#include "task-run.h"
-#include "task.h"
 #include "team-private.h"
 #include "mail-world.h"
 #include "unit.h"
@@ -39,7 +28,7 @@ waits(struct mail_world *w, const struct agent *agent)
 /* --- into sessions ---------------------------------------------------------
  */
 
-START_TEST(session_that_works_gets_mail_after_its_next_tool_once)
+TEST(session_that_works_gets_mail_after_its_next_tool_once)
 {
 	struct mail_world w;
 	struct agent *parent;
@@ -66,9 +55,8 @@ START_TEST(session_that_works_gets_mail_after_its_next_tool_once)
 	ck_assert_str_eq(mail_world_tool_ends(&w, parent), "");
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(several_pieces_come_in_one_text_in_their_order)
+TEST(several_pieces_come_in_one_text_in_their_order)
 {
 	struct mail_world w;
 	cleanup_free char *info = NULL, *order = NULL, *plan = NULL;
@@ -92,10 +80,9 @@ START_TEST(several_pieces_come_in_one_text_in_their_order)
 	ck_assert_ptr_nonnull(strstr(strstr(told, order), info));
 	mail_world_end(&w);
 }
-END_TEST
 
 /* Work that is finished is not landed before its worker has read its mail. */
-START_TEST(mail_comes_before_the_end_of_a_turn_is_judged)
+TEST(mail_comes_before_the_end_of_a_turn_is_judged)
 {
 	struct mail_world w;
 	struct agent *parent;
@@ -120,11 +107,10 @@ START_TEST(mail_comes_before_the_end_of_a_turn_is_judged)
 	ck_assert_int_eq(parent->sent_back, 0);
 	mail_world_end(&w);
 }
-END_TEST
 
 #define TO_EVE "{\"to\":\"eve\",\"subject\":\"hello\",\"body\":\"dear eve\"}"
 
-START_TEST(idle_worker_that_is_driven_by_hand_gets_mail_as_a_prompt)
+TEST(idle_worker_that_is_driven_by_hand_gets_mail_as_a_prompt)
 {
 	struct mail_world w;
 	struct agent *eve;
@@ -144,9 +130,8 @@ START_TEST(idle_worker_that_is_driven_by_hand_gets_mail_as_a_prompt)
 	    mail_world_text(mail_world_show(&w, id), "status"), "done");
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(nobody_is_woken_by_mail_while_the_fleet_is_paused)
+TEST(nobody_is_woken_by_mail_while_the_fleet_is_paused)
 {
 	struct mail_world w;
 	struct agent *eve;
@@ -165,12 +150,11 @@ START_TEST(nobody_is_woken_by_mail_while_the_fleet_is_paused)
 	ck_assert_int_eq(fake_session_prompts(eve->session), 1);
 	mail_world_end(&w);
 }
-END_TEST
 
 /* --- again and again --------------------------------------------------------
  */
 
-START_TEST(mail_that_is_not_confirmed_comes_again_at_turn_ends_then_people_know)
+TEST(mail_that_is_not_confirmed_comes_again_at_turn_ends_then_people_know)
 {
 	struct mail_world w;
 	struct agent *eve;
@@ -206,7 +190,6 @@ START_TEST(mail_that_is_not_confirmed_comes_again_at_turn_ends_then_people_know)
 	    mail_world_text(mail_world_show(&w, id), "status"), "open");
 	mail_world_end(&w);
 }
-END_TEST
 
 /* --- kills
  * ---------------------------------------------------------------------- */
@@ -250,7 +233,7 @@ has_adopted(void *arg)
 /* The daemon dies after so many passes since the mail was sent. It is in the
  * session once; twice only if the saved state does not know that the prompt
  * was submitted, which a real session's transcript would tell. */
-START_TEST(mail_is_delivered_whenever_the_daemon_dies)
+TEST_ROWS(mail_is_delivered_whenever_the_daemon_dies, KILLS)
 {
 	struct mail_world w;
 	struct agent *eve;
@@ -286,23 +269,4 @@ START_TEST(mail_is_delivered_whenever_the_daemon_dies)
 	ck_assert_int_eq(
 	    json_int_or(mail_world_show(&w, id), "delivered", 0), 1);
 	mail_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("team-deliver");
-
-	unit_case(suite, "sessions",
-	    (const TTest *[]){
-		session_that_works_gets_mail_after_its_next_tool_once,
-		several_pieces_come_in_one_text_in_their_order,
-		mail_comes_before_the_end_of_a_turn_is_judged,
-		idle_worker_that_is_driven_by_hand_gets_mail_as_a_prompt,
-		nobody_is_woken_by_mail_while_the_fleet_is_paused,
-		mail_that_is_not_confirmed_comes_again_at_turn_ends_then_people_know,
-		NULL });
-	unit_rows(suite, mail_is_delivered_whenever_the_daemon_dies, KILLS);
-	return suite;
 }

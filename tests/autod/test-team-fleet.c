@@ -30,7 +30,7 @@ static const struct {
 	{ CARD "[team]\nenabled = false\n", false, NULL },
 };
 
-START_TEST(who_may_start_agents_reads_which_there_are)
+TEST_ROWS(who_may_start_agents_reads_which_there_are, nitems(cases))
 {
 	struct team_world w;
 	struct agent *agent;
@@ -54,15 +54,4 @@ START_TEST(who_may_start_agents_reads_which_there_are)
 		    strstr(prompt, "one message with its outcome") != NULL,
 	    "%s", prompt);
 	team_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("team-fleet");
-
-	unit_rows(
-	    suite, who_may_start_agents_reads_which_there_are, nitems(cases));
-	return suite;
 }

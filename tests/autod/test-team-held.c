@@ -11,13 +11,11 @@
 #include "agent.h"
 #include "auto.h"
 #include "buf.h"
-#include "errtext.h"
 #include "file.h"
 #include "life.h"
 #include "mem.h"
 #include "op-park-task.h"
 #include "outcome.h"
-#include "persist.h"
 #include "plan-floor.h"
 #include "task-run.h"
 #include "team-private.h"
@@ -102,7 +100,7 @@ still_waits(struct family_world *world)
 
 /* --- the store is busy ------------------------------------------------- */
 
-START_TEST(nobody_goes_on_while_it_is_not_known_who_has_not_begun)
+TEST(nobody_goes_on_while_it_is_not_known_who_has_not_begun)
 {
 	struct family_world world;
 
@@ -114,9 +112,8 @@ START_TEST(nobody_goes_on_while_it_is_not_known_who_has_not_begun)
 	still_waits(&world);
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_turn_that_ends_meanwhile_is_not_judged)
+TEST(a_turn_that_ends_meanwhile_is_not_judged)
 {
 	struct family_world world;
 
@@ -129,7 +126,6 @@ START_TEST(a_turn_that_ends_meanwhile_is_not_judged)
 	has(worker(&world, "auto-1")->reason, "waits for S1 (S1)");
 	family_world_end(&world);
 }
-END_TEST
 
 /* --- those that do not begin ------------------------------------------- */
 
@@ -150,7 +146,7 @@ static const struct {
 	    "will not: goals are off, or not for agents" },
 };
 
-START_TEST(those_that_will_not_begin_are_not_waited_for)
+TEST_ROWS(those_that_will_not_begin_are_not_waited_for, nitems(losses))
 {
 	struct family_world world;
 
@@ -171,10 +167,9 @@ START_TEST(those_that_will_not_begin_are_not_waited_for)
 	ck_assert_ptr_null(task(&world, "t1")->run->untold);
 	family_world_end(&world);
 }
-END_TEST
 
 /* In a turn, too: it waits for what it must know. */
-START_TEST(one_that_works_is_told_when_its_turn_ends)
+TEST(one_that_works_is_told_when_its_turn_ends)
 {
 	struct family_world world;
 	struct agent *agent;
@@ -189,7 +184,6 @@ START_TEST(one_that_works_is_told_when_its_turn_ends)
 	auto_world_filed(world.world, "t1 landed; ");
 	family_world_end(&world);
 }
-END_TEST
 
 static bool
 is_person_told(void *arg)
@@ -198,7 +192,7 @@ is_person_told(void *arg)
 	return access(unit_path("told.all"), F_OK) == 0;
 }
 
-START_TEST(what_only_a_person_can_change_is_said_once)
+TEST(what_only_a_person_can_change_is_said_once)
 {
 	struct family_world world;
 	cleanup_buf struct buf text = BUF_INIT;
@@ -226,11 +220,10 @@ START_TEST(what_only_a_person_can_change_is_said_once)
 	ck_assert_int_eq(file_read(unit_path("told.all"), 100, &text, NULL), 0);
 	ck_assert_str_eq(text.data, "x\n");
 }
-END_TEST
 
 /* --- runs until empty --------------------------------------------------- */
 
-START_TEST(a_run_until_empty_ends_although_they_are_held)
+TEST(a_run_until_empty_ends_although_they_are_held)
 {
 	struct family_world world;
 
@@ -242,7 +235,6 @@ START_TEST(a_run_until_empty_ends_although_they_are_held)
 	ck_assert_int_eq(world.world->core->exit_status, 1);
 	family_world_end(&world);
 }
-END_TEST
 
 /* t2 has a worker and asks a person; t1 knows, and waits on. */
 static void
@@ -259,7 +251,7 @@ begin_asking(struct family_world *world, const char *run)
 	wait_for_others(world);
 }
 
-START_TEST(a_run_until_empty_ends_although_one_of_the_team_is_parked)
+TEST(a_run_until_empty_ends_although_one_of_the_team_is_parked)
 {
 	struct family_world world;
 	struct agent *agent;
@@ -279,11 +271,10 @@ START_TEST(a_run_until_empty_ends_although_one_of_the_team_is_parked)
 	ck_assert_int_eq(world.world->core->exit_status, 1);
 	family_world_end(&world);
 }
-END_TEST
 
 /* --- time and money ------------------------------------------------------ */
 
-START_TEST(the_time_of_one_that_is_parked_runs_out_too)
+TEST(the_time_of_one_that_is_parked_runs_out_too)
 {
 	struct family_world world;
 	struct task *filed;
@@ -298,9 +289,8 @@ START_TEST(the_time_of_one_that_is_parked_runs_out_too)
 	task_free(filed);
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(nobody_goes_on_while_all_are_paused)
+TEST(nobody_goes_on_while_all_are_paused)
 {
 	struct family_world world;
 	struct core *core;
@@ -318,7 +308,6 @@ START_TEST(nobody_goes_on_while_all_are_paused)
 	told(&world, losses[0].why);
 	family_world_end(&world);
 }
-END_TEST
 
 /* --- results ------------------------------------------------------------- */
 
@@ -343,7 +332,7 @@ begin_landed(struct family_world *world)
 	floor_world_wait_closely(&world->world->floor, is_settling, world);
 }
 
-START_TEST(without_a_store_a_result_is_told_all_the_same)
+TEST(without_a_store_a_result_is_told_all_the_same)
 {
 	struct family_world world;
 
@@ -361,9 +350,8 @@ START_TEST(without_a_store_a_result_is_told_all_the_same)
 	floor_world_wt(&world.world->floor, "auto-1", "test -e b.txt");
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(one_that_has_landed_is_done_however_its_parent_ends)
+TEST(one_that_has_landed_is_done_however_its_parent_ends)
 {
 	struct family_world world;
 
@@ -376,9 +364,8 @@ START_TEST(one_that_has_landed_is_done_however_its_parent_ends)
 	plan_world_is(&world.plan, "g", "active; T1.1 blocked; S1 done; ");
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(one_that_cannot_be_read_does_not_keep_its_parent)
+TEST(one_that_cannot_be_read_does_not_keep_its_parent)
 {
 	struct family_world world;
 
@@ -390,38 +377,4 @@ START_TEST(one_that_cannot_be_read_does_not_keep_its_parent)
 	family_world_wait_filed(&world, "t1");
 	ck_assert_ptr_null(plan_world_node(&world.plan, "g", "S1")->spawn);
 	family_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("team-held");
-	TCase *lost = tcase_create("lost");
-
-	unit_case(suite, "store",
-	    (const TTest *const[]){
-		nobody_goes_on_while_it_is_not_known_who_has_not_begun,
-		a_turn_that_ends_meanwhile_is_not_judged, NULL });
-	tcase_set_timeout(lost, 60);
-	tcase_add_loop_test(lost, those_that_will_not_begin_are_not_waited_for,
-	    0, (int)nitems(losses));
-	suite_add_tcase(suite, lost);
-	unit_case(suite, "held",
-	    (const TTest *const[]){ one_that_works_is_told_when_its_turn_ends,
-		what_only_a_person_can_change_is_said_once, NULL });
-	unit_case(suite, "until-empty",
-	    (const TTest *const[]){
-		a_run_until_empty_ends_although_they_are_held,
-		a_run_until_empty_ends_although_one_of_the_team_is_parked,
-		NULL });
-	unit_case(suite, "limits",
-	    (const TTest *const[]){ the_time_of_one_that_is_parked_runs_out_too,
-		nobody_goes_on_while_all_are_paused, NULL });
-	unit_case(suite, "results",
-	    (const TTest *const[]){
-		without_a_store_a_result_is_told_all_the_same,
-		one_that_has_landed_is_done_however_its_parent_ends,
-		one_that_cannot_be_read_does_not_keep_its_parent, NULL });
-	return suite;
 }

@@ -6,13 +6,11 @@
 #include <string.h>
 
 #include "agent.h"
-#include "auto.h"
 #include "json.h"
 #include "launch-choice.h"
 #include "mem.h"
 #include "plan-text.h"
 #include "run-dir.h"
-#include "strv.h"
 #include "task-run.h"
 #include "task.h"
 #include "family-world.h"
@@ -80,7 +78,7 @@ is_confined(struct family_world *world, const char *id, bool by_team)
 	ck_assert(plan_has(choice.deny, "WebSearch") == by_team);
 }
 
-START_TEST(no_agent_below_another_may_do_what_its_worker_may_not)
+TEST(no_agent_below_another_may_do_what_its_worker_may_not)
 {
 	struct family_world world;
 
@@ -99,11 +97,10 @@ START_TEST(no_agent_below_another_may_do_what_its_worker_may_not)
 	is_confined(&world, "t3", true);
 	family_world_end(&world);
 }
-END_TEST
 
 /* --- its place --------------------------------------------------------- */
 
-START_TEST(one_that_was_handed_over_keeps_its_place_and_counts)
+TEST(one_that_was_handed_over_keeps_its_place_and_counts)
 {
 	struct family_world world;
 	struct json_object *rows, *row;
@@ -133,11 +130,10 @@ START_TEST(one_that_was_handed_over_keeps_its_place_and_counts)
 	ck_assert_str_eq(asks(&world, "auto-1", CODER), "resource_exhausted");
 	family_world_end(&world);
 }
-END_TEST
 
 /* --- how many ---------------------------------------------------------- */
 
-START_TEST(those_that_wait_for_others_do_not_count)
+TEST(those_that_wait_for_others_do_not_count)
 {
 	struct family_world world;
 	struct agent *agent;
@@ -161,9 +157,8 @@ START_TEST(those_that_wait_for_others_do_not_count)
 	family_world_wait_filed(&world, "t3");
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(whoever_waits_leaves_its_place_to_another)
+TEST(whoever_waits_leaves_its_place_to_another)
 {
 	struct family_world world;
 
@@ -176,9 +171,8 @@ START_TEST(whoever_waits_leaves_its_place_to_another)
 	family_world_turn(&world, "t4");
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(one_that_has_ended_leaves_its_place_with_a_provider)
+TEST(one_that_has_ended_leaves_its_place_with_a_provider)
 {
 	struct family_world world;
 
@@ -191,20 +185,4 @@ START_TEST(one_that_has_ended_leaves_its_place_with_a_provider)
 	drop(&world, "t2");
 	ck_assert_pstr_eq(asks(&world, "auto-1", CODER), NULL);
 	family_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("team-limits");
-
-	unit_case(suite, "limits",
-	    (const TTest *const[]){
-		no_agent_below_another_may_do_what_its_worker_may_not,
-		one_that_was_handed_over_keeps_its_place_and_counts,
-		those_that_wait_for_others_do_not_count,
-		whoever_waits_leaves_its_place_to_another,
-		one_that_has_ended_leaves_its_place_with_a_provider, NULL });
-	return suite;
 }

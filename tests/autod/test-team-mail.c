@@ -5,22 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent.h"
 #include "api.h"
 #include "auto.h"
-#include "buf.h"
-#include "clock.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
 #include "outcome.h"
-#include "persist.h"
 #include "plan-floor.h"
-#include "plan-world.h"
 #include "rpc.h"
 #include "run-dir.h"
 #include "task-run.h"
-#include "task.h"
 #include "records.h"
 #include "team-private.h"
 #include "mail-world.h"
@@ -35,7 +29,7 @@ own_count(struct mail_world *w, const char *task_id)
 
 /* --- who ------------------------------------------------------------------ */
 
-START_TEST(agents_write_to_those_they_work_with_and_to_nobody_else)
+TEST(agents_write_to_those_they_work_with_and_to_nobody_else)
 {
 	struct mail_world w;
 
@@ -58,9 +52,8 @@ START_TEST(agents_write_to_those_they_work_with_and_to_nobody_else)
 	    "actor:task:t1");
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(sender_is_known_by_the_socket_whatever_the_caller_says)
+TEST(sender_is_known_by_the_socket_whatever_the_caller_says)
 {
 	struct mail_world w;
 	cleanup_free char *id = NULL;
@@ -97,9 +90,8 @@ START_TEST(sender_is_known_by_the_socket_whatever_the_caller_says)
 	}
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(agent_neither_reads_nor_confirms_the_mail_of_another)
+TEST(agent_neither_reads_nor_confirms_the_mail_of_another)
 {
 	struct mail_world w;
 	cleanup_free char *id = NULL, *params = NULL;
@@ -127,9 +119,8 @@ START_TEST(agent_neither_reads_nor_confirms_the_mail_of_another)
 	mail_world_must(&w, "t2", "mail_ack", params);
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(call_that_is_repeated_sends_once_whenever_the_daemon_dies)
+TEST(call_that_is_repeated_sends_once_whenever_the_daemon_dies)
 {
 	struct mail_world w;
 	cleanup_free char *id = NULL, *again = NULL, *third = NULL;
@@ -153,9 +144,8 @@ START_TEST(call_that_is_repeated_sends_once_whenever_the_daemon_dies)
 	ck_assert_uint_eq(own_count(&w, "t1"), 1);
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(what_looks_like_a_password_is_masked_before_anybody_gets_it)
+TEST(what_looks_like_a_password_is_masked_before_anybody_gets_it)
 {
 	struct mail_world w;
 	cleanup_free char *id = NULL;
@@ -172,9 +162,8 @@ START_TEST(what_looks_like_a_password_is_masked_before_anybody_gets_it)
 	    mail_world_text(mail_world_show(&w, id), "body"), "hunter22"));
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(inbox_is_bounded_and_says_so)
+TEST(inbox_is_bounded_and_says_so)
 {
 	struct mail_world w;
 	struct err err = { 0 };
@@ -197,9 +186,8 @@ START_TEST(inbox_is_bounded_and_says_so)
 	    API_FAILED, "no more is taken");
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(without_goals_there_is_no_mail)
+TEST(without_goals_there_is_no_mail)
 {
 	struct auto_world world;
 	struct plan_floor *plan;
@@ -224,7 +212,6 @@ START_TEST(without_goals_there_is_no_mail)
 	plan_floor_free(plan);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- its end -----------------------------------------------------------------
  */
@@ -244,7 +231,7 @@ told_of_undelivered(struct mail_world *w)
 	return count;
 }
 
-START_TEST(mail_of_an_agent_that_has_ended_is_closed_and_its_sender_told)
+TEST(mail_of_an_agent_that_has_ended_is_closed_and_its_sender_told)
 {
 	struct mail_world w;
 	cleanup_free char *info = NULL, *order = NULL, *late = NULL;
@@ -289,12 +276,11 @@ START_TEST(mail_of_an_agent_that_has_ended_is_closed_and_its_sender_told)
 	    mail_world_text(mail_world_show(&w, late), "status"), "closed");
 	mail_world_end(&w);
 }
-END_TEST
 
 /* --- people
  * ------------------------------------------------------------------- */
 
-START_TEST(people_read_and_confirm_what_is_sent_to_them)
+TEST(people_read_and_confirm_what_is_sent_to_them)
 {
 	struct mail_world w;
 	cleanup_free char *id = NULL, *other = NULL, *params = NULL,
@@ -338,9 +324,8 @@ START_TEST(people_read_and_confirm_what_is_sent_to_them)
 	    API_E_NOT_FOUND, "there is no nobody");
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(open_mail_is_there_after_a_restart_whatever_its_goal)
+TEST(open_mail_is_there_after_a_restart_whatever_its_goal)
 {
 	struct mail_world w;
 	cleanup_free char *id = NULL;
@@ -362,7 +347,6 @@ START_TEST(open_mail_is_there_after_a_restart_whatever_its_goal)
 	    mail_world_text(mail_world_show(&w, id), "subject"), "s");
 	mail_world_end(&w);
 }
-END_TEST
 
 /* --- what is read ------------------------------------------------------------
  */
@@ -377,7 +361,7 @@ unread_count(struct mail_world *w, const char *call)
 	    mail_world_must(w, "t1", "mail_inbox", params), "mail"));
 }
 
-START_TEST(call_that_is_repeated_shows_the_unread_mail_that_it_showed)
+TEST(call_that_is_repeated_shows_the_unread_mail_that_it_showed)
 {
 	struct mail_world w;
 
@@ -389,9 +373,8 @@ START_TEST(call_that_is_repeated_shows_the_unread_mail_that_it_showed)
 	ck_assert_uint_eq(unread_count(&w, "c2"), 0);
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(mail_that_is_not_shown_whole_is_not_read)
+TEST(mail_that_is_not_shown_whole_is_not_read)
 {
 	struct mail_world w;
 	char body[5000];
@@ -416,9 +399,8 @@ START_TEST(mail_that_is_not_shown_whole_is_not_read)
 	    0);
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(agent_neither_reads_nor_gets_the_mail_of_a_namesake_before_it)
+TEST(agent_neither_reads_nor_gets_the_mail_of_a_namesake_before_it)
 {
 	struct mail_world w;
 	struct mail *mail = mail_new();
@@ -442,32 +424,4 @@ START_TEST(agent_neither_reads_nor_gets_the_mail_of_a_namesake_before_it)
 	    &w, "t1", MAIL("actor:team:backend:coder-1", "1", "")));
 	ck_assert_uint_eq(own_count(&w, "t2"), 1);
 	mail_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("team-mail");
-
-	unit_case(suite, "who",
-	    (const TTest *[]){
-		agents_write_to_those_they_work_with_and_to_nobody_else,
-		sender_is_known_by_the_socket_whatever_the_caller_says,
-		agent_neither_reads_nor_confirms_the_mail_of_another,
-		call_that_is_repeated_sends_once_whenever_the_daemon_dies,
-		what_looks_like_a_password_is_masked_before_anybody_gets_it,
-		inbox_is_bounded_and_says_so, without_goals_there_is_no_mail,
-		NULL });
-	unit_case(suite, "people",
-	    (const TTest *[]){ people_read_and_confirm_what_is_sent_to_them,
-		mail_of_an_agent_that_has_ended_is_closed_and_its_sender_told,
-		open_mail_is_there_after_a_restart_whatever_its_goal, NULL });
-	unit_case(suite, "read",
-	    (const TTest *[]){
-		call_that_is_repeated_shows_the_unread_mail_that_it_showed,
-		mail_that_is_not_shown_whole_is_not_read,
-		agent_neither_reads_nor_gets_the_mail_of_a_namesake_before_it,
-		NULL });
-	return suite;
 }

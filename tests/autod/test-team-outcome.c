@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "agent.h"
-#include "auto.h"
 #include "buf.h"
 #include "file.h"
 #include "json.h"
@@ -84,7 +83,7 @@ report(struct family_world *world, const char *id, const char *status)
 
 static const char *const wanted[] = { NULL, "require_commit = true\n" };
 
-START_TEST(who_only_delegates_has_done_its_task)
+TEST_ROWS(who_only_delegates_has_done_its_task, nitems(wanted))
 {
 	struct family_world world;
 
@@ -97,10 +96,9 @@ START_TEST(who_only_delegates_has_done_its_task)
 	plan_world_is(&world.plan, "g", "completed; T1.1 done; S1 done; ");
 	family_world_end(&world);
 }
-END_TEST
 
 /* t1 asks for t2, which asks for t3: only the last one commits. */
-START_TEST(the_same_holds_for_those_in_between)
+TEST(the_same_holds_for_those_in_between)
 {
 	struct family_world world;
 
@@ -124,9 +122,8 @@ START_TEST(the_same_holds_for_those_in_between)
 	    &world.plan, "g", "completed; T1.1 done; S1 done; S2 done; ");
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(who_was_asked_for_a_report_has_done_its_task_with_it)
+TEST_ROWS(who_was_asked_for_a_report_has_done_its_task_with_it, nitems(wanted))
 {
 	struct family_world world;
 	struct agent *agent;
@@ -145,9 +142,8 @@ START_TEST(who_was_asked_for_a_report_has_done_its_task_with_it)
 	plan_world_is(&world.plan, "g", "completed; T1.1 done; S1 done; ");
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_report_of_something_half_done_is_no_result)
+TEST(a_report_of_something_half_done_is_no_result)
 {
 	struct family_world world;
 
@@ -162,7 +158,6 @@ START_TEST(a_report_of_something_half_done_is_no_result)
 	plan_world_is(&world.plan, "g", "completed; T1.1 done; S1 cancelled; ");
 	family_world_end(&world);
 }
-END_TEST
 
 static bool
 is_parked(void *arg)
@@ -172,7 +167,7 @@ is_parked(void *arg)
 	return core->state.tasks[0]->step == TASK_PARKED;
 }
 
-START_TEST(nor_is_the_report_of_one_that_nobody_asked_for)
+TEST(nor_is_the_report_of_one_that_nobody_asked_for)
 {
 	struct family_world world;
 
@@ -187,11 +182,10 @@ START_TEST(nor_is_the_report_of_one_that_nobody_asked_for)
 	ck_assert_int_eq(world.world->core->state.tasks[0]->ask, ASK_FAILURE);
 	family_world_end(&world);
 }
-END_TEST
 
 /* --- another attempt --------------------------------------------------- */
 
-START_TEST(a_new_attempt_knows_the_agents_that_it_has)
+TEST(a_new_attempt_knows_the_agents_that_it_has)
 {
 	struct family_world world;
 	struct agent *agent;
@@ -213,11 +207,10 @@ START_TEST(a_new_attempt_knows_the_agents_that_it_has)
 	has(prompt, "what they changed has landed: S1 (S1).");
 	family_world_end(&world);
 }
-END_TEST
 
 /* --- what is charged --------------------------------------------------- */
 
-START_TEST(time_spent_waiting_is_not_charged)
+TEST(time_spent_waiting_is_not_charged)
 {
 	struct family_world world;
 	struct agent *agent;
@@ -239,9 +232,8 @@ START_TEST(time_spent_waiting_is_not_charged)
 	ck_assert_int_eq(task(&world, "t1")->step, TASK_PARKED);
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(turns_that_began_with_mail_are_not_charged)
+TEST(turns_that_began_with_mail_are_not_charged)
 {
 	struct family_world world;
 	struct agent *agent;
@@ -261,7 +253,6 @@ START_TEST(turns_that_began_with_mail_are_not_charged)
 	auto_world_filed(world.world, "t2 landed; t1 landed; ");
 	family_world_end(&world);
 }
-END_TEST
 
 /* --- what lands -------------------------------------------------------- */
 
@@ -281,7 +272,7 @@ is_pinned(void *arg)
 	    strcmp(w->accepted_head, pinned->commit) == 0;
 }
 
-START_TEST(only_what_was_looked_at_lands_after_a_conflict)
+TEST(only_what_was_looked_at_lands_after_a_conflict)
 {
 	static const char scope[] = ", \"scope_paths\": [\"same.txt\"]";
 	struct family_world world;
@@ -309,11 +300,10 @@ START_TEST(only_what_was_looked_at_lands_after_a_conflict)
 	    floor_world_sh(&world.world->floor, "cat same.txt"), "both");
 	family_world_end(&world);
 }
-END_TEST
 
 /* --- what they are told ------------------------------------------------ */
 
-START_TEST(agents_know_who_answers_and_how_deep_they_are)
+TEST(agents_know_who_answers_and_how_deep_they_are)
 {
 	struct family_world world;
 	struct json_object *you = NULL;
@@ -335,9 +325,8 @@ START_TEST(agents_know_who_answers_and_how_deep_they_are)
 	ck_assert_int_eq(json_int_or(you, "max_depth", 0), 2);
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(who_waits_for_an_answer_is_not_stalled)
+TEST(who_waits_for_an_answer_is_not_stalled)
 {
 	static const struct session_life quiet = { .quiet_ms = HOUR_MS,
 		.process = true };
@@ -364,7 +353,6 @@ START_TEST(who_waits_for_an_answer_is_not_stalled)
 	ck_assert_int_eq(agent->worker->stalls, 1);
 	family_world_end(&world);
 }
-END_TEST
 
 static bool
 is_notified(void *arg)
@@ -374,7 +362,7 @@ is_notified(void *arg)
 	return file_exists(*file);
 }
 
-START_TEST(a_contract_that_escalates_tells_the_parent_and_a_person_once)
+TEST(a_contract_that_escalates_tells_the_parent_and_a_person_once)
 {
 	const char *file = unit_path("notified");
 	cleanup_free char *settings =
@@ -399,31 +387,4 @@ START_TEST(a_contract_that_escalates_tells_the_parent_and_a_person_once)
 	family_world_end(&world);
 	ck_assert_int_eq(file_read(file, 1000, &told, NULL), 0);
 	ck_assert_str_eq(told.data, "told\n");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("team-outcome");
-
-	unit_rows(suite, who_only_delegates_has_done_its_task, nitems(wanted));
-	unit_rows(suite, who_was_asked_for_a_report_has_done_its_task_with_it,
-	    nitems(wanted));
-	unit_case(suite, "results",
-	    (const TTest *const[]){ the_same_holds_for_those_in_between,
-		a_report_of_something_half_done_is_no_result,
-		nor_is_the_report_of_one_that_nobody_asked_for,
-		a_new_attempt_knows_the_agents_that_it_has,
-		only_what_was_looked_at_lands_after_a_conflict, NULL });
-	unit_case(suite, "charged",
-	    (const TTest *const[]){ time_spent_waiting_is_not_charged,
-		turns_that_began_with_mail_are_not_charged, NULL });
-	unit_case(suite, "told",
-	    (const TTest *const[]){
-		agents_know_who_answers_and_how_deep_they_are,
-		who_waits_for_an_answer_is_not_stalled,
-		a_contract_that_escalates_tells_the_parent_and_a_person_once,
-		NULL });
-	return suite;
 }

@@ -10,15 +10,11 @@
 #include "book-history.h"
 #include "agent.h"
 #include "auto.h"
-#include "file.h"
 #include "json.h"
-#include "mem.h"
 #include "outcome.h"
 #include "task-run.h"
-#include "task.h"
 #include "team-world.h"
 #include "unit.h"
-#include "workspace.h"
 
 static struct agent *
 begin(struct team_world *w, const char *settings)
@@ -57,7 +53,7 @@ finish(struct team_world *w, struct agent *agent)
 	floor_world_settle(&w->world.floor);
 }
 
-START_TEST(a_task_that_lands_has_a_record)
+TEST(a_task_that_lands_has_a_record)
 {
 	struct team_world w;
 	struct agent *agent = begin(&w, NULL);
@@ -72,9 +68,8 @@ START_TEST(a_task_that_lands_has_a_record)
 	    strstr(auto_world_record(&w.world, "t1"), "\"ended\""));
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_task_that_is_tried_again_has_two)
+TEST(a_task_that_is_tried_again_has_two)
 {
 	struct team_world w;
 	struct agent *agent = begin(&w, "max_attempts = 2\n");
@@ -90,7 +85,6 @@ START_TEST(a_task_that_is_tried_again_has_two)
 	recorded(&w, "t1-1 timeout; t1-2 failure; ");
 	team_world_end(&w);
 }
-END_TEST
 
 /* The daemon dies n passes of the loop after the attempt has ended. */
 static bool
@@ -101,7 +95,7 @@ is_pass(void *arg)
 	return (*left)-- <= 0;
 }
 
-START_TEST(a_daemon_that_dies_writes_it_neither_twice_nor_never)
+TEST(a_daemon_that_dies_writes_it_neither_twice_nor_never)
 {
 	for (int pass = 0; pass < 12; pass++) {
 		struct team_world w;
@@ -125,17 +119,4 @@ START_TEST(a_daemon_that_dies_writes_it_neither_twice_nor_never)
 		recorded(&w, "t1-1 failure; t1-2 success; ");
 		team_world_end(&w);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("team-perf");
-
-	unit_case(s, "team-perf",
-	    (const TTest *[]){ a_task_that_lands_has_a_record,
-		a_task_that_is_tried_again_has_two,
-		a_daemon_that_dies_writes_it_neither_twice_nor_never, NULL });
-	return s;
 }

@@ -10,7 +10,7 @@
 #include "team-world.h"
 #include "unit.h"
 
-START_TEST(agents_may_not_draft_or_apply_plans)
+TEST(agents_may_not_draft_or_apply_plans)
 {
 	static const char *const methods[] = { "overseer.plan.draft",
 		"overseer.plan.apply" };
@@ -25,21 +25,10 @@ START_TEST(agents_may_not_draft_or_apply_plans)
 	agent = auto_world_turn(&w.world, 1);
 	socket = run_dir_socket(&w.world.floor.workspace, agent->worker->name);
 	for (size_t i = 0; i < nitems(methods); i++) {
-		call = floor_world_ask_at(&w.world.floor, socket, methods[i],
-		    "{\"goal\":\"none\"}");
+		call = floor_world_ask_at(
+		    &w.world.floor, socket, methods[i], "{\"goal\":\"none\"}");
 		ck_assert_ptr_nonnull(floor_world_answer(&w.world.floor, call));
 		ck_assert_int_eq(floor_call_code(call), API_E_UNAUTHORIZED);
 	}
 	team_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("team-plan");
-
-	unit_case(suite, "team-plan",
-	    (const TTest *[]){ agents_may_not_draft_or_apply_plans, NULL });
-	return suite;
 }

@@ -8,14 +8,13 @@
 #include "api.h"
 #include "errtext.h"
 #include "json.h"
-#include "mail-rate.h"
 #include "mail-world.h"
+#include "mail.h"
 #include "mem.h"
 #include "plan-floor.h"
+#include "records.h"
 #include "strv.h"
 #include "task-run.h"
-#include "task.h"
-#include "records.h"
 #include "team-private.h"
 #include "unit.h"
 
@@ -77,7 +76,7 @@ begin_with_child(struct mail_world *w)
 	return node;
 }
 
-START_TEST(mail_to_an_agent_that_has_not_begun_is_kept_until_it_begins)
+TEST(mail_to_an_agent_that_has_not_begun_is_kept_until_it_begins)
 {
 	struct mail_world w;
 	struct plan_node *node = begin_with_child(&w);
@@ -103,9 +102,8 @@ START_TEST(mail_to_an_agent_that_has_not_begun_is_kept_until_it_begins)
 	    json_int_or(mail_world_show(&w, id), "delivered", 0), 1);
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(mail_to_an_agent_that_will_never_begin_is_closed)
+TEST(mail_to_an_agent_that_will_never_begin_is_closed)
 {
 	struct mail_world w;
 	struct plan_node *node = begin_with_child(&w);
@@ -118,7 +116,6 @@ START_TEST(mail_to_an_agent_that_will_never_begin_is_closed)
 	ck_assert_str_eq(status(&w, id), "closed");
 	mail_world_end(&w);
 }
-END_TEST
 
 /* --- limits -----------------------------------------------------------------
  */
@@ -131,7 +128,7 @@ letter(const char *to, int call)
 	    to, call);
 }
 
-START_TEST(agent_sends_so_much_in_a_minute_whenever_the_daemon_dies)
+TEST(agent_sends_so_much_in_a_minute_whenever_the_daemon_dies)
 {
 	struct mail_world w;
 	cleanup_free char *more = letter("person", MAIL_RATE_MAX);
@@ -157,7 +154,6 @@ START_TEST(agent_sends_so_much_in_a_minute_whenever_the_daemon_dies)
 	    &w, "t2", "mail_send", more, API_E_RATE, "in the last minute");
 	mail_world_end(&w);
 }
-END_TEST
 
 /* The child has sent it to its parent long ago. */
 static void
@@ -175,7 +171,7 @@ put_old(struct mail_world *w, int number)
 	team_post_save(w->team, mail);
 }
 
-START_TEST(sender_has_so_much_open_mail_at_a_recipient)
+TEST(sender_has_so_much_open_mail_at_a_recipient)
 {
 	struct mail_world w;
 	cleanup_free char *more = letter("parent", 1000);
@@ -194,9 +190,8 @@ START_TEST(sender_has_so_much_open_mail_at_a_recipient)
 	    "{\"to\":\"actor:task:t1\",\"subject\":\"s\",\"body\":\"b\"}");
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(mail_of_the_daemon_is_never_refused_for_want_of_room)
+TEST(mail_of_the_daemon_is_never_refused_for_want_of_room)
 {
 	struct mail_world w;
 	struct json_object *answer;
@@ -214,12 +209,11 @@ START_TEST(mail_of_the_daemon_is_never_refused_for_want_of_room)
 	ck_assert(json_bool_or(answer, "accepted", false));
 	mail_world_end(&w);
 }
-END_TEST
 
 /* --- settled ----------------------------------------------------------------
  */
 
-START_TEST(mail_that_the_daemon_has_acted_on_is_not_left_open)
+TEST(mail_that_the_daemon_has_acted_on_is_not_left_open)
 {
 	struct mail_world w;
 
@@ -233,9 +227,8 @@ START_TEST(mail_that_the_daemon_has_acted_on_is_not_left_open)
 	ck_assert_uint_eq(open_of(&w, ACTOR_OVERSEER), 0);
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(mail_of_a_question_is_settled_when_that_has_ended)
+TEST(mail_of_a_question_is_settled_when_that_has_ended)
 {
 	struct mail_world w;
 	struct floor_call *call;
@@ -256,12 +249,11 @@ START_TEST(mail_of_a_question_is_settled_when_that_has_ended)
 	ck_assert_uint_eq(open_of(&w, ACTOR_PERSON), 0);
 	mail_world_end(&w);
 }
-END_TEST
 
 /* --- in memory --------------------------------------------------------------
  */
 
-START_TEST(open_mail_is_in_the_order_of_time_after_a_restart)
+TEST(open_mail_is_in_the_order_of_time_after_a_restart)
 {
 	struct mail_world w;
 	const struct team_box *box;
@@ -289,9 +281,8 @@ START_TEST(open_mail_is_in_the_order_of_time_after_a_restart)
 		ck_assert_int_eq(box->mails[i]->created_ms, (int64_t)i + 1);
 	mail_world_end(&w);
 }
-END_TEST
 
-START_TEST(mail_is_without_what_looks_like_a_key)
+TEST(mail_is_without_what_looks_like_a_key)
 {
 	struct mail_world w;
 	cleanup_free char *id = NULL;
@@ -312,30 +303,4 @@ START_TEST(mail_is_without_what_looks_like_a_key)
 	ck_assert_ptr_null(
 	    strstr(mail_world_text(mail_world_show(&w, id), "body"), SECRET));
 	mail_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("team-post");
-
-	unit_case(suite, "whom",
-	    (const TTest *[]){
-		mail_to_an_agent_that_has_not_begun_is_kept_until_it_begins,
-		mail_to_an_agent_that_will_never_begin_is_closed, NULL });
-	unit_case(suite, "limits",
-	    (const TTest *[]){
-		agent_sends_so_much_in_a_minute_whenever_the_daemon_dies,
-		sender_has_so_much_open_mail_at_a_recipient,
-		mail_of_the_daemon_is_never_refused_for_want_of_room, NULL });
-	unit_case(suite, "settled",
-	    (const TTest *[]){
-		mail_that_the_daemon_has_acted_on_is_not_left_open,
-		mail_of_a_question_is_settled_when_that_has_ended, NULL });
-	unit_case(suite, "memory",
-	    (const TTest *[]){
-		open_mail_is_in_the_order_of_time_after_a_restart,
-		mail_is_without_what_looks_like_a_key, NULL });
-	return suite;
 }

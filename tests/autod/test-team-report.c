@@ -51,7 +51,7 @@ said(struct team_world *w)
 	return text;
 }
 
-START_TEST(progress_is_in_the_record_and_all_of_it_in_an_event)
+TEST(progress_is_in_the_record_and_all_of_it_in_an_event)
 {
 	struct team_world w;
 	struct agent *agent = begin(&w);
@@ -69,9 +69,8 @@ START_TEST(progress_is_in_the_record_and_all_of_it_in_an_event)
 	has(said(&w), "\"runId\":\"t1-1\"");
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(progress_is_answered_whatever_the_disk_does)
+TEST(progress_is_answered_whatever_the_disk_does)
 {
 	struct team_world w;
 	struct floor_call *call;
@@ -88,9 +87,8 @@ START_TEST(progress_is_answered_whatever_the_disk_does)
 	has(said(&w), "\"phase\":\"tests\"");
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(too_many_reports_are_refused_and_the_same_call_is_not)
+TEST(too_many_reports_are_refused_and_the_same_call_is_not)
 {
 	struct team_world w;
 	struct agent *agent = begin(&w);
@@ -119,9 +117,8 @@ START_TEST(too_many_reports_are_refused_and_the_same_call_is_not)
 	    "100 reports");
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(wrong_reports_are_refused_with_what_is_right)
+TEST(wrong_reports_are_refused_with_what_is_right)
 {
 	struct team_world w;
 
@@ -137,7 +134,6 @@ START_TEST(wrong_reports_are_refused_with_what_is_right)
 	    "complete, partial or failed");
 	team_world_end(&w);
 }
-END_TEST
 
 static bool
 is_there(void *arg)
@@ -145,7 +141,7 @@ is_there(void *arg)
 	return auto_world_agent(arg) != NULL;
 }
 
-START_TEST(a_worker_without_a_task_has_nothing_to_report_on)
+TEST(a_worker_without_a_task_has_nothing_to_report_on)
 {
 	struct team_world w;
 
@@ -161,9 +157,8 @@ START_TEST(a_worker_without_a_task_has_nothing_to_report_on)
 	    "you have no task");
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_report_by_the_tool_wins_over_the_last_message)
+TEST(a_report_by_the_tool_wins_over_the_last_message)
 {
 	struct team_world w;
 	struct agent *agent = begin(&w);
@@ -181,9 +176,8 @@ START_TEST(a_report_by_the_tool_wins_over_the_last_message)
 	ck_assert_str_eq(json_string_or(run->report, "status", ""), "partial");
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(without_the_tool_the_last_message_is_the_report)
+TEST(without_the_tool_the_last_message_is_the_report)
 {
 	struct team_world w;
 	struct agent *agent = begin(&w);
@@ -200,7 +194,6 @@ START_TEST(without_the_tool_the_last_message_is_the_report)
 	ck_assert(!run->report_by_tool);
 	team_world_end(&w);
 }
-END_TEST
 
 static const char *
 last_tool(struct team_world *w)
@@ -219,7 +212,7 @@ is_ready(void *arg)
 	return agent->worker->session.ready;
 }
 
-START_TEST(the_last_tool_is_known_from_the_hooks)
+TEST(the_last_tool_is_known_from_the_hooks)
 {
 	struct team_world w;
 	struct agent *agent = begin(&w);
@@ -249,9 +242,8 @@ START_TEST(the_last_tool_is_known_from_the_hooks)
 	ck_assert_str_eq(last_tool(&w), "Edit");
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(an_attempt_begins_without_the_reports_of_the_last_one)
+TEST(an_attempt_begins_without_the_reports_of_the_last_one)
 {
 	struct team_world w;
 	struct agent *agent = begin(&w);
@@ -279,24 +271,4 @@ START_TEST(an_attempt_begins_without_the_reports_of_the_last_one)
 	floor_world_settle(&w.world.floor);
 	has(said(&w), "two");
 	team_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("team-report");
-
-	unit_case(s, "team-report",
-	    (const TTest *[]){
-		progress_is_in_the_record_and_all_of_it_in_an_event,
-		progress_is_answered_whatever_the_disk_does,
-		too_many_reports_are_refused_and_the_same_call_is_not,
-		wrong_reports_are_refused_with_what_is_right,
-		a_worker_without_a_task_has_nothing_to_report_on,
-		a_report_by_the_tool_wins_over_the_last_message,
-		without_the_tool_the_last_message_is_the_report,
-		the_last_tool_is_known_from_the_hooks,
-		an_attempt_begins_without_the_reports_of_the_last_one, NULL });
-	return s;
 }

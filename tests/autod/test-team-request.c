@@ -8,12 +8,10 @@
 #include "agent.h"
 #include "api.h"
 #include "auto.h"
-#include "clock.h"
 #include "emit.h"
 #include "guard.h"
 #include "json.h"
 #include "mem.h"
-#include "plan-floor.h"
 #include "plan-world.h"
 #include "policy-file.h"
 #include "records.h"
@@ -194,7 +192,13 @@ mail_of(struct world *w, const char *actor, const char *member)
 	return text;
 }
 
-START_TEST(a_question_waits_for_the_answer_of_the_parent)
+void
+unit_begin(void)
+{
+	unit_hurry(5);
+}
+
+TEST(a_question_waits_for_the_answer_of_the_parent)
 {
 	struct world w;
 	struct floor_call *asked;
@@ -222,7 +226,6 @@ START_TEST(a_question_waits_for_the_answer_of_the_parent)
 	ck_assert_uint_eq(team_requests_pending(w.team->requests, CHILD), 0);
 	end(&w);
 }
-END_TEST
 
 static bool
 waits_no_more(void *arg)
@@ -234,7 +237,7 @@ waits_no_more(void *arg)
 }
 
 /* Its tool was cancelled, or its session did not wait long enough. */
-START_TEST(an_answer_that_nobody_waits_for_comes_as_mail)
+TEST(an_answer_that_nobody_waits_for_comes_as_mail)
 {
 	struct world w;
 	struct json_object *answer;
@@ -262,9 +265,8 @@ START_TEST(an_answer_that_nobody_waits_for_comes_as_mail)
 	ck_assert_str_eq(mail_of(&w, CHILD, "subject"), "");
 	end(&w);
 }
-END_TEST
 
-START_TEST(only_the_parent_answers_and_only_once)
+TEST(only_the_parent_answers_and_only_once)
 {
 	struct world w;
 	struct floor_call *asked;
@@ -281,9 +283,8 @@ START_TEST(only_the_parent_answers_and_only_once)
 	expect(answer_of(&w, asked), "response", "A");
 	end(&w);
 }
-END_TEST
 
-START_TEST(a_repeated_call_finds_its_question_after_a_restart)
+TEST(a_repeated_call_finds_its_question_after_a_restart)
 {
 	struct world w;
 	struct floor_call *asked;
@@ -300,10 +301,9 @@ START_TEST(a_repeated_call_finds_its_question_after_a_restart)
 	expect(answer_of(&w, asked), "response", "A");
 	end(&w);
 }
-END_TEST
 
 /* The agent asked, its session ended, and the next one comes to the same. */
-START_TEST(the_next_session_asks_the_same_question)
+TEST(the_next_session_asks_the_same_question)
 {
 	struct world w;
 	struct floor_call *asked;
@@ -319,7 +319,6 @@ START_TEST(the_next_session_asks_the_same_question)
 	expect(answer_of(&w, asked), "response", "A");
 	end(&w);
 }
-END_TEST
 
 static char *
 records_id(struct world *w)
@@ -341,7 +340,7 @@ is_asked_by_next(void *arg)
 }
 
 /* The next session asks something else: nobody waits for the first. */
-START_TEST(the_next_session_asks_another_question)
+TEST(the_next_session_asks_another_question)
 {
 	struct world w;
 	struct floor_call *asked;
@@ -363,9 +362,8 @@ START_TEST(the_next_session_asks_another_question)
 	expect(answer_of(&w, asked), "response", "D");
 	end(&w);
 }
-END_TEST
 
-START_TEST(an_answer_that_was_given_meanwhile_is_found)
+TEST(an_answer_that_was_given_meanwhile_is_found)
 {
 	struct world w;
 	cleanup_free char *id = NULL;
@@ -382,9 +380,8 @@ START_TEST(an_answer_that_was_given_meanwhile_is_found)
 	no_respond(&w, "t1", id, API_E_CONFLICT, "already");
 	end(&w);
 }
-END_TEST
 
-START_TEST(a_question_of_a_root_goes_to_a_person)
+TEST(a_question_of_a_root_goes_to_a_person)
 {
 	struct world w;
 	struct floor_call *asked;
@@ -401,9 +398,8 @@ START_TEST(a_question_of_a_root_goes_to_a_person)
 	    &w.plans, "request.answer", params, API_E_CONFLICT, "already");
 	end(&w);
 }
-END_TEST
 
-START_TEST(the_end_of_a_run_ends_its_questions)
+TEST(the_end_of_a_run_ends_its_questions)
 {
 	static const struct event ends[] = {
 		{ .kind = EVENT_TASK_RETRY, .task = "t2" },
@@ -427,9 +423,8 @@ START_TEST(the_end_of_a_run_ends_its_questions)
 	}
 	end(&w);
 }
-END_TEST
 
-START_TEST(nobody_waits_longer_than_it_asked_for)
+TEST(nobody_waits_longer_than_it_asked_for)
 {
 	struct world w;
 	struct json_object *answer;
@@ -442,9 +437,8 @@ START_TEST(nobody_waits_longer_than_it_asked_for)
 	    API_E_CONFLICT, "timed out");
 	end(&w);
 }
-END_TEST
 
-START_TEST(a_fourth_open_question_is_refused)
+TEST(a_fourth_open_question_is_refused)
 {
 	struct world w;
 
@@ -456,7 +450,6 @@ START_TEST(a_fourth_open_question_is_refused)
 	    "{\"message\":\"?\",\"call\":\"c4\"}", API_E_RATE, "pending");
 	end(&w);
 }
-END_TEST
 
 /* --- reservations ------------------------------------------------------ */
 
@@ -479,7 +472,7 @@ kept_from(struct world *w, const char *id)
 	return count;
 }
 
-START_TEST(two_agents_cannot_reserve_the_same_file)
+TEST(two_agents_cannot_reserve_the_same_file)
 {
 	struct world w;
 
@@ -505,7 +498,6 @@ START_TEST(two_agents_cannot_reserve_the_same_file)
 	    API_E_INVALID_PLAN, "inside");
 	end(&w);
 }
-END_TEST
 
 static size_t
 listed(struct world *w, const char *id)
@@ -517,7 +509,7 @@ listed(struct world *w, const char *id)
 	return json_object_array_length(list);
 }
 
-START_TEST(reservations_survive_a_restart_and_end_with_the_run)
+TEST(reservations_survive_a_restart_and_end_with_the_run)
 {
 	struct world w;
 	struct event event = { .kind = EVENT_TASK_RETRY, .task = "t1" };
@@ -534,7 +526,6 @@ START_TEST(reservations_survive_a_restart_and_end_with_the_run)
 	must(&w, "t2", "mail_reserve", "{\"paths\":[\"src\"]}");
 	end(&w);
 }
-END_TEST
 
 /* --- guards ------------------------------------------------------------ */
 
@@ -587,7 +578,7 @@ has_review(struct world *w, const char *goal, const char *reason)
 	    plan_world_plan(&w->plans, goal)->goal->version);
 }
 
-START_TEST(repeated_violations_have_the_plan_reviewed_once)
+TEST(repeated_violations_have_the_plan_reviewed_once)
 {
 	struct world w;
 
@@ -604,9 +595,8 @@ START_TEST(repeated_violations_have_the_plan_reviewed_once)
 	ck_assert_uint_eq(reviews(&w), 1);
 	end(&w);
 }
-END_TEST
 
-START_TEST(an_agent_can_say_that_the_plan_does_not_fit)
+TEST(an_agent_can_say_that_the_plan_does_not_fit)
 {
 	struct world w;
 
@@ -618,9 +608,8 @@ START_TEST(an_agent_can_say_that_the_plan_does_not_fit)
 	ck_assert_uint_eq(reviews(&w), 1);
 	end(&w);
 }
-END_TEST
 
-START_TEST(a_policy_follows_the_task)
+TEST(a_policy_follows_the_task)
 {
 	struct world w;
 	cleanup_free char *path = NULL;
@@ -643,33 +632,4 @@ START_TEST(a_policy_follows_the_task)
 	ck_assert(guard_offers(&policy, "report_completion"));
 	guard_policy_release(&policy);
 	end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("team-request");
-
-	unit_hurry(5);
-	unit_case(s, "questions",
-	    (const TTest *[]){ a_question_waits_for_the_answer_of_the_parent,
-		an_answer_that_nobody_waits_for_comes_as_mail,
-		only_the_parent_answers_and_only_once,
-		a_repeated_call_finds_its_question_after_a_restart,
-		the_next_session_asks_the_same_question,
-		the_next_session_asks_another_question,
-		an_answer_that_was_given_meanwhile_is_found,
-		a_question_of_a_root_goes_to_a_person,
-		the_end_of_a_run_ends_its_questions,
-		nobody_waits_longer_than_it_asked_for,
-		a_fourth_open_question_is_refused, NULL });
-	unit_case(s, "reservations",
-	    (const TTest *[]){ two_agents_cannot_reserve_the_same_file,
-		reservations_survive_a_restart_and_end_with_the_run, NULL });
-	unit_case(s, "guards",
-	    (const TTest *[]){ repeated_violations_have_the_plan_reviewed_once,
-		an_agent_can_say_that_the_plan_does_not_fit,
-		a_policy_follows_the_task, NULL });
-	return s;
 }

@@ -18,7 +18,6 @@
 #include "mem.h"
 #include "policy-file.h"
 #include "run-dir.h"
-#include "state-auto.h"
 #include "strv.h"
 #include "task-run.h"
 #include "task.h"
@@ -72,7 +71,7 @@ refused(struct team_world *w, const char *method, const char *params, int code,
 
 /* --- tools -------------------------------------------------------------- */
 
-START_TEST(a_denied_tool_is_refused_at_the_socket)
+TEST(a_denied_tool_is_refused_at_the_socket)
 {
 	struct team_world w;
 	struct task_run *run = begin(&w, NULL);
@@ -84,9 +83,8 @@ START_TEST(a_denied_tool_is_refused_at_the_socket)
 	    floor_call_code(call(&w, "team.agent_status", "{}")), 0);
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(tools_that_are_not_given_are_refused_at_the_socket)
+TEST(tools_that_are_not_given_are_refused_at_the_socket)
 {
 	struct team_world w;
 	struct task_run *run = begin(&w, NULL);
@@ -103,7 +101,6 @@ START_TEST(tools_that_are_not_given_are_refused_at_the_socket)
 	    0);
 	team_world_end(&w);
 }
-END_TEST
 
 /* --- what is beside the tools ------------------------------------------- */
 
@@ -132,7 +129,7 @@ refused_all(struct team_world *w, const char *words)
 	ck_assert_int_eq(floor_call_code(call(w, "daemon.info", "{}")), 0);
 }
 
-START_TEST(limited_runs_start_and_change_nothing_beside_their_tools)
+TEST(limited_runs_start_and_change_nothing_beside_their_tools)
 {
 	struct team_world w;
 	struct task_run *run = begin(&w, NULL);
@@ -149,10 +146,9 @@ START_TEST(limited_runs_start_and_change_nothing_beside_their_tools)
 	refused_all(&w, "auto-1 works for another agent");
 	team_world_end(&w);
 }
-END_TEST
 
 /* Whether they wait in the folder, are in work, or have ended. */
-START_TEST(an_agent_changes_only_tasks_that_it_added)
+TEST(an_agent_changes_only_tasks_that_it_added)
 {
 	static const char *const methods[] = { "task.priority", "task.retry",
 		"task.drop", "task.edit" };
@@ -195,7 +191,6 @@ START_TEST(an_agent_changes_only_tasks_that_it_added)
 		&w.world.floor, "task.drop", "{\"task\":\"b.md\"}")));
 	team_world_end(&w);
 }
-END_TEST
 
 static bool
 is_parked(void *arg)
@@ -206,7 +201,7 @@ is_parked(void *arg)
 	return t != NULL && t->step == TASK_PARKED;
 }
 
-START_TEST(a_task_of_a_boxed_agent_does_not_run_without_a_box)
+TEST(a_task_of_a_boxed_agent_does_not_run_without_a_box)
 {
 	struct team_world w;
 
@@ -224,9 +219,8 @@ START_TEST(a_task_of_a_boxed_agent_does_not_run_without_a_box)
 		"has one so strict: llmc config set defaults.sandbox strict"));
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(an_agent_leaves_its_sandbox_by_no_other_worker)
+TEST(an_agent_leaves_its_sandbox_by_no_other_worker)
 {
 	struct team_world w;
 
@@ -250,9 +244,8 @@ START_TEST(an_agent_leaves_its_sandbox_by_no_other_worker)
 		"Added by: auto-1 (strict)\n\nOwn"));
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(other_runs_may_add_tasks)
+TEST(other_runs_may_add_tasks)
 {
 	struct team_world w;
 
@@ -261,10 +254,9 @@ START_TEST(other_runs_may_add_tasks)
 	    floor_call_code(call(&w, "task.add", "{\"text\":\"x\"}")), 0);
 	team_world_end(&w);
 }
-END_TEST
 
 /* Whatever the call says of its sender. */
-START_TEST(a_message_of_a_worker_names_it_and_quotes_it)
+TEST(a_message_of_a_worker_names_it_and_quotes_it)
 {
 	struct team_world w;
 	struct agent *agent;
@@ -283,9 +275,8 @@ START_TEST(a_message_of_a_worker_names_it_and_quotes_it)
 	ck_assert_ptr_null(strstr(prompt, "eve"));
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_message_of_a_person_stays_as_it_is)
+TEST(a_message_of_a_person_stays_as_it_is)
 {
 	struct team_world w;
 	struct agent *agent;
@@ -301,7 +292,6 @@ START_TEST(a_message_of_a_person_stays_as_it_is)
 	ck_assert_ptr_null(strstr(prompt, "| Do"));
 	team_world_end(&w);
 }
-END_TEST
 
 /* --- policies ----------------------------------------------------------- */
 
@@ -346,7 +336,7 @@ permits(struct team_world *w, const char *tool)
 }
 
 /* It is a worker's word: it fills no log, and only what we say is repeated. */
-START_TEST(what_a_hook_says_of_a_denial_is_bounded)
+TEST(what_a_hook_says_of_a_denial_is_bounded)
 {
 	struct team_world w;
 	struct denials denials = { 0 };
@@ -369,10 +359,9 @@ START_TEST(what_a_hook_says_of_a_denial_is_bounded)
 	emit_unsubscribe(w.world.core, on_event, &denials);
 	team_world_end(&w);
 }
-END_TEST
 
 /* A worker can say it as often as it likes. */
-START_TEST(denials_are_told_once_a_second_and_all_are_counted)
+TEST(denials_are_told_once_a_second_and_all_are_counted)
 {
 	struct team_world w;
 	struct denials denials = { 0 };
@@ -395,10 +384,9 @@ START_TEST(denials_are_told_once_a_second_and_all_are_counted)
 	emit_unsubscribe(w.world.core, on_event, &denials);
 	team_world_end(&w);
 }
-END_TEST
 
 /* A folder is in the way of the file. */
-START_TEST(a_policy_that_cannot_be_written_is_told_once_and_tried_again)
+TEST(a_policy_that_cannot_be_written_is_told_once_and_tried_again)
 {
 	struct team_world w;
 	struct denials denials = { 0 };
@@ -420,9 +408,8 @@ START_TEST(a_policy_that_cannot_be_written_is_told_once_and_tried_again)
 	emit_unsubscribe(w.world.core, on_event, &denials);
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_policy_follows_the_settings)
+TEST(a_policy_follows_the_settings)
 {
 	struct team_world w;
 	struct floor_world *floor = &w.world.floor;
@@ -444,12 +431,11 @@ START_TEST(a_policy_follows_the_settings)
 	ck_assert(!permits(&w, "Bash"));
 	team_world_end(&w);
 }
-END_TEST
 
 /* --- questions ---------------------------------------------------------- */
 
 /* Everybody may look at the tree and at events. */
-START_TEST(a_question_is_not_for_everybody)
+TEST(a_question_is_not_for_everybody)
 {
 	struct team_world w;
 	struct floor_call *tree;
@@ -468,31 +454,4 @@ START_TEST(a_question_is_not_for_everybody)
 	    strstr(floor_world_sh(&w.world.floor, "cat .llmc/logs/auto.log"),
 		"secret"));
 	team_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("team-rights");
-
-	unit_case(s, "tools",
-	    (const TTest *[]){ a_denied_tool_is_refused_at_the_socket,
-		tools_that_are_not_given_are_refused_at_the_socket, NULL });
-	unit_case(s, "beside",
-	    (const TTest *[]){
-		limited_runs_start_and_change_nothing_beside_their_tools,
-		other_runs_may_add_tasks,
-		an_agent_changes_only_tasks_that_it_added,
-		an_agent_leaves_its_sandbox_by_no_other_worker,
-		a_task_of_a_boxed_agent_does_not_run_without_a_box,
-		a_message_of_a_worker_names_it_and_quotes_it,
-		a_message_of_a_person_stays_as_it_is, NULL });
-	unit_case(s, "policies",
-	    (const TTest *[]){ what_a_hook_says_of_a_denial_is_bounded,
-		denials_are_told_once_a_second_and_all_are_counted,
-		a_policy_that_cannot_be_written_is_told_once_and_tried_again,
-		a_policy_follows_the_settings, a_question_is_not_for_everybody,
-		NULL });
-	return s;
 }

@@ -5,15 +5,12 @@
 #include <string.h>
 
 #include "agent.h"
-#include "auto.h"
-#include "guard.h"
 #include "mem.h"
 #include "state.h"
 #include "strv.h"
 #include "task-run.h"
 #include "task.h"
 #include "team-world.h"
-#include "turn-end.h"
 #include "unit.h"
 
 static struct task *
@@ -83,7 +80,7 @@ times(const struct team_world *w, const char *words)
 	return count;
 }
 
-START_TEST(work_outside_of_its_scope_goes_back_until_it_is_within)
+TEST(work_outside_of_its_scope_goes_back_until_it_is_within)
 {
 	struct team_world w;
 	struct agent *agent = begin(&w, NULL, "");
@@ -106,9 +103,8 @@ START_TEST(work_outside_of_its_scope_goes_back_until_it_is_within)
 	    floor_world_sh(&w.world.floor, "git ls-files"), "a.txt\nsrc/in");
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_task_without_a_scope_is_not_asked_about)
+TEST(a_task_without_a_scope_is_not_asked_about)
 {
 	struct team_world w;
 	struct agent *agent = begin(&w, NULL, "");
@@ -119,9 +115,8 @@ START_TEST(a_task_without_a_scope_is_not_asked_about)
 	ends(&w, "t1 landed; ");
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(turns_run_out_on_work_outside_of_its_scope)
+TEST(turns_run_out_on_work_outside_of_its_scope)
 {
 	struct team_world w;
 	struct agent *agent =
@@ -137,10 +132,9 @@ START_TEST(turns_run_out_on_work_outside_of_its_scope)
 	    "outside the scope of your task: top");
 	team_world_end(&w);
 }
-END_TEST
 
 /* Something commits while the work is checked: that is not what lands. */
-START_TEST(another_head_is_looked_at_before_it_lands)
+TEST(another_head_is_looked_at_before_it_lands)
 {
 	struct team_world w;
 	struct agent *agent = begin(&w, NULL, "");
@@ -160,9 +154,8 @@ START_TEST(another_head_is_looked_at_before_it_lands)
 	    floor_world_sh(&w.world.floor, "git ls-files"), "a.txt\nsrc/in");
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(the_contract_comes_after_the_scope)
+TEST(the_contract_comes_after_the_scope)
 {
 	struct team_world w;
 	struct agent *agent = begin(&w, NULL,
@@ -179,9 +172,8 @@ START_TEST(the_contract_comes_after_the_scope)
 	ck_assert_int_eq(times(&w, "verification t1 passed"), 1);
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_daemon_that_dies_has_it_looked_at_again)
+TEST(a_daemon_that_dies_has_it_looked_at_again)
 {
 	struct team_world w;
 	struct agent *agent = begin(&w, NULL, "");
@@ -197,9 +189,8 @@ START_TEST(a_daemon_that_dies_has_it_looked_at_again)
 	has(fake_session_prompt(agent->session), ": top. ");
 	team_world_end(&w);
 }
-END_TEST
 
-START_TEST(what_the_branch_has_got_meanwhile_is_not_its_own)
+TEST(what_the_branch_has_got_meanwhile_is_not_its_own)
 {
 	struct team_world w;
 	struct agent *agent = begin(&w, NULL, "");
@@ -212,22 +203,4 @@ START_TEST(what_the_branch_has_got_meanwhile_is_not_its_own)
 	ends(&w, "t1 landed; ");
 	ck_assert_int_eq(times(&w, "sent_back"), 0);
 	team_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("team-scope");
-
-	unit_case(s, "scope",
-	    (const TTest *[]){
-		work_outside_of_its_scope_goes_back_until_it_is_within,
-		a_task_without_a_scope_is_not_asked_about,
-		turns_run_out_on_work_outside_of_its_scope,
-		another_head_is_looked_at_before_it_lands,
-		the_contract_comes_after_the_scope,
-		a_daemon_that_dies_has_it_looked_at_again,
-		what_the_branch_has_got_meanwhile_is_not_its_own, NULL });
-	return s;
 }

@@ -6,19 +6,15 @@
 
 #include "agent.h"
 #include "api.h"
-#include "auto.h"
 #include "book.h"
 #include "buf.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "outcome.h"
-#include "persist.h"
 #include "plan-floor.h"
 #include "plan-world.h"
 #include "run-dir.h"
 #include "schema.h"
-#include "strv.h"
 #include "task-run.h"
 #include "task.h"
 #include "team-private.h"
@@ -166,7 +162,7 @@ length(struct json_object *json, const char *list)
 
 /* --- agent_spawn ------------------------------------------------------- */
 
-START_TEST(accepted_agents_are_siblings_of_the_node_in_one_revision)
+TEST(accepted_agents_are_siblings_of_the_node_in_one_revision)
 {
 	struct world w;
 	struct json_object *answer;
@@ -211,9 +207,8 @@ START_TEST(accepted_agents_are_siblings_of_the_node_in_one_revision)
 	    plan_world_node(&w.plans, "goal_a", "T1.3")->name, "Eyes");
 	end(&w);
 }
-END_TEST
 
-START_TEST(a_request_is_stored_when_it_is_answered)
+TEST(a_request_is_stored_when_it_is_answered)
 {
 	struct world w;
 
@@ -228,9 +223,8 @@ START_TEST(a_request_is_stored_when_it_is_answered)
 	    ACTOR_OVERSEER);
 	end(&w);
 }
-END_TEST
 
-START_TEST(those_who_are_denied_are_named_with_the_reason)
+TEST(those_who_are_denied_are_named_with_the_reason)
 {
 	struct world w;
 	struct json_object *answer;
@@ -253,9 +247,8 @@ START_TEST(those_who_are_denied_are_named_with_the_reason)
 	is_taken(&w, "goal_a", "active; T1.1 in_progress; T1.2 in_progress; ");
 	end(&w);
 }
-END_TEST
 
-START_TEST(limits_count_what_was_accepted_before)
+TEST(limits_count_what_was_accepted_before)
 {
 	struct world w;
 	struct json_object *answer;
@@ -270,9 +263,8 @@ START_TEST(limits_count_what_was_accepted_before)
 	    "resource_exhausted");
 	end(&w);
 }
-END_TEST
 
-START_TEST(an_agent_at_the_limit_of_depth_is_denied_whatever_it_says)
+TEST(an_agent_at_the_limit_of_depth_is_denied_whatever_it_says)
 {
 	struct world w;
 	struct json_object *answer;
@@ -292,7 +284,6 @@ START_TEST(an_agent_at_the_limit_of_depth_is_denied_whatever_it_says)
 	plan_world_is(&w.plans, "goal_a", "active; T1.1 in_progress; ");
 	end(&w);
 }
-END_TEST
 
 /* --- mail -------------------------------------------------------------- */
 
@@ -322,7 +313,7 @@ has_mail(struct world *w, const char *subject, const char *state)
 	    strstr(mails.data, want) != NULL, "%s: %s", want, mails.data);
 }
 
-START_TEST(the_answer_to_a_request_is_mail)
+TEST(the_answer_to_a_request_is_mail)
 {
 	struct world w;
 	cleanup_free char *accepted = NULL, *denied = NULL;
@@ -340,9 +331,8 @@ START_TEST(the_answer_to_a_request_is_mail)
 	has_mail(&w, denied, "done");
 	end(&w);
 }
-END_TEST
 
-START_TEST(without_waiting_the_answer_comes_by_mail)
+TEST(without_waiting_the_answer_comes_by_mail)
 {
 	struct world w;
 	cleanup_free char *accepted = NULL;
@@ -358,7 +348,6 @@ START_TEST(without_waiting_the_answer_comes_by_mail)
 	has_mail(&w, accepted, "open");
 	end(&w);
 }
-END_TEST
 
 static char *
 spawn_once(struct world *w)
@@ -371,7 +360,7 @@ spawn_once(struct world *w)
 	return buf_take(&printed);
 }
 
-START_TEST(a_call_that_is_made_again_changes_nothing)
+TEST(a_call_that_is_made_again_changes_nothing)
 {
 	struct world w;
 	cleanup_free char *first = NULL, *second = NULL, *third = NULL;
@@ -387,7 +376,6 @@ START_TEST(a_call_that_is_made_again_changes_nothing)
 	    "active; T1.1 in_progress; T1.2 in_progress; T1.3 in_progress; ");
 	end(&w);
 }
-END_TEST
 
 static bool
 is_over(void *arg)
@@ -398,7 +386,7 @@ is_over(void *arg)
 }
 
 /* It dies so many passes of the loop after the call. */
-START_TEST(a_call_is_carried_out_once_whenever_the_daemon_is_killed)
+TEST_ROWS(a_call_is_carried_out_once_whenever_the_daemon_is_killed, KILLS)
 {
 	struct world w;
 	struct floor_call *call;
@@ -418,11 +406,10 @@ START_TEST(a_call_is_carried_out_once_whenever_the_daemon_is_killed)
 	    "active; T1.1 in_progress; T1.2 in_progress; T1.3 in_progress; ");
 	end(&w);
 }
-END_TEST
 
 /* --- a parent that is in no plan --------------------------------------- */
 
-START_TEST(the_agents_of_a_pool_task_get_a_goal_of_their_own)
+TEST(the_agents_of_a_pool_task_get_a_goal_of_their_own)
 {
 	struct world w;
 	const char *goal;
@@ -439,9 +426,8 @@ START_TEST(the_agents_of_a_pool_task_get_a_goal_of_their_own)
 	ck_assert_int_eq(plan_world_events(&w.plans, "goal.created"), 1);
 	end(&w);
 }
-END_TEST
 
-START_TEST(that_goal_is_found_again_by_the_next_daemon)
+TEST(that_goal_is_found_again_by_the_next_daemon)
 {
 	struct world w;
 	cleanup_free char *goal = NULL;
@@ -455,7 +441,6 @@ START_TEST(that_goal_is_found_again_by_the_next_daemon)
 	is_taken(&w, goal, "active; T1.1 in_progress; T1.2 in_progress; ");
 	end(&w);
 }
-END_TEST
 
 struct ending {
 	const struct plan *plan;
@@ -470,7 +455,7 @@ has_ended(void *arg)
 	return ending->plan->goal->status == ending->status;
 }
 
-START_TEST(that_goal_ends_with_the_agents)
+TEST(that_goal_ends_with_the_agents)
 {
 	struct world w;
 	struct agent *agent;
@@ -500,11 +485,10 @@ START_TEST(that_goal_ends_with_the_agents)
 	floor_world_wait(&w.plans.world.floor, has_ended, &ending);
 	end(&w);
 }
-END_TEST
 
 /* --- refusals ---------------------------------------------------------- */
 
-START_TEST(nobody_can_ask_while_it_makes_no_sense)
+TEST(nobody_can_ask_while_it_makes_no_sense)
 {
 	struct world w;
 	struct task *t;
@@ -523,9 +507,8 @@ START_TEST(nobody_can_ask_while_it_makes_no_sense)
 	must(&w, "agent_spawn", ASK("c3", CODER));
 	end(&w);
 }
-END_TEST
 
-START_TEST(without_goals_there_is_nobody_to_ask_for)
+TEST(without_goals_there_is_nobody_to_ask_for)
 {
 	struct world w;
 
@@ -544,9 +527,8 @@ START_TEST(without_goals_there_is_nobody_to_ask_for)
 	    1);
 	end(&w);
 }
-END_TEST
 
-START_TEST(nor_while_auto_workers_may_not_work_on_goals)
+TEST(nor_while_auto_workers_may_not_work_on_goals)
 {
 	struct world w;
 
@@ -558,11 +540,10 @@ START_TEST(nor_while_auto_workers_may_not_work_on_goals)
 	    "llmc config set plan.allow_agents");
 	end(&w);
 }
-END_TEST
 
 /* --- agent_status, team.tree ------------------------------------------- */
 
-START_TEST(an_agent_sees_only_those_below_it)
+TEST(an_agent_sees_only_those_below_it)
 {
 	struct world w;
 	struct json_object *answer;
@@ -581,9 +562,8 @@ START_TEST(an_agent_sees_only_those_below_it)
 	    API_E_NOT_FOUND, "no such agent works for you");
 	end(&w);
 }
-END_TEST
 
-START_TEST(the_tree_has_each_agent_below_the_one_that_asked_for_it)
+TEST(the_tree_has_each_agent_below_the_one_that_asked_for_it)
 {
 	struct world w;
 	struct json_object *rows, *row;
@@ -607,35 +587,4 @@ START_TEST(the_tree_has_each_agent_below_the_one_that_asked_for_it)
 	ck_assert_str_eq(text(row, "parent_actor_id"), "actor:task:t1");
 	ck_assert_int_eq(json_int_or(row, "depth", 0), 2);
 	end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("team-spawn");
-
-	unit_case(suite, "spawn",
-	    (const TTest *const[]){
-		accepted_agents_are_siblings_of_the_node_in_one_revision,
-		a_request_is_stored_when_it_is_answered,
-		those_who_are_denied_are_named_with_the_reason,
-		limits_count_what_was_accepted_before,
-		the_answer_to_a_request_is_mail,
-		without_waiting_the_answer_comes_by_mail,
-		a_call_that_is_made_again_changes_nothing,
-		an_agent_at_the_limit_of_depth_is_denied_whatever_it_says,
-		the_agents_of_a_pool_task_get_a_goal_of_their_own,
-		that_goal_is_found_again_by_the_next_daemon,
-		that_goal_ends_with_the_agents,
-		nobody_can_ask_while_it_makes_no_sense,
-		without_goals_there_is_nobody_to_ask_for,
-		nor_while_auto_workers_may_not_work_on_goals, NULL });
-	unit_case(suite, "tree",
-	    (const TTest *const[]){ an_agent_sees_only_those_below_it,
-		the_tree_has_each_agent_below_the_one_that_asked_for_it,
-		NULL });
-	unit_rows(suite,
-	    a_call_is_carried_out_once_whenever_the_daemon_is_killed, KILLS);
-	return suite;
 }

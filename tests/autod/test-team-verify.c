@@ -8,7 +8,6 @@
 #include "agent.h"
 #include "auto-world.h"
 #include "auto.h"
-#include "file.h"
 #include "json.h"
 #include "mem.h"
 #include "operation.h"
@@ -100,7 +99,7 @@ has_record(struct auto_world *world, const char *words)
 	ck_assert_msg(strstr(record, words) != NULL, "%s", record);
 }
 
-START_TEST(work_that_meets_its_contract_lands)
+TEST(work_that_meets_its_contract_lands)
 {
 	struct auto_world world;
 	struct agent *agent = begin(&world, NULL, "");
@@ -125,9 +124,8 @@ START_TEST(work_that_meets_its_contract_lands)
 	    "ls: cannot access '.llmc/artifacts': No such file or directory");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(the_contract_comes_before_the_check)
+TEST(the_contract_comes_before_the_check)
 {
 	struct auto_world world;
 	struct agent *agent = begin(&world,
@@ -141,9 +139,8 @@ START_TEST(the_contract_comes_before_the_check)
 	    "no");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_failed_contract_ends_the_task_whatever_attempts_are_left)
+TEST(a_failed_contract_ends_the_task_whatever_attempts_are_left)
 {
 	struct auto_world world;
 	struct agent *agent = begin(&world, "max_attempts = 5\n", "");
@@ -164,9 +161,8 @@ START_TEST(a_failed_contract_ends_the_task_whatever_attempts_are_left)
 	has_record(&world, "out.json: artifact_not_found");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_retry_is_a_new_attempt_that_knows_why)
+TEST(a_retry_is_a_new_attempt_that_knows_why)
 {
 	struct auto_world world;
 	struct agent *agent = begin(&world, "max_attempts = 1\n", RETRY);
@@ -191,9 +187,8 @@ START_TEST(a_retry_is_a_new_attempt_that_knows_why)
 	ends(&world, "t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(the_second_failure_is_final_and_files_are_kept)
+TEST(the_second_failure_is_final_and_files_are_kept)
 {
 	struct auto_world world;
 	struct agent *agent = begin(&world, "max_attempts = 5\n",
@@ -215,9 +210,8 @@ START_TEST(the_second_failure_is_final_and_files_are_kept)
 	has_record(&world, "/.llmc/artifacts/t1-2");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_file_that_the_branch_had_before_does_not_count)
+TEST(a_file_that_the_branch_had_before_does_not_count)
 {
 	struct auto_world world;
 	cleanup_free char *text = NULL;
@@ -238,9 +232,8 @@ START_TEST(a_file_that_the_branch_had_before_does_not_count)
 	has_record(&world, "artifact_unchanged");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(without_a_commit_only_a_report_can_be_wanted)
+TEST(without_a_commit_only_a_report_can_be_wanted)
 {
 	for (int reported = 0; reported < 2; reported++) {
 		struct auto_world world;
@@ -262,12 +255,11 @@ START_TEST(without_a_commit_only_a_report_can_be_wanted)
 		auto_world_end(&world);
 	}
 }
-END_TEST
 
 /* --- time -------------------------------------------------------------- */
 
 /* git hangs: the time of the contract is over some time. */
-START_TEST(checks_that_hang_have_failed)
+TEST(checks_that_hang_have_failed)
 {
 	struct auto_world world;
 	struct agent *agent =
@@ -283,9 +275,8 @@ START_TEST(checks_that_hang_have_failed)
 	has_record(&world, "contract: verification_timeout");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(one_end_of_a_turn_is_verified_once)
+TEST(one_end_of_a_turn_is_verified_once)
 {
 	struct auto_world world;
 	struct agent *agent = begin(&world, NULL, "");
@@ -302,14 +293,13 @@ START_TEST(one_end_of_a_turn_is_verified_once)
 	ck_assert_int_eq(times(&world, "verification"), 1);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- interrupted ------------------------------------------------------- */
 
 static const char *const steps[] = { "write", "check" };
 
 /* The state on the disk says that it runs before anything does. */
-START_TEST(a_daemon_that_dies_has_it_run_again)
+TEST_ROWS(a_daemon_that_dies_has_it_run_again, nitems(steps))
 {
 	for (int good = 0; good < 2; good++) {
 		struct auto_world world;
@@ -338,7 +328,6 @@ START_TEST(a_daemon_that_dies_has_it_run_again)
 		auto_world_end(&world);
 	}
 }
-END_TEST
 
 static bool
 is_retry_saved(void *arg)
@@ -347,7 +336,7 @@ is_retry_saved(void *arg)
 }
 
 /* The retry is decided, and not yet begun. */
-START_TEST(a_daemon_that_dies_after_a_failure_retries_once)
+TEST(a_daemon_that_dies_after_a_failure_retries_once)
 {
 	struct auto_world world;
 	struct agent *agent = begin(&world, NULL, RETRY);
@@ -366,9 +355,8 @@ START_TEST(a_daemon_that_dies_after_a_failure_retries_once)
 	has_record(&world, "\"attempts\":2");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(cancelled_it_is_due_again)
+TEST(cancelled_it_is_due_again)
 {
 	struct auto_world world;
 	struct agent *agent = begin(&world, NULL, "");
@@ -384,11 +372,10 @@ START_TEST(cancelled_it_is_due_again)
 	ends(&world, "t1 landed; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- sent back --------------------------------------------------------- */
 
-START_TEST(work_that_is_sent_back_is_verified_again)
+TEST(work_that_is_sent_back_is_verified_again)
 {
 	struct auto_world world;
 	struct agent *agent = begin(&world,
@@ -409,10 +396,9 @@ START_TEST(work_that_is_sent_back_is_verified_again)
 	ck_assert_int_eq(times(&world, "verification t1 failed"), 1);
 	auto_world_end(&world);
 }
-END_TEST
 
 /* Something commits after the verification: that is not what lands. */
-START_TEST(another_head_is_verified_before_it_lands)
+TEST(another_head_is_verified_before_it_lands)
 {
 	struct auto_world world;
 	struct agent *agent = begin(&world, NULL, "");
@@ -432,9 +418,8 @@ START_TEST(another_head_is_verified_before_it_lands)
 	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt");
 	auto_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_contract_that_is_none_keeps_the_task_from_beginning)
+TEST(a_contract_that_is_none_keeps_the_task_from_beginning)
 {
 	struct auto_world world;
 
@@ -447,7 +432,6 @@ START_TEST(a_contract_that_is_none_keeps_the_task_from_beginning)
 	auto_world_folder(&world, "todo: a.md; ");
 	auto_world_end(&world);
 }
-END_TEST
 
 /* --- nodes of plans ---------------------------------------------------- */
 
@@ -465,7 +449,7 @@ is_blocked(void *arg)
 	    plan_find(set->plans[0], "T1.1")->status == NODE_BLOCKED;
 }
 
-START_TEST(a_node_that_does_not_meet_its_contract_is_blocked_at_once)
+TEST(a_node_that_does_not_meet_its_contract_is_blocked_at_once)
 {
 	struct plan_world world;
 	const struct plan_node *node;
@@ -487,7 +471,6 @@ START_TEST(a_node_that_does_not_meet_its_contract_is_blocked_at_once)
 	ck_assert_int_eq(node->attempts, 1);
 	plan_world_end(&world);
 }
-END_TEST
 
 static bool
 is_done(void *arg)
@@ -499,7 +482,7 @@ is_done(void *arg)
 	    plan_find(set->plans[0], "T1.1")->status == NODE_DONE;
 }
 
-START_TEST(a_node_that_only_reports_is_done_without_a_commit)
+TEST(a_node_that_only_reports_is_done_without_a_commit)
 {
 	struct plan_world world;
 	const struct plan_node *node;
@@ -520,32 +503,4 @@ START_TEST(a_node_that_only_reports_is_done_without_a_commit)
 	ck_assert_str_eq(
 	    node->evidence.external_refs[0], "task t1: its contract is met");
 	plan_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("team-verify");
-
-	unit_case(suite, "verify",
-	    (const TTest *[]){ work_that_meets_its_contract_lands,
-		the_contract_comes_before_the_check,
-		a_failed_contract_ends_the_task_whatever_attempts_are_left,
-		a_retry_is_a_new_attempt_that_knows_why,
-		the_second_failure_is_final_and_files_are_kept,
-		a_file_that_the_branch_had_before_does_not_count,
-		without_a_commit_only_a_report_can_be_wanted,
-		checks_that_hang_have_failed,
-		one_end_of_a_turn_is_verified_once, NULL });
-	unit_rows(suite, a_daemon_that_dies_has_it_run_again, nitems(steps));
-	unit_case(suite, "interrupted",
-	    (const TTest *[]){ a_daemon_that_dies_after_a_failure_retries_once,
-		cancelled_it_is_due_again,
-		work_that_is_sent_back_is_verified_again,
-		another_head_is_verified_before_it_lands,
-		a_contract_that_is_none_keeps_the_task_from_beginning,
-		a_node_that_does_not_meet_its_contract_is_blocked_at_once,
-		a_node_that_only_reports_is_done_without_a_commit, NULL });
-	return suite;
 }

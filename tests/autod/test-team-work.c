@@ -6,12 +6,9 @@
 #include <string.h>
 
 #include "agent.h"
-#include "auto.h"
-#include "clock.h"
 #include "json.h"
 #include "mem.h"
 #include "persist.h"
-#include "plan-floor.h"
 #include "run-dir.h"
 #include "task-run.h"
 #include "family-world.h"
@@ -71,7 +68,7 @@ finish(struct family_world *world, const char *want)
 
 /* --- waiting ---------------------------------------------------------- */
 
-START_TEST(who_asked_waits_is_rebased_and_gets_the_results)
+TEST(who_asked_waits_is_rebased_and_gets_the_results)
 {
 	struct family_world world;
 	struct agent *agent;
@@ -93,7 +90,6 @@ START_TEST(who_asked_waits_is_rebased_and_gets_the_results)
 	auto_world_filed(world.world, "t2 landed; t1 landed; ");
 	family_world_end(&world);
 }
-END_TEST
 
 /* Its row of the tree. */
 static void
@@ -123,7 +119,7 @@ ask(struct family_world *world, const char *id)
 	return call;
 }
 
-START_TEST(agents_know_whom_they_ask_and_the_tree_shows_that_they_wait)
+TEST(agents_know_whom_they_ask_and_the_tree_shows_that_they_wait)
 {
 	struct family_world world;
 
@@ -143,9 +139,8 @@ START_TEST(agents_know_whom_they_ask_and_the_tree_shows_that_they_wait)
 	    "waits for an answer of actor:system:person");
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(it_waits_on_until_all_have_ended)
+TEST(it_waits_on_until_all_have_ended)
 {
 	struct family_world world;
 
@@ -171,9 +166,8 @@ START_TEST(it_waits_on_until_all_have_ended)
 	finish(&world, "completed; T1.1 done; S1 done; S2 done; ");
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_conflict_with_their_work_is_its_own_to_resolve)
+TEST(a_conflict_with_their_work_is_its_own_to_resolve)
 {
 	struct family_world world;
 	struct agent *agent;
@@ -194,10 +188,9 @@ START_TEST(a_conflict_with_their_work_is_its_own_to_resolve)
 	    floor_world_sh(&world.world->floor, "cat same.txt"), "both");
 	family_world_end(&world);
 }
-END_TEST
 
 /* Whatever was going on, the next daemon goes on with it. */
-START_TEST(a_daemon_that_dies_changes_nothing)
+TEST(a_daemon_that_dies_changes_nothing)
 {
 	struct family_world world;
 	struct agent *agent;
@@ -219,9 +212,8 @@ START_TEST(a_daemon_that_dies_changes_nothing)
 	auto_world_filed(world.world, "t2 landed; t1 landed; ");
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_person_may_pause_it_and_talk_to_it)
+TEST(a_person_may_pause_it_and_talk_to_it)
 {
 	struct family_world world;
 	struct floor_call *call;
@@ -247,11 +239,10 @@ START_TEST(a_person_may_pause_it_and_talk_to_it)
 	finish(&world, "completed; T1.1 done; S1 done; ");
 	family_world_end(&world);
 }
-END_TEST
 
 /* --- ends -------------------------------------------------------------- */
 
-START_TEST(one_that_fails_is_told_and_the_goal_goes_on_without_it)
+TEST(one_that_fails_is_told_and_the_goal_goes_on_without_it)
 {
 	struct family_world world;
 	struct agent *agent;
@@ -269,7 +260,6 @@ START_TEST(one_that_fails_is_told_and_the_goal_goes_on_without_it)
 	auto_world_filed(world.world, "t2 failed; t1 landed; ");
 	family_world_end(&world);
 }
-END_TEST
 
 static void
 drop(struct family_world *world, const char *id)
@@ -281,7 +271,7 @@ drop(struct family_world *world, const char *id)
 	ck_assert_ptr_null(floor_world_answer(&world->world->floor, call));
 }
 
-START_TEST(whoever_ends_badly_takes_those_below_along)
+TEST(whoever_ends_badly_takes_those_below_along)
 {
 	struct family_world world;
 
@@ -301,9 +291,8 @@ START_TEST(whoever_ends_badly_takes_those_below_along)
 	    "salvage/team-2");
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(or_hands_them_to_whoever_is_above)
+TEST(or_hands_them_to_whoever_is_above)
 {
 	struct family_world world;
 
@@ -325,9 +314,8 @@ START_TEST(or_hands_them_to_whoever_is_above)
 	auto_world_filed(world.world, "t2 aborted; t1 aborted; t3 landed; ");
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_run_that_takes_too_long_has_failed)
+TEST(a_run_that_takes_too_long_has_failed)
 {
 	struct family_world world;
 	struct task *filed;
@@ -350,7 +338,6 @@ START_TEST(a_run_that_takes_too_long_has_failed)
 	finish(&world, "completed; T1.1 done; S1 cancelled; ");
 	family_world_end(&world);
 }
-END_TEST
 
 /* --- workers ----------------------------------------------------------- */
 
@@ -362,7 +349,7 @@ is_removed(void *arg)
 	return worker(world, "team-1") == NULL;
 }
 
-START_TEST(workers_that_nobody_needs_any_more_are_removed)
+TEST(workers_that_nobody_needs_any_more_are_removed)
 {
 	struct family_world world;
 	struct agent *agent;
@@ -382,9 +369,8 @@ START_TEST(workers_that_nobody_needs_any_more_are_removed)
 	ck_assert_ptr_nonnull(worker(&world, "auto-1"));
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_session_with_other_settings_is_started_anew)
+TEST(a_session_with_other_settings_is_started_anew)
 {
 	struct family_world world;
 	struct agent *agent;
@@ -408,9 +394,8 @@ START_TEST(a_session_with_other_settings_is_started_anew)
 	ck_assert_int_gt(fake_session_launches(agent->session), 0);
 	family_world_end(&world);
 }
-END_TEST
 
-START_TEST(those_that_wait_do_not_count_against_the_limit)
+TEST(those_that_wait_do_not_count_against_the_limit)
 {
 	struct family_world world;
 	struct agent *agent;
@@ -426,32 +411,4 @@ START_TEST(those_that_wait_do_not_count_against_the_limit)
 	agent = family_world_turn(&world, "t3");
 	ck_assert_str_eq(agent->worker->name, "team-2");
 	family_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("team-work");
-
-	unit_case(suite, "waiting",
-	    (const TTest *const[]){
-		who_asked_waits_is_rebased_and_gets_the_results,
-		agents_know_whom_they_ask_and_the_tree_shows_that_they_wait,
-		it_waits_on_until_all_have_ended,
-		a_conflict_with_their_work_is_its_own_to_resolve,
-		a_daemon_that_dies_changes_nothing,
-		a_person_may_pause_it_and_talk_to_it, NULL });
-	unit_case(suite, "ends",
-	    (const TTest *const[]){
-		one_that_fails_is_told_and_the_goal_goes_on_without_it,
-		whoever_ends_badly_takes_those_below_along,
-		or_hands_them_to_whoever_is_above,
-		a_run_that_takes_too_long_has_failed, NULL });
-	unit_case(suite, "workers",
-	    (const TTest *const[]){
-		workers_that_nobody_needs_any_more_are_removed,
-		a_session_with_other_settings_is_started_anew,
-		those_that_wait_do_not_count_against_the_limit, NULL });
-	return suite;
 }

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "behaviour-metrics.h"
 #include "behaviour.h"
 #include "book-history.h"
 #include "book.h"
@@ -24,8 +23,8 @@
 static struct book *book;
 static struct thresholds thresholds;
 
-static void
-setup(void)
+void
+unit_before(void)
 {
 	struct err err = { 0 };
 
@@ -35,8 +34,8 @@ setup(void)
 	thresholds_init(&thresholds, PROFILE_DEFAULT);
 }
 
-static void
-teardown(void)
+void
+unit_after(void)
 {
 	book_close(book);
 }
@@ -138,8 +137,10 @@ last_seq(void)
 	return seq;
 }
 
+const int unit_timeout = 120; /* seconds, each */
+
 /* What is due is never more than what the whole history has led to. */
-START_TEST(killed_after_any_record_it_goes_on)
+TEST(killed_after_any_record_it_goes_on)
 {
 	struct watched *w = open_task();
 	int count;
@@ -159,10 +160,9 @@ START_TEST(killed_after_any_record_it_goes_on)
 	}
 	ck_assert_int_eq(turns("t1"), 0);
 }
-END_TEST
 
 /* One that is open has one record, whose place its judgement takes. */
-START_TEST(an_open_iteration_is_one_record)
+TEST(an_open_iteration_is_one_record)
 {
 	struct watched *w = open_task();
 	struct progress_policy policy = { 0 };
@@ -184,9 +184,8 @@ START_TEST(an_open_iteration_is_one_record)
 	ck_assert_int_eq(w->count, 1);
 	watched_free(w);
 }
-END_TEST
 
-START_TEST(the_worst_is_told_in_words)
+TEST(the_worst_is_told_in_words)
 {
 	struct watched *w = open_task();
 	struct detection d;
@@ -199,10 +198,9 @@ START_TEST(the_worst_is_told_in_words)
 	detection_release(&d);
 	watched_free(w);
 }
-END_TEST
 
 /* It is paused for it once; whoever lets it go on has seen it. */
-START_TEST(a_pause_silences_its_kind_for_good)
+TEST(a_pause_silences_its_kind_for_good)
 {
 	struct watched *w = open_task();
 
@@ -225,11 +223,10 @@ START_TEST(a_pause_silences_its_kind_for_good)
 	}
 	watched_free(w);
 }
-END_TEST
 
 /* --- bounds ---------------------------------------------------------- */
 
-START_TEST(a_long_history_is_read_fast_and_its_sums_are_known)
+TEST(a_long_history_is_read_fast_and_its_sums_are_known)
 {
 	struct watched *w = open_task();
 	struct behaviour_metrics before, after;
@@ -273,9 +270,8 @@ START_TEST(a_long_history_is_read_fast_and_its_sums_are_known)
 	    behaviour_severity(w->behaviour, DETECTION_REGRESSION), severity);
 	watched_free(w);
 }
-END_TEST
 
-START_TEST(the_files_of_a_task_are_remembered_up_to_a_bound)
+TEST(the_files_of_a_task_are_remembered_up_to_a_bound)
 {
 	struct watched *w = open_task();
 
@@ -293,7 +289,6 @@ START_TEST(the_files_of_a_task_are_remembered_up_to_a_bound)
 	ck_assert_uint_le(w->touched_count, 20000);
 	watched_free(w);
 }
-END_TEST
 
 static bool
 is_t1(const void *arg, const char *task)
@@ -302,7 +297,7 @@ is_t1(const void *arg, const char *task)
 	return strcmp(task, "t1") == 0;
 }
 
-START_TEST(old_turns_go_but_not_those_of_a_task_in_progress)
+TEST(old_turns_go_but_not_those_of_a_task_in_progress)
 {
 	struct watched *w = open_task();
 
@@ -321,24 +316,4 @@ START_TEST(old_turns_go_but_not_those_of_a_task_in_progress)
 	ck_assert_int_eq(turns("t2"), 0);
 	ck_assert_int_eq(turns("t50"), 0);
 	ck_assert_int_eq(turns("t51"), 1);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("watched");
-	TCase *tc = tcase_create("watched");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 120);
-	tcase_add_test(tc, killed_after_any_record_it_goes_on);
-	tcase_add_test(tc, an_open_iteration_is_one_record);
-	tcase_add_test(tc, the_worst_is_told_in_words);
-	tcase_add_test(tc, a_pause_silences_its_kind_for_good);
-	tcase_add_test(tc, a_long_history_is_read_fast_and_its_sums_are_known);
-	tcase_add_test(tc, the_files_of_a_task_are_remembered_up_to_a_bound);
-	tcase_add_test(tc, old_turns_go_but_not_those_of_a_task_in_progress);
-	suite_add_tcase(suite, tc);
-	return suite;
 }

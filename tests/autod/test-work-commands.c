@@ -9,7 +9,6 @@
 #include "api.h"
 #include "json.h"
 #include "mem.h"
-#include "plan-floor.h"
 #include "plan-world.h"
 #include "rpc.h"
 #include "unit.h"
@@ -17,8 +16,8 @@
 static struct plan_world world;
 
 /* No daemon of auto mode: nobody takes the nodes meanwhile. */
-static void
-begin(void)
+void
+unit_before(void)
 {
 	plan_world_begin(&world,
 	    "allow_cross_agent = true\nallow_agents = [\"main\", \"eve\"]\n",
@@ -30,8 +29,8 @@ begin(void)
 	plan_world_plan(&world, "goal_a")->goal->status = GOAL_PAUSED;
 }
 
-static void
-end(void)
+void
+unit_after(void)
 {
 	plan_world_end(&world);
 }
@@ -58,7 +57,7 @@ update(const char *node, const char *more)
 	must("overseer.work.update", params);
 }
 
-START_TEST(done_needs_evidence_or_a_reason)
+TEST(done_needs_evidence_or_a_reason)
 {
 	const struct plan_node *node;
 	int64_t before;
@@ -81,9 +80,8 @@ START_TEST(done_needs_evidence_or_a_reason)
 	    "{\"node\":\"T1.1\",\"status\":\"done\",\"reason\":\"x\"}",
 	    API_E_CLOSED, "done already");
 }
-END_TEST
 
-START_TEST(the_last_node_completes_the_goal)
+TEST(the_last_node_completes_the_goal)
 {
 	struct json_object *result;
 
@@ -95,9 +93,8 @@ START_TEST(the_last_node_completes_the_goal)
 	ck_assert_int_eq(plan_world_events(&world, "goal.completed"), 1);
 	ck_assert_int_eq(plan_world_events(&world, "work.done"), 3);
 }
-END_TEST
 
-START_TEST(a_node_is_blocked_for_a_reason_and_unblocked)
+TEST(a_node_is_blocked_for_a_reason_and_unblocked)
 {
 	refused("overseer.work.update",
 	    "{\"node\":\"T1.1\",\"status\":\"blocked\"}", API_E_REASON,
@@ -111,9 +108,8 @@ START_TEST(a_node_is_blocked_for_a_reason_and_unblocked)
 	    "not blocked");
 	ck_assert_int_eq(plan_world_events(&world, "work.blocked"), 1);
 }
-END_TEST
 
-START_TEST(a_node_has_a_priority_or_inherits_it)
+TEST(a_node_has_a_priority_or_inherits_it)
 {
 	update("T1.1", "\"priority\":\"urgent\"");
 	ck_assert_int_eq(plan_world_node(&world, "goal_a", "T1.1")->priority,
@@ -130,9 +126,8 @@ START_TEST(a_node_has_a_priority_or_inherits_it)
 	ck_assert_int_eq(
 	    plan_world_node(&world, "goal_a", "T1.1")->status, NODE_QUEUED);
 }
-END_TEST
 
-START_TEST(nodes_are_added_split_moved_merged_and_cancelled)
+TEST(nodes_are_added_split_moved_merged_and_cancelled)
 {
 	struct json_object *result = must("overseer.work.add",
 	    "{\"parent\":\"P1\",\"name\":\"New\",\"acceptance\":[\"a\"],"
@@ -158,9 +153,8 @@ START_TEST(nodes_are_added_split_moved_merged_and_cancelled)
 	ck_assert_int_eq(plan_world_events(&world, "plan.created"), 1);
 	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 5);
 }
-END_TEST
 
-START_TEST(what_the_rules_refuse_changes_nothing)
+TEST(what_the_rules_refuse_changes_nothing)
 {
 	refused("overseer.work.show", "{\"node\":\"T9\"}", API_E_UNKNOWN,
 	    "llmc work list");
@@ -178,9 +172,8 @@ START_TEST(what_the_rules_refuse_changes_nothing)
 	refused("overseer.work.split", "{\"node\":\"P1\",\"names\":[\"a\"]}",
 	    API_E_CHILDREN, "P1");
 }
-END_TEST
 
-START_TEST(a_node_goes_to_an_allowed_worker_that_a_person_drives)
+TEST(a_node_goes_to_an_allowed_worker_that_a_person_drives)
 {
 	const struct plan_assignment *a;
 
@@ -204,9 +197,8 @@ START_TEST(a_node_goes_to_an_allowed_worker_that_a_person_drives)
 	refused("overseer.work.assign",
 	    "{\"node\":\"T1.1\",\"worker\":\"eve\"}", API_E_ASSIGNED, "eve");
 }
-END_TEST
 
-START_TEST(nodes_are_listed_and_shown)
+TEST(nodes_are_listed_and_shown)
 {
 	struct json_object *result = must("overseer.work.list", "{}");
 
@@ -220,29 +212,4 @@ START_TEST(nodes_are_listed_and_shown)
 	    3);
 	result = must("overseer.work.show", "{\"node\":\"T1.2\"}");
 	ck_assert_str_eq(json_string_or(result, "note", ""), "waits for T1.1");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("work-commands");
-	const TTest *const all[] = { done_needs_evidence_or_a_reason,
-		the_last_node_completes_the_goal,
-		a_node_is_blocked_for_a_reason_and_unblocked,
-		a_node_has_a_priority_or_inherits_it,
-		nodes_are_added_split_moved_merged_and_cancelled,
-		what_the_rules_refuse_changes_nothing,
-		a_node_goes_to_an_allowed_worker_that_a_person_drives,
-		nodes_are_listed_and_shown, NULL };
-
-	for (size_t i = 0; all[i] != NULL; i++) {
-		TCase *tc = tcase_create(all[i]->name);
-
-		tcase_set_timeout(tc, 60);
-		tcase_add_checked_fixture(tc, begin, end);
-		tcase_add_test(tc, all[i]);
-		suite_add_tcase(suite, tc);
-	}
-	return suite;
 }

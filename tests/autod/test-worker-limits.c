@@ -9,7 +9,6 @@
 #include "agent.h"
 #include "buf.h"
 #include "cgroup.h"
-#include "clock.h"
 #include "file.h"
 #include "fleet-world.h"
 #include "json.h"
@@ -86,7 +85,7 @@ make_cgroups(void)
 	return world;
 }
 
-START_TEST(a_session_gets_a_cgroup_and_its_end_has_words)
+TEST(a_session_gets_a_cgroup_and_its_end_has_words)
 {
 	struct cgroup_world cgroups = make_cgroups();
 	cleanup_json struct json_object *keeper = NULL;
@@ -124,9 +123,8 @@ START_TEST(a_session_gets_a_cgroup_and_its_end_has_words)
 	    "memory_max (64 MiB)");
 	fleet_world_end(&world);
 }
-END_TEST
 
-START_TEST(a_session_starts_in_a_scope)
+TEST(a_session_starts_in_a_scope)
 {
 	struct cgroup_world cgroups = nowhere;
 	cleanup_json struct json_object *keeper = NULL;
@@ -148,11 +146,10 @@ START_TEST(a_session_starts_in_a_scope)
 	    "MemoryMax=67108864");
 	fleet_world_end(&world);
 }
-END_TEST
 
 /* In a scope, and in a session that an earlier daemon launched: the group is
  * gone, and the keeper has counted. */
-START_TEST(words_come_from_the_record_where_there_is_no_cgroup)
+TEST_ROWS(words_come_from_the_record_where_there_is_no_cgroup, 2)
 {
 	static const char counted[] = "{\"ended\":true,\"oom_kills\":2}";
 	struct cgroup_world cgroups = nowhere;
@@ -181,9 +178,8 @@ START_TEST(words_come_from_the_record_where_there_is_no_cgroup)
 	ck_assert_ptr_null(strstr(world.reason, "memory_max"));
 	fleet_world_end(&world);
 }
-END_TEST
 
-START_TEST(what_cannot_be_held_is_told_once_and_the_session_starts)
+TEST(what_cannot_be_held_is_told_once_and_the_session_starts)
 {
 	cleanup_json struct json_object *keeper = NULL;
 	struct fleet_world world;
@@ -200,20 +196,4 @@ START_TEST(what_cannot_be_held_is_told_once_and_the_session_starts)
 	ck_assert_ptr_null(json_object_object_get(keeper, "cgroup"));
 	ck_assert_ptr_null(json_object_object_get(keeper, "scope"));
 	fleet_world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("worker-limits");
-
-	unit_case(s, "worker-limits",
-	    (const TTest *const[]){
-		a_session_gets_a_cgroup_and_its_end_has_words,
-		a_session_starts_in_a_scope,
-		what_cannot_be_held_is_told_once_and_the_session_starts,
-		NULL });
-	unit_rows(s, words_come_from_the_record_where_there_is_no_cgroup, 2);
-	return s;
 }

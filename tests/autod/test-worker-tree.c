@@ -85,7 +85,7 @@ is_boxed(struct world *w, const char *name)
 }
 
 /* Its folder was repo.worktree_dir once, and it has another name. */
-START_TEST(a_workers_tree_has_its_box_wherever_it_is)
+TEST(a_workers_tree_has_its_box_wherever_it_is)
 {
 	struct world w;
 
@@ -96,9 +96,8 @@ START_TEST(a_workers_tree_has_its_box_wherever_it_is)
 	ck_assert(is_boxed(&w, "old/first"));
 	end(&w);
 }
-END_TEST
 
-START_TEST(a_box_that_cannot_be_made_is_an_error)
+TEST(a_box_that_cannot_be_made_is_an_error)
 {
 	cleanup_strv char **prefix = NULL;
 	struct world w;
@@ -110,9 +109,8 @@ START_TEST(a_box_that_cannot_be_made_is_an_error)
 	ck_assert_ptr_null(prefix);
 	end(&w);
 }
-END_TEST
 
-START_TEST(others_have_none)
+TEST(others_have_none)
 {
 	struct world w;
 
@@ -124,17 +122,4 @@ START_TEST(others_have_none)
 	read_settings(&w, "[workers.ann]\nsandbox = \"off\"\n");
 	ck_assert(!is_boxed(&w, "old/first"));
 	end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("worker-tree");
-
-	unit_case(s, "boxes",
-	    (const TTest *[]){ a_workers_tree_has_its_box_wherever_it_is,
-		a_box_that_cannot_be_made_is_an_error, others_have_none,
-		NULL });
-	return s;
 }

@@ -16,7 +16,7 @@
 #include "json.h"
 #include "mem.h"
 #include "plan-deps.h"
-#include "plan-edit-tree.h"
+#include "plan-edit.h"
 #include "plan-load.h"
 #include "plan-ready.h"
 #include "plan-replan.h"

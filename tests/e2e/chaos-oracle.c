@@ -15,7 +15,6 @@
 #include "filed.h"
 #include "fleet.h"
 #include "mem.h"
-#include "text.h"
 
 #define READ_MAX (64 * 1024 * 1024)
 #define LOOKS    40 /* attempts to read a folder while files move */

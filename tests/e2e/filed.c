@@ -4,7 +4,6 @@
 
 #include "e2e.h"
 #include "json.h"
-#include "mem.h"
 
 struct json_object *
 filed_look(const char *root, const char *what, const char *params)

@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "child.h"
 #include "clock.h"
 #include "errtext.h"
 #include "fleet.h"

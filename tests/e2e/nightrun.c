@@ -11,7 +11,6 @@
 
 #include "buf.h"
 #include "clock.h"
-#include "file.h"
 #include "mem.h"
 #include "nightrun.h"
 #include "overrun.h"

@@ -16,7 +16,6 @@
 #include "task-json.h"
 #include "task.h"
 #include "worker.h"
-#include "workspace.h"
 
 const char *shown_root;
 

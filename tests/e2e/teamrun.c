@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem.h"
 #include "filed.h"
 #include "json.h"
 #include "teamrun.h"

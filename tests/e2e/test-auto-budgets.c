@@ -6,11 +6,9 @@
 
 #include "autorun.h"
 #include "clock.h"
-#include "mem.h"
-#include "scenarios.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
@@ -79,7 +77,15 @@ check_resumed(void)
 	ck_assert_int_eq(fleet_prompts("was worked on before"), 1);
 }
 
-START_TEST(a_task_is_parked_at_its_tokens)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(a_task_is_parked_at_its_tokens)
 {
 	auto_set("budget.task_tokens", "1000");
 	auto_task("a.md", "%s", expensive());
@@ -94,9 +100,8 @@ START_TEST(a_task_is_parked_at_its_tokens)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(a_task_is_parked_at_its_turns)
+TEST(a_task_is_parked_at_its_turns)
 {
 	auto_set("budget.task_turns", "1");
 	auto_task("a.md",
@@ -107,10 +112,9 @@ START_TEST(a_task_is_parked_at_its_turns)
 	fleet_do("resume", NULL);
 	check_resumed();
 }
-END_TEST
 
 /* A run that ends when it is empty does not wait for a person. */
-START_TEST(a_parked_task_does_not_keep_a_run_from_its_end)
+TEST(a_parked_task_does_not_keep_a_run_from_its_end)
 {
 	auto_set("budget.task_turns", "1");
 	auto_task("a.md",
@@ -123,9 +127,8 @@ START_TEST(a_parked_task_does_not_keep_a_run_from_its_end)
 	auto_up(NULL);
 	check_resumed();
 }
-END_TEST
 
-START_TEST(a_task_that_ends_with_its_last_turn_lands)
+TEST(a_task_that_ends_with_its_last_turn_lands)
 {
 	auto_set("budget.task_turns", "1");
 	auto_task("a.md", "fake: commit a.txt x");
@@ -133,18 +136,16 @@ START_TEST(a_task_that_ends_with_its_last_turn_lands)
 	auto_history("a.txt: x", NULL);
 	ck_assert_int_eq(auto_events("budget", NULL), 0);
 }
-END_TEST
 
-START_TEST(a_task_is_parked_at_its_time)
+TEST(a_task_is_parked_at_its_time)
 {
 	auto_set("budget.task_time", "2s");
 	auto_task("a.md", "fake: commit a.txt x\nfake: sleep 60000");
 	auto_up(NULL);
 	check_parked("budget.task_time");
 }
-END_TEST
 
-START_TEST(the_fleet_is_paused_at_the_tokens_of_the_day)
+TEST(the_fleet_is_paused_at_the_tokens_of_the_day)
 {
 	struct json_object *state;
 
@@ -175,9 +176,8 @@ START_TEST(the_fleet_is_paused_at_the_tokens_of_the_day)
 	state = auto_state();
 	ck_assert_str_eq(auto_member(state, "paused"), "");
 }
-END_TEST
 
-START_TEST(a_new_day_goes_on_by_itself)
+TEST(a_new_day_goes_on_by_itself)
 {
 	struct json_object *state, *today = NULL;
 
@@ -194,11 +194,10 @@ START_TEST(a_new_day_goes_on_by_itself)
 	auto_up(NULL);
 	check_landed();
 }
-END_TEST
 
 /* --- limits and outages ------------------------------------------ */
 
-START_TEST(a_usage_limit_is_waited_for)
+TEST(a_usage_limit_is_waited_for)
 {
 	int64_t reset = clock_wall_ms() / 1000 + 4;
 	struct json_object *worker;
@@ -225,7 +224,6 @@ START_TEST(a_usage_limit_is_waited_for)
 	/* Neither an attempt nor a nudge was counted. */
 	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
 }
-END_TEST
 
 /* Pretend that its wait is over, and that it has lasted for a day. */
 static void
@@ -241,7 +239,7 @@ wait_is_over(void)
 	auto_put_state(state);
 }
 
-START_TEST(a_service_that_is_away_is_waited_for_but_not_for_ever)
+TEST(a_service_that_is_away_is_waited_for_but_not_for_ever)
 {
 	struct json_object *failure;
 
@@ -264,23 +262,4 @@ START_TEST(a_service_that_is_away_is_waited_for_but_not_for_ever)
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 	auto_history("a.txt: x", NULL);
 	ck_assert_str_eq(auto_member(auto_state(), "outage_since_unix"), "");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("auto-budgets");
-	const TTest *const all[] = { a_task_is_parked_at_its_tokens,
-		a_task_is_parked_at_its_turns,
-		a_parked_task_does_not_keep_a_run_from_its_end,
-		a_task_that_ends_with_its_last_turn_lands,
-		a_task_is_parked_at_its_time,
-		the_fleet_is_paused_at_the_tokens_of_the_day,
-		a_new_day_goes_on_by_itself, a_usage_limit_is_waited_for,
-		a_service_that_is_away_is_waited_for_but_not_for_ever };
-
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	return s;
 }

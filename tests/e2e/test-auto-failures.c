@@ -11,10 +11,9 @@
 #include "autorun.h"
 #include "clock.h"
 #include "mem.h"
-#include "scenarios.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
@@ -70,7 +69,15 @@ static const struct {
 	{ "printf 'a\\377b'", "task_pool_text", "0", "UTF-8" },
 };
 
-START_TEST(a_pool_command_that_fails_stops_the_run)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST_ROWS(a_pool_command_that_fails_stops_the_run, nitems(pools))
 {
 	const char *class = pools[_i].class;
 	struct json_object *failure;
@@ -92,9 +99,8 @@ START_TEST(a_pool_command_that_fails_stops_the_run)
 	run_to_the_end();
 	auto_history("p.txt: x", NULL);
 }
-END_TEST
 
-START_TEST(a_pool_command_with_nothing_to_give_is_asked_again)
+TEST(a_pool_command_with_nothing_to_give_is_asked_again)
 {
 	auto_pool("n=$(cat \"$POOL/n\" 2>/dev/null || echo 0)\n"
 		  "echo $((n + 1)) >\"$POOL/n\"\n"
@@ -110,7 +116,6 @@ START_TEST(a_pool_command_with_nothing_to_give_is_asked_again)
 	/* Reported once before the task and once after it. */
 	ck_assert_int_eq(auto_logged("autod.log", "no task is left"), 2);
 }
-END_TEST
 
 /* --- agents ------------------------------------------------------ */
 
@@ -120,7 +125,7 @@ END_TEST
 	"fake: run [ -e \"$FLEET/once\" ] || { touch \"$FLEET/once\"; " \
 	"kill -KILL $CLAUDE_PID; }"
 
-START_TEST(an_agent_that_crashes_once_goes_on)
+TEST(an_agent_that_crashes_once_goes_on)
 {
 	auto_task("a.md", "Crash\n" CRASH_ONCE);
 	auto_up(NULL);
@@ -132,9 +137,8 @@ START_TEST(an_agent_that_crashes_once_goes_on)
 	ck_assert_int_eq(fleet_prompts("has been resumed"), 1);
 	ck_assert_int_eq(fleet_prompts("fake: commit work.txt"), 1);
 }
-END_TEST
 
-START_TEST(an_agent_that_keeps_crashing_stops_the_run)
+TEST(an_agent_that_keeps_crashing_stops_the_run)
 {
 	auto_ails("fake: crash");
 	auto_task("a.md", "Crash\nfake: commit work.txt x");
@@ -157,7 +161,6 @@ START_TEST(an_agent_that_keeps_crashing_stops_the_run)
 	ck_assert_int_eq(auto_events("task_assigned", "\"attempt\":\"2\""), 1);
 	ck_assert_str_eq(auto_folder("done"), "a.md\n");
 }
-END_TEST
 
 static void
 kill_session(const char *worker)
@@ -169,7 +172,7 @@ kill_session(const char *worker)
 	    0, NULL);
 }
 
-START_TEST(a_tmux_session_killed_once_is_made_again)
+TEST(a_tmux_session_killed_once_is_made_again)
 {
 	int agent;
 
@@ -185,9 +188,8 @@ START_TEST(a_tmux_session_killed_once_is_made_again)
 	auto_no_complaints();
 	auto_history("work.txt: x", NULL);
 }
-END_TEST
 
-START_TEST(a_tmux_session_killed_again_and_again_stops_the_run)
+TEST(a_tmux_session_killed_again_and_again_stops_the_run)
 {
 	int agent = 0;
 
@@ -209,10 +211,9 @@ START_TEST(a_tmux_session_killed_again_and_again_stops_the_run)
 	run_to_the_end();
 	auto_history("work.txt: x", NULL);
 }
-END_TEST
 
 /* Three sessions, a little later each time; the last screen is kept. */
-START_TEST(a_prompt_that_no_session_accepts_stops_the_run)
+TEST(a_prompt_that_no_session_accepts_stops_the_run)
 {
 	e2e_hurry(5);
 	e2e_env("FAKE_CLAUDE_IGNORE_ENTER=1000000");
@@ -229,11 +230,10 @@ START_TEST(a_prompt_that_no_session_accepts_stops_the_run)
 	auto_history("work.txt: x", NULL);
 	ck_assert_int_eq(auto_events("task_assigned", "\"attempt\":\"2\""), 1);
 }
-END_TEST
 
 /* --- silence ----------------------------------------------------- */
 
-START_TEST(a_hung_tool_is_interrupted_and_the_agent_goes_on)
+TEST(a_hung_tool_is_interrupted_and_the_agent_goes_on)
 {
 	auto_set("auto.worker_stall_timeout", "500ms");
 	auto_task("a.md",
@@ -248,9 +248,8 @@ START_TEST(a_hung_tool_is_interrupted_and_the_agent_goes_on)
 	ck_assert_int_eq(fleet_prompts("no sign of life"), 1);
 	auto_history("work.txt: x", NULL);
 }
-END_TEST
 
-START_TEST(silence_that_nothing_helps_against_fails_the_attempt)
+TEST(silence_that_nothing_helps_against_fails_the_attempt)
 {
 	auto_set("auto.worker_stall_timeout", "700ms");
 	auto_set("auto.max_attempts", "2");
@@ -270,10 +269,9 @@ START_TEST(silence_that_nothing_helps_against_fails_the_attempt)
 	/* The next attempt is told what was tried before. */
 	ck_assert_int_eq(fleet_prompts("fake: commit work.txt"), 2);
 }
-END_TEST
 
 /* A stopped session does not read keys, so it is started again. */
-START_TEST(a_stopped_agent_is_started_again)
+TEST(a_stopped_agent_is_started_again)
 {
 	auto_set("auto.worker_stall_timeout", "500ms");
 	auto_task("a.md",
@@ -285,7 +283,6 @@ START_TEST(a_stopped_agent_is_started_again)
 	auto_no_complaints();
 	auto_history("work.txt: x", NULL);
 }
-END_TEST
 
 /* --- git --------------------------------------------------------- */
 
@@ -293,7 +290,7 @@ static const char *const corruptions[] = { "echo nonsense >.git",
 	"rm \"$(git rev-parse --git-dir)/HEAD\"" };
 
 /* One task's file stops neither the others nor the daemon. */
-START_TEST(a_file_that_git_cannot_convert_stops_nobody)
+TEST(a_file_that_git_cannot_convert_stops_nobody)
 {
 	auto_set("auto.concurrency", "1");
 	auto_set("auto.max_attempts", "1");
@@ -307,9 +304,8 @@ START_TEST(a_file_that_git_cannot_convert_stops_nobody)
 	e2e_has(e2e_git(fleet_root(), "ls-tree", "--name-only", "main", NULL),
 	    "fine.txt");
 }
-END_TEST
 
-START_TEST(a_corrupt_worktree_stops_the_run)
+TEST_ROWS(a_corrupt_worktree_stops_the_run, nitems(corruptions))
 {
 	e2e_skip_sandboxed("a worker in a box cannot replace .git, and its "
 			   "branch follows at the end of a turn");
@@ -333,7 +329,6 @@ START_TEST(a_corrupt_worktree_stops_the_run)
 	ck_assert_str_eq(
 	    e2e_git(fleet_root(), "status", "--porcelain", NULL), "");
 }
-END_TEST
 
 /* A person commits something to the default branch that conflicts with the
  * worker, this many times. */
@@ -353,7 +348,7 @@ rival(int times)
 	return file;
 }
 
-START_TEST(a_conflict_is_the_workers_to_resolve)
+TEST(a_conflict_is_the_workers_to_resolve)
 {
 	e2e_skip_sandboxed("a worker in a box cannot commit to main");
 	auto_task("a.md",
@@ -368,9 +363,8 @@ START_TEST(a_conflict_is_the_workers_to_resolve)
 	auto_history("Rival 0", "same.txt: mine", NULL);
 	e2e_has(e2e_read(e2e_path("%s/same.txt", fleet_root())), "mine");
 }
-END_TEST
 
-START_TEST(conflicts_without_end_stop_the_run)
+TEST(conflicts_without_end_stop_the_run)
 {
 	e2e_skip_sandboxed("a worker in a box cannot commit to main");
 	auto_set("repo.max_conflicts", "1");
@@ -387,7 +381,6 @@ START_TEST(conflicts_without_end_stop_the_run)
 	run_to_the_end();
 	auto_history("Rival 0", "Rival 1", "same.txt: mine", NULL);
 }
-END_TEST
 
 static const char *
 branch_lock(void)
@@ -395,7 +388,7 @@ branch_lock(void)
 	return e2e_path("%s/.git/refs/heads/main.lock", fleet_root());
 }
 
-START_TEST(a_git_lock_is_waited_for)
+TEST(a_git_lock_is_waited_for)
 {
 	e2e_hurry(5);
 	auto_task("a.md", "A\nfake: commit work.txt x");
@@ -409,10 +402,9 @@ START_TEST(a_git_lock_is_waited_for)
 	auto_no_complaints();
 	auto_history("work.txt: x", NULL);
 }
-END_TEST
 
 /* A git that was killed with its agent: nothing else releases its locks. */
-START_TEST(locks_in_the_worktree_of_a_dead_agent_are_removed)
+TEST(locks_in_the_worktree_of_a_dead_agent_are_removed)
 {
 	e2e_hurry(5);
 	auto_ails("fake: fail 400 too odd");
@@ -429,7 +421,6 @@ START_TEST(locks_in_the_worktree_of_a_dead_agent_are_removed)
 	auto_salvaged("auto-1", "work.txt");
 	auto_history("work.txt: x", NULL);
 }
-END_TEST
 
 /* --- a checkout that is in the way ------------------------------- */
 
@@ -444,7 +435,7 @@ set_dirt(int tries)
 	auto_put_state(state);
 }
 
-START_TEST(a_dirty_checkout_is_waited_for_then_stops_the_run)
+TEST(a_dirty_checkout_is_waited_for_then_stops_the_run)
 {
 	struct json_object *state;
 
@@ -481,11 +472,10 @@ START_TEST(a_dirty_checkout_is_waited_for_then_stops_the_run)
 	ck_assert_str_eq(
 	    auto_member(state, "source_repo_dirty_retry_count"), "");
 }
-END_TEST
 
 /* --- post_accept_command ----------------------------------------- */
 
-START_TEST(a_failing_post_accept_command_stops_the_run)
+TEST(a_failing_post_accept_command_stops_the_run)
 {
 	auto_set("auto.post_accept_command",
 	    "git log -1 --format=%s >>\"$FLEET/posts\"; [ $LLMC_TASK != t1 ] || { "
@@ -504,9 +494,8 @@ START_TEST(a_failing_post_accept_command_stops_the_run)
 	ck_assert_str_eq(e2e_read(e2e_path("%s/posts", unit_scratch())),
 	    "a.txt: x\nb.txt: x\n");
 }
-END_TEST
 
-START_TEST(a_post_accept_command_that_takes_too_long_stops_the_run)
+TEST(a_post_accept_command_that_takes_too_long_stops_the_run)
 {
 	auto_set("auto.post_accept_command", "exec tail -f /dev/null");
 	auto_set("auto.post_accept_timeout", "300ms");
@@ -516,10 +505,9 @@ START_TEST(a_post_accept_command_that_takes_too_long_stops_the_run)
 	auto_history("a.txt: x", NULL);
 	ck_assert_int_eq(auto_finished("landed"), 1);
 }
-END_TEST
 
 /* The user has renamed it; then the setting follows. */
-START_TEST(a_landing_branch_that_is_renamed_stops_the_run_with_its_name)
+TEST(a_landing_branch_that_is_renamed_stops_the_run_with_its_name)
 {
 	auto_task(
 	    "a.md", "A\nfake: run %s\nfake: commit a.txt x", auto_gate("g"));
@@ -538,42 +526,4 @@ START_TEST(a_landing_branch_that_is_renamed_stops_the_run_with_its_name)
 	ck_assert_int_eq(auto_finished("landed"), 2);
 	ck_assert_str_eq(
 	    e2e_git(fleet_root(), "rev-list", "--count", "trunk", NULL), "3\n");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("auto-failures");
-	const TTest *const all[] = {
-		a_pool_command_with_nothing_to_give_is_asked_again,
-		an_agent_that_crashes_once_goes_on,
-		an_agent_that_keeps_crashing_stops_the_run,
-		a_tmux_session_killed_once_is_made_again,
-		a_tmux_session_killed_again_and_again_stops_the_run,
-		a_hung_tool_is_interrupted_and_the_agent_goes_on,
-		silence_that_nothing_helps_against_fails_the_attempt,
-		a_prompt_that_no_session_accepts_stops_the_run,
-		a_stopped_agent_is_started_again,
-		a_file_that_git_cannot_convert_stops_nobody,
-		a_conflict_is_the_workers_to_resolve,
-		conflicts_without_end_stop_the_run, a_git_lock_is_waited_for,
-		locks_in_the_worktree_of_a_dead_agent_are_removed,
-		a_dirty_checkout_is_waited_for_then_stops_the_run,
-		a_landing_branch_that_is_renamed_stops_the_run_with_its_name,
-		a_failing_post_accept_command_stops_the_run,
-		a_post_accept_command_that_takes_too_long_stops_the_run
-	};
-	TCase *tc = tcase_create("tables");
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_checked_fixture(tc, begin, fleet_end);
-	tcase_add_loop_test(
-	    tc, a_pool_command_that_fails_stops_the_run, 0, (int)nitems(pools));
-	tcase_add_loop_test(
-	    tc, a_corrupt_worktree_stops_the_run, 0, (int)nitems(corruptions));
-	suite_add_tcase(s, tc);
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	return s;
 }

@@ -6,11 +6,9 @@
 
 #include "autorun.h"
 #include "filed.h"
-#include "mem.h"
-#include "scenarios.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
@@ -32,9 +30,17 @@ check_record(const char *key, const char *words)
 	json_object_put(record);
 }
 
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
 /* --- git: the Stop hook answers directly ------------------------- */
 
-START_TEST(uncommitted_work_is_sent_back_by_the_stop_hook)
+TEST(uncommitted_work_is_sent_back_by_the_stop_hook)
 {
 	auto_task("a.md",
 	    "fake: write left.txt over\nfake: ask All is finished.\n"
@@ -49,9 +55,8 @@ START_TEST(uncommitted_work_is_sent_back_by_the_stop_hook)
 	ck_assert_int_eq(fleet_prompts(""), 1);
 	check_record("turns", "2");
 }
-END_TEST
 
-START_TEST(a_commit_that_is_wanted_is_asked_for)
+TEST(a_commit_that_is_wanted_is_asked_for)
 {
 	auto_set("auto.require_commit", "true");
 	auto_task("a.md",
@@ -64,9 +69,8 @@ START_TEST(a_commit_that_is_wanted_is_asked_for)
 	ck_assert_int_eq(auto_events("sent_back", "no commit"), 1);
 	ck_assert_int_eq(fleet_prompts(""), 1);
 }
-END_TEST
 
-START_TEST(turns_come_to_an_end)
+TEST(turns_come_to_an_end)
 {
 	auto_set("auto.max_turns", "2");
 	auto_set("auto.max_attempts", "1");
@@ -82,11 +86,10 @@ START_TEST(turns_come_to_an_end)
 	    e2e_git(fleet_worktree("auto-1"), "status", "--porcelain", NULL),
 	    "");
 }
-END_TEST
 
 /* --- errors ------------------------------------------------------ */
 
-START_TEST(a_turn_that_failed_is_taken_up_again)
+TEST(a_turn_that_failed_is_taken_up_again)
 {
 	auto_task("a.md", "fake: commit a.txt x\nfake: fail 400 too odd");
 	auto_up(NULL);
@@ -96,9 +99,8 @@ START_TEST(a_turn_that_failed_is_taken_up_again)
 	auto_history("a.txt: x", NULL);
 	ck_assert_int_eq(fleet_prompts("ended with an error"), 1);
 }
-END_TEST
 
-START_TEST(turns_that_keep_failing_fail_the_task)
+TEST(turns_that_keep_failing_fail_the_task)
 {
 	auto_set("auto.max_attempts", "1");
 	auto_ails("fake: fail 400 too odd");
@@ -110,11 +112,10 @@ START_TEST(turns_that_keep_failing_fail_the_task)
 	ck_assert_int_eq(fleet_prompts("ended with an error"), 3);
 	auto_salvaged("auto-1", "a.txt");
 }
-END_TEST
 
 /* --- check_command ----------------------------------------------- */
 
-START_TEST(what_the_check_says_reaches_the_agent)
+TEST(what_the_check_says_reaches_the_agent)
 {
 	auto_set("auto.check_command",
 	    "echo rubbish >rubbish.txt; [ -e a.txt ] || exit 0; "
@@ -137,9 +138,8 @@ START_TEST(what_the_check_says_reaches_the_agent)
 	ck_assert_str_eq(e2e_read(e2e_path("%s/a.txt", fleet_root())), "x\n");
 	ck_assert_int_eq(auto_logged("check.log", "\"command\""), 2);
 }
-END_TEST
 
-START_TEST(a_check_that_takes_too_long_has_failed)
+TEST(a_check_that_takes_too_long_has_failed)
 {
 	auto_set("auto.check_timeout", "300ms");
 	auto_set("auto.check_command",
@@ -154,9 +154,8 @@ START_TEST(a_check_that_takes_too_long_has_failed)
 	ck_assert_int_eq(fleet_prompts("The check of your work failed"), 1);
 	ck_assert_int_eq(fleet_prompts("begun"), 1);
 }
-END_TEST
 
-START_TEST(a_check_that_never_passes_ends_in_a_dead_letter)
+TEST(a_check_that_never_passes_ends_in_a_dead_letter)
 {
 	auto_set("auto.check_command",
 	    "[ ! -e a.txt ] || { echo not good enough; exit 1; }");
@@ -173,11 +172,10 @@ START_TEST(a_check_that_never_passes_ends_in_a_dead_letter)
 	ck_assert_int_eq(auto_logged("check.log", "\"command\""), 4);
 	auto_salvaged("auto-1", "a.txt");
 }
-END_TEST
 
 /* --- not over yet ------------------------------------------------ */
 
-START_TEST(a_turn_with_background_tasks_is_not_over)
+TEST(a_turn_with_background_tasks_is_not_over)
 {
 	auto_task("a.md", "fake: commit a.txt x\nfake: background 700");
 	auto_up(NULL);
@@ -189,9 +187,8 @@ START_TEST(a_turn_with_background_tasks_is_not_over)
 	check_record("turns", "1");
 	ck_assert_int_eq(auto_events("task_completed", NULL), 1);
 }
-END_TEST
 
-START_TEST(a_compaction_in_the_middle_is_no_end)
+TEST(a_compaction_in_the_middle_is_no_end)
 {
 	auto_task("a.md",
 	    "fake: commit a.txt x\nfake: compact\nfake: commit b.txt x");
@@ -202,11 +199,10 @@ START_TEST(a_compaction_in_the_middle_is_no_end)
 	ck_assert(e2e_exists(e2e_path("%s/b.txt", fleet_root())));
 	ck_assert_int_eq(auto_landed(), 1);
 }
-END_TEST
 
 /* --- dead letters ------------------------------------------------ */
 
-START_TEST(a_dead_letter_is_filed_and_can_be_tried_again)
+TEST(a_dead_letter_is_filed_and_can_be_tried_again)
 {
 	struct json_object *record;
 	const char *why;
@@ -236,27 +232,4 @@ START_TEST(a_dead_letter_is_filed_and_can_be_tried_again)
 	auto_history("a.txt: x", "b.txt: x", NULL);
 	ck_assert_str_eq(auto_folder("failed"), "");
 	ck_assert_str_eq(auto_folder("done"), "poison.md\nsound.md\n");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("auto-gates");
-	const TTest *const all[] = {
-		uncommitted_work_is_sent_back_by_the_stop_hook,
-		a_commit_that_is_wanted_is_asked_for, turns_come_to_an_end,
-		a_turn_that_failed_is_taken_up_again,
-		turns_that_keep_failing_fail_the_task,
-		what_the_check_says_reaches_the_agent,
-		a_check_that_takes_too_long_has_failed,
-		a_check_that_never_passes_ends_in_a_dead_letter,
-		a_turn_with_background_tasks_is_not_over,
-		a_compaction_in_the_middle_is_no_end,
-		a_dead_letter_is_filed_and_can_be_tried_again
-	};
-
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	return s;
 }

@@ -7,11 +7,9 @@
 
 #include "autorun.h"
 #include "clock.h"
-#include "mem.h"
-#include "scenarios.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 }
@@ -38,9 +36,17 @@ set_post(const char *script)
 	auto_set("auto.post_accept_command", e2e_path("'%s'", file));
 }
 
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
 /* --- post_accept_command ---------------------------------------------- */
 
-START_TEST(it_runs_after_every_landing_and_is_told_of_what)
+TEST(it_runs_after_every_landing_and_is_told_of_what)
 {
 	const char *ran = unit_path("ran");
 
@@ -61,9 +67,8 @@ START_TEST(it_runs_after_every_landing_and_is_told_of_what)
 	ck_assert_int_eq(auto_events("post_accept", "\"exit_code\":\"0\""), 2);
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(a_slow_one_holds_the_next_landing_and_nobody_else)
+TEST(a_slow_one_holds_the_next_landing_and_nobody_else)
 {
 	set_post(e2e_path(
 	    "[ -e a.txt ] && [ ! -e b.txt ] || exit 0\n%s", auto_gate("post")));
@@ -83,9 +88,8 @@ START_TEST(a_slow_one_holds_the_next_landing_and_nobody_else)
 	ck_assert_int_eq(auto_finished("landed"), 2);
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(its_failure_stops_everything_and_what_landed_stays)
+TEST(its_failure_stops_everything_and_what_landed_stays)
 {
 	struct json_object *failure;
 
@@ -111,9 +115,8 @@ START_TEST(its_failure_stops_everything_and_what_landed_stays)
 	ck_assert_ptr_null(auto_failure());
 	auto_history("a.txt: x", "b.txt: x", NULL);
 }
-END_TEST
 
-START_TEST(its_failure_may_be_gone_on_from)
+TEST(its_failure_may_be_gone_on_from)
 {
 	set_post("echo broken >&2; exit 1");
 	auto_set("auto.on_post_accept_failure", "continue");
@@ -124,9 +127,8 @@ START_TEST(its_failure_may_be_gone_on_from)
 	auto_history("a.txt: x", "b.txt: x", NULL);
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(its_failure_may_take_the_commit_back)
+TEST(its_failure_may_take_the_commit_back)
 {
 	set_post(e2e_path("mkdir '%s' 2>/dev/null || exit 0\n"
 			  "echo the first one is bad >&2; exit 1",
@@ -142,9 +144,8 @@ START_TEST(its_failure_may_take_the_commit_back)
 	ck_assert_int_eq(auto_finished("landed"), 1);
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(its_failure_may_become_a_task)
+TEST(its_failure_may_become_a_task)
 {
 	set_post("[ -e fixed.txt ] && exit\n"
 		 "echo 'it needs a file'; echo 'fake: commit fixed.txt x'\n"
@@ -157,9 +158,8 @@ START_TEST(its_failure_may_become_a_task)
 	ck_assert_int_eq(auto_finished("landed"), 2);
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(a_fix_that_never_helps_ends_in_a_failure)
+TEST(a_fix_that_never_helps_ends_in_a_failure)
 {
 	set_post("echo still broken; echo 'fake: commits 1'; exit 1");
 	auto_set("auto.on_post_accept_failure", "fix");
@@ -169,9 +169,8 @@ START_TEST(a_fix_that_never_helps_ends_in_a_failure)
 	auto_failed("post_accept", "still broken");
 	ck_assert_int_eq(auto_finished("landed"), 2);
 }
-END_TEST
 
-START_TEST(it_is_cancelled_by_a_drain_and_run_again)
+TEST(it_is_cancelled_by_a_drain_and_run_again)
 {
 	set_post(e2e_path(
 	    "echo begun >>'%s'\n%s", unit_path("ran"), auto_gate("post")));
@@ -186,9 +185,8 @@ START_TEST(it_is_cancelled_by_a_drain_and_run_again)
 	ck_assert_int_eq(auto_finished("landed"), 1);
 	ck_assert_int_eq(auto_landed(), 1);
 }
-END_TEST
 
-START_TEST(it_outlives_a_killed_daemon_and_is_not_run_twice)
+TEST(it_outlives_a_killed_daemon_and_is_not_run_twice)
 {
 	set_post(e2e_path("echo begun >>'%s'\n%s\necho it-is-over",
 	    unit_path("ran"), auto_gate("post")));
@@ -204,9 +202,8 @@ START_TEST(it_outlives_a_killed_daemon_and_is_not_run_twice)
 	ck_assert_int_eq(auto_landed(), 1);
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(one_that_takes_too_long_has_failed)
+TEST(one_that_takes_too_long_has_failed)
 {
 	set_post("echo hanging >&2; exec sleep 60");
 	auto_set("auto.post_accept_timeout", "1s");
@@ -215,7 +212,6 @@ START_TEST(one_that_takes_too_long_has_failed)
 	auto_failed("post_accept", "took too long");
 	ck_assert_int_eq(auto_finished("landed"), 1);
 }
-END_TEST
 
 /* --- a checkout that is in the way ------------------------------------ */
 
@@ -241,7 +237,7 @@ let_time_pass(void)
 	ck_assert_int_eq(dirt("retry_after_unix"), 1000000000);
 }
 
-START_TEST(a_dirty_checkout_is_waited_for_longer_and_longer)
+TEST(a_dirty_checkout_is_waited_for_longer_and_longer)
 {
 	long now = (long)(clock_wall_ms() / 1000);
 
@@ -286,9 +282,8 @@ START_TEST(a_dirty_checkout_is_waited_for_longer_and_longer)
 	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(a_checkout_that_stays_dirty_is_a_failure_in_the_end)
+TEST(a_checkout_that_stays_dirty_is_a_failure_in_the_end)
 {
 	auto_task(
 	    "a.md", "A\nfake: run %s\nfake: commit a.txt x", auto_gate("g"));
@@ -307,12 +302,11 @@ START_TEST(a_checkout_that_stays_dirty_is_a_failure_in_the_end)
 	/* The work waits in the queue for a person or a repair. */
 	ck_assert_str_eq(fleet_status("auto-1"), "accepting");
 }
-END_TEST
 
 /* --- a history that someone else changes ------------------------------- */
 
 /* Whenever the worker resolves its conflict, another commit comes first. */
-START_TEST(conflicts_without_end_are_a_failure)
+TEST(conflicts_without_end_are_a_failure)
 {
 	const char *move = unit_path("move.sh");
 
@@ -345,9 +339,8 @@ START_TEST(conflicts_without_end_are_a_failure)
 	ck_assert_str_eq(fleet_status("auto-1"), "needs_review");
 	e2e_has(e2e_git(fleet_root(), "log", "llmc/auto-1", NULL), "Mine");
 }
-END_TEST
 
-START_TEST(an_amended_base_moves_the_idle)
+TEST(an_amended_base_moves_the_idle)
 {
 	auto_up(NULL);
 	auto_wait_state("workers.auto-1.status", "idle");
@@ -362,11 +355,10 @@ START_TEST(an_amended_base_moves_the_idle)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
 /* The command of the first one blocks the landing of the second, which a person
  * lands by hand in the meantime. */
-START_TEST(work_that_was_taken_by_hand_is_not_landed_again)
+TEST(work_that_was_taken_by_hand_is_not_landed_again)
 {
 	set_post(auto_gate("post"));
 	auto_task("a.md", "A\nfake: commit a.txt x");
@@ -384,9 +376,8 @@ START_TEST(work_that_was_taken_by_hand_is_not_landed_again)
 	ck_assert_str_eq(head(fleet_worktree("auto-1")), head(fleet_root()));
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(an_early_commit_is_not_landed_before_its_turn_ends)
+TEST(an_early_commit_is_not_landed_before_its_turn_ends)
 {
 	auto_task("a.md",
 	    "A\nfake: commit a.txt early\nfake: run %s\nfake: commit b.txt x",
@@ -402,10 +393,9 @@ START_TEST(an_early_commit_is_not_landed_before_its_turn_ends)
 	ck_assert_int_eq(auto_landed(), 1);
 	ck_assert(e2e_exists(in_main("a.txt")) && e2e_exists(in_main("b.txt")));
 }
-END_TEST
 
 /* Of a worker in a sandbox, git lets the user check out the branch. */
-START_TEST(a_user_on_the_branch_of_a_worker_ends_nothing)
+TEST(a_user_on_the_branch_of_a_worker_ends_nothing)
 {
 	const char *at;
 
@@ -427,34 +417,4 @@ START_TEST(a_user_on_the_branch_of_a_worker_ends_nothing)
 	ck_assert_str_eq(head(fleet_root()), at);
 	ck_assert_str_eq(e2e_git(fleet_root(), "status", "-s", NULL), "");
 	auto_no_complaints();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const all[] = {
-		it_runs_after_every_landing_and_is_told_of_what,
-		a_slow_one_holds_the_next_landing_and_nobody_else,
-		its_failure_stops_everything_and_what_landed_stays,
-		its_failure_may_be_gone_on_from,
-		its_failure_may_take_the_commit_back,
-		its_failure_may_become_a_task,
-		a_fix_that_never_helps_ends_in_a_failure,
-		it_is_cancelled_by_a_drain_and_run_again,
-		it_outlives_a_killed_daemon_and_is_not_run_twice,
-		one_that_takes_too_long_has_failed,
-		a_dirty_checkout_is_waited_for_longer_and_longer,
-		a_checkout_that_stays_dirty_is_a_failure_in_the_end,
-		conflicts_without_end_are_a_failure,
-		an_amended_base_moves_the_idle,
-		work_that_was_taken_by_hand_is_not_landed_again,
-		an_early_commit_is_not_landed_before_its_turn_ends,
-		a_user_on_the_branch_of_a_worker_ends_nothing
-	};
-	Suite *suite = suite_create("auto-land");
-
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(suite, begin, all[i]);
-	return suite;
 }

@@ -6,19 +6,25 @@
 #include <string.h>
 
 #include "autorun.h"
-#include "mem.h"
-#include "scenarios.h"
 
 #define TRIES 6 /* to land, before it gives up */
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	e2e_hurry(10);
 }
 
-START_TEST(a_git_lock_that_stays_stops_the_run)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(a_git_lock_that_stays_stops_the_run)
 {
 	const char *lock =
 	    e2e_path("%s/.git/refs/heads/main.lock", fleet_root());
@@ -41,14 +47,4 @@ START_TEST(a_git_lock_that_stays_stops_the_run)
 	ck_assert_int_eq(remove(lock), 0);
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 	auto_history("work.txt: x", NULL);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("auto-locks");
-
-	scenarios_add_test(s, begin, a_git_lock_that_stays_stops_the_run);
-	return s;
 }

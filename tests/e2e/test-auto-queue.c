@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "autorun.h"
-#include "json.h"
 #include "mem.h"
 #include "queue-scenarios.h"
 #include "scenarios.h"

@@ -7,10 +7,9 @@
 
 #include "autorun.h"
 #include "queue-scenarios.h"
-#include "scenarios.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 }
@@ -81,7 +80,15 @@ end_released(void)
 	auto_no_complaints();
 }
 
-START_TEST(the_work_of_a_released_worker_lands)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(the_work_of_a_released_worker_lands)
 {
 	begin_released();
 	auto_open_gate("slot");
@@ -93,9 +100,8 @@ START_TEST(the_work_of_a_released_worker_lands)
 	ck_assert_int_eq(auto_events("sent_back", NULL), 0);
 	ck_assert(!e2e_exists(unit_path("seen")));
 }
-END_TEST
 
-START_TEST(ejected_work_goes_back_to_a_worker_with_its_tree_and_the_output)
+TEST(ejected_work_goes_back_to_a_worker_with_its_tree_and_the_output)
 {
 	e2e_write(unit_path("strict"), "");
 	begin_released();
@@ -113,16 +119,4 @@ START_TEST(ejected_work_goes_back_to_a_worker_with_its_tree_and_the_output)
 	    e2e_git(fleet_root(), "log", "--format=%H", "--", "a.txt", NULL),
 	    e2e_git(
 		fleet_root(), "log", "--format=%H", "--", "fixed.txt", NULL));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("auto-release");
-
-	scenarios_add_test(suite, begin, the_work_of_a_released_worker_lands);
-	scenarios_add_test(suite, begin,
-	    ejected_work_goes_back_to_a_worker_with_its_tree_and_the_output);
-	return suite;
 }

@@ -7,8 +7,6 @@
 #include "autorun.h"
 #include "filed.h"
 #include "json.h"
-#include "mem.h"
-#include "scenarios.h"
 
 #define REPORT                                                   \
 	"fake: tool report_completion {\"status\":\"COMPLETE\"," \
@@ -17,8 +15,8 @@
 /* The last tool waits for a daemon. */
 #define SPOOLED "ls .llmc/run/auto-1/spool/00000000000000000000000000.json"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
@@ -41,7 +39,15 @@ expect_record(const char *path, const char *text)
 	json_object_put(json);
 }
 
-START_TEST(what_an_agent_reports_is_recorded)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(what_an_agent_reports_is_recorded)
 {
 	cleanup_json struct json_object *stats = NULL;
 
@@ -71,9 +77,8 @@ START_TEST(what_an_agent_reports_is_recorded)
 	ck_assert_str_eq(auto_member(stats, "0.outcomes.success"), "1");
 	ck_assert_str_eq(auto_member(stats, "0.reports"), "1");
 }
-END_TEST
 
-START_TEST(without_the_tool_the_last_message_counts)
+TEST(without_the_tool_the_last_message_counts)
 {
 	auto_task("a.md", "fake: commit a.txt a\nfake: say Status: partial\n");
 	auto_up(NULL);
@@ -82,7 +87,6 @@ START_TEST(without_the_tool_the_last_message_counts)
 	expect_record("run.report.status", "partial");
 	expect_record("run.report_by_tool", "");
 }
-END_TEST
 
 /* As if the hook of the tool that runs had not been heard. */
 static void
@@ -98,7 +102,7 @@ forget_tool(void)
 }
 
 /* The hooks of tools are dropped while no daemon runs, but for the last. */
-START_TEST(a_tool_after_the_report_is_known_to_the_next_daemon)
+TEST(a_tool_after_the_report_is_known_to_the_next_daemon)
 {
 	auto_task(
 	    "a.md", "fake: commit a.txt a\nfake: run %s\n", auto_gate("work"));
@@ -113,10 +117,9 @@ START_TEST(a_tool_after_the_report_is_known_to_the_next_daemon)
 	auto_drain();
 	expect_record("run.last_tool", "Bash");
 }
-END_TEST
 
 /* The call waits for the next daemon. */
-START_TEST(a_report_without_a_daemon_reaches_the_next_one)
+TEST(a_report_without_a_daemon_reaches_the_next_one)
 {
 	auto_task("a.md", "fake: commit a.txt a\nfake: run %s\n" REPORT,
 	    auto_gate("work"));
@@ -131,19 +134,4 @@ START_TEST(a_report_without_a_daemon_reaches_the_next_one)
 	expect_record("run.last_tool", "report_completion");
 	expect_record("run.report.summary", "All is added up.");
 	ck_assert_int_eq(auto_events("reported", NULL), 1);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("auto-reports");
-	const TTest *const all[] = { what_an_agent_reports_is_recorded,
-		without_the_tool_the_last_message_counts,
-		a_tool_after_the_report_is_known_to_the_next_daemon,
-		a_report_without_a_daemon_reaches_the_next_one };
-
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	return s;
 }

@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "autorun.h"
-#include "mem.h"
-#include "scenarios.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
@@ -28,7 +26,15 @@ run_to_the_end(void)
 	    status == 0, "status %d: %s", status, e2e_shown(auto_output()));
 }
 
-START_TEST(files_that_git_does_not_keep_are_there)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(files_that_git_does_not_keep_are_there)
 {
 	e2e_write(e2e_path("%s/.env", fleet_root()), "secret\n");
 	fleet_do("config", "set", "repo.copy_files", "[\".env\", \"nowhere\"]",
@@ -47,7 +53,6 @@ START_TEST(files_that_git_does_not_keep_are_there)
 		    "secret\n");
 	ck_assert_str_eq(e2e_git(fleet_root(), "ls-files", ".env", NULL), "");
 }
-END_TEST
 
 static int
 setups(void)
@@ -60,7 +65,7 @@ setups(void)
 	return count;
 }
 
-START_TEST(a_worktree_is_set_up_once)
+TEST(a_worktree_is_set_up_once)
 {
 	auto_set("repo.setup_command",
 	    "pwd >>\"$FLEET/setups\"; mkdir -p build; echo tools >build/tools");
@@ -84,9 +89,8 @@ START_TEST(a_worktree_is_set_up_once)
 	ck_assert_int_eq(setups(), 2);
 	auto_drain();
 }
-END_TEST
 
-START_TEST(a_setup_that_fails_stops_the_run)
+TEST(a_setup_that_fails_stops_the_run)
 {
 	struct json_object *failure;
 
@@ -102,9 +106,8 @@ START_TEST(a_setup_that_fails_stops_the_run)
 	run_to_the_end();
 	auto_history("a.txt: x", NULL);
 }
-END_TEST
 
-START_TEST(serena_has_a_project_for_each_worktree)
+TEST(serena_has_a_project_for_each_worktree)
 {
 	const char *folder = e2e_path("%s/.serena", getenv("HOME"));
 	const char *list = e2e_path("%s/serena_config.yml", folder);
@@ -137,10 +140,9 @@ START_TEST(serena_has_a_project_for_each_worktree)
 	ck_assert_str_eq(
 	    e2e_git(fleet_root(), "ls-files", ".serena", NULL), "");
 }
-END_TEST
 
 /* It starts all the same. */
-START_TEST(the_start_tells_of_a_dirty_checkout)
+TEST(the_start_tells_of_a_dirty_checkout)
 {
 	static const char hint[] =
 	    "your checkout of main: .gitignore; no work lands";
@@ -163,19 +165,4 @@ START_TEST(the_start_tells_of_a_dirty_checkout)
 	run = e2e_llmc(fleet_root(), "up", "--detach", NULL);
 	e2e_expect(run, 0, NULL);
 	e2e_lacks(run->err, "your checkout");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("auto-setup");
-	const TTest *const all[] = { files_that_git_does_not_keep_are_there,
-		a_worktree_is_set_up_once, a_setup_that_fails_stops_the_run,
-		serena_has_a_project_for_each_worktree,
-		the_start_tells_of_a_dirty_checkout };
-
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	return s;
 }

@@ -4,11 +4,9 @@
 #include <string.h>
 
 #include "autorun.h"
-#include "mem.h"
-#include "scenarios.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 }
@@ -20,9 +18,17 @@ begin(void)
 	"	echo 'fake: commit one.txt x'; exit\n"     \
 	"fi\n" last
 
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
 /* --- a command -------------------------------------------------------- */
 
-START_TEST(a_command_gives_tasks_until_it_says_nothing)
+TEST(a_command_gives_tasks_until_it_says_nothing)
 {
 	auto_pool("echo looking >&2\n" ONE_THEN("exit 4"));
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
@@ -32,9 +38,8 @@ START_TEST(a_command_gives_tasks_until_it_says_nothing)
 	ck_assert_int_eq(auto_logged("task_pool.log", "commit one.txt"), 1);
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(a_command_that_fails_at_once_stops_everything)
+TEST(a_command_that_fails_at_once_stops_everything)
 {
 	auto_pool("echo the pool is on fire >&2; exit 1");
 	ck_assert_int_eq(auto_run(NULL), 1);
@@ -46,9 +51,8 @@ START_TEST(a_command_that_fails_at_once_stops_everything)
 	ck_assert_int_eq(auto_events("failure", "task_pool_failed"), 1);
 	auto_no_sessions();
 }
-END_TEST
 
-START_TEST(a_task_that_was_given_before_is_not_lost)
+TEST(a_task_that_was_given_before_is_not_lost)
 {
 	/* The run may end in the middle of the agent's first turn. */
 	e2e_env("FAKE_CLAUDE_GOES_ON=1");
@@ -63,9 +67,8 @@ START_TEST(a_task_that_was_given_before_is_not_lost)
 	ck_assert_int_eq(auto_landed(), 1);
 	ck_assert_int_eq(auto_finished("landed"), 1);
 }
-END_TEST
 
-START_TEST(a_command_with_nothing_to_say_is_asked_again)
+TEST(a_command_with_nothing_to_say_is_asked_again)
 {
 	auto_pool(
 	    "echo called >>\"$POOL/calls\"\n"
@@ -83,9 +86,8 @@ START_TEST(a_command_with_nothing_to_say_is_asked_again)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(half_a_task_is_none)
+TEST(half_a_task_is_none)
 {
 	auto_pool("echo 'fake: commit half.txt x'; exit 1");
 	ck_assert_int_eq(auto_run(NULL), 1);
@@ -93,36 +95,32 @@ START_TEST(half_a_task_is_none)
 	ck_assert_int_eq(auto_events("task_assigned", NULL), 0);
 	ck_assert_int_eq(auto_landed(), 0);
 }
-END_TEST
 
-START_TEST(a_command_that_is_not_there_is_told_so)
+TEST(a_command_that_is_not_there_is_told_so)
 {
 	auto_set("auto.task_pool_command", "/no/such/command --next");
 	ck_assert_int_eq(auto_run(NULL), 1);
 	auto_failed("task_pool_failed", "not found");
 	ck_assert_int_eq(json_int_or(auto_failure(), "exit_status", 0), 127);
 }
-END_TEST
 
-START_TEST(a_command_that_hangs_is_ended)
+TEST(a_command_that_hangs_is_ended)
 {
 	auto_set("auto.task_pool_timeout", "1s");
 	auto_pool("echo waiting for godot >&2; exec sleep 60");
 	ck_assert_int_eq(auto_run(NULL), 1);
 	auto_failed("task_pool_timeout", NULL);
 }
-END_TEST
 
-START_TEST(claims_that_stay_are_told_apart)
+TEST(claims_that_stay_are_told_apart)
 {
 	auto_pool("echo everything is claimed >&2; exit 3");
 	ck_assert_int_eq(auto_run(NULL), 1);
 	auto_failed("task_pool_claims", NULL);
 }
-END_TEST
 
 /* The command prints a task only once, so its output must not get lost. */
-START_TEST(a_command_outlives_a_killed_daemon)
+TEST(a_command_outlives_a_killed_daemon)
 {
 	auto_pool(e2e_path("echo called >>\"$POOL/calls\"\n"
 			   "mkdir \"$POOL/one\" 2>/dev/null || exit 4\n%s\n"
@@ -138,9 +136,8 @@ START_TEST(a_command_outlives_a_killed_daemon)
 	ck_assert_int_eq(auto_landed(), 1);
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(a_command_of_the_options_goes_over_the_settings)
+TEST(a_command_of_the_options_goes_over_the_settings)
 {
 	auto_pool("exit 1");
 	auto_task("a.md", "not asked for\nfake: commit no.txt x");
@@ -152,11 +149,10 @@ START_TEST(a_command_of_the_options_goes_over_the_settings)
 	auto_history("option.txt: x", NULL);
 	ck_assert_int_eq(auto_landed(), 1);
 }
-END_TEST
 
 /* --- people and the folder -------------------------------------------- */
 
-START_TEST(a_task_is_added_while_it_runs)
+TEST(a_task_is_added_while_it_runs)
 {
 	struct json_object *list, *shown;
 
@@ -175,14 +171,13 @@ START_TEST(a_task_is_added_while_it_runs)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
 /* Its check passes only when it may. */
 static const char reluctant[] =
     "Reluctant\n"
     "fake: run echo x >>r.txt; git add r.txt; git commit -q -m Reluctantly";
 
-START_TEST(a_failed_task_is_tried_again_when_asked_to)
+TEST(a_failed_task_is_tried_again_when_asked_to)
 {
 	auto_set("auto.check_command",
 	    e2e_path("test ! -e r.txt -o -e '%s'", unit_path("may")));
@@ -212,9 +207,8 @@ START_TEST(a_failed_task_is_tried_again_when_asked_to)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(a_dropped_task_frees_its_worker)
+TEST(a_dropped_task_frees_its_worker)
 {
 	auto_task("1.md", "One\nfake: write half.txt x\nfake: run %s",
 	    auto_gate("g"));
@@ -234,9 +228,8 @@ START_TEST(a_dropped_task_frees_its_worker)
 	e2e_has(fleet_do("salvage", "list", NULL)->out, "auto-1");
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(a_worker_that_is_reset_gives_its_task_back)
+TEST(a_worker_that_is_reset_gives_its_task_back)
 {
 	auto_task("1.md",
 	    "One\nfake: run [ -e \"$FLEET/seen\" ] || { touch \"$FLEET/seen\"; %s; }"
@@ -250,29 +243,4 @@ START_TEST(a_worker_that_is_reset_gives_its_task_back)
 	ck_assert_int_eq(auto_landed(), 1);
 	ck_assert_int_eq(auto_events("task_assigned", NULL), 2);
 	ck_assert_int_eq(auto_finished("landed"), 1);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const all[] = {
-		a_command_gives_tasks_until_it_says_nothing,
-		a_command_that_fails_at_once_stops_everything,
-		a_task_that_was_given_before_is_not_lost,
-		a_command_with_nothing_to_say_is_asked_again,
-		half_a_task_is_none, a_command_that_is_not_there_is_told_so,
-		a_command_that_hangs_is_ended, claims_that_stay_are_told_apart,
-		a_command_outlives_a_killed_daemon,
-		a_command_of_the_options_goes_over_the_settings,
-		a_task_is_added_while_it_runs,
-		a_failed_task_is_tried_again_when_asked_to,
-		a_dropped_task_frees_its_worker,
-		a_worker_that_is_reset_gives_its_task_back
-	};
-	Suite *suite = suite_create("auto-source");
-
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(suite, begin, all[i]);
-	return suite;
 }

@@ -8,13 +8,12 @@
 #include "autorun.h"
 #include "filed.h"
 #include "mem.h"
-#include "scenarios.h"
 #include "stepkills.h"
 
 #define OTHER_ID "00000000-0000-4000-8000-000000000000"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
@@ -48,7 +47,15 @@ static const char *const damages[] = {
 	"rm llmc.db; mkdir llmc.db",
 };
 
-START_TEST(a_book_that_was_replaced_stops_the_run)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST_ROWS(a_book_that_was_replaced_stops_the_run, nitems(damages))
 {
 	struct json_object *before, *after;
 
@@ -68,7 +75,6 @@ START_TEST(a_book_that_was_replaced_stops_the_run)
 	auto_open_gate("a");
 	run_to_the_end();
 }
-END_TEST
 
 /* --- found at the start ------------------------------------------- */
 
@@ -103,16 +109,15 @@ check_refused(struct json_object *wrong, const char *words)
 	run_to_the_end();
 }
 
-START_TEST(a_state_of_another_root_is_refused)
+TEST(a_state_of_another_root_is_refused)
 {
 	struct json_object *state = ended();
 
 	json_set_string(state, "root_id", OTHER_ID);
 	check_refused(state, "belongs to another root");
 }
-END_TEST
 
-START_TEST(a_state_that_lost_all_its_workers_is_refused)
+TEST(a_state_that_lost_all_its_workers_is_refused)
 {
 	struct json_object *state = ended();
 
@@ -120,9 +125,8 @@ START_TEST(a_state_that_lost_all_its_workers_is_refused)
 	drop_worker(state, "auto-2");
 	check_refused(state, "lists 2 auto workers and has none of them");
 }
-END_TEST
 
-START_TEST(workers_that_are_missing_are_made_again)
+TEST(workers_that_are_missing_are_made_again)
 {
 	struct json_object *state = ended();
 
@@ -136,17 +140,15 @@ START_TEST(workers_that_are_missing_are_made_again)
 	    auto_logged("autod.log", "1 of the auto workers are missing"), 1);
 	auto_no_complaints();
 }
-END_TEST
 
 /* What a person does is not damage. */
-START_TEST(workers_that_a_person_removed_are_made_again)
+TEST(workers_that_a_person_removed_are_made_again)
 {
 	json_object_put(ended());
 	fleet_do("nuke", "--all", "--yes", NULL);
 	run_to_the_end();
 	auto_no_complaints();
 }
-END_TEST
 
 /* Whoever looks, with no daemon: not as if nothing had ever been here. */
 static void
@@ -169,7 +171,7 @@ check_lookers(void)
 }
 
 /* Not a new beginning: what was known is lost, and that is said. */
-START_TEST(a_state_that_was_lost_is_said)
+TEST(a_state_that_was_lost_is_said)
 {
 	static const char *const lost[] = { "rm -f .llmc/llmc.db*",
 		"rm -f .llmc/llmc.db* .llmc/root_id" };
@@ -189,7 +191,6 @@ START_TEST(a_state_that_was_lost_is_said)
 	}
 	run_to_the_end();
 }
-END_TEST
 
 /* --- the version before ------------------------------------------- */
 
@@ -213,7 +214,7 @@ check_moved(void)
 	    0, NULL);
 }
 
-START_TEST(work_goes_on_after_an_upgrade)
+TEST(work_goes_on_after_an_upgrade)
 {
 	struct json_object *before, *after;
 
@@ -238,12 +239,11 @@ START_TEST(work_goes_on_after_an_upgrade)
 	json_object_put(before);
 	json_object_put(after);
 }
-END_TEST
 
 #define UPGRADE_STEPS 13
 
 /* Wherever it is killed, the next one finds all of it, and once. */
-START_TEST(an_upgrade_that_was_killed_is_finished)
+TEST_ROWS(an_upgrade_that_was_killed_is_finished, UPGRADE_STEPS)
 {
 	fleet_do("add", "adam", NULL);
 	fleet_do("add", "eve", NULL);
@@ -260,13 +260,12 @@ START_TEST(an_upgrade_that_was_killed_is_finished)
 	ck_assert_str_eq(fleet_status("eve"), "paused");
 	check_moved();
 }
-END_TEST
 
 /* --- something else in the place of a file ------------------------ */
 
 /* What another program has put there is neither written through nor waited
  * for: the daemon says what is in its way, or does without the file. */
-START_TEST(nothing_in_our_folder_leads_elsewhere)
+TEST(nothing_in_our_folder_leads_elsewhere)
 {
 	static const char script[] =
 	    "set -eu; echo theirs >victim\n"
@@ -291,9 +290,8 @@ START_TEST(nothing_in_our_folder_leads_elsewhere)
 		       e2e_path("L='%s'; %s", e2e_llmc_path(), script)),
 	    0, NULL);
 }
-END_TEST
 
-START_TEST(the_heartbeat_is_private)
+TEST(the_heartbeat_is_private)
 {
 	auto_up(NULL);
 	fleet_wait("auto-1", "idle");
@@ -301,10 +299,9 @@ START_TEST(the_heartbeat_is_private)
 	auto_wait_shell("[ $(stat -c %a .llmc/auto.heartbeat) = 600 ]");
 	auto_drain();
 }
-END_TEST
 
 /* What the overseer has to know of the work. */
-START_TEST(the_heartbeat_says_who_is_expected_to_work)
+TEST(the_heartbeat_says_who_is_expected_to_work)
 {
 	struct json_object *beat, *state;
 
@@ -329,7 +326,6 @@ START_TEST(the_heartbeat_says_who_is_expected_to_work)
 	auto_wait_shell("grep -q '\"expected\":\\[\\]' .llmc/auto.heartbeat");
 	auto_drain();
 }
-END_TEST
 
 /* --- taken away in the middle of a task ---------------------------- */
 
@@ -354,41 +350,12 @@ take_away(const char *command)
 	json_object_put(task);
 }
 
-START_TEST(the_task_of_a_worker_that_is_reset_waits_again)
+TEST(the_task_of_a_worker_that_is_reset_waits_again)
 {
 	take_away("reset");
 }
-END_TEST
 
-START_TEST(a_worker_that_is_nuked_is_made_again)
+TEST(a_worker_that_is_nuked_is_made_again)
 {
 	take_away("nuke");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("auto-state");
-	const TTest *const all[] = { a_state_of_another_root_is_refused,
-		a_state_that_lost_all_its_workers_is_refused,
-		a_state_that_was_lost_is_said, work_goes_on_after_an_upgrade,
-		nothing_in_our_folder_leads_elsewhere, the_heartbeat_is_private,
-		the_heartbeat_says_who_is_expected_to_work,
-		workers_that_are_missing_are_made_again,
-		workers_that_a_person_removed_are_made_again,
-		the_task_of_a_worker_that_is_reset_waits_again,
-		a_worker_that_is_nuked_is_made_again };
-	TCase *tc = tcase_create("replaced");
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_checked_fixture(tc, begin, fleet_end);
-	tcase_add_loop_test(
-	    tc, a_book_that_was_replaced_stops_the_run, 0, nitems(damages));
-	tcase_add_loop_test(
-	    tc, an_upgrade_that_was_killed_is_finished, 0, UPGRADE_STEPS);
-	suite_add_tcase(s, tc);
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	return s;
 }

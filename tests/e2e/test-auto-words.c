@@ -9,7 +9,6 @@
 #include "filed.h"
 #include "goalrun.h"
 #include "mem.h"
-#include "scenarios.h"
 #include "stepkills.h"
 #include "unit.h"
 
@@ -20,8 +19,8 @@
 	"\"blockers\": [\"needs NPM_TOKEN\"]}}\n"                   \
 	"fake: say ```"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
@@ -58,9 +57,17 @@ check_asked(const char *kind, const char *words)
 	ck_assert_int_eq(auto_finished(NULL), 0);
 }
 
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
 /* --- done without a change ----------------------------------------- */
 
-START_TEST(nothing_to_change_is_an_outcome)
+TEST(nothing_to_change_is_an_outcome)
 {
 	auto_task("a.md", "fake: say Everything was fine already.");
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
@@ -74,9 +81,8 @@ START_TEST(nothing_to_change_is_an_outcome)
 		    ->out,
 	    "Everything was fine already.");
 }
-END_TEST
 
-START_TEST(a_report_is_a_result_where_it_is_wanted)
+TEST(a_report_is_a_result_where_it_is_wanted)
 {
 	auto_set("auto.require_commit", "true");
 	auto_task("a.md",
@@ -93,11 +99,10 @@ START_TEST(a_report_is_a_result_where_it_is_wanted)
 	e2e_has(e2e_llmc(fleet_root(), "report", NULL)->out,
 	    "main.c leaks a descriptor.");
 }
-END_TEST
 
 /* Hung, stuck, or it only looked: nobody knows whether it is done. It is asked
  * once, and then a person is. */
-START_TEST(no_change_without_a_reason_is_for_a_person)
+TEST(no_change_without_a_reason_is_for_a_person)
 {
 	auto_task("a.md", "fake: say I have looked at everything.");
 	auto_task("b.md", "fake: commit b.txt x");
@@ -115,7 +120,6 @@ START_TEST(no_change_without_a_reason_is_for_a_person)
 	auto_task("c.md", "fake: say It is fine as it is.");
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 }
-END_TEST
 
 /* --- questions and refusals ---------------------------------------- */
 
@@ -128,7 +132,7 @@ static const struct {
 	{ "I cannot complete this task.", "cannot or will not", "failure" },
 };
 
-START_TEST(an_ending_that_is_none_is_nudged)
+TEST_ROWS(an_ending_that_is_none_is_nudged, nitems(endings))
 {
 	auto_task(
 	    "a.md", "fake: ask %s\nfake: commit a.txt x", endings[_i].words);
@@ -140,9 +144,8 @@ START_TEST(an_ending_that_is_none_is_nudged)
 	ck_assert_int_eq(auto_events("sent_back", endings[_i].told), 1);
 	check_record("nudges", "1");
 }
-END_TEST
 
-START_TEST(an_ending_that_stays_none_is_for_a_person)
+TEST_ROWS(an_ending_that_stays_none_is_for_a_person, nitems(endings))
 {
 	const char *ask = e2e_path("fake: ask %s\n", endings[_i].words);
 
@@ -154,11 +157,10 @@ START_TEST(an_ending_that_stays_none_is_for_a_person)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
 /* --- blocked ------------------------------------------------------- */
 
-START_TEST(what_blocks_it_is_asked_of_a_person)
+TEST(what_blocks_it_is_asked_of_a_person)
 {
 	auto_task("a.md", "Publish the package.");
 	auto_ails(BLOCKED);
@@ -181,10 +183,9 @@ START_TEST(what_blocks_it_is_asked_of_a_person)
 	auto_history("a.txt: x", "b.txt: x", NULL);
 	check_record("attempts", "1");
 }
-END_TEST
 
 /* What it left in its worktree is there when it goes on. */
-START_TEST(blocked_work_is_kept)
+TEST(blocked_work_is_kept)
 {
 	goal_enable();
 	auto_task("a.md", "Publish the package.");
@@ -200,7 +201,6 @@ START_TEST(blocked_work_is_kept)
 	auto_history("Published", NULL);
 	ck_assert(e2e_exists(e2e_path("%s/half.txt", fleet_root())));
 }
-END_TEST
 
 /* --- every command for tasks, on a task of a goal ---------------------- */
 
@@ -217,7 +217,7 @@ on_node(
 			      fleet_do(command, node, NULL)->out;
 }
 
-START_TEST(a_blocked_node_waits_and_every_command_finds_it)
+TEST(a_blocked_node_waits_and_every_command_finds_it)
 {
 	const char *goal;
 
@@ -242,9 +242,8 @@ START_TEST(a_blocked_node_waits_and_every_command_finds_it)
 	e2e_has(on_node(goal, "task", "show", "1.1"), "landed");
 	ck_assert_str_eq(goal_node(goal, "T1.1", "status"), "done");
 }
-END_TEST
 
-START_TEST(a_task_of_a_goal_is_dropped_by_its_place)
+TEST(a_task_of_a_goal_is_dropped_by_its_place)
 {
 	const char *goal;
 
@@ -257,7 +256,6 @@ START_TEST(a_task_of_a_goal_is_dropped_by_its_place)
 	auto_wait_finished("aborted", 1);
 	auto_drain();
 }
-END_TEST
 
 /* --- kills ---------------------------------------------------------- */
 
@@ -265,7 +263,7 @@ END_TEST
 #define STEPS 25
 
 /* The daemon is killed on the way from the Stop hook to the parked task. */
-START_TEST(a_killed_daemon_parks_it_once)
+TEST_ROWS(a_killed_daemon_parks_it_once, e2e_number("WORDS_KILLS", KILLS))
 {
 	int step =
 	    stepkills_spread(_i, e2e_number("WORDS_KILLS", KILLS), STEPS);
@@ -293,31 +291,4 @@ START_TEST(a_killed_daemon_parks_it_once)
 	auto_drain();
 	ck_assert_int_eq(fleet_prompts("The token is in ~/.npmrc."), 1);
 	auto_history("a.txt: x", NULL);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("auto-words");
-	const TTest *const all[] = { nothing_to_change_is_an_outcome,
-		a_report_is_a_result_where_it_is_wanted,
-		no_change_without_a_reason_is_for_a_person,
-		what_blocks_it_is_asked_of_a_person, blocked_work_is_kept,
-		a_blocked_node_waits_and_every_command_finds_it,
-		a_task_of_a_goal_is_dropped_by_its_place };
-	TCase *tc = tcase_create("endings");
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_checked_fixture(tc, begin, fleet_end);
-	tcase_add_loop_test(
-	    tc, an_ending_that_is_none_is_nudged, 0, (int)nitems(endings));
-	tcase_add_loop_test(tc, an_ending_that_stays_none_is_for_a_person, 0,
-	    (int)nitems(endings));
-	tcase_add_loop_test(tc, a_killed_daemon_parks_it_once, 0,
-	    (int)e2e_number("WORDS_KILLS", KILLS));
-	suite_add_tcase(s, tc);
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	return s;
 }

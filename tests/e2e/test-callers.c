@@ -56,7 +56,15 @@ llmc(const char *prefix, const char *words)
 	return e2e_path("%s'%s' %s", prefix, e2e_llmc_path(), words);
 }
 
-START_TEST(agents_are_not_people_by_leaving_out_a_variable)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(agents_are_not_people_by_leaving_out_a_variable)
 {
 	static const char *const refused[] = { "accept adam --force",
 		"config set auto.check_command true",
@@ -81,10 +89,9 @@ START_TEST(agents_are_not_people_by_leaving_out_a_variable)
 	/* A person is not refused. */
 	fleet_do("config", "set", "auto.check_command", "true", NULL);
 }
-END_TEST
 
 /* The daemon itself refuses: the command does not ask whose it is. */
-START_TEST(daemon_asks_the_kernel)
+TEST(daemon_asks_the_kernel)
 {
 	const char *out;
 
@@ -102,7 +109,6 @@ START_TEST(daemon_asks_the_kernel)
 	e2e_has(inside("adam", llmc(STRANGER, "landing")), "status 0");
 	fleet_do("task", "add", "by a person", NULL);
 }
-END_TEST
 
 static const char *
 forged(const char *socket, const char *event, const char *worker)
@@ -116,7 +122,7 @@ forged(const char *socket, const char *event, const char *worker)
 	    socket);
 }
 
-START_TEST(agents_report_for_themselves_only)
+TEST(agents_report_for_themselves_only)
 {
 	fleet_add("adam");
 	fleet_add("eve");
@@ -138,7 +144,6 @@ START_TEST(agents_report_for_themselves_only)
 	    0, NULL);
 	fleet_wait("eve", "no_changes");
 }
-END_TEST
 
 #define ID "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
 
@@ -158,7 +163,7 @@ transcript_after(const char *path)
 	return json_string_or(fleet_worker("adam"), "transcript", "");
 }
 
-START_TEST(agents_cannot_have_a_file_read)
+TEST(agents_cannot_have_a_file_read)
 {
 	const char *projects, *link, *own;
 
@@ -177,7 +182,6 @@ START_TEST(agents_cannot_have_a_file_read)
 	own = e2e_path("%s/p/" ID ".jsonl", projects);
 	ck_assert_str_eq(transcript_after(own), own);
 }
-END_TEST
 
 static void
 wait_for_file(const char *path, const char *words)
@@ -199,7 +203,7 @@ autod(void)
 	    "%.*s/../autod/autod", (int)(strrchr(path, '/') - path), path);
 }
 
-START_TEST(nor_while_no_daemon_runs)
+TEST(nor_while_no_daemon_runs)
 {
 	const char *out = e2e_path("%s.out", fleet_root());
 	const char *go = e2e_path("%s.go", fleet_root());
@@ -230,10 +234,9 @@ START_TEST(nor_while_no_daemon_runs)
 	fleet_up();
 	fleet_wait("adam", "working,no_changes");
 }
-END_TEST
 
 /* What a worker has written runs there, below the daemon. */
-START_TEST(nor_in_a_setup_command)
+TEST(nor_in_a_setup_command)
 {
 	const char *out = e2e_path("%s.out", fleet_root());
 
@@ -250,10 +253,9 @@ START_TEST(nor_in_a_setup_command)
 	e2e_has(e2e_read(out), "agents may not run llmc pause");
 	e2e_has(e2e_read(out), "over");
 }
-END_TEST
 
 /* In the foreground too: a shell there would put it into the background. */
-START_TEST(no_daemon_is_left_in_a_console)
+TEST(no_daemon_is_left_in_a_console)
 {
 	const struct workspace workspace = {
 		.root = (char *)(uintptr_t)fleet_root()
@@ -275,11 +277,10 @@ START_TEST(no_daemon_is_left_in_a_console)
 	    1, "the overseer would end with this console");
 	fleet_up();
 }
-END_TEST
 
 /* As on the host of a container in which the daemon runs. All of it ends with
  * the first process in there. */
-START_TEST(a_person_outside_of_the_daemons_container_is_told_so)
+TEST(a_person_outside_of_the_daemons_container_is_told_so)
 {
 	const char *dir = e2e_workspace("contained");
 	struct e2e_run *run;
@@ -304,10 +305,9 @@ START_TEST(a_person_outside_of_the_daemons_container_is_told_so)
 	e2e_has(run->out, "status 1\n");
 	e2e_has(run->out, "status 0\n");
 }
-END_TEST
 
 /* Removed and replaced sockets are bound again; a worker's goes with it. */
-START_TEST(sockets_come_back_and_go)
+TEST(sockets_come_back_and_go)
 {
 	const char *dir = e2e_path("%s/.llmc/run/adam", fleet_root());
 	int64_t end = clock_mono_ms() + 30000;
@@ -328,35 +328,10 @@ START_TEST(sockets_come_back_and_go)
 	fleet_do("nuke", "adam", "--yes", NULL);
 	ck_assert(!e2e_exists(dir));
 }
-END_TEST
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	fleet_up();
-}
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("callers");
-	const TTest *const all[] = {
-		agents_are_not_people_by_leaving_out_a_variable,
-		daemon_asks_the_kernel, agents_report_for_themselves_only,
-		agents_cannot_have_a_file_read, nor_while_no_daemon_runs,
-		nor_in_a_setup_command, no_daemon_is_left_in_a_console,
-		a_person_outside_of_the_daemons_container_is_told_so,
-		sockets_come_back_and_go, NULL
-	};
-
-	for (size_t i = 0; all[i] != NULL; i++) {
-		TCase *tc = tcase_create(all[i]->name);
-
-		tcase_set_timeout(tc, 120);
-		tcase_add_checked_fixture(tc, begin, fleet_end);
-		tcase_add_test(tc, all[i]);
-		suite_add_tcase(s, tc);
-	}
-	return s;
 }

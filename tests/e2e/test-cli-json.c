@@ -121,7 +121,7 @@ walk(struct json_object *schema, const char *at, struct buf *holes)
 		buf_addf(holes, "%s: no items\n", at);
 }
 
-START_TEST(schemas_leave_nothing_out)
+TEST(schemas_leave_nothing_out)
 {
 	struct json_object *schemas =
 	    e2e_json(e2e_llmc(NULL, "schema", NULL), 0);
@@ -131,7 +131,6 @@ START_TEST(schemas_leave_nothing_out)
 	json_object_object_foreachC(schemas, it) walk(it.val, it.key, &holes);
 	ck_assert_msg(holes.len == 0, "%s", e2e_shown(holes.data));
 }
-END_TEST
 
 /* What each command needs so that it ends by itself; the others need nothing,
  * or fail, which is said in JSON too. */
@@ -174,7 +173,7 @@ run_json(const char *dir, const char *command)
 }
 
 /* e2e_json() compares each with its schema. */
-START_TEST(every_command_prints_json)
+TEST(every_command_prints_json)
 {
 	const char *dir = e2e_workspace("r");
 	struct json_object *table =
@@ -194,9 +193,8 @@ START_TEST(every_command_prints_json)
 		       "kill-server"),
 	    0, NULL);
 }
-END_TEST
 
-START_TEST(completion_prints_its_words)
+TEST(completion_prints_its_words)
 {
 	const char *dir = e2e_workspace("c");
 	struct json_object *json, *lines;
@@ -210,9 +208,8 @@ START_TEST(completion_prints_its_words)
 	    json_object_get_string(json_object_array_get_idx(lines, 0)),
 	    "adam");
 }
-END_TEST
 
-START_TEST(the_overseer_prints_json)
+TEST(the_overseer_prints_json)
 {
 	const char *dir = e2e_workspace("o");
 	struct json_object *json;
@@ -222,17 +219,4 @@ START_TEST(the_overseer_prints_json)
 	e2e_has(json_string_or(json, "message", ""), "Cleared");
 	e2e_json_error(
 	    e2e_llmc(dir, "--json", "overseer", NULL), 6, "failed", "");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("cli-json");
-
-	unit_case(s, "commands",
-	    (const TTest *[]){ schemas_leave_nothing_out,
-		every_command_prints_json, completion_prints_its_words,
-		the_overseer_prints_json, NULL });
-	return s;
 }

@@ -28,7 +28,7 @@ commands(void)
 	return names;
 }
 
-START_TEST(help_lists_the_commands)
+TEST(help_lists_the_commands)
 {
 	static const char *const some[] = { "init", "doctor", "config",
 		"schema", "version", "help" };
@@ -43,9 +43,8 @@ START_TEST(help_lists_the_commands)
 	ck_assert_str_eq(e2e_llmc(NULL, "--help", NULL)->out, help->out);
 	ck_assert_str_eq(e2e_llmc(NULL, "-h", NULL)->out, help->out);
 }
-END_TEST
 
-START_TEST(every_command_has_help_three_ways)
+TEST(every_command_has_help_three_ways)
 {
 	const char *const *names = commands();
 
@@ -64,9 +63,8 @@ START_TEST(every_command_has_help_three_ways)
 		    help->out);
 	}
 }
-END_TEST
 
-START_TEST(help_as_json_is_the_table)
+TEST(help_as_json_is_the_table)
 {
 	struct json_object *json =
 	    e2e_json(e2e_llmc(NULL, "config", "--help", "--json", NULL), 0);
@@ -77,9 +75,8 @@ START_TEST(help_as_json_is_the_table)
 	ck_assert(json_object_is_type(
 	    json_object_object_get(one, "options"), json_type_array));
 }
-END_TEST
 
-START_TEST(version_is_told_two_ways)
+TEST(version_is_told_two_ways)
 {
 	struct e2e_run *run = e2e_llmc(NULL, "--version", NULL);
 	struct json_object *json;
@@ -92,9 +89,8 @@ START_TEST(version_is_told_two_ways)
 	e2e_expect(e2e_llmc(NULL, "doctor", "--version", NULL), 2,
 	    "--version must come before the command");
 }
-END_TEST
 
-START_TEST(unknown_words_name_the_nearest)
+TEST(unknown_words_name_the_nearest)
 {
 	static const struct {
 		const char *args[4], *words;
@@ -136,9 +132,8 @@ START_TEST(unknown_words_name_the_nearest)
 		e2e_lacks(run->err, "\x1b");
 	}
 }
-END_TEST
 
-START_TEST(json_errors_are_one_value_on_standard_output)
+TEST(json_errors_are_one_value_on_standard_output)
 {
 	const char *plain = e2e_dir("plain");
 
@@ -161,9 +156,8 @@ START_TEST(json_errors_are_one_value_on_standard_output)
 	e2e_expect(e2e_llmc(plain, "help", "--", "--json", NULL), 2,
 	    "--json: no such command");
 }
-END_TEST
 
-START_TEST(flags_stand_before_and_behind)
+TEST(flags_stand_before_and_behind)
 {
 	const char *dir = e2e_workspace("r");
 	const char *plain = e2e_dir("plain");
@@ -190,9 +184,8 @@ START_TEST(flags_stand_before_and_behind)
 	    e2e_llmc(dir, "config", "get", "tmux.rows", "--verbose", NULL), 0,
 	    "");
 }
-END_TEST
 
-START_TEST(colours_are_asked_for)
+TEST(colours_are_asked_for)
 {
 	const char *dir = e2e_workspace("r");
 	static const char *const list[] = { "config", "list", NULL };
@@ -216,10 +209,9 @@ START_TEST(colours_are_asked_for)
 	e2e_env("FORCE_COLOR=");
 	e2e_lacks(e2e_llmcv(dir, list)->out, "\033");
 }
-END_TEST
 
 /* On its own terminal, made by script(1). */
-START_TEST(a_terminal_gets_colours_and_its_width)
+TEST(a_terminal_gets_colours_and_its_width)
 {
 	const char *dir = e2e_workspace("r");
 	struct e2e_run *run;
@@ -238,9 +230,8 @@ START_TEST(a_terminal_gets_colours_and_its_width)
 	run = e2e_sh(dir, "script -qec '\"$LLMC\" config list' /dev/null");
 	e2e_lacks(run->out, "\033[");
 }
-END_TEST
 
-START_TEST(a_reader_that_went_away_is_no_failure)
+TEST(a_reader_that_went_away_is_no_failure)
 {
 	/* A pipe whose reading end is certainly closed. */
 	struct e2e_run *run = e2e_sh(
@@ -252,9 +243,8 @@ START_TEST(a_reader_that_went_away_is_no_failure)
 	run = e2e_sh(NULL, "exec 3<>p 4>p 3<&-; \"$LLMC\" --json nothing >&4");
 	ck_assert_int_eq(run->status, 2);
 }
-END_TEST
 
-START_TEST(a_full_disk_is_a_failure)
+TEST(a_full_disk_is_a_failure)
 {
 	static const char *const calls[] = { "version", "help", "schema",
 		"config doc", "--json version", "--json schema" };
@@ -271,9 +261,8 @@ START_TEST(a_full_disk_is_a_failure)
 	ck_assert_int_eq(
 	    e2e_sh(NULL, "\"$LLMC\" nothing 2>/dev/full")->status, 2);
 }
-END_TEST
 
-START_TEST(closed_standard_descriptors_do_no_harm)
+TEST(closed_standard_descriptors_do_no_harm)
 {
 	const char *dir = e2e_repo("r");
 	struct e2e_run *run;
@@ -290,7 +279,6 @@ START_TEST(closed_standard_descriptors_do_no_harm)
 	run = e2e_sh(dir, "\"$LLMC\" config get tmux.rws <&- >&-");
 	e2e_expect(run, 1, "tmux.rows");
 }
-END_TEST
 
 /* Is it refused outside any repository, with as many arguments as it needs? */
 static bool
@@ -306,7 +294,7 @@ is_refused(const char *command)
 	return strstr(run->err, "a worker's session") != NULL;
 }
 
-START_TEST(some_commands_are_refused_inside_a_session)
+TEST(some_commands_are_refused_inside_a_session)
 {
 	static const char refused[] =
 	    " init trust up down overseer asks answer escalations mail goal work tick store web metrics top why pause resume stop abort nuke accept "
@@ -323,9 +311,8 @@ START_TEST(some_commands_are_refused_inside_a_session)
 		    "%s", names[i]);
 	}
 }
-END_TEST
 
-START_TEST(own_name_does_not_matter)
+TEST(own_name_does_not_matter)
 {
 	const char *dir = e2e_workspace("r");
 	const char *names[] = { unit_path("--json"), unit_path("a b\n'c"),
@@ -347,10 +334,9 @@ START_TEST(own_name_does_not_matter)
 		e2e_has(run->out, "\"autod\",\n      \"status\": \"ok\"");
 	}
 }
-END_TEST
 
 /* From a directory that has been removed. */
-START_TEST(a_directory_that_is_gone_is_told)
+TEST(a_directory_that_is_gone_is_told)
 {
 	struct e2e_run *run =
 	    e2e_sh(NULL, "mkdir d && cd d && rmdir ../d && \"$LLMC\" init");
@@ -359,7 +345,6 @@ START_TEST(a_directory_that_is_gone_is_told)
 	run = e2e_sh(NULL, "mkdir d && cd d && rmdir ../d && \"$LLMC\" help");
 	e2e_expect(run, 0, NULL);
 }
-END_TEST
 
 static void
 assert_matches(
@@ -373,7 +358,7 @@ assert_matches(
 	    command, why.data);
 }
 
-START_TEST(output_matches_the_schema)
+TEST(output_matches_the_schema)
 {
 	static const struct {
 		const char *args[5];
@@ -415,9 +400,8 @@ START_TEST(output_matches_the_schema)
 	assert_matches(schemas, "doctor",
 	    e2e_json(e2e_llmc(e2e_dir("plain"), "--json", "doctor", NULL), 1));
 }
-END_TEST
 
-START_TEST(every_command_has_a_schema)
+TEST(every_command_has_a_schema)
 {
 	struct json_object *schemas =
 	    e2e_json(e2e_llmc(NULL, "schema", NULL), 0);
@@ -432,7 +416,6 @@ START_TEST(every_command_has_a_schema)
 		e2e_has(json_string_or(one, "$schema", ""), "2020-12");
 	}
 }
-END_TEST
 
 static void
 assert_callers(struct json_object *callers, const struct api_method *m)
@@ -448,7 +431,7 @@ assert_callers(struct json_object *callers, const struct api_method *m)
 	ck_assert_uint_eq(json_object_array_length(callers), count);
 }
 
-START_TEST(every_method_is_described)
+TEST(every_method_is_described)
 {
 	struct json_object *methods =
 	    e2e_json(e2e_llmc(NULL, "schema", "--api", NULL), 0);
@@ -477,10 +460,9 @@ START_TEST(every_method_is_described)
 	ck_assert_ptr_nonnull(json_object_object_get(
 	    json_object_object_get(methods, "result"), "properties"));
 }
-END_TEST
 
 /* The checker itself must be able to fail. */
-START_TEST(schema_checker_says_no)
+TEST(schema_checker_says_no)
 {
 	static const struct {
 		const char *schema, *value, *why;
@@ -510,33 +492,4 @@ START_TEST(schema_checker_says_no)
 		ck_assert(!schema_matches(schema, value, "", &why));
 		e2e_has(why.data, cases[i].why);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("cli");
-
-	unit_case(s, "help",
-	    (const TTest *[]){ help_lists_the_commands,
-		every_command_has_help_three_ways, help_as_json_is_the_table,
-		version_is_told_two_ways, NULL });
-	unit_case(s, "words",
-	    (const TTest *[]){ unknown_words_name_the_nearest,
-		json_errors_are_one_value_on_standard_output,
-		flags_stand_before_and_behind, colours_are_asked_for,
-		a_terminal_gets_colours_and_its_width, NULL });
-	unit_case(s, "surroundings",
-	    (const TTest *[]){ a_reader_that_went_away_is_no_failure,
-		a_full_disk_is_a_failure,
-		closed_standard_descriptors_do_no_harm,
-		some_commands_are_refused_inside_a_session,
-		own_name_does_not_matter, a_directory_that_is_gone_is_told,
-		NULL });
-	unit_case(s, "schema",
-	    (const TTest *[]){ output_matches_the_schema,
-		every_command_has_a_schema, every_method_is_described,
-		schema_checker_says_no, NULL });
-	return s;
 }

@@ -41,9 +41,17 @@ on_terminal(const char *input, const char *command)
 		input, command));
 }
 
+const int unit_timeout = 90; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
 /* --- without a daemon ------------------------------------------------ */
 
-START_TEST(status_reads_only)
+TEST(status_reads_only)
 {
 	struct json_object *json, *workers;
 	struct e2e_run *run;
@@ -60,9 +68,8 @@ START_TEST(status_reads_only)
 	    member(json_object_array_get_idx(workers, 0), "status"), "offline");
 	e2e_has(fleet_do("status", NULL)->out, "1 worker: 1 offline");
 }
-END_TEST
 
-START_TEST(add_writes_settings_and_takes_them_back)
+TEST(add_writes_settings_and_takes_them_back)
 {
 	const char *config = e2e_path("%s/.llmc/config.toml", fleet_root());
 	const char *before;
@@ -87,10 +94,9 @@ START_TEST(add_writes_settings_and_takes_them_back)
 	ck_assert_str_eq(e2e_read(config), before);
 	json_of(0, "add", "carl", NULL);
 }
-END_TEST
 
 /* What comes after a NUL byte would be lost. */
-START_TEST(a_nul_byte_in_a_prompt_is_refused)
+TEST(a_nul_byte_in_a_prompt_is_refused)
 {
 	static const char *const calls[] = {
 		"start --worker adam --prompt-file nul.txt",
@@ -108,9 +114,8 @@ START_TEST(a_nul_byte_in_a_prompt_is_refused)
 		e2e_has(run->err, "NUL byte");
 	}
 }
-END_TEST
 
-START_TEST(commands_say_that_no_daemon_runs)
+TEST(commands_say_that_no_daemon_runs)
 {
 	static const char *const calls[][3] = { { "start", "--prompt", "x" },
 		{ "start", NULL, NULL }, { "message", "adam", "x" },
@@ -127,9 +132,8 @@ START_TEST(commands_say_that_no_daemon_runs)
 	    e2e_llmc(fleet_root(), "--json", "start", "--prompt", "x", NULL), 1,
 	    "no_daemon", "llmc up");
 }
-END_TEST
 
-START_TEST(what_is_lost_is_asked_about)
+TEST(what_is_lost_is_asked_about)
 {
 	struct e2e_run *run;
 
@@ -152,9 +156,8 @@ START_TEST(what_is_lost_is_asked_about)
 	ck_assert_int_eq(run->status, 0);
 	fleet_fails("there is no worker adam", "nuke", "adam", NULL);
 }
-END_TEST
 
-START_TEST(trust_adds_and_keeps_the_rest)
+TEST(trust_adds_and_keeps_the_rest)
 {
 	const char *home = e2e_dir("other home");
 	const char *file = e2e_path("%s/.claude.json", home);
@@ -178,9 +181,8 @@ START_TEST(trust_adds_and_keeps_the_rest)
 	e2e_env("HOME");
 	fleet_fails("HOME", "trust", NULL);
 }
-END_TEST
 
-START_TEST(rebuild_makes_a_state_from_worktrees)
+TEST(rebuild_makes_a_state_from_worktrees)
 {
 	const char *book = e2e_path("%s/.llmc/llmc.db", fleet_root());
 	struct json_object *json;
@@ -204,9 +206,8 @@ START_TEST(rebuild_makes_a_state_from_worktrees)
 	fleet_do("accept", "eve", NULL);
 	e2e_has(fleet_log(), "By eve");
 }
-END_TEST
 
-START_TEST(repair_brings_a_worktree_back)
+TEST(repair_brings_a_worktree_back)
 {
 	fleet_do("add", "adam", NULL);
 	e2e_sh(fleet_worktree("adam"),
@@ -220,9 +221,8 @@ START_TEST(repair_brings_a_worktree_back)
 	e2e_env("LLMC_AGENT=1");
 	fleet_fails("this is a worker's session", "doctor", "--repair", NULL);
 }
-END_TEST
 
-START_TEST(consoles_are_sessions_of_their_own)
+TEST(consoles_are_sessions_of_their_own)
 {
 	struct json_object *json = json_of(0, "console", NULL, NULL);
 
@@ -241,7 +241,6 @@ START_TEST(consoles_are_sessions_of_their_own)
 	e2e_has(fleet_do("nuke", "console2", "--yes", NULL)->out, "Removed");
 	fleet_fails("llmc-console1", "attach", "console2", NULL);
 }
-END_TEST
 
 /* The environment of the agent, once `llmc pane` has executed it. */
 static const char agent_environment[] =
@@ -253,7 +252,7 @@ static const char agent_environment[] =
 
 /* Opened from inside an agent: the new agent must not think that it is a
  * child. */
-START_TEST(a_consoles_agent_is_nobodys_child)
+TEST(a_consoles_agent_is_nobodys_child)
 {
 	const char *got;
 
@@ -268,9 +267,8 @@ START_TEST(a_consoles_agent_is_nobodys_child)
 	e2e_lacks(got, "CLAUDE_CODE_SESSION_ID=");
 	e2e_lacks(got, "CLAUDE_CODE_ENTRYPOINT=");
 }
-END_TEST
 
-START_TEST(completion_knows_commands_and_workers)
+TEST(completion_knows_commands_and_workers)
 {
 	static const char *const checks[][2] = {
 		{ "llmc sta", "stats status start" },
@@ -320,11 +318,10 @@ START_TEST(completion_knows_commands_and_workers)
 	e2e_has(fleet_do("completion", "fish", NULL)->out,
 	    "complete -c llmc -n __fish_use_subcommand -a status");
 }
-END_TEST
 
 /* --- with a daemon --------------------------------------------------- */
 
-START_TEST(tasks_come_from_anywhere)
+TEST(tasks_come_from_anywhere)
 {
 	fleet_up();
 	fleet_add("adam");
@@ -353,9 +350,8 @@ START_TEST(tasks_come_from_anywhere)
 	fleet_do("start", "--prompt-cmd", "echo 'fake: commit b.txt 2'", NULL);
 	fleet_wait("adam", "needs_review");
 }
-END_TEST
 
-START_TEST(an_editor_writes_tasks_and_loses_none)
+TEST(an_editor_writes_tasks_and_loses_none)
 {
 	const char *editor = e2e_path("%s/editor", unit_scratch());
 	struct e2e_run *run;
@@ -384,9 +380,8 @@ START_TEST(an_editor_writes_tasks_and_loses_none)
 	run = on_terminal("", "message adam");
 	e2e_has(run->out, "nothing was sent");
 }
-END_TEST
 
-START_TEST(verdicts_mean_the_last_review)
+TEST(verdicts_mean_the_last_review)
 {
 	struct json_object *json;
 
@@ -419,9 +414,8 @@ START_TEST(verdicts_mean_the_last_review)
 	fleet_fails("adam is idle", "accept", "adam", NULL);
 	fleet_fails("adam is idle", "message", "adam", "x", NULL);
 }
-END_TEST
 
-START_TEST(conflicts_are_listed)
+TEST(conflicts_are_listed)
 {
 	struct json_object *json, *files;
 
@@ -443,9 +437,8 @@ START_TEST(conflicts_are_listed)
 	    json_object_get_string(json_object_array_get_idx(files, 0)),
 	    "same.txt");
 }
-END_TEST
 
-START_TEST(what_is_taken_can_be_brought_back)
+TEST(what_is_taken_can_be_brought_back)
 {
 	struct json_object *json, *list;
 	const char *ref;
@@ -474,9 +467,8 @@ START_TEST(what_is_taken_can_be_brought_back)
 	e2e_expect(
 	    e2e_llmc(fleet_root(), "salvage", "burn", NULL), 2, "restore");
 }
-END_TEST
 
-START_TEST(waiting_ends)
+TEST(waiting_ends)
 {
 	struct json_object *json;
 	struct e2e_run *run;
@@ -501,9 +493,8 @@ START_TEST(waiting_ends)
 	    "\"$LLMC\" nuke adam --yes >/dev/null; wait $!");
 	e2e_expect(run, 1, "adam has been removed");
 }
-END_TEST
 
-START_TEST(the_log_is_shown_and_followed)
+TEST(the_log_is_shown_and_followed)
 {
 	struct json_object *json;
 	struct e2e_run *run;
@@ -535,9 +526,8 @@ START_TEST(the_log_is_shown_and_followed)
 	    "sed -u /to=offline/q | tee seen; wait");
 	e2e_has(run->out, "to=offline");
 }
-END_TEST
 
-START_TEST(a_client_can_be_nested_in_another_tmux)
+TEST(a_client_can_be_nested_in_another_tmux)
 {
 	struct e2e_run *run;
 
@@ -563,9 +553,8 @@ START_TEST(a_client_can_be_nested_in_another_tmux)
 	    "tmux -L \"$ours-outer\" kill-server");
 	e2e_has(run->out, "client of llmc-adam\n");
 }
-END_TEST
 
-START_TEST(a_screen_is_peeked_at)
+TEST(a_screen_is_peeked_at)
 {
 	struct json_object *json, *lines;
 
@@ -583,9 +572,8 @@ START_TEST(a_screen_is_peeked_at)
 	e2e_expect(
 	    e2e_llmc(fleet_root(), "peek", "--lines", "0", NULL), 2, "from 1");
 }
-END_TEST
 
-START_TEST(status_tells_how_to_look_inside)
+TEST(status_tells_how_to_look_inside)
 {
 	struct e2e_run *run;
 
@@ -606,10 +594,9 @@ START_TEST(status_tells_how_to_look_inside)
 	e2e_has(run->out, "1 worker: 1 offline\n");
 	e2e_lacks(run->out, "attach -t");
 }
-END_TEST
 
 /* What a killed daemon has left is not what happens. */
-START_TEST(status_shows_nobody_working_without_a_daemon)
+TEST(status_shows_nobody_working_without_a_daemon)
 {
 	struct json_object *json, *workers;
 	struct e2e_run *run;
@@ -635,43 +622,9 @@ START_TEST(status_shows_nobody_working_without_a_daemon)
 	e2e_has(fleet_do("config", "set", "tmux.rows", "50", NULL)->out,
 	    "no restart is needed");
 }
-END_TEST
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
-}
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("commands");
-	const TTest *const all[] = { status_reads_only,
-		add_writes_settings_and_takes_them_back,
-		a_nul_byte_in_a_prompt_is_refused,
-		commands_say_that_no_daemon_runs, what_is_lost_is_asked_about,
-		trust_adds_and_keeps_the_rest,
-		rebuild_makes_a_state_from_worktrees,
-		repair_brings_a_worktree_back,
-		consoles_are_sessions_of_their_own,
-		a_consoles_agent_is_nobodys_child,
-		completion_knows_commands_and_workers, tasks_come_from_anywhere,
-		an_editor_writes_tasks_and_loses_none,
-		verdicts_mean_the_last_review, conflicts_are_listed,
-		what_is_taken_can_be_brought_back, waiting_ends,
-		the_log_is_shown_and_followed,
-		a_client_can_be_nested_in_another_tmux, a_screen_is_peeked_at,
-		status_tells_how_to_look_inside,
-		status_shows_nobody_working_without_a_daemon, NULL };
-
-	for (size_t i = 0; all[i] != NULL; i++) {
-		TCase *tc = tcase_create(all[i]->name);
-
-		tcase_set_timeout(tc, 90);
-		tcase_add_checked_fixture(tc, begin, fleet_end);
-		tcase_add_test(tc, all[i]);
-		suite_add_tcase(s, tc);
-	}
-	return s;
 }

@@ -15,7 +15,7 @@ config_of(const char *dir)
 	return e2e_path("%s/.llmc/config.toml", dir);
 }
 
-START_TEST(set_refuses_what_the_table_forbids)
+TEST(set_refuses_what_the_table_forbids)
 {
 	static const struct {
 		const char *key, *typed, *allowed;
@@ -60,9 +60,8 @@ START_TEST(set_refuses_what_the_table_forbids)
 		ck_assert_str_eq(e2e_read(config_of(dir)), before);
 	}
 }
-END_TEST
 
-START_TEST(unknown_keys_name_the_nearest)
+TEST(unknown_keys_name_the_nearest)
 {
 	static const struct {
 		const char *key, *words;
@@ -97,9 +96,8 @@ START_TEST(unknown_keys_name_the_nearest)
 	    "no_such_key", "tmux.columns");
 	ck_assert_str_eq(e2e_read(config_of(dir)), before);
 }
-END_TEST
 
-START_TEST(wrong_files_are_told_by_line)
+TEST(wrong_files_are_told_by_line)
 {
 	static const struct {
 		const char *text, *words;
@@ -159,9 +157,8 @@ START_TEST(wrong_files_are_told_by_line)
 		    1, "bad_config", cases[i].words);
 	}
 }
-END_TEST
 
-START_TEST(unknown_keys_in_the_file_are_warnings)
+TEST(unknown_keys_in_the_file_are_warnings)
 {
 	static const struct {
 		const char *text, *words;
@@ -193,9 +190,8 @@ START_TEST(unknown_keys_in_the_file_are_warnings)
 		e2e_json(e2e_llmc(dir, "--json", "config", "list", NULL), 0);
 	}
 }
-END_TEST
 
-START_TEST(set_can_mend_the_very_key_that_is_wrong)
+TEST(set_can_mend_the_very_key_that_is_wrong)
 {
 	const char *dir = e2e_workspace("r");
 
@@ -217,9 +213,8 @@ START_TEST(set_can_mend_the_very_key_that_is_wrong)
 	    1, "config.toml: 'tmux' is an integer on line 1");
 	ck_assert_str_eq(e2e_read(config_of(dir)), "tmux = 3\n");
 }
-END_TEST
 
-START_TEST(verbs_are_checked)
+TEST(verbs_are_checked)
 {
 	const char *dir = e2e_workspace("r");
 
@@ -245,9 +240,8 @@ START_TEST(verbs_are_checked)
 	    e2e_llmc(dir, "config", "get", "defaults.model", NULL)->out,
 	    "-x\n");
 }
-END_TEST
 
-START_TEST(file_that_cannot_be_read_is_told)
+TEST(file_that_cannot_be_read_is_told)
 {
 	const char *dir = e2e_workspace("r");
 
@@ -264,9 +258,8 @@ START_TEST(file_that_cannot_be_read_is_told)
 	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.rows", "50", NULL), 1,
 	    "llmc init");
 }
-END_TEST
 
-START_TEST(file_in_a_readonly_folder_is_told)
+TEST(file_in_a_readonly_folder_is_told)
 {
 	const char *dir = e2e_workspace("r"), *why = enclave_obey_modes();
 	struct e2e_run *run;
@@ -279,9 +272,8 @@ START_TEST(file_in_a_readonly_folder_is_told)
 	ck_assert_str_eq(
 	    e2e_llmc(dir, "config", "get", "tmux.rows", NULL)->out, "40\n");
 }
-END_TEST
 
-START_TEST(lock_that_cannot_be_made_is_told)
+TEST(lock_that_cannot_be_made_is_told)
 {
 	const char *dir = e2e_workspace("r");
 	const char *before = e2e_read(config_of(dir));
@@ -290,23 +282,4 @@ START_TEST(lock_that_cannot_be_made_is_told)
 	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.rows", "50", NULL), 1,
 	    "config.lock");
 	ck_assert_str_eq(e2e_read(config_of(dir)), before);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("config-errors");
-
-	unit_case(s, "typed",
-	    (const TTest *[]){ set_refuses_what_the_table_forbids,
-		unknown_keys_name_the_nearest, verbs_are_checked,
-		set_can_mend_the_very_key_that_is_wrong, NULL });
-	unit_case(s, "file",
-	    (const TTest *[]){ wrong_files_are_told_by_line,
-		unknown_keys_in_the_file_are_warnings,
-		file_that_cannot_be_read_is_told,
-		file_in_a_readonly_folder_is_told,
-		lock_that_cannot_be_made_is_told, NULL });
-	return s;
 }

@@ -54,7 +54,7 @@ list(const char *dir)
 	return e2e_json(e2e_llmc(dir, "--json", "config", "list", NULL), 0);
 }
 
-START_TEST(list_shows_every_key_and_where_it_is_from)
+TEST(list_shows_every_key_and_where_it_is_from)
 {
 	const char *dir = e2e_workspace("r");
 	struct json_object *rows, *row;
@@ -85,9 +85,8 @@ START_TEST(list_shows_every_key_and_where_it_is_from)
 	ck_assert_int_eq(json_int_or(row, "line", 0), 5);
 	e2e_has(text, "file line 2");
 }
-END_TEST
 
-START_TEST(get_prints_the_bare_value)
+TEST(get_prints_the_bare_value)
 {
 	const char *dir = e2e_workspace("r");
 	struct json_object *json;
@@ -103,9 +102,8 @@ START_TEST(get_prints_the_bare_value)
 	ck_assert_str_eq(json_string_or(json, "key", ""), "tmux.columns");
 	ck_assert_int_eq(json_int_or(json, "value", 0), 120);
 }
-END_TEST
 
-START_TEST(set_takes_every_type)
+TEST(set_takes_every_type)
 {
 	static const struct {
 		const char *key, *typed, *shown, *line;
@@ -144,10 +142,9 @@ START_TEST(set_takes_every_type)
 	ck_assert_str_eq(
 	    get(dir, "repo.worktree_dir"), e2e_path("%s/trees", home));
 }
-END_TEST
 
 /* Who changes a setting sees what it was, and whether that is all to do. */
-START_TEST(set_says_what_was_there_and_whether_to_restart)
+TEST(set_says_what_was_there_and_whether_to_restart)
 {
 	const char *dir = e2e_workspace("r");
 	struct json_object *json;
@@ -165,10 +162,9 @@ START_TEST(set_says_what_was_there_and_whether_to_restart)
 	ck_assert_int_eq(json_int_or(json, "value", 0), 80);
 	ck_assert(!json_bool_or(json, "restart", true));
 }
-END_TEST
 
 /* A wrong file is put right by set: there is no old value then. */
-START_TEST(set_repairs_a_wrong_value)
+TEST(set_repairs_a_wrong_value)
 {
 	const char *dir = e2e_workspace("r");
 	struct e2e_run *run;
@@ -178,9 +174,8 @@ START_TEST(set_repairs_a_wrong_value)
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "tmux.columns is now 99.\n");
 }
-END_TEST
 
-START_TEST(doc_describes_one_key)
+TEST(doc_describes_one_key)
 {
 	const char *dir = e2e_workspace("r");
 	struct json_object *json;
@@ -199,10 +194,9 @@ START_TEST(doc_describes_one_key)
 	e2e_expect(e2e_llmc(dir, "config", "doc", "tmux.colums", NULL), 1,
 	    "did you mean \"tmux.columns\"?");
 }
-END_TEST
 
 /* The word that only looks need not be typed. */
-START_TEST(without_a_verb_things_are_listed)
+TEST(without_a_verb_things_are_listed)
 {
 	static const char *const commands[] = { "config", "task", "agents",
 		"goal", "work" };
@@ -218,9 +212,8 @@ START_TEST(without_a_verb_things_are_listed)
 	}
 	e2e_expect(e2e_llmc(dir, "task", "--all", NULL), 0, NULL);
 }
-END_TEST
 
-START_TEST(durations_are_exact)
+TEST(durations_are_exact)
 {
 	static const struct {
 		const char *typed, *shown;
@@ -250,9 +243,8 @@ START_TEST(durations_are_exact)
 	e2e_write(config_of(dir), "[defaults]\nstart_timeout = 2.25\n");
 	ck_assert_str_eq(get(dir, "defaults.start_timeout"), "2.25s");
 }
-END_TEST
 
-START_TEST(set_keeps_comments_and_order)
+TEST(set_keeps_comments_and_order)
 {
 	static const char before[] = "# top\n\n"
 				     "[tmux] # screens\n"
@@ -298,9 +290,8 @@ START_TEST(set_keeps_comments_and_order)
 	ck_assert_int_eq(
 	    strncmp(e2e_read(config_of(dir)), expected, strlen(expected)), 0);
 }
-END_TEST
 
-START_TEST(unset_brings_the_default_back)
+TEST(unset_brings_the_default_back)
 {
 	const char *dir = e2e_workspace("r");
 	const char *start = e2e_read(config_of(dir));
@@ -318,9 +309,8 @@ START_TEST(unset_brings_the_default_back)
 	    e2e_llmc(dir, "--json", "config", "unset", "tmux.rows", NULL), 1,
 	    "not_set", "tmux.rows");
 }
-END_TEST
 
-START_TEST(worker_keys_stand_over_the_defaults)
+TEST(worker_keys_stand_over_the_defaults)
 {
 	const char *dir = e2e_workspace("r");
 
@@ -338,9 +328,8 @@ START_TEST(worker_keys_stand_over_the_defaults)
 	    NULL);
 	ck_assert_str_eq(get(dir, "workers.adam-1.model"), "sonnet");
 }
-END_TEST
 
-START_TEST(home_is_expanded_where_it_is_known)
+TEST(home_is_expanded_where_it_is_known)
 {
 	const char *dir = e2e_workspace("r");
 
@@ -357,9 +346,8 @@ START_TEST(home_is_expanded_where_it_is_known)
 	e2e_write(config_of(dir), "[repo]\nworktree_dir = \"~\"\n");
 	ck_assert_str_eq(get(dir, "repo.worktree_dir"), "/somewhere");
 }
-END_TEST
 
-START_TEST(default_branch_is_that_of_origin)
+TEST(default_branch_is_that_of_origin)
 {
 	const char *origin = e2e_repo("origin");
 	const char *dir = unit_path("clone");
@@ -377,9 +365,8 @@ START_TEST(default_branch_is_that_of_origin)
 	set(dir, "repo.default_branch", "mine");
 	ck_assert_str_eq(get(dir, "repo.default_branch"), "mine");
 }
-END_TEST
 
-START_TEST(socket_is_stable_and_one_per_root)
+TEST(socket_is_stable_and_one_per_root)
 {
 	const char *a = e2e_workspace("a"), *b = e2e_workspace("b");
 	const char *socket = get(a, "tmux.socket");
@@ -392,9 +379,8 @@ START_TEST(socket_is_stable_and_one_per_root)
 	ck_assert_int_eq(symlink(a, unit_path("link")), 0);
 	ck_assert_str_eq(get(unit_path("link"), "tmux.socket"), socket);
 }
-END_TEST
 
-START_TEST(sets_at_one_time_lose_nothing)
+TEST(sets_at_one_time_lose_nothing)
 {
 	static const struct {
 		const char *key, *value;
@@ -423,10 +409,9 @@ START_TEST(sets_at_one_time_lose_nothing)
 	for (size_t i = 0; i < nitems(sets); i++)
 		ck_assert_str_eq(get(dir, sets[i].key), sets[i].value);
 }
-END_TEST
 
 /* Whoever can write there would have us change any file of the user. */
-START_TEST(linked_file_is_refused)
+TEST(linked_file_is_refused)
 {
 	const char *dir = e2e_workspace("r");
 	const char *real = unit_path("real.toml");
@@ -438,9 +423,8 @@ START_TEST(linked_file_is_refused)
 	    "it is a symbolic link");
 	ck_assert_str_eq(e2e_read(real), "[tmux]\nrows = 30\n");
 }
-END_TEST
 
-START_TEST(byte_order_mark_and_crlf_are_kept)
+TEST(byte_order_mark_and_crlf_are_kept)
 {
 	const char *dir = e2e_workspace("r");
 
@@ -450,9 +434,8 @@ START_TEST(byte_order_mark_and_crlf_are_kept)
 	ck_assert_str_eq(e2e_read(config_of(dir)),
 	    "\xef\xbb\xbf[tmux]\r\nrows = 31\r\ncolumns = 90\r\n");
 }
-END_TEST
 
-START_TEST(agents_have_keys_of_their_own)
+TEST(agents_have_keys_of_their_own)
 {
 	const char *dir = e2e_workspace("r");
 
@@ -472,9 +455,8 @@ START_TEST(agents_have_keys_of_their_own)
 	    0, NULL);
 	ck_assert_str_eq(get(dir, "agents.coder.model"), "");
 }
-END_TEST
 
-START_TEST(agents_are_listed_and_suggested)
+TEST(agents_are_listed_and_suggested)
 {
 	const char *dir = e2e_workspace("r");
 	struct json_object *json;
@@ -502,9 +484,8 @@ START_TEST(agents_are_listed_and_suggested)
 	    2, "use free, cheap, medium or expensive");
 	e2e_expect(e2e_llmc(dir, "agents", "suggest", NULL), 2, "TEXT");
 }
-END_TEST
 
-START_TEST(doc_needs_no_repository_and_lists_every_key)
+TEST(doc_needs_no_repository_and_lists_every_key)
 {
 	const char *plain = e2e_dir("plain");
 	struct e2e_run *toml = e2e_llmc(plain, "config", "doc", NULL);
@@ -524,19 +505,17 @@ START_TEST(doc_needs_no_repository_and_lists_every_key)
 		ck_assert_ptr_nonnull(row_of(json, settings_table[i].path));
 	}
 }
-END_TEST
 
-START_TEST(example_is_what_doc_prints)
+TEST(example_is_what_doc_prints)
 {
 	struct e2e_run *run = e2e_llmc(NULL, "config", "doc", NULL);
 
 	ck_assert_str_eq(
 	    e2e_read(e2e_source("examples/config.toml")), run->out);
 }
-END_TEST
 
 /* Every key is in the example, and using the example changes nothing. */
-START_TEST(example_holds_all_keys_with_their_defaults)
+TEST(example_holds_all_keys_with_their_defaults)
 {
 	const char *dir = e2e_workspace("r");
 	struct json_object *defaults = list(dir), *example;
@@ -559,32 +538,4 @@ START_TEST(example_holds_all_keys_with_their_defaults)
 	/* Derived keys are comments there. */
 	e2e_has(e2e_read(config_of(dir)), "\n# socket = ");
 	e2e_has(e2e_read(config_of(dir)), "\n# default_branch = ");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("config");
-
-	unit_case(s, "values",
-	    (const TTest *[]){ list_shows_every_key_and_where_it_is_from,
-		get_prints_the_bare_value, set_takes_every_type,
-		set_says_what_was_there_and_whether_to_restart,
-		set_repairs_a_wrong_value, without_a_verb_things_are_listed,
-		durations_are_exact, worker_keys_stand_over_the_defaults,
-		agents_have_keys_of_their_own, agents_are_listed_and_suggested,
-		home_is_expanded_where_it_is_known,
-		default_branch_is_that_of_origin,
-		socket_is_stable_and_one_per_root, NULL });
-	unit_case(s, "file",
-	    (const TTest *[]){ set_keeps_comments_and_order,
-		unset_brings_the_default_back, sets_at_one_time_lose_nothing,
-		linked_file_is_refused, byte_order_mark_and_crlf_are_kept,
-		NULL });
-	unit_case(s, "documents",
-	    (const TTest *[]){ doc_needs_no_repository_and_lists_every_key,
-		doc_describes_one_key, example_is_what_doc_prints,
-		example_holds_all_keys_with_their_defaults, NULL });
-	return s;
 }

@@ -23,8 +23,8 @@
 	"fake: run echo '[1]' >out.json && git add out.json && git commit " \
 	"-q -m Made"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
@@ -49,7 +49,15 @@ recorded(const char *path, const char *words)
 	json_object_put(record);
 }
 
-START_TEST(work_that_meets_its_contract_lands)
+const int unit_timeout = 300; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(work_that_meets_its_contract_lands)
 {
 	contract("", MAKE);
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
@@ -60,9 +68,8 @@ START_TEST(work_that_meets_its_contract_lands)
 	e2e_has(e2e_llmc(fleet_root(), "task", "show", "t1", NULL)->out,
 	    "contract (passed)\n  out.json, a JSON array of at least 1 items");
 }
-END_TEST
 
-START_TEST(work_that_does_not_meet_it_fails_and_is_kept)
+TEST(work_that_does_not_meet_it_fails_and_is_kept)
 {
 	auto_set("auto.max_attempts", "5");
 	contract("",
@@ -82,10 +89,9 @@ START_TEST(work_that_does_not_meet_it_fails_and_is_kept)
 	    e2e_read(e2e_path("%s/.llmc/tasks/failed/a.md.why", fleet_root())),
 	    ".llmc/artifacts/t1-1");
 }
-END_TEST
 
 /* The second attempt finds what the first one has left beside the tree. */
-START_TEST(one_retry_can_succeed)
+TEST(one_retry_can_succeed)
 {
 	cleanup_free char *steps = xasprintf(
 	    "fake: run if test -e '%s/tried'; then echo '[1]' >out.json; else "
@@ -104,9 +110,8 @@ START_TEST(one_retry_can_succeed)
 	ck_assert_int_eq(
 	    fleet_prompts("Previous attempt failed verification"), 1);
 }
-END_TEST
 
-START_TEST(a_second_failure_is_final)
+TEST(a_second_failure_is_final)
 {
 	auto_set("auto.max_attempts", "5");
 	contract(", \"onFailure\": \"retry_once\"", "fake: commit other.txt x");
@@ -118,10 +123,9 @@ START_TEST(a_second_failure_is_final)
 	recorded("attempts", "2");
 	ck_assert_int_eq(auto_landed(), 0);
 }
-END_TEST
 
 /* No program can be started and ended in a millisecond. */
-START_TEST(checks_have_their_time)
+TEST(checks_have_their_time)
 {
 	contract(", \"verificationTimeoutMs\": 1", MAKE);
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
@@ -130,9 +134,8 @@ START_TEST(checks_have_their_time)
 	recorded("run.verified.checks.0.target", "<verification>");
 	ck_assert_int_eq(auto_landed(), 0);
 }
-END_TEST
 
-START_TEST(a_report_that_is_missing_is_a_failure)
+TEST(a_report_that_is_missing_is_a_failure)
 {
 	auto_task("a.md",
 	    "Verification: {\"requireCompletionReport\": true}\n\n"
@@ -141,11 +144,10 @@ START_TEST(a_report_that_is_missing_is_a_failure)
 	recorded("reason", "completion_report_missing");
 	ck_assert_int_eq(auto_landed(), 0);
 }
-END_TEST
 
 /* Wherever it is killed: the checks run again, there is one retry, and one
  * end. */
-START_TEST(the_daemon_is_killed_on_the_way)
+TEST_ROWS(the_daemon_is_killed_on_the_way, e2e_number("CONTRACT_KILLS", KILLS))
 {
 	int step =
 	    stepkills_spread(_i, e2e_number("CONTRACT_KILLS", KILLS), STEPS);
@@ -170,25 +172,4 @@ START_TEST(the_daemon_is_killed_on_the_way)
 	recorded("run.verification", "failed");
 	ck_assert_int_eq(auto_landed(), 0);
 	auto_salvaged("auto-1", "other.txt");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("contracts");
-	TCase *tcase = tcase_create("contracts");
-
-	tcase_add_checked_fixture(tcase, begin, fleet_end);
-	tcase_set_timeout(tcase, 300);
-	tcase_add_test(tcase, work_that_meets_its_contract_lands);
-	tcase_add_test(tcase, work_that_does_not_meet_it_fails_and_is_kept);
-	tcase_add_test(tcase, one_retry_can_succeed);
-	tcase_add_test(tcase, a_second_failure_is_final);
-	tcase_add_test(tcase, checks_have_their_time);
-	tcase_add_test(tcase, a_report_that_is_missing_is_a_failure);
-	tcase_add_loop_test(tcase, the_daemon_is_killed_on_the_way, 0,
-	    e2e_number("CONTRACT_KILLS", KILLS));
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

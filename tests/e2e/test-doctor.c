@@ -75,7 +75,7 @@ assert_check(struct json_object *checks, const char *name, const char *status,
 		e2e_has(json_string_or(check, "fix", ""), fix);
 }
 
-START_TEST(all_is_well)
+TEST(all_is_well)
 {
 	static const char *const names[] = { "config", "repository", "branch",
 		"state", "permissions", "exclude", "git", "tmux", "agent",
@@ -105,7 +105,6 @@ START_TEST(all_is_well)
 	ck_assert_str_eq(e2e_git(dir, "status", "--porcelain", NULL), "");
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc/llmc.db", dir)));
 }
-END_TEST
 
 /* As an ordinary user, who owns the repository. */
 static const char *
@@ -132,7 +131,7 @@ keeper_of_user(const char *dir, const char *command)
 	    "detail", "");
 }
 
-START_TEST(a_user_namespace_is_told_with_the_setting_that_ends_it)
+TEST(a_user_namespace_is_told_with_the_setting_that_ends_it)
 {
 	const char *dir = e2e_workspace("r"), *detail;
 
@@ -146,9 +145,8 @@ START_TEST(a_user_namespace_is_told_with_the_setting_that_ends_it)
 	    keeper_of_user(dir, "config set defaults.user_namespace false");
 	e2e_has(detail, "without a user namespace (defaults.user_namespace)");
 }
-END_TEST
 
-START_TEST(missing_programs_are_named)
+TEST(missing_programs_are_named)
 {
 	const char *dir = e2e_workspace("r");
 	const char *bin = tools();
@@ -172,9 +170,8 @@ START_TEST(missing_programs_are_named)
 	ck_assert_ptr_null(find(checks, "exclude"));
 	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "git");
 }
-END_TEST
 
-START_TEST(programs_of_the_config_are_looked_at)
+TEST(programs_of_the_config_are_looked_at)
 {
 	const char *dir = e2e_workspace("r");
 	const char *agent = unit_path("my agent");
@@ -195,9 +192,8 @@ START_TEST(programs_of_the_config_are_looked_at)
 	assert_check(doctor(dir, 1), "agent", "warn", "Permission denied",
 	    "defaults.agent_command");
 }
-END_TEST
 
-START_TEST(old_and_odd_versions)
+TEST(old_and_odd_versions)
 {
 	static const struct {
 		const char *says, *status, *detail;
@@ -228,9 +224,8 @@ START_TEST(old_and_odd_versions)
 	e2e_lacks(
 	    json_string_or(find(doctor(dir, 0), "tmux"), "detail", ""), "more");
 }
-END_TEST
 
-START_TEST(old_git_is_refused)
+TEST(old_git_is_refused)
 {
 	const char *dir = e2e_workspace("r");
 	const char *bin = tools();
@@ -243,10 +238,9 @@ START_TEST(old_git_is_refused)
 	    "exec real-git \"$@\"\n");
 	assert_check(doctor(dir, 1), "git", "fail", "is older than 2.31", NULL);
 }
-END_TEST
 
 /* Doctor gives a program ten seconds. */
-START_TEST(a_program_that_hangs_is_told)
+TEST(a_program_that_hangs_is_told)
 {
 	const char *dir = e2e_workspace("r");
 	const char *bin = tools();
@@ -259,9 +253,8 @@ START_TEST(a_program_that_hangs_is_told)
 	assert_check(checks, "agent", "warn", "stopped after 10",
 	    "defaults.agent_command");
 }
-END_TEST
 
-START_TEST(broken_config_is_told_and_the_rest_looked_at)
+TEST(broken_config_is_told_and_the_rest_looked_at)
 {
 	const char *dir = e2e_workspace("r");
 	const char *config = e2e_path("%s/.llmc/config.toml", dir);
@@ -288,7 +281,6 @@ START_TEST(broken_config_is_told_and_the_rest_looked_at)
 	assert_check(doctor(dir, 1), "config", "fail", "it is a folder",
 	    "make it readable");
 }
-END_TEST
 
 /* Its first bytes. */
 static void
@@ -302,7 +294,7 @@ overwrite(const char *file)
 	close(fd);
 }
 
-START_TEST(corrupt_state_is_told)
+TEST(corrupt_state_is_told)
 {
 	const char *dir = e2e_workspace("r");
 	const char *book = e2e_path("%s/.llmc/llmc.db", dir);
@@ -320,11 +312,10 @@ START_TEST(corrupt_state_is_told)
 	ck_assert_int_eq(unlink(book), 0);
 	assert_check(doctor(dir, 1), "state", "fail", "llmc.db is gone", NULL);
 }
-END_TEST
 
 /* Of the version before: read by anybody, until a daemon puts it into the
  * book. */
-START_TEST(the_state_of_the_version_before_is_read)
+TEST(the_state_of_the_version_before_is_read)
 {
 	const char *dir = e2e_workspace("r");
 	const char *state = e2e_path("%s/.llmc/state.json", dir);
@@ -336,9 +327,8 @@ START_TEST(the_state_of_the_version_before_is_read)
 	assert_check(
 	    doctor(dir, 1), "state", "fail", "state.json", "--rebuild");
 }
-END_TEST
 
-START_TEST(rebuild_gives_the_state_the_id_of_its_root)
+TEST(rebuild_gives_the_state_the_id_of_its_root)
 {
 	static const char own[] = "11111111-1111-4111-8111-111111111111";
 	const char *dir = e2e_workspace("r");
@@ -358,10 +348,9 @@ START_TEST(rebuild_gives_the_state_the_id_of_its_root)
 	    e2e_llmc(dir, "doctor", "--rebuild", "--yes", NULL), 0, NULL);
 	e2e_has(e2e_sh(dir, "\"$STATE\"")->out, own);
 }
-END_TEST
 
 /* A row that no state can be made of: a person may still need the others. */
-START_TEST(rebuild_keeps_what_it_cannot_read)
+TEST(rebuild_keeps_what_it_cannot_read)
 {
 	const char *dir = e2e_workspace("r");
 	struct json_object *state = json_object_new_object();
@@ -392,9 +381,8 @@ START_TEST(rebuild_keeps_what_it_cannot_read)
 	e2e_has(e2e_llmc(dir, "doctor", "--rebuild", "--yes", NULL)->out,
 	    "llmc.corrupt-");
 }
-END_TEST
 
-START_TEST(dialogs_of_claude_are_foreseen)
+TEST(dialogs_of_claude_are_foreseen)
 {
 	const char *dir = e2e_workspace("r");
 	struct json_object *checks;
@@ -419,9 +407,8 @@ START_TEST(dialogs_of_claude_are_foreseen)
 	    0, NULL);
 	ck_assert_ptr_null(find(doctor(dir, 0), "key"));
 }
-END_TEST
 
-START_TEST(login_is_what_claude_says)
+TEST(login_is_what_claude_says)
 {
 	const char *dir = e2e_workspace("r"), *bin = tools();
 
@@ -437,9 +424,8 @@ START_TEST(login_is_what_claude_says)
 	    "#!/bin/sh\n[ \"$1\" != auth ] || echo '{\"loggedIn\": true}'\n");
 	assert_check(doctor(dir, 0), "login", "ok", "is logged in", NULL);
 }
-END_TEST
 
-START_TEST(commits_need_somebody)
+TEST(commits_need_somebody)
 {
 	const char *dir = e2e_workspace("r");
 
@@ -451,9 +437,8 @@ START_TEST(commits_need_somebody)
 	assert_check(doctor(dir, 1), "identity", "fail", "who you are",
 	    "git config user.name");
 }
-END_TEST
 
-START_TEST(open_folder_is_a_warning)
+TEST(open_folder_is_a_warning)
 {
 	const char *dir = e2e_workspace("it's here");
 	const char *ours = e2e_path("%s/.llmc", dir);
@@ -471,9 +456,8 @@ START_TEST(open_folder_is_a_warning)
 	e2e_expect(e2e_sh(NULL, fix), 0, NULL);
 	assert_check(doctor(dir, 0), "permissions", "ok", "", NULL);
 }
-END_TEST
 
-START_TEST(folder_of_another_user_is_told)
+TEST(folder_of_another_user_is_told)
 {
 	const char *dir = e2e_workspace("r");
 
@@ -484,9 +468,8 @@ START_TEST(folder_of_another_user_is_told)
 	assert_check(doctor(dir, 1), "permissions", "fail",
 	    "belongs to user 65534, you are 0", "run llmc as that user");
 }
-END_TEST
 
-START_TEST(removed_exclude_line_is_told)
+TEST(removed_exclude_line_is_told)
 {
 	const char *dir = e2e_workspace("r");
 
@@ -501,9 +484,8 @@ START_TEST(removed_exclude_line_is_told)
 	e2e_write(e2e_path("%s/.gitignore", dir), ".llmc\n");
 	assert_check(doctor(dir, 0), "exclude", "ok", "", NULL);
 }
-END_TEST
 
-START_TEST(branch_that_is_missing_is_told)
+TEST(branch_that_is_missing_is_told)
 {
 	const char *dir = e2e_workspace("r");
 
@@ -523,9 +505,8 @@ START_TEST(branch_that_is_missing_is_told)
 	assert_check(doctor(dir, 1), "repository", "fail",
 	    "the repository has no commit yet", "git commit --allow-empty");
 }
-END_TEST
 
-START_TEST(dirty_checkout_is_a_warning)
+TEST(dirty_checkout_is_a_warning)
 {
 	const char *dir = e2e_workspace("r");
 	const char *other = e2e_path("%s/other", e2e_dir("trees"));
@@ -560,9 +541,8 @@ START_TEST(dirty_checkout_is_a_warning)
 	assert_check(doctor(dir, 0), "checkout", "warn",
 	    e2e_path("1 file changed in %s, your checkout", other), NULL);
 }
-END_TEST
 
-START_TEST(outside_of_a_repository_the_programs_are_looked_at)
+TEST(outside_of_a_repository_the_programs_are_looked_at)
 {
 	const char *plain = e2e_dir("plain");
 	struct json_object *checks;
@@ -576,9 +556,8 @@ START_TEST(outside_of_a_repository_the_programs_are_looked_at)
 	assert_check(doctor(unit_path("empty"), 1), "config", "fail",
 	    "not set up", "llmc init");
 }
-END_TEST
 
-START_TEST(report_has_a_line_and_a_colour_for_each)
+TEST(report_has_a_line_and_a_colour_for_each)
 {
 	const char *dir = e2e_workspace("two\nlines");
 	struct e2e_run *run;
@@ -598,30 +577,4 @@ START_TEST(report_has_a_line_and_a_colour_for_each)
 	run = e2e_llmc(dir, "doctor", NULL);
 	e2e_has(run->out, "\033[1;31mfail \033[0m config");
 	e2e_has(run->out, "\033[32mok   \033[0m git");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("doctor");
-
-	unit_case(s, "programs",
-	    (const TTest *[]){ all_is_well,
-		a_user_namespace_is_told_with_the_setting_that_ends_it,
-		missing_programs_are_named,
-		programs_of_the_config_are_looked_at, old_and_odd_versions,
-		old_git_is_refused, a_program_that_hangs_is_told, NULL });
-	unit_case(s, "repository",
-	    (const TTest *[]){ broken_config_is_told_and_the_rest_looked_at,
-		corrupt_state_is_told, the_state_of_the_version_before_is_read,
-		rebuild_gives_the_state_the_id_of_its_root,
-		rebuild_keeps_what_it_cannot_read,
-		dialogs_of_claude_are_foreseen, login_is_what_claude_says,
-		commits_need_somebody, open_folder_is_a_warning,
-		folder_of_another_user_is_told, removed_exclude_line_is_told,
-		branch_that_is_missing_is_told, dirty_checkout_is_a_warning,
-		outside_of_a_repository_the_programs_are_looked_at,
-		report_has_a_line_and_a_colour_for_each, NULL });
-	return s;
 }

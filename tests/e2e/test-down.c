@@ -9,13 +9,11 @@
 
 #include "child.h"
 #include "client.h"
-#include "clock.h"
 #include "e2e.h"
 #include "json.h"
 #include "lock.h"
 #include "loop.h"
 #include "mem.h"
-#include "rpc.h"
 #include "server.h"
 #include "workspace.h"
 
@@ -144,7 +142,7 @@ world_end(struct world *w)
 	free(w->socket);
 }
 
-START_TEST(the_end_of_the_process_is_enough)
+TEST(the_end_of_the_process_is_enough)
 {
 	struct world w;
 
@@ -154,9 +152,8 @@ START_TEST(the_end_of_the_process_is_enough)
 	ck_assert_int_ge(w.lock, 0);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(one_that_does_not_tell_who_it_is_is_known_by_its_lock)
+TEST(one_that_does_not_tell_who_it_is_is_known_by_its_lock)
 {
 	struct world w;
 
@@ -166,16 +163,4 @@ START_TEST(one_that_does_not_tell_who_it_is_is_known_by_its_lock)
 	ck_assert_ptr_nonnull(w.daemon);
 	ck_assert_int_ge(w.took_ms, 300);
 	world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("down");
-
-	unit_case(s, "down",
-	    (const TTest *[]){ the_end_of_the_process_is_enough,
-		one_that_does_not_tell_who_it_is_is_known_by_its_lock, NULL });
-	return s;
 }

@@ -5,8 +5,6 @@
 #include <sys/stat.h>
 
 #include "e2e.h"
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
 
 static const char *root;
@@ -27,7 +25,7 @@ says(const struct e2e_run *run, const char *words)
 	e2e_has(run->out, words);
 }
 
-START_TEST(a_channel_is_tried_and_the_result_is_told)
+TEST(a_channel_is_tried_and_the_result_is_told)
 {
 	const char *file = e2e_path("%s/told", unit_scratch());
 
@@ -39,18 +37,16 @@ START_TEST(a_channel_is_tried_and_the_result_is_told)
 	e2e_expect(e2e_llmc(root, "escalations", "test", "z", NULL), 1,
 	    "there is no channel z");
 }
-END_TEST
 
-START_TEST(a_channel_that_fails_says_why)
+TEST(a_channel_that_fails_says_why)
 {
 	root = e2e_workspace("fails");
 	channel("type = \"command\"\ncommand = \"echo no luck >&2; exit 3\"\n");
 	e2e_expect(
 	    e2e_llmc(root, "escalations", "test", "x", NULL), 1, "no luck");
 }
-END_TEST
 
-START_TEST(nothing_is_asked_where_nothing_has_happened)
+TEST(nothing_is_asked_where_nothing_has_happened)
 {
 	root = e2e_workspace("list");
 	says(e2e_llmc(root, "asks", NULL), "Nothing is asked of you");
@@ -65,9 +61,8 @@ START_TEST(nothing_is_asked_where_nothing_has_happened)
 	e2e_expect(e2e_llmc(root, "answer", "a1", "--yes", "--no", NULL), 2,
 	    "not both");
 }
-END_TEST
 
-START_TEST(doctor_looks_at_tokens)
+TEST(doctor_looks_at_tokens)
 {
 	const char *file;
 
@@ -83,18 +78,16 @@ START_TEST(doctor_looks_at_tokens)
 	ck_assert_int_eq(chmod(file, 0600), 0);
 	e2e_lacks(e2e_llmc(root, "doctor", NULL)->out, "others can read");
 }
-END_TEST
 
-START_TEST(a_channel_of_a_wrong_kind_is_told_with_its_line)
+TEST(a_channel_of_a_wrong_kind_is_told_with_its_line)
 {
 	root = e2e_workspace("wrong");
 	channel("type = \"pigeon\"\n");
 	e2e_expect(e2e_llmc(root, "config", "list", NULL), 1,
 	    "people.channels.x.type: expected one of");
 }
-END_TEST
 
-START_TEST(init_says_which_commands_the_channels_of_a_clone_run)
+TEST(init_says_which_commands_the_channels_of_a_clone_run)
 {
 	root = e2e_repo("clone");
 	e2e_sh(root, "mkdir .llmc");
@@ -102,20 +95,4 @@ START_TEST(init_says_which_commands_the_channels_of_a_clone_run)
 	    "[people.channels.x]\ntype = \"command\"\ncommand = \"bait\"\n");
 	says(e2e_llmc(root, "init", NULL),
 	    "  people.channels.x.command = \"bait\"\n");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("escalations");
-
-	unit_case(suite, "escalations",
-	    (const TTest *const[]){ a_channel_is_tried_and_the_result_is_told,
-		a_channel_that_fails_says_why,
-		nothing_is_asked_where_nothing_has_happened,
-		doctor_looks_at_tokens,
-		a_channel_of_a_wrong_kind_is_told_with_its_line,
-		init_says_which_commands_the_channels_of_a_clone_run, NULL });
-	return suite;
 }

@@ -253,7 +253,7 @@ world_end(struct world *w, int first, int last)
 	free(w->socket);
 }
 
-START_TEST(a_daemon_is_asked_where_one_runs)
+TEST(a_daemon_is_asked_where_one_runs)
 {
 	struct world w;
 
@@ -270,7 +270,6 @@ START_TEST(a_daemon_is_asked_where_one_runs)
 	ck_assert_int_eq(w.subscribed, 1);
 	world_end(&w, 3, 6);
 }
-END_TEST
 
 /* Events happen while it subscribes. */
 static void
@@ -287,7 +286,7 @@ happen_at_once(struct world *w, struct server_call *call)
 	happen(w, TO_FILE | TO_STREAM);
 }
 
-START_TEST(nothing_falls_between_file_and_daemon)
+TEST(nothing_falls_between_file_and_daemon)
 {
 	struct world w;
 
@@ -300,9 +299,8 @@ START_TEST(nothing_falls_between_file_and_daemon)
 	happen(&w, TO_FILE | TO_STREAM);
 	world_end(&w, 1, 5);
 }
-END_TEST
 
-START_TEST(a_daemon_that_has_written_nothing_yet_is_followed)
+TEST(a_daemon_that_has_written_nothing_yet_is_followed)
 {
 	struct world w;
 
@@ -320,9 +318,8 @@ START_TEST(a_daemon_that_has_written_nothing_yet_is_followed)
 	daemon_end(&w);
 	world_end(&w, 1, 5);
 }
-END_TEST
 
-START_TEST(daemons_come_and_go)
+TEST(daemons_come_and_go)
 {
 	struct world w;
 
@@ -351,9 +348,8 @@ START_TEST(daemons_come_and_go)
 	ck_assert_int_eq(w.subscribed, 2);
 	world_end(&w, 1, 11);
 }
-END_TEST
 
-START_TEST(rotations_are_no_seam)
+TEST(rotations_are_no_seam)
 {
 	struct world w;
 
@@ -379,9 +375,8 @@ START_TEST(rotations_are_no_seam)
 	happen(&w, TO_FILE | TO_STREAM);
 	world_end(&w, 1, 40);
 }
-END_TEST
 
-START_TEST(an_event_that_could_not_be_written_is_no_trouble)
+TEST(an_event_that_could_not_be_written_is_no_trouble)
 {
 	struct world w;
 
@@ -397,7 +392,6 @@ START_TEST(an_event_that_could_not_be_written_is_no_trouble)
 	daemon_end(&w);
 	world_end(&w, 1, 5);
 }
-END_TEST
 
 /* Send events until the follower has been dropped. */
 static void
@@ -414,7 +408,7 @@ flood(struct world *w)
 	w->padding = 0;
 }
 
-START_TEST(one_who_was_too_slow_reads_on_in_the_file)
+TEST(one_who_was_too_slow_reads_on_in_the_file)
 {
 	struct world w;
 
@@ -434,7 +428,6 @@ START_TEST(one_who_was_too_slow_reads_on_in_the_file)
 	happen(&w, TO_STREAM);
 	world_end(&w, 1, w.written);
 }
-END_TEST
 
 static void
 refuse(struct world *w, struct server_call *call)
@@ -461,7 +454,7 @@ tell_rubbish(struct world *w, struct server_call *call)
 	tell_offset(call, 1000000);
 }
 
-START_TEST(a_daemon_that_cannot_do_it_is_no_trouble)
+TEST_ROWS(a_daemon_that_cannot_do_it_is_no_trouble, 3)
 {
 	static void (*const manners[])(struct world *,
 	    struct server_call *) = { refuse, say_nothing, tell_rubbish };
@@ -475,24 +468,4 @@ START_TEST(a_daemon_that_cannot_do_it_is_no_trouble)
 	wait_for(&w, 1);
 	happen(&w, TO_FILE);
 	world_end(&w, 1, 2);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("events");
-	TCase *c = tcase_create("manners");
-
-	unit_case(s, "follow",
-	    (const TTest *[]){ a_daemon_is_asked_where_one_runs,
-		nothing_falls_between_file_and_daemon,
-		a_daemon_that_has_written_nothing_yet_is_followed,
-		daemons_come_and_go, rotations_are_no_seam,
-		an_event_that_could_not_be_written_is_no_trouble,
-		one_who_was_too_slow_reads_on_in_the_file, NULL });
-	tcase_set_timeout(c, 60);
-	tcase_add_loop_test(c, a_daemon_that_cannot_do_it_is_no_trouble, 0, 3);
-	suite_add_tcase(s, c);
-	return s;
 }

@@ -14,7 +14,6 @@
 #include "autorun.h"
 #include "filed.h"
 #include "json.h"
-#include "jsonl.h"
 #include "mem.h"
 #include "metrics-lint.h"
 #include "scenarios.h"

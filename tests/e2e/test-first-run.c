@@ -29,8 +29,8 @@ call_it_claude(void)
 	auto_set("defaults.agent_command", claude);
 }
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	over_begin();
 	call_it_claude();
@@ -96,7 +96,15 @@ give_everything_back(void)
 	fleet_do("trust", "--onboarding", NULL);
 }
 
-START_TEST(a_missing_tmux_or_agent_is_noticed)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	over_end();
+}
+
+TEST(a_missing_tmux_or_agent_is_noticed)
 {
 	struct e2e_run *run;
 
@@ -112,9 +120,8 @@ START_TEST(a_missing_tmux_or_agent_is_noticed)
 	e2e_has(run->out, "/no/such/tmux (tmux.command)");
 	e2e_has(run->out, "no-such-claude (defaults.agent_command)");
 }
-END_TEST
 
-START_TEST(what_is_missing_is_one_list_and_nothing_starts)
+TEST(what_is_missing_is_one_list_and_nothing_starts)
 {
 	struct e2e_run *run;
 
@@ -142,7 +149,6 @@ START_TEST(what_is_missing_is_one_list_and_nothing_starts)
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 	ck_assert_int_eq(auto_landed(), 1);
 }
-END_TEST
 
 static void
 json_says(const char *command, int status, bool ok)
@@ -156,7 +162,7 @@ json_says(const char *command, int status, bool ok)
 	    auto_member(json, "checks.0.status"), ok ? "ok" : "fail");
 }
 
-START_TEST(programs_get_the_list_as_json)
+TEST(programs_get_the_list_as_json)
 {
 	fleet_do("trust", "--onboarding", NULL);
 	json_says("up", 0, true);
@@ -167,10 +173,9 @@ START_TEST(programs_get_the_list_as_json)
 	e2e_json_error(e2e_llmc(fleet_root(), "--json", "up", "--auto", NULL),
 	    1, "not_ready", "llmc up --check");
 }
-END_TEST
 
 /* Root is asked before Claude Code would refuse. */
-START_TEST(root_must_allow_what_it_risks)
+TEST(root_must_allow_what_it_risks)
 {
 	struct e2e_run *run;
 
@@ -186,9 +191,8 @@ START_TEST(root_must_allow_what_it_risks)
 	auto_set("defaults.permission_mode", "acceptEdits");
 	fleet_do("up", "--check", NULL);
 }
-END_TEST
 
-START_TEST(unknown_keys_are_warned_of)
+TEST(unknown_keys_are_warned_of)
 {
 	static const char warning[] =
 	    "config.toml:1: tmux.colums: no such setting; did you mean";
@@ -205,10 +209,9 @@ START_TEST(unknown_keys_are_warned_of)
 	e2e_has(over_output(), warning);
 	over_stop();
 }
-END_TEST
 
 /* Where no branch is checked out, messages do not name an empty one. */
-START_TEST(a_detached_head_has_no_branch)
+TEST(a_detached_head_has_no_branch)
 {
 	static const char type[] =
 	    "type: llmc config set repo.default_branch BRANCH";
@@ -224,11 +227,10 @@ START_TEST(a_detached_head_has_no_branch)
 	e2e_has(e2e_llmc(fleet_root(), "up", "--auto", NULL)->err,
 	    "\n      llmc config set repo.default_branch BRANCH\n");
 }
-END_TEST
 
 /* --- met later --------------------------------------------------------- */
 
-START_TEST(a_worker_that_waits_for_trust_goes_on_by_itself)
+TEST(a_worker_that_waits_for_trust_goes_on_by_itself)
 {
 	e2e_skip_sandboxed("a box has the answers to the first dialogs");
 	tell_me();
@@ -247,9 +249,8 @@ START_TEST(a_worker_that_waits_for_trust_goes_on_by_itself)
 	fleet_start("adam", "fake: commit a.txt x");
 	fleet_wait("adam", "needs_review");
 }
-END_TEST
 
-START_TEST(a_new_daemon_waits_for_trust_too)
+TEST(a_new_daemon_waits_for_trust_too)
 {
 	e2e_skip_sandboxed("a box has the answers to the first dialogs");
 	fleet_up();
@@ -261,10 +262,9 @@ START_TEST(a_new_daemon_waits_for_trust_too)
 	fleet_do("trust", "--onboarding", NULL);
 	fleet_wait("adam", "idle");
 }
-END_TEST
 
 /* Given while no daemon was there to see it. */
-START_TEST(a_new_daemon_finds_the_trust_given)
+TEST(a_new_daemon_finds_the_trust_given)
 {
 	e2e_skip_sandboxed("a box has the answers to the first dialogs");
 	fleet_up();
@@ -275,9 +275,8 @@ START_TEST(a_new_daemon_finds_the_trust_given)
 	fleet_up();
 	fleet_wait("adam", "idle");
 }
-END_TEST
 
-START_TEST(a_worker_that_root_must_allow_goes_on_by_itself)
+TEST(a_worker_that_root_must_allow_goes_on_by_itself)
 {
 	if (geteuid() != 0)
 		return;
@@ -289,10 +288,9 @@ START_TEST(a_worker_that_root_must_allow_goes_on_by_itself)
 	fleet_do("config", "set", "defaults.allow_root", "true", NULL);
 	fleet_wait("adam", "idle");
 }
-END_TEST
 
 /* A night without a login is not waited through. */
-START_TEST(a_lost_login_ends_the_run)
+TEST(a_lost_login_ends_the_run)
 {
 	tell_me();
 	fleet_do("trust", "--onboarding", NULL);
@@ -307,10 +305,9 @@ START_TEST(a_lost_login_ends_the_run)
 	/* The task is not lost. */
 	ck_assert_int_eq(auto_finished(NULL), 0);
 }
-END_TEST
 
 /* Who has a login of its own works to the end. */
-START_TEST(a_lost_login_waits_for_who_still_works)
+TEST(a_lost_login_waits_for_who_still_works)
 {
 	const char *gate = auto_gate("g");
 
@@ -329,10 +326,9 @@ START_TEST(a_lost_login_waits_for_who_still_works)
 	ck_assert_int_eq(told(), 1);
 	ck_assert_int_eq(auto_landed(), 1);
 }
-END_TEST
 
 /* Nor one without trust, which a session that died needs again. */
-START_TEST(lost_trust_ends_the_run)
+TEST(lost_trust_ends_the_run)
 {
 	const char *home = e2e_path("%s/.claude.json", getenv("HOME"));
 
@@ -350,9 +346,8 @@ START_TEST(lost_trust_ends_the_run)
 	ck_assert_int_eq(told(), 1);
 	ck_assert_int_eq(auto_finished(NULL), 0);
 }
-END_TEST
 
-START_TEST(the_overseer_repairs_no_login)
+TEST(the_overseer_repairs_no_login)
 {
 	tell_me();
 	fleet_do("trust", "--onboarding", NULL);
@@ -362,37 +357,4 @@ START_TEST(the_overseer_repairs_no_login)
 	over_remembers("remedy", NULL, 0);
 	over_remembers("failure", "\"login\"", 1);
 	ck_assert_int_eq(told(), 1);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		a_missing_tmux_or_agent_is_noticed,
-		what_is_missing_is_one_list_and_nothing_starts,
-		programs_get_the_list_as_json,
-		root_must_allow_what_it_risks,
-		unknown_keys_are_warned_of,
-		a_detached_head_has_no_branch,
-		a_worker_that_waits_for_trust_goes_on_by_itself,
-		a_new_daemon_waits_for_trust_too,
-		a_new_daemon_finds_the_trust_given,
-		a_worker_that_root_must_allow_goes_on_by_itself,
-		a_lost_login_ends_the_run,
-		a_lost_login_waits_for_who_still_works,
-		lost_trust_ends_the_run,
-		the_overseer_repairs_no_login,
-	};
-	Suite *s = suite_create("first-run");
-
-	for (size_t i = 0; i < nitems(tests); i++) {
-		TCase *tc = tcase_create(tests[i]->name);
-
-		tcase_set_timeout(tc, 120);
-		tcase_add_checked_fixture(tc, begin, over_end);
-		tcase_add_test(tc, tests[i]);
-		suite_add_tcase(s, tc);
-	}
-	return s;
 }

@@ -6,10 +6,9 @@
 
 #include "goalrun.h"
 #include "json.h"
-#include "scenarios.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	goal_enable();
@@ -39,7 +38,15 @@ is_no_goal(void)
 	json_object_put(export);
 }
 
-START_TEST(a_task_of_the_folder_is_told_of_across_a_death_of_the_daemon)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(a_task_of_the_folder_is_told_of_across_a_death_of_the_daemon)
 {
 	goal_set_notices();
 	auto_task("wall.md",
@@ -71,15 +78,4 @@ START_TEST(a_task_of_the_folder_is_told_of_across_a_death_of_the_daemon)
 	e2e_expect(e2e_llmc(fleet_root(), "store", "check", NULL), 0, NULL);
 	auto_no_complaints();
 	auto_no_sessions();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("goal-pool");
-
-	scenarios_add_test(suite, begin,
-	    a_task_of_the_folder_is_told_of_across_a_death_of_the_daemon);
-	return suite;
 }

@@ -6,16 +6,14 @@
 
 #include "goalrun.h"
 #include "json.h"
-#include "mem.h"
-#include "scenarios.h"
 
 #define NUDGE     "Nothing was heard about the work on"
 #define FOLLOW_UP "Your last message has no update"
 
 /* A worker that a person drives gets the node: auto mode itself judges the
  * turns of auto workers. */
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	goal_enable_fast();
@@ -59,9 +57,17 @@ is_accepted(const char *goal)
 	goal_is_reached(goal, tasks);
 }
 
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
 /* --- stalled, and going on ---------------------------------------------- */
 
-START_TEST(a_worker_that_stops_is_asked_for_its_status_and_goes_on)
+TEST(a_worker_that_stops_is_asked_for_its_status_and_goes_on)
 {
 	const char *goal = eve_ends_her_turn("fake: commit a.txt x");
 
@@ -75,9 +81,8 @@ START_TEST(a_worker_that_stops_is_asked_for_its_status_and_goes_on)
 	e2e_has(why(goal), "its status was asked for, eve");
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(a_reply_without_an_update_gets_one_follow_up)
+TEST(a_reply_without_an_update_gets_one_follow_up)
 {
 	const char *goal = eve_ends_her_turn(e2e_path(
 	    "fake: run %s\nfake: say All is well.", auto_gate("second")));
@@ -102,11 +107,10 @@ START_TEST(a_reply_without_an_update_gets_one_follow_up)
 	ck_assert_int_eq(fleet_prompts(FOLLOW_UP), 1);
 	auto_no_complaints();
 }
-END_TEST
 
 /* --- a person ------------------------------------------------------------ */
 
-START_TEST(a_worker_that_never_reports_ends_with_a_person)
+TEST(a_worker_that_never_reports_ends_with_a_person)
 {
 	const char *goal = eve_ends_her_turn("fake: say All is well.");
 	int messages;
@@ -126,7 +130,6 @@ START_TEST(a_worker_that_never_reports_ends_with_a_person)
 	    fleet_prompts(NUDGE) + fleet_prompts(FOLLOW_UP), messages);
 	auto_no_complaints();
 }
-END_TEST
 
 /* Work that its check refuses. */
 static void
@@ -138,7 +141,7 @@ fail_checks(int attempts)
 	auto_set("auto.max_attempts", e2e_path("%d", attempts));
 }
 
-START_TEST(a_node_whose_attempts_all_fail_ends_with_a_person)
+TEST(a_node_whose_attempts_all_fail_ends_with_a_person)
 {
 	const char *goal = goal_of_one_task("");
 
@@ -161,7 +164,6 @@ START_TEST(a_node_whose_attempts_all_fail_ends_with_a_person)
 	ck_assert_str_eq(goal_status(goal), "completed");
 	auto_no_sessions();
 }
-END_TEST
 
 /* Its task is parked, and its worker is free. */
 static const char *
@@ -191,7 +193,7 @@ is_answered(const char *goal)
 	ck_assert_int_eq(auto_finished(NULL), 1);
 }
 
-START_TEST(a_question_goes_to_a_person_at_once)
+TEST(a_question_goes_to_a_person_at_once)
 {
 	const char *goal = ask_question();
 
@@ -200,9 +202,8 @@ START_TEST(a_question_goes_to_a_person_at_once)
 	is_answered(goal);
 	e2e_lacks(fleet_do("asks", NULL)->out, "Tabs or spaces?");
 }
-END_TEST
 
-START_TEST(a_question_is_answered_by_who_unblocks_the_node)
+TEST(a_question_is_answered_by_who_unblocks_the_node)
 {
 	const char *goal = ask_question();
 
@@ -210,9 +211,8 @@ START_TEST(a_question_is_answered_by_who_unblocks_the_node)
 	    "Tabs.", NULL);
 	is_answered(goal);
 }
-END_TEST
 
-START_TEST(why_there_is_no_plan_is_shown)
+TEST(why_there_is_no_plan_is_shown)
 {
 	const char *text, *goal;
 
@@ -227,9 +227,8 @@ START_TEST(why_there_is_no_plan_is_shown)
 	e2e_has(text, "no luck");
 	e2e_has(text, "ask the planner again: llmc goal plan goal_");
 }
-END_TEST
 
-START_TEST(a_resumed_task_lets_its_node_be_worked_on_again)
+TEST(a_resumed_task_lets_its_node_be_worked_on_again)
 {
 	const char *goal = goal_of_one_task("");
 	static const char *const tasks[] = { "T1.1", NULL };
@@ -247,10 +246,9 @@ START_TEST(a_resumed_task_lets_its_node_be_worked_on_again)
 	goal_is_reached(goal, tasks);
 	ck_assert_int_eq(auto_finished(NULL), 1);
 }
-END_TEST
 
 /* The planner is asked in its place, also by the next daemon. */
-START_TEST(a_node_whose_attempts_all_fail_is_planned_anew)
+TEST(a_node_whose_attempts_all_fail_is_planned_anew)
 {
 	static const char *const tasks[] = { "S1.1.1", NULL };
 	const char *goal, *asked = e2e_path("%s/asked", unit_scratch());
@@ -283,26 +281,4 @@ START_TEST(a_node_whose_attempts_all_fail_is_planned_anew)
 	ck_assert_int_eq(goal_notices(), 0);
 	e2e_has(fleet_do("--json", "goal", "show", goal, NULL)->out,
 	    "replanned: added S1.1.1");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const all[] = {
-		a_worker_that_stops_is_asked_for_its_status_and_goes_on,
-		a_reply_without_an_update_gets_one_follow_up,
-		a_worker_that_never_reports_ends_with_a_person,
-		a_node_whose_attempts_all_fail_ends_with_a_person,
-		a_question_goes_to_a_person_at_once,
-		a_question_is_answered_by_who_unblocks_the_node,
-		why_there_is_no_plan_is_shown,
-		a_resumed_task_lets_its_node_be_worked_on_again,
-		a_node_whose_attempts_all_fail_is_planned_anew,
-	};
-	Suite *suite = suite_create("goal-stall");
-
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(suite, begin, all[i]);
-	return suite;
 }

@@ -40,8 +40,8 @@ llmc(const char *words)
 	return e2e_llmcv(dir, args);
 }
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	dir = e2e_workspace("a place");
 	e2e_guard(dir, "");
@@ -57,7 +57,9 @@ create(void)
 	return json_string_or(json, "goal", "");
 }
 
-START_TEST(a_goal_is_its_text)
+const int unit_timeout = 120; /* seconds, each */
+
+TEST(a_goal_is_its_text)
 {
 	const struct e2e_run *run = llmc("goal add Make~tea");
 	struct json_object *json;
@@ -78,17 +80,15 @@ START_TEST(a_goal_is_its_text)
 	e2e_expect(
 	    llmc("goal add --dry-run Tea"), 1, "llmc up --auto --detach");
 }
-END_TEST
 
-START_TEST(goals_can_be_turned_off)
+TEST(goals_can_be_turned_off)
 {
 	e2e_expect(llmc("config set plan.enabled false"), 0, NULL);
 	e2e_expect(llmc("goal list"), 1, "llmc config set plan.enabled true");
 	e2e_json_error(llmc("--json work list"), 1, "failed", "goals are off");
 }
-END_TEST
 
-START_TEST(a_goal_from_a_file_is_listed_and_shown)
+TEST(a_goal_from_a_file_is_listed_and_shown)
 {
 	const char *goal = create();
 	struct e2e_run *run = llmc(e2e_path("goal show %s", goal));
@@ -111,10 +111,9 @@ START_TEST(a_goal_from_a_file_is_listed_and_shown)
 	e2e_has(llmc("completion goals")->out, goal);
 	e2e_has(llmc("completion nodes")->out, "T1.1\n");
 }
-END_TEST
 
 /* Nobody waits for what will not happen. */
-START_TEST(it_is_said_what_happens_next)
+TEST(it_is_said_what_happens_next)
 {
 	struct e2e_run *run = llmc("goal create --plan-file the~plan.md");
 
@@ -134,9 +133,8 @@ START_TEST(it_is_said_what_happens_next)
 	e2e_has(llmc("why T1.1")->out, "blocked: no key\n");
 	e2e_has(llmc("why T1.2")->out, "waits for T1.1 (blocked)\n");
 }
-END_TEST
 
-START_TEST(a_plan_is_drafted_examined_and_applied)
+TEST(a_plan_is_drafted_examined_and_applied)
 {
 	const char *goal = create();
 	struct e2e_run *run;
@@ -184,9 +182,8 @@ START_TEST(a_plan_is_drafted_examined_and_applied)
 	    llmc(e2e_path("--json plan draft %s --plan-file bad.md", goal)), 1,
 	    "E_INVALID_PLAN", "bad.md: line 3");
 }
-END_TEST
 
-START_TEST(a_plan_is_json_or_markdown_by_its_content)
+TEST(a_plan_is_json_or_markdown_by_its_content)
 {
 	struct e2e_run *run;
 
@@ -200,9 +197,8 @@ START_TEST(a_plan_is_json_or_markdown_by_its_content)
 	e2e_has(llmc("goal list")->out, "From JSON");
 	e2e_has(llmc("goal list")->out, "Piped");
 }
-END_TEST
 
-START_TEST(a_wrong_file_is_told_by_its_line_or_its_path)
+TEST(a_wrong_file_is_told_by_its_line_or_its_path)
 {
 	e2e_write(e2e_path("%s/bad.md", dir),
 	    "## One\n### A\nAcceptance: x\nDepends: Nothing\n");
@@ -220,9 +216,8 @@ START_TEST(a_wrong_file_is_told_by_its_line_or_its_path)
 	    "none.md: No such file");
 	e2e_has(llmc("goal list --all")->out, "There are no goals");
 }
-END_TEST
 
-START_TEST(wrong_words_are_answered_with_the_right_ones)
+TEST(wrong_words_are_answered_with_the_right_ones)
 {
 	static const struct {
 		const char *words;
@@ -262,7 +257,6 @@ START_TEST(wrong_words_are_answered_with_the_right_ones)
 	    llmc("--json work done T1.1"), 1, "E_TRANSITION", "T1.1");
 	e2e_json_error(llmc("--json work show T9"), 1, "E_UNKNOWN", "T9");
 }
-END_TEST
 
 /* The editor is a script that gets the name of the file. */
 static struct e2e_run *
@@ -278,7 +272,7 @@ edit_with(const char *goal, const char *script, bool terminal)
 		unit_path("edit.sh"), goal));
 }
 
-START_TEST(a_goal_and_its_plan_are_edited_as_text)
+TEST(a_goal_and_its_plan_are_edited_as_text)
 {
 	const char *goal = create();
 	struct e2e_run *run;
@@ -332,9 +326,8 @@ START_TEST(a_goal_and_its_plan_are_edited_as_text)
 	e2e_expect(edit_with(goal, "touch edited", false), 1, "cancelled");
 	ck_assert(!e2e_exists(e2e_path("%s/edited", dir)));
 }
-END_TEST
 
-START_TEST(a_text_that_is_refused_can_be_edited_again)
+TEST(a_text_that_is_refused_can_be_edited_again)
 {
 	const char *goal = create();
 	struct e2e_run *run;
@@ -352,7 +345,6 @@ START_TEST(a_text_that_is_refused_can_be_edited_again)
 	e2e_has(run->out, "changed, version 2");
 	e2e_has(llmc("work list")->out, "Q");
 }
-END_TEST
 
 /* The way of a plan through a person's hands. */
 static void
@@ -392,13 +384,12 @@ walk_through(void)
 	e2e_has(llmc(e2e_path("goal show %s", goal))->out, "archived");
 }
 
-START_TEST(a_plan_is_worked_through_without_a_daemon)
+TEST(a_plan_is_worked_through_without_a_daemon)
 {
 	walk_through();
 }
-END_TEST
 
-START_TEST(a_plan_is_worked_through_with_a_daemon)
+TEST(a_plan_is_worked_through_with_a_daemon)
 {
 	struct e2e_run *run;
 
@@ -411,32 +402,4 @@ START_TEST(a_plan_is_worked_through_with_a_daemon)
 	e2e_has(run->out, "Nothing needs to be done.");
 	e2e_json(llmc("--json tick --now"), 0);
 	e2e_expect(llmc("down"), 0, NULL);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("goal");
-	const TTest *const all[] = { a_goal_is_its_text,
-		goals_can_be_turned_off, a_goal_from_a_file_is_listed_and_shown,
-		it_is_said_what_happens_next,
-		a_plan_is_drafted_examined_and_applied,
-		a_plan_is_json_or_markdown_by_its_content,
-		a_wrong_file_is_told_by_its_line_or_its_path,
-		wrong_words_are_answered_with_the_right_ones,
-		a_goal_and_its_plan_are_edited_as_text,
-		a_text_that_is_refused_can_be_edited_again,
-		a_plan_is_worked_through_without_a_daemon,
-		a_plan_is_worked_through_with_a_daemon, NULL };
-
-	for (size_t i = 0; all[i] != NULL; i++) {
-		TCase *tc = tcase_create(all[i]->name);
-
-		tcase_set_timeout(tc, 120);
-		tcase_add_checked_fixture(tc, begin, NULL);
-		tcase_add_test(tc, all[i]);
-		suite_add_tcase(suite, tc);
-	}
-	return suite;
 }

@@ -91,7 +91,7 @@ expect_denied(struct world *w, const char *input, const char *words)
 	e2e_has(denial(w), words);
 }
 
-START_TEST(tools_stay_away_while_the_daemon_is_away)
+TEST(tools_stay_away_while_the_daemon_is_away)
 {
 	cleanup_world struct world w;
 
@@ -110,9 +110,8 @@ START_TEST(tools_stay_away_while_the_daemon_is_away)
 	    &w, use("mcp__llmc__agent_spawn", NULL, NULL), "agent_spawn");
 	ck_assert(!e2e_exists(w.spool));
 }
-END_TEST
 
-START_TEST(writes_outside_of_the_scope_are_denied)
+TEST(writes_outside_of_the_scope_are_denied)
 {
 	static const char *const tools[][2] = { { "Write", "file_path" },
 		{ "Edit", "file_path" }, { "MultiEdit", "file_path" },
@@ -142,9 +141,8 @@ START_TEST(writes_outside_of_the_scope_are_denied)
 	expect_denied(&w, use("Edit", "file_path", "~/src/a.c"), "without ~");
 	expect_passes(&w, use("Bash", "command", "rm -r docs"));
 }
-END_TEST
 
-START_TEST(neither_links_nor_dots_lead_out_of_the_scope)
+TEST(neither_links_nor_dots_lead_out_of_the_scope)
 {
 	cleanup_world struct world w;
 
@@ -168,9 +166,8 @@ START_TEST(neither_links_nor_dots_lead_out_of_the_scope)
 	expect_denied(&w,
 	    use("Write", "file_path", e2e_path("%s/srcx/a", tree)), "srcx/a");
 }
-END_TEST
 
-START_TEST(what_another_has_reserved_is_denied_until_then)
+TEST(what_another_has_reserved_is_denied_until_then)
 {
 	cleanup_world struct world w;
 
@@ -185,10 +182,9 @@ START_TEST(what_another_has_reserved_is_denied_until_then)
 	expect_passes(&w, use("Edit", "file_path", "../docs/a.md"));
 	expect_passes(&w, use("Edit", "file_path", "/elsewhere"));
 }
-END_TEST
 
 /* A file that is named must be there; nothing else is allowed without it. */
-START_TEST(a_policy_that_cannot_be_read_allows_nothing)
+TEST(a_policy_that_cannot_be_read_allows_nothing)
 {
 	static const char *const texts[] = { "", "{", "{}", "[1]",
 		"{\"version\":9," ALL "}",
@@ -208,9 +204,8 @@ START_TEST(a_policy_that_cannot_be_read_allows_nothing)
 	w.policy = NULL;
 	expect_passes(&w, use("Write", "file_path", "a.c"));
 }
-END_TEST
 
-START_TEST(input_that_cannot_be_read_is_denied_only_if_something_is)
+TEST(input_that_cannot_be_read_is_denied_only_if_something_is)
 {
 	cleanup_world struct world w;
 
@@ -221,9 +216,8 @@ START_TEST(input_that_cannot_be_read_is_denied_only_if_something_is)
 	expect_denied(&w, "garbage", "cannot read");
 	expect_denied(&w, "{\"tool_name\":7}", "cannot read");
 }
-END_TEST
 
-START_TEST(the_daemon_hears_what_was_denied)
+TEST(the_daemon_hears_what_was_denied)
 {
 	cleanup_world struct world w;
 
@@ -238,7 +232,6 @@ START_TEST(the_daemon_hears_what_was_denied)
 	expect_passes(&w, use("Write", "file_path", "x"));
 	e2e_lacks(w.heard.data, "denied");
 }
-END_TEST
 
 /* A listener whose queue is full: connect(2) waits. */
 static void
@@ -263,7 +256,7 @@ stop_listening(const char *path, int *fds, size_t count)
 }
 
 /* Claude Code may stop waiting, and the tool would be used. */
-START_TEST(a_deny_does_not_wait_for_a_daemon_that_is_stopped)
+TEST(a_deny_does_not_wait_for_a_daemon_that_is_stopped)
 {
 	cleanup_world struct world w;
 	int fds[8];
@@ -277,22 +270,4 @@ START_TEST(a_deny_does_not_wait_for_a_daemon_that_is_stopped)
 	ck_assert_int_lt(w.took_ms, passed_ms);
 	for (size_t i = 0; i < nitems(fds); i++)
 		close(fds[i]);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("hook-guard");
-
-	unit_case(s, "all",
-	    (const TTest *[]){ tools_stay_away_while_the_daemon_is_away,
-		writes_outside_of_the_scope_are_denied,
-		neither_links_nor_dots_lead_out_of_the_scope,
-		what_another_has_reserved_is_denied_until_then,
-		a_policy_that_cannot_be_read_allows_nothing,
-		input_that_cannot_be_read_is_denied_only_if_something_is,
-		the_daemon_hears_what_was_denied,
-		a_deny_does_not_wait_for_a_daemon_that_is_stopped, NULL });
-	return s;
 }

@@ -18,7 +18,7 @@
 
 /* --- without a daemon ------------------------------------------------ */
 
-START_TEST(without_a_daemon_the_event_waits)
+TEST(without_a_daemon_the_event_waits)
 {
 	static const char *const events[] = { "SessionStart", "SessionEnd",
 		"UserPromptSubmit", "Notification", "Stop", "StopFailure",
@@ -37,9 +37,8 @@ START_TEST(without_a_daemon_the_event_waits)
 		    "\"background_tasks\":[{\"id\":\"b\"}]}");
 	}
 }
-END_TEST
 
-START_TEST(signs_of_life_do_not_wait)
+TEST(signs_of_life_do_not_wait)
 {
 	static const char *const events[] = { "PreToolUse", "PostToolUse",
 		"PostToolUseFailure", "SubagentStop" };
@@ -53,10 +52,9 @@ START_TEST(signs_of_life_do_not_wait)
 	}
 	ck_assert(!e2e_exists(w.spool));
 }
-END_TEST
 
 /* Whether an agent has reported as its last act depends on it. */
-START_TEST(the_last_tool_of_the_conversation_waits)
+TEST(the_last_tool_of_the_conversation_waits)
 {
 	cleanup_world struct world w;
 
@@ -69,10 +67,9 @@ START_TEST(the_last_tool_of_the_conversation_waits)
 	expect_printed(&w, "");
 	expect_data(&w, "PostToolUseFailure", "{\"tool_name\":\"Edit\"}");
 }
-END_TEST
 
 /* While the daemon has something to say, the hooks of tools wait. */
-START_TEST(a_tool_is_told_what_the_daemon_has_to_say)
+TEST(a_tool_is_told_what_the_daemon_has_to_say)
 {
 	static const char said[] =
 	    "{\"hookSpecificOutput\":{\"hookEventName\":\"PostToolUse\","
@@ -95,9 +92,8 @@ START_TEST(a_tool_is_told_what_the_daemon_has_to_say)
 	expect_printed(&w, "");
 	ck_assert(!e2e_exists(w.spool));
 }
-END_TEST
 
-START_TEST(dead_and_strange_sockets_are_nobody)
+TEST(dead_and_strange_sockets_are_nobody)
 {
 	cleanup_world struct world w;
 	char longer[200];
@@ -115,9 +111,8 @@ START_TEST(dead_and_strange_sockets_are_nobody)
 	fire(&w, "Stop", "{}");
 	expect_spooled(&w, 1);
 }
-END_TEST
 
-START_TEST(spool_that_cannot_be_is_no_trouble)
+TEST(spool_that_cannot_be_is_no_trouble)
 {
 	cleanup_world struct world w;
 
@@ -130,9 +125,8 @@ START_TEST(spool_that_cannot_be_is_no_trouble)
 	fire(&w, "Stop", "{}");
 	expect_printed(&w, "");
 }
-END_TEST
 
-START_TEST(place_and_environment_do_not_matter)
+TEST(place_and_environment_do_not_matter)
 {
 	cleanup_world struct world w;
 
@@ -145,9 +139,8 @@ START_TEST(place_and_environment_do_not_matter)
 	expect_printed(&w, "");
 	expect_data(&w, "Stop", "{}");
 }
-END_TEST
 
-START_TEST(permission_is_denied_by_the_hook_itself)
+TEST(permission_is_denied_by_the_hook_itself)
 {
 	cleanup_world struct world w;
 	cleanup_json struct json_object *answer = NULL;
@@ -166,11 +159,10 @@ START_TEST(permission_is_denied_by_the_hook_itself)
 	ck_assert_str_ne(json_string_or(decision, "message", ""), "");
 	ck_assert(!e2e_exists(w.spool));
 }
-END_TEST
 
 /* --- input ----------------------------------------------------------- */
 
-START_TEST(garbage_is_an_event_all_the_same)
+TEST(garbage_is_an_event_all_the_same)
 {
 	static const struct {
 		const char *bytes;
@@ -196,9 +188,8 @@ START_TEST(garbage_is_an_event_all_the_same)
 		expect_data(&w, "Stop", "{}");
 	}
 }
-END_TEST
 
-START_TEST(endless_nesting_is_garbage)
+TEST(endless_nesting_is_garbage)
 {
 	cleanup_buf struct buf input = BUF_INIT;
 	cleanup_world struct world w;
@@ -209,9 +200,8 @@ START_TEST(endless_nesting_is_garbage)
 	fire_bytes(&w, "Stop", input.data, input.len);
 	expect_data(&w, "Stop", "{}");
 }
-END_TEST
 
-START_TEST(huge_input_is_read_but_not_kept)
+TEST(huge_input_is_read_but_not_kept)
 {
 	cleanup_buf struct buf input = BUF_INIT;
 	cleanup_world struct world w;
@@ -227,10 +217,9 @@ START_TEST(huge_input_is_read_but_not_kept)
 	expect_printed(&w, "");
 	expect_spooled(&w, 0);
 }
-END_TEST
 
 /* Writing to a closed pipe would be an error. */
-START_TEST(input_is_taken_to_its_end)
+TEST(input_is_taken_to_its_end)
 {
 	static const char *const events[] = { "Stop", "PermissionRequest",
 		"PreToolUse" };
@@ -249,9 +238,8 @@ START_TEST(input_is_taken_to_its_end)
 		ck_assert_msg(e2e_exists(done), "%s", events[i]);
 	}
 }
-END_TEST
 
-START_TEST(megabytes_of_a_tool_stay_here)
+TEST(megabytes_of_a_tool_stay_here)
 {
 	cleanup_buf struct buf input = BUF_INIT;
 	cleanup_world struct world w;
@@ -267,10 +255,9 @@ START_TEST(megabytes_of_a_tool_stay_here)
 	e2e_has(w.heard.data, "\"data\":{\"tool_name\":\"Bash\"}}");
 	ck_assert_uint_lt(w.heard.len, 1000);
 }
-END_TEST
 
 /* Longer than the spool and a line allow. */
-START_TEST(long_prompt_is_cut_between_characters)
+TEST(long_prompt_is_cut_between_characters)
 {
 	cleanup_json struct json_object *events = NULL;
 	cleanup_buf struct buf input = BUF_INIT;
@@ -295,9 +282,8 @@ START_TEST(long_prompt_is_cut_between_characters)
 	ck_assert_str_eq(prompt + strlen(prompt) - 3, "\xe2\x82\xac");
 	ck_assert_str_eq(json_string_or(data, "session_id", ""), "s");
 }
-END_TEST
 
-START_TEST(input_that_is_never_closed_ends_in_time)
+TEST(input_that_is_never_closed_ends_in_time)
 {
 	cleanup_world struct world w;
 
@@ -308,9 +294,8 @@ START_TEST(input_that_is_never_closed_ends_in_time)
 	ck_assert_int_lt(w.took_ms, 15000);
 	expect_data(&w, "Stop", "{\"session_id\":\"s\"}");
 }
-END_TEST
 
-START_TEST(missing_and_odd_input_is_none)
+TEST(missing_and_odd_input_is_none)
 {
 	static const char *const scripts[] = { HOOK "<&-", HOOK "</",
 		HOOK "</dev/null", HOOK "<&- >&- 2>&-",
@@ -324,11 +309,10 @@ START_TEST(missing_and_odd_input_is_none)
 		expect_data(&w, "Stop", "{}");
 	}
 }
-END_TEST
 
 /* --- with a daemon --------------------------------------------------- */
 
-START_TEST(daemon_hears_the_event_and_nothing_waits)
+TEST(daemon_hears_the_event_and_nothing_waits)
 {
 	cleanup_world struct world w;
 
@@ -346,9 +330,8 @@ START_TEST(daemon_hears_the_event_and_nothing_waits)
 	expect_printed(&w, "");
 	expect_spooled(&w, 0);
 }
-END_TEST
 
-START_TEST(decision_is_printed_as_it_is)
+TEST(decision_is_printed_as_it_is)
 {
 	static const char *const decisions[] = {
 		"{\"decision\":\"block\",\"reason\":\"Commit first.\"}",
@@ -369,9 +352,8 @@ START_TEST(decision_is_printed_as_it_is)
 	}
 	expect_spooled(&w, 0);
 }
-END_TEST
 
-START_TEST(answer_that_is_no_decision_is_not_printed)
+TEST(answer_that_is_no_decision_is_not_printed)
 {
 	static const char *const answers[] = { "null", "\"text\"", "7", "true",
 		"[{}]" };
@@ -386,9 +368,8 @@ START_TEST(answer_that_is_no_decision_is_not_printed)
 	}
 	expect_spooled(&w, 0);
 }
-END_TEST
 
-START_TEST(refused_event_is_gone)
+TEST(refused_event_is_gone)
 {
 	cleanup_world struct world w;
 
@@ -399,9 +380,8 @@ START_TEST(refused_event_is_gone)
 	expect_printed(&w, "");
 	expect_spooled(&w, 0);
 }
-END_TEST
 
-START_TEST(daemon_that_dies_leaves_the_event_waiting)
+TEST(daemon_that_dies_leaves_the_event_waiting)
 {
 	cleanup_world struct world w;
 
@@ -412,10 +392,9 @@ START_TEST(daemon_that_dies_leaves_the_event_waiting)
 	expect_printed(&w, "");
 	expect_data(&w, "Stop", "{\"session_id\":\"s\"}");
 }
-END_TEST
 
 /* The daemon recognises by the id what it has already received. */
-START_TEST(silent_daemon_is_waited_for_a_while)
+TEST(silent_daemon_is_waited_for_a_while)
 {
 	cleanup_json struct json_object *events = NULL;
 	cleanup_world struct world w;
@@ -433,9 +412,8 @@ START_TEST(silent_daemon_is_waited_for_a_while)
 	ck_assert(id_ulid_valid(id));
 	e2e_has(w.heard.data, id);
 }
-END_TEST
 
-START_TEST(signs_of_life_wait_for_no_answer)
+TEST(signs_of_life_wait_for_no_answer)
 {
 	cleanup_world struct world w;
 
@@ -448,9 +426,8 @@ START_TEST(signs_of_life_wait_for_no_answer)
 	expect_printed(&w, "");
 	expect_spooled(&w, 0);
 }
-END_TEST
 
-START_TEST(output_that_nobody_takes_is_no_failure)
+TEST(output_that_nobody_takes_is_no_failure)
 {
 	cleanup_world struct world w;
 
@@ -461,12 +438,11 @@ START_TEST(output_that_nobody_takes_is_no_failure)
 	fire_shell(&w, HOOK "</dev/null >&-");
 	ck_assert_uint_eq(w.calls, 1);
 }
-END_TEST
 
 /* --- arguments ------------------------------------------------------- */
 
 /* Status 2 would block Claude. */
-START_TEST(wrong_arguments_are_passed_over_in_silence)
+TEST(wrong_arguments_are_passed_over_in_silence)
 {
 	static const char *const calls[] = { "", "Stop", "Stop Start",
 		"Stop --worker", "Stop --wroker ann", "Stop --worker ann",
@@ -485,9 +461,8 @@ START_TEST(wrong_arguments_are_passed_over_in_silence)
 	}
 	ck_assert(!e2e_exists(w.spool));
 }
-END_TEST
 
-START_TEST(odd_values_are_sent_as_they_are)
+TEST(odd_values_are_sent_as_they_are)
 {
 	cleanup_world struct world w;
 
@@ -500,41 +475,4 @@ START_TEST(odd_values_are_sent_as_they_are)
 	    "{\"event\":\"Never Heard\",\"worker\":\"a \\\"b\\\"\","
 	    "\"generation\":0,");
 	expect_printed(&w, "");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("hook");
-
-	unit_case(suite, "nobody",
-	    (const TTest *const[]){ without_a_daemon_the_event_waits,
-		signs_of_life_do_not_wait,
-		the_last_tool_of_the_conversation_waits,
-		a_tool_is_told_what_the_daemon_has_to_say,
-		dead_and_strange_sockets_are_nobody,
-		spool_that_cannot_be_is_no_trouble,
-		permission_is_denied_by_the_hook_itself,
-		place_and_environment_do_not_matter, NULL });
-	unit_case(suite, "input",
-	    (const TTest *const[]){ garbage_is_an_event_all_the_same,
-		endless_nesting_is_garbage, huge_input_is_read_but_not_kept,
-		input_is_taken_to_its_end, megabytes_of_a_tool_stay_here,
-		long_prompt_is_cut_between_characters,
-		input_that_is_never_closed_ends_in_time,
-		missing_and_odd_input_is_none, NULL });
-	unit_case(suite, "daemon",
-	    (const TTest *const[]){ daemon_hears_the_event_and_nothing_waits,
-		decision_is_printed_as_it_is,
-		answer_that_is_no_decision_is_not_printed,
-		refused_event_is_gone,
-		daemon_that_dies_leaves_the_event_waiting,
-		silent_daemon_is_waited_for_a_while,
-		signs_of_life_wait_for_no_answer,
-		output_that_nobody_takes_is_no_failure, NULL });
-	unit_case(suite, "arguments",
-	    (const TTest *const[]){ wrong_arguments_are_passed_over_in_silence,
-		odd_values_are_sent_as_they_are, NULL });
-	return suite;
 }

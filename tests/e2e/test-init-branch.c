@@ -30,7 +30,7 @@ assert_lands_on(const char *dir, const char *branch)
 	    e2e_path("Work lands on %s.\n", branch));
 }
 
-START_TEST(the_branch_that_is_checked_out)
+TEST(the_branch_that_is_checked_out)
 {
 	const char *dir = e2e_repo("r");
 	struct e2e_run *run;
@@ -45,9 +45,8 @@ START_TEST(the_branch_that_is_checked_out)
 	e2e_has(e2e_llmc(dir, "init", NULL)->out, "Work lands on trunk;");
 	assert_lands_on(dir, "trunk");
 }
-END_TEST
 
-START_TEST(the_branch_of_origin)
+TEST(the_branch_of_origin)
 {
 	const char *origin = e2e_repo("origin"), *dir = unit_path("clone");
 	struct e2e_run *run;
@@ -59,9 +58,8 @@ START_TEST(the_branch_of_origin)
 	ck_assert_str_eq(run->err, "");
 	assert_lands_on(dir, "main");
 }
-END_TEST
 
-START_TEST(a_branch_that_only_origin_has_is_told)
+TEST(a_branch_that_only_origin_has_is_told)
 {
 	const char *origin = e2e_repo("origin"), *dir = unit_path("clone");
 	struct e2e_run *run;
@@ -75,9 +73,8 @@ START_TEST(a_branch_that_only_origin_has_is_told)
 	    "there is no branch main here yet; create it with: git branch "
 	    "main origin/main");
 }
-END_TEST
 
-START_TEST(none_is_checked_out)
+TEST(none_is_checked_out)
 {
 	const char *dir = e2e_repo("r");
 
@@ -91,10 +88,9 @@ START_TEST(none_is_checked_out)
 	e2e_expect(e2e_llmc(dir, "init", "--branch", "main", NULL), 0, NULL);
 	assert_lands_on(dir, "main");
 }
-END_TEST
 
 /* What is set stays; a setup of an older version gets what it lacks. */
-START_TEST(the_next_run)
+TEST(the_next_run)
 {
 	const char *dir = e2e_repo("r");
 	const char *config = e2e_path("%s/.llmc/config.toml", dir);
@@ -115,17 +111,4 @@ START_TEST(the_next_run)
 	ck_assert_str_eq(branch_of(dir), "main");
 	e2e_expect(e2e_llmc(dir, "init", "--branch", "other", NULL), 0, NULL);
 	ck_assert_str_eq(branch_of(dir), "other");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("init-branch");
-
-	unit_case(s, "branch",
-	    (const TTest *[]){ the_branch_that_is_checked_out,
-		the_branch_of_origin, a_branch_that_only_origin_has_is_told,
-		none_is_checked_out, the_next_run, NULL });
-	return s;
 }

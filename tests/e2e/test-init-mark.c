@@ -67,7 +67,7 @@ clone_of(const char *root, const char *name)
 	return copy;
 }
 
-START_TEST(a_clone_brings_no_settings)
+TEST(a_clone_brings_no_settings)
 {
 	static const char *const lines[] = { "up", "up --auto", "up --check",
 		"overseer", "overseer --check", "status", "config list",
@@ -103,10 +103,9 @@ START_TEST(a_clone_brings_no_settings)
 	accepted(root);
 	e2e_lacks(e2e_llmc(root, "init", NULL)->out, "It runs");
 }
-END_TEST
 
 /* git overwrites files that it ignores. */
-START_TEST(a_pull_brings_no_settings)
+TEST(a_pull_brings_no_settings)
 {
 	const char *origin = e2e_repo("origin");
 	const char *root = clone_of(origin, "copy");
@@ -123,9 +122,8 @@ START_TEST(a_pull_brings_no_settings)
 	e2e_has(e2e_read(config_in(root)), ".llmc/run");
 	refused(root, "is tracked by git and has changed");
 }
-END_TEST
 
-START_TEST(tracked_settings_are_accepted_as_they_are)
+TEST(tracked_settings_are_accepted_as_they_are)
 {
 	const char *root = clone_of(make_trap(), "copy");
 
@@ -140,16 +138,14 @@ START_TEST(tracked_settings_are_accepted_as_they_are)
 	e2e_has(e2e_llmc(root, "init", NULL)->out, "tmux.command = \"other\"");
 	accepted(root);
 }
-END_TEST
 
-START_TEST(untracked_settings_are_the_users_to_edit)
+TEST(untracked_settings_are_the_users_to_edit)
 {
 	const char *root = e2e_workspace("r");
 
 	e2e_write(config_in(root), "[tmux]\nrows = 30\n");
 	accepted(root);
 }
-END_TEST
 
 static void
 break_index(const char *root)
@@ -158,7 +154,7 @@ break_index(const char *root)
 }
 
 /* Nothing else could be repaired while git cannot answer. */
-START_TEST(a_broken_index_forbids_nothing)
+TEST(a_broken_index_forbids_nothing)
 {
 	const char *root = e2e_workspace("r");
 	const char *copy = clone_of(make_trap(), "copy");
@@ -173,10 +169,9 @@ START_TEST(a_broken_index_forbids_nothing)
 	e2e_write(config_in(copy), "[tmux]\ncommand = \"other\"\n");
 	refused(copy, "has changed");
 }
-END_TEST
 
 /* One that an earlier version has set up. */
-START_TEST(an_older_root_works_after_one_init)
+TEST(an_older_root_works_after_one_init)
 {
 	const char *root = e2e_workspace("r"), *before;
 
@@ -187,9 +182,8 @@ START_TEST(an_older_root_works_after_one_init)
 	accepted(root);
 	ck_assert_str_eq(e2e_read(config_in(root)), before);
 }
-END_TEST
 
-START_TEST(only_ones_own_mark_counts)
+TEST(only_ones_own_mark_counts)
 {
 	const char *root = e2e_workspace("r"), *mark = mark_in(root);
 	const char *other = e2e_path("%s/other", unit_scratch());
@@ -216,21 +210,4 @@ START_TEST(only_ones_own_mark_counts)
 	e2e_expect(e2e_llmc(root, "init", NULL), 0, NULL);
 	accepted(root);
 	ck_assert_str_eq(e2e_read(other), "mine\n");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("init-mark");
-
-	unit_case(s, "mark",
-	    (const TTest *const[]){ a_clone_brings_no_settings,
-		a_pull_brings_no_settings,
-		tracked_settings_are_accepted_as_they_are,
-		untracked_settings_are_the_users_to_edit,
-		a_broken_index_forbids_nothing,
-		an_older_root_works_after_one_init, only_ones_own_mark_counts,
-		NULL });
-	return s;
 }

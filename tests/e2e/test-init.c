@@ -38,7 +38,7 @@ count_lines(const char *text, const char *line)
 	return count;
 }
 
-START_TEST(first_run_sets_up_and_says_what_next)
+TEST(first_run_sets_up_and_says_what_next)
 {
 	const char *dir = e2e_repo("r");
 	struct e2e_run *run = e2e_llmc(dir, "init", NULL);
@@ -49,9 +49,8 @@ START_TEST(first_run_sets_up_and_says_what_next)
 	assert_set_up(dir);
 	e2e_expect(e2e_llmc(dir, "config", "list", NULL), 0, NULL);
 }
-END_TEST
 
-START_TEST(second_run_changes_nothing)
+TEST(second_run_changes_nothing)
 {
 	const char *dir = e2e_workspace("r");
 	const char *exclude = e2e_path("%s/.git/info/exclude", dir);
@@ -67,9 +66,8 @@ START_TEST(second_run_changes_nothing)
 	ck_assert_uint_eq(count_lines(before, "/.llmc"), 1);
 	ck_assert_uint_eq(count_lines(before, "/.worktrees/"), 1);
 }
-END_TEST
 
-START_TEST(json_tells_the_first_run)
+TEST(json_tells_the_first_run)
 {
 	const char *dir = e2e_repo("r");
 	struct json_object *json;
@@ -79,9 +77,8 @@ START_TEST(json_tells_the_first_run)
 	ck_assert(json_bool_or(json, "created", false));
 	ck_assert(json_bool_or(json, "changed", false));
 }
-END_TEST
 
-START_TEST(no_commit_is_refused_with_the_cure)
+TEST(no_commit_is_refused_with_the_cure)
 {
 	const char *dir = e2e_empty_repo("r");
 
@@ -90,10 +87,9 @@ START_TEST(no_commit_is_refused_with_the_cure)
 	    "has no commit yet");
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc", dir)));
 }
-END_TEST
 
 /* With its working trees beside its .git: none of them is the main one. */
-START_TEST(a_bare_repository_is_refused)
+TEST(a_bare_repository_is_refused)
 {
 	const char *dir = e2e_repo("r"), *tree = e2e_path("%s/tree", dir);
 
@@ -104,9 +100,8 @@ START_TEST(a_bare_repository_is_refused)
 	    "bad_repository", "is a bare repository");
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc", dir)));
 }
-END_TEST
 
-START_TEST(outside_of_a_repository_is_refused)
+TEST(outside_of_a_repository_is_refused)
 {
 	const char *dir = e2e_dir("plain");
 
@@ -115,9 +110,8 @@ START_TEST(outside_of_a_repository_is_refused)
 	    "no_repository", "not inside a git repository");
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc", dir)));
 }
-END_TEST
 
-START_TEST(a_folder_named_git_is_no_repository)
+TEST(a_folder_named_git_is_no_repository)
 {
 	const char *dir = e2e_dir("plain");
 	const char *outer = e2e_repo("outer");
@@ -132,9 +126,8 @@ START_TEST(a_folder_named_git_is_no_repository)
 	ck_assert(e2e_exists(e2e_path("%s/.llmc/config.toml", outer)));
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc", inner)));
 }
-END_TEST
 
-START_TEST(second_run_repairs_what_is_missing)
+TEST(second_run_repairs_what_is_missing)
 {
 	const char *dir = e2e_workspace("r");
 	const char *exclude = e2e_path("%s/.git/info/exclude", dir);
@@ -155,9 +148,8 @@ START_TEST(second_run_repairs_what_is_missing)
 	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
 	assert_set_up(dir);
 }
-END_TEST
 
-START_TEST(own_config_and_excludes_are_kept)
+TEST(own_config_and_excludes_are_kept)
 {
 	const char *dir = e2e_workspace("r");
 	const char *config = e2e_path("%s/.llmc/config.toml", dir);
@@ -171,9 +163,8 @@ START_TEST(own_config_and_excludes_are_kept)
 	ck_assert_str_eq(
 	    e2e_read(exclude), "# mine\n*.o\n/.llmc\n/.worktrees/\n");
 }
-END_TEST
 
-START_TEST(worktree_folder_of_the_config_is_excluded)
+TEST(worktree_folder_of_the_config_is_excluded)
 {
 	static const struct {
 		const char *dir;
@@ -203,9 +194,8 @@ START_TEST(worktree_folder_of_the_config_is_excluded)
 			"/.llmc\n");
 	}
 }
-END_TEST
 
-START_TEST(excluded_marks_are_taken_literally_by_git)
+TEST(excluded_marks_are_taken_literally_by_git)
 {
 	const char *dir = e2e_workspace("r");
 	const char *trees = e2e_path("%s/a*[1]", dir);
@@ -221,9 +211,8 @@ START_TEST(excluded_marks_are_taken_literally_by_git)
 	e2e_write(e2e_path("%s/ab1/x", dir), "");
 	e2e_has(e2e_git(dir, "status", "--porcelain", NULL), "ab1/");
 }
-END_TEST
 
-START_TEST(broken_config_is_told_and_left_alone)
+TEST(broken_config_is_told_and_left_alone)
 {
 	const char *dir = e2e_workspace("r");
 	const char *config = e2e_path("%s/.llmc/config.toml", dir);
@@ -234,9 +223,8 @@ START_TEST(broken_config_is_told_and_left_alone)
 	    "config.toml:3: ");
 	ck_assert_str_eq(e2e_read(config), "[tmux]\n\nrows = \n");
 }
-END_TEST
 
-START_TEST(llmc_folder_that_is_a_file_is_told)
+TEST(llmc_folder_that_is_a_file_is_told)
 {
 	const char *dir = e2e_repo("r");
 	const char *ours = e2e_path("%s/.llmc", dir);
@@ -247,9 +235,8 @@ START_TEST(llmc_folder_that_is_a_file_is_told)
 	    e2e_llmc(dir, "--json", "init", NULL), 1, "io", "Not a directory");
 	ck_assert_str_eq(e2e_read(ours), "mine\n");
 }
-END_TEST
 
-START_TEST(llmc_folder_that_is_a_dead_link_is_told)
+TEST(llmc_folder_that_is_a_dead_link_is_told)
 {
 	const char *dir = e2e_repo("r");
 
@@ -257,9 +244,8 @@ START_TEST(llmc_folder_that_is_a_dead_link_is_told)
 	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "/.llmc: Not a directory");
 	ck_assert(!e2e_exists(e2e_path("%s/nowhere", dir)));
 }
-END_TEST
 
-START_TEST(llmc_folder_may_be_a_link)
+TEST(llmc_folder_may_be_a_link)
 {
 	const char *dir = e2e_repo("r");
 	const char *other = e2e_dir("other");
@@ -271,9 +257,8 @@ START_TEST(llmc_folder_may_be_a_link)
 	e2e_expect(
 	    e2e_llmc(dir, "config", "set", "tmux.rows", "30", NULL), 0, NULL);
 }
-END_TEST
 
-START_TEST(exclude_that_is_a_folder_is_told)
+TEST(exclude_that_is_a_folder_is_told)
 {
 	const char *dir = e2e_repo("r");
 	const char *exclude = e2e_path("%s/.git/info/exclude", dir);
@@ -283,9 +268,8 @@ START_TEST(exclude_that_is_a_folder_is_told)
 	e2e_expect(
 	    e2e_llmc(dir, "init", NULL), 1, "info/exclude: it is a folder");
 }
-END_TEST
 
-START_TEST(without_write_permission_is_told)
+TEST(without_write_permission_is_told)
 {
 	const char *dir = e2e_repo("r"), *why = enclave_obey_modes();
 
@@ -295,9 +279,8 @@ START_TEST(without_write_permission_is_told)
 	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "/.llmc: Permission denied");
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc", dir)));
 }
-END_TEST
 
-START_TEST(repository_of_another_user_is_told)
+TEST(repository_of_another_user_is_told)
 {
 	const char *dir = e2e_repo("r");
 
@@ -311,9 +294,8 @@ START_TEST(repository_of_another_user_is_told)
 	    "bad_repository", "dubious ownership");
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc", dir)));
 }
-END_TEST
 
-START_TEST(worktree_sets_up_the_main_tree)
+TEST(worktree_sets_up_the_main_tree)
 {
 	const char *dir = e2e_repo("r");
 	const char *tree = unit_path("side tree");
@@ -332,9 +314,8 @@ START_TEST(worktree_sets_up_the_main_tree)
 	ck_assert_str_eq(
 	    e2e_llmc(dir, "config", "get", "tmux.rows", NULL)->out, "31\n");
 }
-END_TEST
 
-START_TEST(worktree_of_a_bare_repository_is_refused)
+TEST(worktree_of_a_bare_repository_is_refused)
 {
 	const char *dir = e2e_repo("r");
 	const char *bare = unit_path("bare");
@@ -345,9 +326,8 @@ START_TEST(worktree_of_a_bare_repository_is_refused)
 	e2e_expect(
 	    e2e_llmc(tree, "init", NULL), 1, "without a main working tree");
 }
-END_TEST
 
-START_TEST(subdirectory_sets_up_the_top)
+TEST(subdirectory_sets_up_the_top)
 {
 	const char *dir = e2e_repo("r");
 	const char *below = e2e_dir("r/a/b");
@@ -356,9 +336,8 @@ START_TEST(subdirectory_sets_up_the_top)
 	assert_set_up(dir);
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc", below)));
 }
-END_TEST
 
-START_TEST(bare_repository_and_git_folder_are_refused)
+TEST(bare_repository_and_git_folder_are_refused)
 {
 	const char *bare = e2e_dir("bare");
 	const char *dir = e2e_repo("r");
@@ -373,9 +352,8 @@ START_TEST(bare_repository_and_git_folder_are_refused)
 	    "change to a working tree");
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc", bare)));
 }
-END_TEST
 
-START_TEST(submodule_is_a_repository_of_its_own)
+TEST(submodule_is_a_repository_of_its_own)
 {
 	const char *inner = e2e_repo("inner");
 	const char *outer = e2e_repo("outer");
@@ -391,9 +369,8 @@ START_TEST(submodule_is_a_repository_of_its_own)
 	    "/.llmc\n");
 	ck_assert_str_eq(e2e_git(outer, "status", "--porcelain", NULL), "");
 }
-END_TEST
 
-START_TEST(separate_git_folder_works)
+TEST(separate_git_folder_works)
 {
 	const char *dir = e2e_repo("r");
 	const char *git = unit_path("elsewhere.git");
@@ -403,9 +380,8 @@ START_TEST(separate_git_folder_works)
 	assert_set_up(dir);
 	e2e_has(e2e_read(e2e_path("%s/info/exclude", git)), "/.llmc\n");
 }
-END_TEST
 
-START_TEST(git_file_that_is_broken_is_told)
+TEST(git_file_that_is_broken_is_told)
 {
 	const char *dir = e2e_dir("r");
 	const char *file = e2e_path("%s/.git", dir);
@@ -417,9 +393,8 @@ START_TEST(git_file_that_is_broken_is_told)
 	e2e_json_error(e2e_llmc(dir, "--json", "init", NULL), 1,
 	    "no_repository", "/no/such/place");
 }
-END_TEST
 
-START_TEST(odd_paths_work)
+TEST(odd_paths_work)
 {
 	static const char *const names[] = { "with space", "it's \"quoted\"",
 		"h\xc3\xa9llo \xe2\x9c\x93 \xf0\x9f\x90\x99", "-dash",
@@ -446,9 +421,8 @@ START_TEST(odd_paths_work)
 		    strchr(run->err, '\n'), strrchr(run->err, '\n'));
 	}
 }
-END_TEST
 
-START_TEST(root_option_and_variable_name_the_repository)
+TEST(root_option_and_variable_name_the_repository)
 {
 	const char *a = e2e_repo("a"), *b = e2e_repo("b"), *c = e2e_repo("c");
 	const char *plain = e2e_dir("plain");
@@ -467,9 +441,8 @@ START_TEST(root_option_and_variable_name_the_repository)
 	e2e_expect(e2e_llmc(plain, "init", NULL), 1, "git init");
 	e2e_expect(e2e_llmc(plain, "--root", "../a", "init", NULL), 0, NULL);
 }
-END_TEST
 
-START_TEST(root_option_must_be_the_top)
+TEST(root_option_must_be_the_top)
 {
 	const char *dir = e2e_repo("r");
 	const char *below = e2e_dir("r/below");
@@ -487,9 +460,8 @@ START_TEST(root_option_must_be_the_top)
 	e2e_expect(e2e_llmc(NULL, "--root", tree, "init", NULL), 0, NULL);
 	assert_set_up(dir);
 }
-END_TEST
 
-START_TEST(variables_of_git_do_not_mislead)
+TEST(variables_of_git_do_not_mislead)
 {
 	const char *dir = e2e_repo("r"), *other = e2e_repo("other");
 
@@ -500,9 +472,8 @@ START_TEST(variables_of_git_do_not_mislead)
 	ck_assert(e2e_exists(e2e_path("%s/.llmc/config.toml", dir)));
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc", other)));
 }
-END_TEST
 
-START_TEST(other_commands_ask_for_init_first)
+TEST(other_commands_ask_for_init_first)
 {
 	const char *dir = e2e_repo("r");
 
@@ -512,9 +483,8 @@ START_TEST(other_commands_ask_for_init_first)
 	    "not_initialised", "llmc init");
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc", dir)));
 }
-END_TEST
 
-START_TEST(runs_side_by_side_do_not_hurt)
+TEST(runs_side_by_side_do_not_hurt)
 {
 	const char *dir = e2e_repo("r");
 	const char *exclude;
@@ -528,44 +498,4 @@ START_TEST(runs_side_by_side_do_not_hurt)
 	ck_assert_uint_eq(count_lines(exclude, "/.llmc"), 1);
 	run = e2e_sh(dir, "ls -A .llmc .git/info | grep tmp");
 	ck_assert_str_eq(run->out, "");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("init");
-
-	unit_case(s, "runs",
-	    (const TTest *[]){ first_run_sets_up_and_says_what_next,
-		second_run_changes_nothing, json_tells_the_first_run,
-		second_run_repairs_what_is_missing,
-		own_config_and_excludes_are_kept,
-		worktree_folder_of_the_config_is_excluded,
-		excluded_marks_are_taken_literally_by_git,
-		runs_side_by_side_do_not_hurt,
-		other_commands_ask_for_init_first, NULL });
-	unit_case(s, "refusals",
-	    (const TTest *[]){ no_commit_is_refused_with_the_cure,
-		a_bare_repository_is_refused,
-		outside_of_a_repository_is_refused,
-		a_folder_named_git_is_no_repository,
-		broken_config_is_told_and_left_alone,
-		llmc_folder_that_is_a_file_is_told,
-		llmc_folder_that_is_a_dead_link_is_told,
-		exclude_that_is_a_folder_is_told,
-		without_write_permission_is_told,
-		repository_of_another_user_is_told,
-		bare_repository_and_git_folder_are_refused,
-		git_file_that_is_broken_is_told, NULL });
-	unit_case(s, "places",
-	    (const TTest *[]){ llmc_folder_may_be_a_link,
-		worktree_sets_up_the_main_tree,
-		worktree_of_a_bare_repository_is_refused,
-		subdirectory_sets_up_the_top,
-		submodule_is_a_repository_of_its_own, separate_git_folder_works,
-		odd_paths_work, root_option_and_variable_name_the_repository,
-		root_option_must_be_the_top, variables_of_git_do_not_mislead,
-		NULL });
-	return s;
 }

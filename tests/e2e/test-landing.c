@@ -10,10 +10,9 @@
 #include "errtext.h"
 #include "json-schema.h"
 #include "mem.h"
-#include "scenarios.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 }
@@ -115,7 +114,15 @@ listed(void)
 	return told_by("landing");
 }
 
-START_TEST(on_a_terminal_a_landing_tells_for_how_long)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(on_a_terminal_a_landing_tells_for_how_long)
 {
 	const char *shown = unit_path("shown"), *json = unit_path("json");
 
@@ -137,9 +144,8 @@ START_TEST(on_a_terminal_a_landing_tells_for_how_long)
 	    e2e_path("tr '\\r' '\\n' <'%s' | grep -q '^.\\[KLanded '", shown));
 	auto_wait_shell(e2e_path("! grep -q 'landing the work' '%s'", json));
 }
-END_TEST
 
-START_TEST(the_queue_while_a_check_runs)
+TEST(the_queue_while_a_check_runs)
 {
 	const char *out = unit_path("followed");
 	struct json_object *list;
@@ -180,10 +186,9 @@ START_TEST(the_queue_while_a_check_runs)
 	e2e_has(text, "Nothing waits to land on main.\n");
 	e2e_has(text, "flaky on 0 of 2 trees (0 %)");
 }
-END_TEST
 
 /* The whole output, not only as much as fits into an error. */
-START_TEST(a_person_sees_why_work_fails)
+TEST(a_person_sees_why_work_fails)
 {
 	struct e2e_run *run;
 
@@ -200,10 +205,9 @@ START_TEST(a_person_sees_why_work_fails)
 	ck_assert(!in_main("a.txt"));
 	fleet_wait("adam", "needs_review");
 }
-END_TEST
 
 /* What the last daemon left, and a branch that is red. */
-START_TEST(the_queue_without_a_daemon)
+TEST(the_queue_without_a_daemon)
 {
 	struct json_object *list;
 
@@ -222,12 +226,11 @@ START_TEST(the_queue_without_a_daemon)
 	fleet_up();
 	auto_wait_landed(1);
 }
-END_TEST
 
 /* It stops nothing, so it must be seen; also when the daemon is gone. */
 /* A user who takes a commit off the branch, or changes it, has the last word:
  * work that began there lands without it, under its own title. */
-START_TEST(what_a_user_dropped_does_not_come_back)
+TEST(what_a_user_dropped_does_not_come_back)
 {
 	static const char *const ways[] = {
 		"git reset -q --hard HEAD~1",
@@ -261,10 +264,9 @@ START_TEST(what_a_user_dropped_does_not_come_back)
 	}
 	ck_assert(in_main("kept"));
 }
-END_TEST
 
 /* The same while the work is checked. */
-START_TEST(what_a_user_dropped_stays_away_in_auto_mode)
+TEST(what_a_user_dropped_stays_away_in_auto_mode)
 {
 	const char *root = fleet_root();
 
@@ -284,9 +286,8 @@ START_TEST(what_a_user_dropped_stays_away_in_auto_mode)
 	ck_assert(!in_main("dropped"));
 	e2e_lacks(e2e_git(root, "log", "--format=%s%n%b", NULL), "Dropped");
 }
-END_TEST
 
-START_TEST(a_push_that_fails_is_shown)
+TEST(a_push_that_fails_is_shown)
 {
 	auto_set("repo.push", "true");
 	fleet_up();
@@ -312,11 +313,10 @@ START_TEST(a_push_that_fails_is_shown)
 	auto_wait_shell(
 	    e2e_path("! '%s' status | grep -q pushed", e2e_llmc_path()));
 }
-END_TEST
 
 /* --- revert ----------------------------------------------------------- */
 
-START_TEST(a_task_is_taken_back)
+TEST(a_task_is_taken_back)
 {
 	const char *landed;
 	struct json_object *json, *schema;
@@ -351,9 +351,8 @@ START_TEST(a_task_is_taken_back)
 		commit_of("main")));
 	ck_assert(!in_main("b.txt"));
 }
-END_TEST
 
-START_TEST(a_commit_is_taken_back)
+TEST(a_commit_is_taken_back)
 {
 	const char *root = fleet_root();
 	struct e2e_run *run;
@@ -382,7 +381,6 @@ START_TEST(a_commit_is_taken_back)
 	ck_assert_str_eq(
 	    e2e_git(root, "status", "--porcelain", "-uno", NULL), "");
 }
-END_TEST
 
 /* --- the branch ------------------------------------------------------- */
 
@@ -395,7 +393,7 @@ assert_logged(const char *words)
 }
 
 /* Shown by status and doctor as the daemon uses it, not as it is set. */
-START_TEST(the_branch_that_the_daemon_uses)
+TEST(the_branch_that_the_daemon_uses)
 {
 	struct e2e_run *run;
 
@@ -417,29 +415,9 @@ START_TEST(the_branch_that_the_daemon_uses)
 	assert_logged("there is no branch nowhere; create it, or type: llmc "
 		      "config set repo.default_branch BRANCH");
 }
-END_TEST
 
-START_TEST(a_task_that_has_not_landed)
+TEST(a_task_that_has_not_landed)
 {
 	auto_task("a.md", "A\nfake: commit a.txt x");
 	fleet_fails("a.md has not landed", "revert", "a.md", "--yes", NULL);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("landing");
-	const TTest *const all[] = { the_queue_while_a_check_runs,
-		on_a_terminal_a_landing_tells_for_how_long,
-		a_person_sees_why_work_fails, the_queue_without_a_daemon,
-		what_a_user_dropped_does_not_come_back,
-		what_a_user_dropped_stays_away_in_auto_mode,
-		a_push_that_fails_is_shown, a_task_is_taken_back,
-		a_commit_is_taken_back, a_task_that_has_not_landed,
-		the_branch_that_the_daemon_uses };
-
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	return s;
 }

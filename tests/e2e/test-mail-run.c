@@ -4,11 +4,9 @@
 #include <string.h>
 
 #include "goalrun.h"
-#include "mem.h"
-#include "scenarios.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	goal_enable();
@@ -29,7 +27,15 @@ first_id(struct json_object *list)
 	return json_string_or(json_object_array_get_idx(list, 0), "id", "");
 }
 
-START_TEST(a_worker_gets_mail_confirms_it_and_answers)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(a_worker_gets_mail_confirms_it_and_answers)
 {
 	struct json_object *sent, *list;
 	struct e2e_run *run;
@@ -75,9 +81,8 @@ START_TEST(a_worker_gets_mail_confirms_it_and_answers)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(mail_that_is_sent_while_no_daemon_runs_reaches_an_idle_worker)
+TEST(mail_that_is_sent_while_no_daemon_runs_reaches_an_idle_worker)
 {
 	struct e2e_run *run;
 
@@ -92,9 +97,8 @@ START_TEST(mail_that_is_sent_while_no_daemon_runs_reaches_an_idle_worker)
 	fleet_wait_prompt("| Hello adam.");
 	ck_assert_int_eq(fleet_prompts("Subject: Hello adam."), 1);
 }
-END_TEST
 
-START_TEST(wrong_words_are_answered_with_the_right_ones)
+TEST(wrong_words_are_answered_with_the_right_ones)
 {
 	const char *dir = fleet_root();
 
@@ -124,18 +128,4 @@ START_TEST(wrong_words_are_answered_with_the_right_ones)
 	    NULL);
 	e2e_json_error(e2e_llmc(dir, "--json", "mail", "inbox", NULL), 1,
 	    "failed", "llmc config set plan.enabled true");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("mail-run");
-	const TTest *const all[] = { a_worker_gets_mail_confirms_it_and_answers,
-		mail_that_is_sent_while_no_daemon_runs_reaches_an_idle_worker,
-		wrong_words_are_answered_with_the_right_ones };
-
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	return s;
 }

@@ -14,12 +14,11 @@
 #include "fleet.h"
 #include "goalrun.h"
 #include "mem.h"
-#include "scenarios.h"
 
 #define ABSENT "No such tool available"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	goal_enable();
@@ -37,7 +36,15 @@ conversation(const char *worker)
 	return text;
 }
 
-START_TEST(a_session_has_the_tools)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(a_session_has_the_tools)
 {
 	fleet_add("adam");
 	fleet_start("adam",
@@ -52,7 +59,6 @@ START_TEST(a_session_has_the_tools)
 	fleet_wait("adam", "needs_review");
 	e2e_has(conversation("adam"), ABSENT);
 }
-END_TEST
 
 /* The worker's own, as its session was told. */
 static const char *
@@ -87,7 +93,7 @@ offer_all(const char *worker)
 }
 
 /* It has no task that a report could be about. */
-START_TEST(the_list_of_tools_changes_in_a_session)
+TEST(the_list_of_tools_changes_in_a_session)
 {
 	cleanup_buf struct buf steps = BUF_INIT;
 	const char *kept = e2e_path("%s/kept", unit_scratch());
@@ -108,10 +114,9 @@ START_TEST(the_list_of_tools_changes_in_a_session)
 		poll(NULL, 0, 10); /* a file of another program */
 	}
 }
-END_TEST
 
 /* epoll(7) refuses it, and libevent says so. */
-START_TEST(requests_in_a_plain_file_are_answered)
+TEST(requests_in_a_plain_file_are_answered)
 {
 	const char *file = e2e_path("%s/requests", unit_scratch());
 	struct e2e_run *run;
@@ -127,7 +132,6 @@ START_TEST(requests_in_a_plain_file_are_answered)
 	ck_assert_int_eq(run->status, 0);
 	ck_assert_str_eq(run->err, "");
 }
-END_TEST
 
 /* --- the server's process ---------------------------------------------- */
 
@@ -186,7 +190,7 @@ wait_servers(int count)
 
 /* Claude Code does not start it again, so it must not be lost; and nothing may
  * be left of a session. */
-START_TEST(the_server_lives_as_long_as_its_session)
+TEST(the_server_lives_as_long_as_its_session)
 {
 	int first = 0, second = 0;
 
@@ -213,7 +217,6 @@ START_TEST(the_server_lives_as_long_as_its_session)
 	fleet_do("nuke", "adam", "--yes", NULL);
 	wait_servers(0);
 }
-END_TEST
 
 /* --- without a daemon --------------------------------------------------- */
 
@@ -227,7 +230,7 @@ occurrences(const char *text, const char *words)
 	return count;
 }
 
-START_TEST(a_call_outlives_the_daemon_and_is_answered_once)
+TEST(a_call_outlives_the_daemon_and_is_answered_once)
 {
 	const char *gate = e2e_path("%s/gate", unit_scratch());
 	int daemon, server = 0;
@@ -256,7 +259,6 @@ START_TEST(a_call_outlives_the_daemon_and_is_answered_once)
 	ck_assert_int_eq(servers(&daemon), 1);
 	ck_assert_int_eq(server, daemon);
 }
-END_TEST
 
 /* --- from the shell of a session ---------------------------------------- */
 
@@ -291,7 +293,7 @@ talk(const char *worker, const char *socket, const char *env, const char *lines,
 
 /* The socket says who speaks, not a variable; and a session at the socket of
  * another is nobody. */
-START_TEST(a_session_cannot_speak_as_another)
+TEST(a_session_cannot_speak_as_another)
 {
 	const char *out;
 
@@ -318,9 +320,8 @@ START_TEST(a_session_cannot_speak_as_another)
 	e2e_has(out, "may not");
 	e2e_lacks(out, "secret");
 }
-END_TEST
 
-START_TEST(a_thousand_calls_are_answered_each_once)
+TEST(a_thousand_calls_are_answered_each_once)
 {
 	cleanup_buf struct buf lines = BUF_INIT;
 	const char *out;
@@ -337,22 +338,4 @@ START_TEST(a_thousand_calls_are_answered_each_once)
 	for (int i = 1; i <= 1000; i++)
 		ck_assert_int_eq(
 		    occurrences(out, e2e_path("\"id\":%d,", i)), 1);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("mcp");
-	const TTest *const all[] = { a_session_has_the_tools,
-		the_list_of_tools_changes_in_a_session,
-		the_server_lives_as_long_as_its_session,
-		a_call_outlives_the_daemon_and_is_answered_once,
-		a_thousand_calls_are_answered_each_once };
-
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	scenarios_add_test(s, begin, a_session_cannot_speak_as_another);
-	scenarios_add_test(s, begin, requests_in_a_plain_file_are_answered);
-	return s;
 }

@@ -114,7 +114,15 @@ assert_invalid(
 	e2e_has(err.msg, e2e_path("params.%s: ", name));
 }
 
-START_TEST(wrong_parameters_are_refused_by_name)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(wrong_parameters_are_refused_by_name)
 {
 	fleet_up();
 	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
@@ -144,7 +152,6 @@ START_TEST(wrong_parameters_are_refused_by_name)
 		assert_invalid(m, params, "nonsense");
 	}
 }
-END_TEST
 
 static bool
 has_error(const struct api_method *m, enum api_error error)
@@ -155,7 +162,7 @@ has_error(const struct api_method *m, enum api_error error)
 	return false;
 }
 
-START_TEST(unknown_workers_and_tasks_are_told)
+TEST(unknown_workers_and_tasks_are_told)
 {
 	fleet_up();
 	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
@@ -170,7 +177,6 @@ START_TEST(unknown_workers_and_tasks_are_told)
 		e2e_has(err.msg, "nobody");
 	}
 }
-END_TEST
 
 /* The answer of autod --oneshot to a request. */
 static const char *
@@ -187,7 +193,7 @@ oneshot(const struct api_method *m)
 	    ->out;
 }
 
-START_TEST(without_a_daemon_there_is_a_hint)
+TEST(without_a_daemon_there_is_a_hint)
 {
 	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
 		const char *answer;
@@ -203,9 +209,8 @@ START_TEST(without_a_daemon_there_is_a_hint)
 			    "no daemon is running; start it with: llmc up --detach");
 	}
 }
-END_TEST
 
-START_TEST(commands_without_a_daemon_give_the_hint)
+TEST(commands_without_a_daemon_give_the_hint)
 {
 	static const char *const commands[][6] = {
 		{ "start", "--worker", "adam", "--prompt", "x" },
@@ -227,7 +232,6 @@ START_TEST(commands_without_a_daemon_give_the_hint)
 		    "start it with: llmc up --detach");
 	}
 }
-END_TEST
 
 /* --- results --------------------------------------------------------- */
 
@@ -498,7 +502,7 @@ call_goal_methods(void)
 	must("overseer.goal.archive", GOAL(""));
 }
 
-START_TEST(answers_are_as_the_table_says)
+TEST(answers_are_as_the_table_says)
 {
 	fleet_do("config", "set", "plan.enabled", "true", NULL);
 	fleet_do("config", "set", "plan.allow_cross_agent", "true", NULL);
@@ -526,31 +530,9 @@ START_TEST(answers_are_as_the_table_says)
 		    called[m - api_methods] || (m->flags & API_STREAM),
 		    "%s was not called", m->name);
 }
-END_TEST
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
-}
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("methods");
-	const TTest *const all[] = { wrong_parameters_are_refused_by_name,
-		unknown_workers_and_tasks_are_told,
-		without_a_daemon_there_is_a_hint,
-		commands_without_a_daemon_give_the_hint,
-		answers_are_as_the_table_says, NULL };
-
-	for (size_t i = 0; all[i] != NULL; i++) {
-		TCase *tc = tcase_create(all[i]->name);
-
-		tcase_set_timeout(tc, 120);
-		tcase_add_checked_fixture(tc, begin, fleet_end);
-		tcase_add_test(tc, all[i]);
-		suite_add_tcase(suite, tc);
-	}
-	return suite;
 }

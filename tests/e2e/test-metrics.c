@@ -10,10 +10,9 @@
 #include "json.h"
 #include "mem.h"
 #include "metrics-lint.h"
-#include "scenarios.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
@@ -68,7 +67,15 @@ expect_no_less(const char *before, const char *after)
 	}
 }
 
-START_TEST(a_run_is_measured)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(a_run_is_measured)
 {
 	const char *text;
 	size_t series;
@@ -99,9 +106,8 @@ START_TEST(a_run_is_measured)
 	EXPECT(text, "llmc_tasks_finished_total{outcome=\"landed\"}", 3);
 	auto_drain();
 }
-END_TEST
 
-START_TEST(what_goes_wrong_is_counted_by_its_reason)
+TEST(what_goes_wrong_is_counted_by_its_reason)
 {
 	auto_set("auto.concurrency", "1");
 	auto_set("auto.check_command", "[ ! -e a.txt ]");
@@ -116,9 +122,8 @@ START_TEST(what_goes_wrong_is_counted_by_its_reason)
 	    metrics(), "llmc_task_attempts_failed_total{reason=\"check\"}", 2);
 	auto_drain();
 }
-END_TEST
 
-START_TEST(counters_survive_a_kill_and_a_restart)
+TEST(counters_survive_a_kill_and_a_restart)
 {
 	const char *before, *between, *after;
 
@@ -153,9 +158,8 @@ START_TEST(counters_survive_a_kill_and_a_restart)
 	EXPECT(after, "llmc_tasks_finished_total{outcome=\"landed\"}", 2);
 	auto_drain();
 }
-END_TEST
 
-START_TEST(prometheus_reads_them_from_the_page)
+TEST(prometheus_reads_them_from_the_page)
 {
 	struct json_object *page;
 	const char *url;
@@ -176,9 +180,8 @@ START_TEST(prometheus_reads_them_from_the_page)
 	ck_assert_ptr_nonnull(strstr(run->out, "\nllmc_loop_lag_seconds "));
 	json_object_put(page);
 }
-END_TEST
 
-START_TEST(a_file_is_replaced_as_a_whole)
+TEST(a_file_is_replaced_as_a_whole)
 {
 	const char *file = e2e_path("%s/a folder/llmc.prom", fleet_root());
 	struct json_object *json;
@@ -200,7 +203,6 @@ START_TEST(a_file_is_replaced_as_a_whole)
 	metrics_lint(json_string_or(json, "text", "x"));
 	json_object_put(json);
 }
-END_TEST
 
 /* --- the dashboard and the alerts ------------------------------------ */
 
@@ -286,7 +288,7 @@ check_json(struct json_object *json, const char *text)
 	return count;
 }
 
-START_TEST(the_dashboard_shows_what_there_is)
+TEST(the_dashboard_shows_what_there_is)
 {
 	cleanup_json struct json_object *json = NULL;
 	const char *text;
@@ -298,9 +300,8 @@ START_TEST(the_dashboard_shows_what_there_is)
 	    0);
 	ck_assert_int_ge(check_json(json, text), 12);
 }
-END_TEST
 
-START_TEST(the_alerts_ask_for_what_there_is)
+TEST(the_alerts_ask_for_what_there_is)
 {
 	const char *file = e2e_source("contrib/prometheus/llmc-alerts.yml");
 	const char *rules = e2e_read(file), *text;
@@ -323,9 +324,8 @@ START_TEST(the_alerts_ask_for_what_there_is)
 			e2e_has(rule, parts[i]);
 	}
 }
-END_TEST
 
-START_TEST(promtool_agrees)
+TEST(promtool_agrees)
 {
 	if (!metrics_promtool(metrics()))
 		unit_skip("promtool is not installed");
@@ -333,22 +333,4 @@ START_TEST(promtool_agrees)
 		       e2e_path("promtool check rules '%s'",
 			   e2e_source("contrib/prometheus/llmc-alerts.yml"))),
 	    0, NULL);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("metrics");
-	const TTest *const all[] = { a_run_is_measured,
-		what_goes_wrong_is_counted_by_its_reason,
-		counters_survive_a_kill_and_a_restart,
-		prometheus_reads_them_from_the_page,
-		a_file_is_replaced_as_a_whole,
-		the_dashboard_shows_what_there_is,
-		the_alerts_ask_for_what_there_is, promtool_agrees };
-
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	return s;
 }

@@ -7,8 +7,8 @@
 #define TIMES     4
 #define TIMEOUT_S 380
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	over_begin();
 	e2e_hurry(TIMES);
@@ -16,22 +16,16 @@ begin(void)
 	night_begin();
 }
 
-START_TEST(healthy_work_lands_and_the_rest_is_in_one_list)
+const int unit_timeout = TIMEOUT_S; /* seconds, each */
+
+void
+unit_after(void)
+{
+	over_end();
+}
+
+TEST(healthy_work_lands_and_the_rest_is_in_one_list)
 {
 	night_story(&(struct night){
 	    .small = 6, .calls = 150, .children = 4, .kills_agent = true });
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("night");
-	TCase *tc = tcase_create("night");
-
-	tcase_set_timeout(tc, TIMEOUT_S);
-	tcase_add_checked_fixture(tc, begin, over_end);
-	tcase_add_test(tc, healthy_work_lands_and_the_rest_is_in_one_list);
-	suite_add_tcase(s, tc);
-	return s;
 }

@@ -75,8 +75,22 @@ work_is_kept(int agent)
 
 /* --- what a repair may do ---------------------------------------------- */
 
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_before(void)
+{
+	over_begin();
+}
+
+void
+unit_after(void)
+{
+	over_end();
+}
+
 /* It is the repair session by its process, not by what it says of itself. */
-START_TEST(who_repairs_may_reset_but_not_land)
+TEST(who_repairs_may_reset_but_not_land)
 {
 	const char *out = e2e_path("%s.repair", fleet_root());
 	const char *stranger = "env -u LLMC_AGENT -u LLMC_WORKER -u LLMC_ROOT";
@@ -100,11 +114,10 @@ START_TEST(who_repairs_may_reset_but_not_land)
 	has(e2e_read(out), "accept 1\n");
 	over_stop();
 }
-END_TEST
 
 /* --- which end is an end ----------------------------------------------- */
 
-START_TEST(a_daemon_that_somebody_else_stops_is_a_failure)
+TEST(a_daemon_that_somebody_else_stops_is_a_failure)
 {
 	int daemon;
 
@@ -120,9 +133,8 @@ START_TEST(a_daemon_that_somebody_else_stops_is_a_failure)
 	over_remembers("failure", NULL, 1);
 	over_remembers("stop", NULL, 1);
 }
-END_TEST
 
-START_TEST(down_by_force_ends_it_with_a_record)
+TEST(down_by_force_ends_it_with_a_record)
 {
 	int agent = work_begun();
 
@@ -133,10 +145,9 @@ START_TEST(down_by_force_ends_it_with_a_record)
 	over_remembers("failure", NULL, 0);
 	over_remembers("stop", "llmc down", 1);
 }
-END_TEST
 
 /* The daemon stops the overseer, which sees nothing of it until it is over. */
-START_TEST(an_end_declared_before_it_was_seen_is_no_failed_start)
+TEST(an_end_declared_before_it_was_seen_is_no_failed_start)
 {
 	e2e_script(e2e_path("%s/up.sh", unit_scratch()),
 	    "#!/bin/sh\nover=$PPID me=$$\nkill -STOP $over\n"
@@ -152,11 +163,10 @@ START_TEST(an_end_declared_before_it_was_seen_is_no_failed_start)
 	over_remembers("failure", NULL, 0);
 	ck_assert_int_eq(auto_landed(), 1);
 }
-END_TEST
 
 /* --- nothing is left behind -------------------------------------------- */
 
-START_TEST(ctrl_c_during_a_repair_ends_the_sessions_of_a_dead_daemon)
+TEST(ctrl_c_during_a_repair_ends_the_sessions_of_a_dead_daemon)
 {
 	int agent;
 
@@ -173,9 +183,8 @@ START_TEST(ctrl_c_during_a_repair_ends_the_sessions_of_a_dead_daemon)
 	over_remembers("remedy", "\"interrupted\"", 1);
 	ck_assert_str_eq(over_member("state"), "Terminated");
 }
-END_TEST
 
-START_TEST(a_second_ctrl_c_keeps_the_record_and_leaves_no_server)
+TEST(a_second_ctrl_c_keeps_the_record_and_leaves_no_server)
 {
 	int agent;
 
@@ -195,9 +204,8 @@ START_TEST(a_second_ctrl_c_keeps_the_record_and_leaves_no_server)
 	over_remembers("remedy", "\"interrupted\"", 1);
 	ck_assert_str_eq(over_member("exit_status"), "130");
 }
-END_TEST
 
-START_TEST(a_second_ctrl_c_ends_a_daemon_that_takes_its_time)
+TEST(a_second_ctrl_c_ends_a_daemon_that_takes_its_time)
 {
 	int agent, daemon;
 
@@ -212,9 +220,8 @@ START_TEST(a_second_ctrl_c_ends_a_daemon_that_takes_its_time)
 	work_is_kept(agent);
 	over_remembers("failure", NULL, 0);
 }
-END_TEST
 
-START_TEST(down_without_a_daemon_ends_the_sessions)
+TEST(down_without_a_daemon_ends_the_sessions)
 {
 	int agent = work_begun();
 	struct e2e_run *run;
@@ -227,10 +234,9 @@ START_TEST(down_without_a_daemon_ends_the_sessions)
 	work_is_kept(agent);
 	fleet_fails("llmc up", "down", NULL);
 }
-END_TEST
 
 /* What a person may type while the overseer repairs: each does what it says. */
-START_TEST(up_and_down_during_a_repair)
+TEST(up_and_down_during_a_repair)
 {
 	struct e2e_run *run;
 
@@ -249,9 +255,8 @@ START_TEST(up_and_down_during_a_repair)
 	e2e_has(run->out, "the overseer has stopped");
 	over_ends(OVER_STOPPED, "Remediation interrupted");
 }
-END_TEST
 
-START_TEST(detached_it_returns_when_it_oversees)
+TEST(detached_it_returns_when_it_oversees)
 {
 	struct e2e_run *run =
 	    e2e_llmc(fleet_root(), "overseer", "--detach", NULL);
@@ -277,11 +282,10 @@ START_TEST(detached_it_returns_when_it_oversees)
 	ck_assert(!over_alive(pid));
 	e2e_has(fleet_do("status", NULL)->out, "Terminated");
 }
-END_TEST
 
 /* --- who is told ------------------------------------------------------- */
 
-START_TEST(a_person_is_told_why_a_repair_failed)
+TEST(a_person_is_told_why_a_repair_failed)
 {
 	struct json_object *told;
 	const char *file = e2e_path("%s/told.json", unit_scratch());
@@ -307,10 +311,9 @@ START_TEST(a_person_is_told_why_a_repair_failed)
 	ck_assert(e2e_exists(auto_member(told, "evidence")));
 	json_object_put(told);
 }
-END_TEST
 
 /* The daemon is dead by then. */
-START_TEST(a_channel_gets_the_end_of_the_overseer)
+TEST(a_channel_gets_the_end_of_the_overseer)
 {
 	const char *config = in_root("config.toml");
 	const char *file = e2e_path("%s/event", unit_scratch());
@@ -336,10 +339,9 @@ START_TEST(a_channel_gets_the_end_of_the_overseer)
 	    auto_member(event, "id"));
 	json_object_put(event);
 }
-END_TEST
 
 /* Somebody else writes to the checkout while it is repaired. */
-START_TEST(a_log_that_grows_during_a_repair_is_no_failure)
+TEST(a_log_that_grows_during_a_repair_is_no_failure)
 {
 	auto_pool("exit 7");
 	auto_set("overseer.remediation_worktree", "false");
@@ -360,9 +362,8 @@ START_TEST(a_log_that_grows_during_a_repair_is_no_failure)
 		->out,
 	    "before\n");
 }
-END_TEST
 
-START_TEST(the_record_has_all_that_was_said_and_done)
+TEST(the_record_has_all_that_was_said_and_done)
 {
 	const char *text;
 
@@ -394,9 +395,8 @@ START_TEST(the_record_has_all_that_was_said_and_done)
 	has(text, "+mended");
 	ck_assert_ptr_null(strstr(record(), "ghp_0123"));
 }
-END_TEST
 
-START_TEST(each_session_of_a_repair_is_in_its_record)
+TEST(each_session_of_a_repair_is_in_its_record)
 {
 	auto_pool("exit 7");
 	over_remedy(0,
@@ -411,9 +411,8 @@ START_TEST(each_session_of_a_repair_is_in_its_record)
 	has(strstr(record(), "=== Session 1 of 2 ==="), "I begin.");
 	has(strstr(record(), "=== Session 2 of 2 ==="), "I begin.");
 }
-END_TEST
 
-START_TEST(a_pause_before_a_restart_says_why_and_until_when)
+TEST(a_pause_before_a_restart_says_why_and_until_when)
 {
 	struct e2e_run *run;
 	int daemon = 0;
@@ -441,7 +440,6 @@ START_TEST(a_pause_before_a_restart_says_why_and_until_when)
 		->status,
 	    0);
 }
-END_TEST
 
 /* --- the next overseer -------------------------------------------------- */
 
@@ -460,7 +458,7 @@ complain(int pid, int64_t wall_ms, const char *words)
 	ck_assert_int_eq(fclose(log), 0);
 }
 
-START_TEST(a_complaint_made_while_nobody_watched_is_found)
+TEST(a_complaint_made_while_nobody_watched_is_found)
 {
 	int daemon;
 
@@ -479,9 +477,8 @@ START_TEST(a_complaint_made_while_nobody_watched_is_found)
 	over_remembers("failure", "long ago", 0);
 	over_stop();
 }
-END_TEST
 
-START_TEST(what_a_killed_writer_left_is_removed)
+TEST(what_a_killed_writer_left_is_removed)
 {
 	e2e_write(in_root(".overseer.json.a1B2c3.tmp"), "{");
 	over_start();
@@ -490,7 +487,6 @@ START_TEST(what_a_killed_writer_left_is_removed)
 	ck_assert_str_eq(
 	    e2e_sh(fleet_root(), "find .llmc -name '*.tmp'")->out, "");
 }
-END_TEST
 
 /* The daemon has been repaired a moment ago. */
 static int
@@ -505,7 +501,7 @@ repaired_once(void)
 	return over_daemon(daemon);
 }
 
-START_TEST(a_start_by_a_person_is_a_new_one)
+TEST(a_start_by_a_person_is_a_new_one)
 {
 	int daemon = repaired_once();
 
@@ -521,9 +517,8 @@ START_TEST(a_start_by_a_person_is_a_new_one)
 	over_ends(OVER_SPIRAL, "a failure spiral");
 	ck_assert_int_eq(over_run(NULL), OVER_SPIRAL);
 }
-END_TEST
 
-START_TEST(a_start_after_a_crash_is_not)
+TEST(a_start_after_a_crash_is_not)
 {
 	int daemon = repaired_once();
 
@@ -534,9 +529,8 @@ START_TEST(a_start_after_a_crash_is_not)
 	over_complain(daemon);
 	over_ends(OVER_SPIRAL, "a failure spiral");
 }
-END_TEST
 
-START_TEST(after_a_repair_that_failed_the_next_failure_is_repaired)
+TEST(after_a_repair_that_failed_the_next_failure_is_repaired)
 {
 	int daemon;
 
@@ -557,11 +551,10 @@ START_TEST(after_a_repair_that_failed_the_next_failure_is_repaired)
 	over_daemon(daemon);
 	over_stop();
 }
-END_TEST
 
 /* It has instructions of its own; here they help nobody, and a person is told
  * only after the daemon was tried once more. */
-START_TEST(without_a_prompt_it_repairs_all_the_same)
+TEST(without_a_prompt_it_repairs_all_the_same)
 {
 	auto_pool("exit 7");
 	auto_set("overseer.remediation_prompt", "");
@@ -574,7 +567,6 @@ START_TEST(without_a_prompt_it_repairs_all_the_same)
 	over_remembers("remedy", "\"no fix\"", 1);
 	over_remembers("failure", NULL, 2);
 }
-END_TEST
 
 /* --- money --------------------------------------------------------------- */
 
@@ -596,7 +588,7 @@ booked(void)
 	    ->out;
 }
 
-START_TEST(what_a_repair_costs_is_booked_once)
+TEST(what_a_repair_costs_is_booked_once)
 {
 	const char *cost;
 
@@ -617,7 +609,6 @@ START_TEST(what_a_repair_costs_is_booked_once)
 	over_stop();
 	ck_assert_str_eq(booked(), cost);
 }
-END_TEST
 
 /* --- in a sandbox ------------------------------------------------------ */
 
@@ -663,57 +654,12 @@ repairs_in_a_box(const char *mode)
 	has(record(), "Outcome: completed (the fix has landed)");
 }
 
-START_TEST(a_repair_is_in_a_sandbox_if_workers_are)
+TEST(a_repair_is_in_a_sandbox_if_workers_are)
 {
 	repairs_in_a_box("worktree");
 }
-END_TEST
 
-START_TEST(a_repair_is_in_a_strict_sandbox_if_workers_are)
+TEST(a_repair_is_in_a_strict_sandbox_if_workers_are)
 {
 	repairs_in_a_box("strict");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		without_a_prompt_it_repairs_all_the_same,
-		what_a_repair_costs_is_booked_once,
-		a_repair_is_in_a_sandbox_if_workers_are,
-		a_repair_is_in_a_strict_sandbox_if_workers_are,
-		who_repairs_may_reset_but_not_land,
-		a_daemon_that_somebody_else_stops_is_a_failure,
-		down_by_force_ends_it_with_a_record,
-		an_end_declared_before_it_was_seen_is_no_failed_start,
-		ctrl_c_during_a_repair_ends_the_sessions_of_a_dead_daemon,
-		a_second_ctrl_c_keeps_the_record_and_leaves_no_server,
-		a_second_ctrl_c_ends_a_daemon_that_takes_its_time,
-		down_without_a_daemon_ends_the_sessions,
-		up_and_down_during_a_repair,
-		detached_it_returns_when_it_oversees,
-		a_person_is_told_why_a_repair_failed,
-		a_channel_gets_the_end_of_the_overseer,
-		a_log_that_grows_during_a_repair_is_no_failure,
-		the_record_has_all_that_was_said_and_done,
-		each_session_of_a_repair_is_in_its_record,
-		a_pause_before_a_restart_says_why_and_until_when,
-		a_complaint_made_while_nobody_watched_is_found,
-		what_a_killed_writer_left_is_removed,
-		a_start_by_a_person_is_a_new_one,
-		a_start_after_a_crash_is_not,
-		after_a_repair_that_failed_the_next_failure_is_repaired,
-	};
-	Suite *s = suite_create("overseer-ends");
-
-	for (size_t i = 0; i < nitems(tests); i++) {
-		TCase *tc = tcase_create(tests[i]->name);
-
-		tcase_set_timeout(tc, 120);
-		tcase_add_checked_fixture(tc, over_begin, over_end);
-		tcase_add_test(tc, tests[i]);
-		suite_add_tcase(s, tc);
-	}
-	return s;
 }

@@ -17,7 +17,6 @@
 
 #include "buf.h"
 #include "clock.h"
-#include "errtext.h"
 #include "file.h"
 #include "mem.h"
 #include "overrun.h"

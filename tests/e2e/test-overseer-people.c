@@ -2,8 +2,6 @@
 
 /* What people are told. What no repair can help: under an overseer the fleet
  * keeps running and nothing is repaired. */
-#include "json.h"
-#include "mem.h"
 #include "overrun.h"
 
 static const char *
@@ -13,8 +11,8 @@ told_file(void)
 }
 
 /* Notices are appended to a file, one per line. */
-static void
-begin(void)
+void
+unit_before(void)
 {
 	over_begin();
 	auto_set("people.notify_command",
@@ -40,7 +38,15 @@ goes_on(int daemon, int landed)
 	auto_no_complaints();
 }
 
-START_TEST(a_login_for_a_worker_driven_by_hand)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	over_end();
+}
+
+TEST(a_login_for_a_worker_driven_by_hand)
 {
 	int daemon;
 
@@ -52,9 +58,8 @@ START_TEST(a_login_for_a_worker_driven_by_hand)
 	wait_told("login", "\"worker\":\"adam\"");
 	goes_on(daemon, 1);
 }
-END_TEST
 
-START_TEST(a_typo_in_the_settings)
+TEST(a_typo_in_the_settings)
 {
 	const char *config = e2e_path("%s/.llmc/config.toml", fleet_root());
 	const char *good;
@@ -69,9 +74,8 @@ START_TEST(a_typo_in_the_settings)
 	auto_wait_logged("autod.log", "settings read again");
 	goes_on(daemon, 1);
 }
-END_TEST
 
-START_TEST(a_push_that_fails)
+TEST(a_push_that_fails)
 {
 	int daemon;
 
@@ -85,11 +89,10 @@ START_TEST(a_push_that_fails)
 	wait_told("push", "/no/such/place");
 	goes_on(daemon, 2);
 }
-END_TEST
 
 /* --- without an overseer ---------------------------------------------- */
 
-START_TEST(a_failure_without_an_overseer)
+TEST(a_failure_without_an_overseer)
 {
 	auto_pool("exit 7");
 	auto_set("people.notify_on", "[\"failure\", \"end\"]");
@@ -98,10 +101,9 @@ START_TEST(a_failure_without_an_overseer)
 	wait_told("failure", "\"program\":\"autod\"");
 	e2e_lacks(e2e_read(told_file()), "\"class\":\"end\"");
 }
-END_TEST
 
 /* What was not chosen is not told. */
-START_TEST(a_task_that_fails_and_the_end_of_the_run)
+TEST(a_task_that_fails_and_the_end_of_the_run)
 {
 	auto_set("people.notify_on", "[\"task\", \"end\"]");
 	auto_set("auto.max_attempts", "1");
@@ -112,9 +114,8 @@ START_TEST(a_task_that_fails_and_the_end_of_the_run)
 	wait_told("end", "0 tasks are done, 1 have failed");
 	e2e_lacks(e2e_read(told_file()), "\"class\":\"worker\"");
 }
-END_TEST
 
-START_TEST(a_repair_that_begins)
+TEST(a_repair_that_begins)
 {
 	auto_set("people.notify_on", "[\"repair\"]");
 	over_remedy(0, "fake: run true");
@@ -122,23 +123,4 @@ START_TEST(a_repair_that_begins)
 	over_complain(over_daemon(0));
 	wait_told("repair", OVER_COMPLAINT);
 	over_stop();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = { a_login_for_a_worker_driven_by_hand,
-		a_typo_in_the_settings, a_push_that_fails, a_repair_that_begins,
-		a_failure_without_an_overseer,
-		a_task_that_fails_and_the_end_of_the_run };
-	Suite *s = suite_create("overseer-people");
-	TCase *tc = tcase_create("people");
-
-	tcase_set_timeout(tc, 120);
-	tcase_add_checked_fixture(tc, begin, over_end);
-	for (size_t i = 0; i < nitems(tests); i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(s, tc);
-	return s;
 }

@@ -14,7 +14,6 @@
 #include "buf.h"
 #include "clock.h"
 #include "enclave.h"
-#include "mem.h"
 #include "overrun.h"
 
 #define WAIT_MS 60000
@@ -69,7 +68,21 @@ terminal_close(struct terminal *t)
 	close(t->master);
 }
 
-START_TEST(a_stopped_terminal_does_not_stop_supervision)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_before(void)
+{
+	over_begin();
+}
+
+void
+unit_after(void)
+{
+	over_end();
+}
+
+TEST(a_stopped_terminal_does_not_stop_supervision)
 {
 	struct terminal t;
 	int daemon;
@@ -92,10 +105,9 @@ START_TEST(a_stopped_terminal_does_not_stop_supervision)
 	ck_assert_int_eq(over_wait_exit(), OVER_STOPPED);
 	terminal_close(&t);
 }
-END_TEST
 
 /* Before it begins, it tells what is not in order: no budget is set. */
-START_TEST(a_stopped_terminal_does_not_stop_the_start)
+TEST(a_stopped_terminal_does_not_stop_the_start)
 {
 	struct terminal t;
 
@@ -107,10 +119,9 @@ START_TEST(a_stopped_terminal_does_not_stop_the_start)
 	ck_assert_int_eq(over_wait_exit(), OVER_STOPPED);
 	terminal_close(&t);
 }
-END_TEST
 
 /* The daemon's copy of its log. */
-START_TEST(a_stopped_terminal_does_not_stop_the_daemon)
+TEST(a_stopped_terminal_does_not_stop_the_daemon)
 {
 	const char *pid = e2e_path("%s/up.pid", unit_scratch());
 	struct terminal t;
@@ -129,7 +140,6 @@ START_TEST(a_stopped_terminal_does_not_stop_the_daemon)
 	fleet_do("down", NULL);
 	terminal_close(&t);
 }
-END_TEST
 
 /* --- a disk that hangs -------------------------------------------------- */
 
@@ -186,7 +196,7 @@ hangs(int pid)
 	return after != NULL && after[2] == 'D';
 }
 
-START_TEST(a_disk_that_hangs_is_told_and_waited_for)
+TEST(a_disk_that_hangs_is_told_and_waited_for)
 {
 	int daemon = freeze();
 
@@ -201,9 +211,8 @@ START_TEST(a_disk_that_hangs_is_told_and_waited_for)
 	over_stop();
 	enclave_release_disk(fleet_root());
 }
-END_TEST
 
-START_TEST(ctrl_c_leaves_a_daemon_that_nothing_ends)
+TEST(ctrl_c_leaves_a_daemon_that_nothing_ends)
 {
 	int daemon = freeze();
 
@@ -215,9 +224,8 @@ START_TEST(ctrl_c_leaves_a_daemon_that_nothing_ends)
 	enclave_thaw(fleet_root());
 	enclave_release_disk(fleet_root());
 }
-END_TEST
 
-START_TEST(a_second_ctrl_c_leaves_within_two_seconds)
+TEST(a_second_ctrl_c_leaves_within_two_seconds)
 {
 	int64_t began;
 
@@ -230,29 +238,4 @@ START_TEST(a_second_ctrl_c_leaves_within_two_seconds)
 	ck_assert_int_lt(clock_mono_ms() - began, 2500);
 	enclave_thaw(fleet_root());
 	enclave_release_disk(fleet_root());
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		a_stopped_terminal_does_not_stop_supervision,
-		a_stopped_terminal_does_not_stop_the_start,
-		a_stopped_terminal_does_not_stop_the_daemon,
-		a_disk_that_hangs_is_told_and_waited_for,
-		ctrl_c_leaves_a_daemon_that_nothing_ends,
-		a_second_ctrl_c_leaves_within_two_seconds,
-	};
-	Suite *s = suite_create("overseer-stalls");
-
-	for (size_t i = 0; i < nitems(tests); i++) {
-		TCase *tc = tcase_create(tests[i]->name);
-
-		tcase_set_timeout(tc, 120);
-		tcase_add_checked_fixture(tc, over_begin, over_end);
-		tcase_add_test(tc, tests[i]);
-		suite_add_tcase(s, tc);
-	}
-	return s;
 }

@@ -34,7 +34,21 @@ one_daemon(int pid)
 	ck_assert_int_eq(found, pid);
 }
 
-START_TEST(a_daemon_that_is_well_is_taken_over)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_before(void)
+{
+	over_begin();
+}
+
+void
+unit_after(void)
+{
+	over_end();
+}
+
+TEST(a_daemon_that_is_well_is_taken_over)
 {
 	int daemon;
 
@@ -54,9 +68,8 @@ START_TEST(a_daemon_that_is_well_is_taken_over)
 	one_daemon(over_daemon(daemon));
 	over_stop();
 }
-END_TEST
 
-START_TEST(both_killed_is_a_fresh_start)
+TEST(both_killed_is_a_fresh_start)
 {
 	int daemon;
 
@@ -70,10 +83,9 @@ START_TEST(both_killed_is_a_fresh_start)
 	over_undisturbed(daemon);
 	over_stop();
 }
-END_TEST
 
 /* A browser that has it open finds it again. */
-START_TEST(the_page_is_at_the_same_address_after_a_repair)
+TEST(the_page_is_at_the_same_address_after_a_repair)
 {
 	const char *address;
 	int daemon;
@@ -95,10 +107,9 @@ START_TEST(the_page_is_at_the_same_address_after_a_repair)
 	    0, NULL);
 	over_stop();
 }
-END_TEST
 
 /* Like a laptop that is closed and opened again. */
-START_TEST(a_stopped_overseer_judges_nobody_when_it_wakes)
+TEST(a_stopped_overseer_judges_nobody_when_it_wakes)
 {
 	int daemon, overseer;
 
@@ -116,9 +127,8 @@ START_TEST(a_stopped_overseer_judges_nobody_when_it_wakes)
 	over_undisturbed(daemon);
 	over_stop();
 }
-END_TEST
 
-START_TEST(a_second_overseer_is_refused)
+TEST(a_second_overseer_is_refused)
 {
 	struct e2e_run *run;
 	int daemon;
@@ -132,9 +142,8 @@ START_TEST(a_second_overseer_is_refused)
 	one_daemon(daemon);
 	over_stop();
 }
-END_TEST
 
-START_TEST(two_overseers_at_once_are_one)
+TEST(two_overseers_at_once_are_one)
 {
 	struct e2e_run *run = e2e_sh(fleet_root(),
 	    "\"$LLMC\" overseer >one.out 2>&1 & a=$!\n"
@@ -147,7 +156,6 @@ START_TEST(two_overseers_at_once_are_one)
 
 	ck_assert_str_eq(run->out, "6\n"); /* one stopped, one refused */
 }
-END_TEST
 
 static void
 refused(void)
@@ -156,7 +164,7 @@ refused(void)
 	ck_assert_int_eq(over_wait_exit(), OVER_REFUSED);
 }
 
-START_TEST(a_strangers_lock_is_refused_with_words)
+TEST(a_strangers_lock_is_refused_with_words)
 {
 	const char *lock = e2e_path("%s/.llmc/state.lock", fleet_root());
 	cleanup_fd int fd = lock_try(lock, NULL);
@@ -168,9 +176,8 @@ START_TEST(a_strangers_lock_is_refused_with_words)
 	e2e_has(over_output(), "llmc down");
 	over_remembers("failure", NULL, 0);
 }
-END_TEST
 
-START_TEST(a_registration_of_anothers_is_not_believed)
+TEST(a_registration_of_anothers_is_not_believed)
 {
 	const char *lock = e2e_path("%s/.llmc/state.lock", fleet_root());
 	const char *file = e2e_path("%s/.llmc/daemon.json", fleet_root());
@@ -193,9 +200,8 @@ START_TEST(a_registration_of_anothers_is_not_believed)
 	json_object_put(json);
 	remove(file);
 }
-END_TEST
 
-START_TEST(a_daemon_of_people_is_left_alone)
+TEST(a_daemon_of_people_is_left_alone)
 {
 	int daemon;
 
@@ -205,9 +211,8 @@ START_TEST(a_daemon_of_people_is_left_alone)
 	e2e_has(over_output(), "not in auto mode");
 	one_daemon(daemon);
 }
-END_TEST
 
-START_TEST(a_daemon_that_was_told_to_end_is_not_called_dead)
+TEST(a_daemon_that_was_told_to_end_is_not_called_dead)
 {
 	int64_t end;
 	int daemon;
@@ -231,7 +236,6 @@ START_TEST(a_daemon_that_was_told_to_end_is_not_called_dead)
 	over_remembers("failure", NULL, 0);
 	over_stop();
 }
-END_TEST
 
 /* One failure and one repair of it. The overseer is killed after it has written
  * how that ended, and before it has written what it does next: by its
@@ -251,7 +255,7 @@ killed_after_repair(void)
 	over_start();
 }
 
-START_TEST(a_repaired_failure_is_not_counted_or_repaired_again)
+TEST(a_repaired_failure_is_not_counted_or_repaired_again)
 {
 	int daemon;
 
@@ -268,9 +272,8 @@ START_TEST(a_repaired_failure_is_not_counted_or_repaired_again)
 	over_remembers("remedy", NULL, 1);
 	over_stop();
 }
-END_TEST
 
-START_TEST(a_failure_that_no_repair_helped_is_not_repaired_again)
+TEST(a_failure_that_no_repair_helped_is_not_repaired_again)
 {
 	auto_pool("exit 7");
 	over_hurry(5);
@@ -283,10 +286,9 @@ START_TEST(a_failure_that_no_repair_helped_is_not_repaired_again)
 	over_remembers("failure", NULL, 2);
 	over_remembers("remedy", NULL, 1);
 }
-END_TEST
 
 /* Otherwise one that is killed again and again would repair for ever. */
-START_TEST(a_repair_that_a_kill_cut_short_counts_for_the_day)
+TEST(a_repair_that_a_kill_cut_short_counts_for_the_day)
 {
 	int64_t end = clock_mono_ms() + 60000;
 
@@ -304,31 +306,4 @@ START_TEST(a_repair_that_a_kill_cut_short_counts_for_the_day)
 	over_ends(OVER_SPIRAL, "limit of remediations per day is reached");
 	over_remembers("failure", NULL, 1);
 	over_remembers("remedy", "\"interrupted\"", 1);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = { a_daemon_that_is_well_is_taken_over,
-		both_killed_is_a_fresh_start,
-		the_page_is_at_the_same_address_after_a_repair,
-		a_stopped_overseer_judges_nobody_when_it_wakes,
-		a_second_overseer_is_refused, two_overseers_at_once_are_one,
-		a_strangers_lock_is_refused_with_words,
-		a_registration_of_anothers_is_not_believed,
-		a_daemon_of_people_is_left_alone,
-		a_daemon_that_was_told_to_end_is_not_called_dead,
-		a_repaired_failure_is_not_counted_or_repaired_again,
-		a_failure_that_no_repair_helped_is_not_repaired_again,
-		a_repair_that_a_kill_cut_short_counts_for_the_day };
-	Suite *s = suite_create("overseer-takeover");
-	TCase *tc = tcase_create("takeover");
-
-	tcase_set_timeout(tc, 120);
-	tcase_add_checked_fixture(tc, over_begin, over_end);
-	for (size_t i = 0; i < nitems(tests); i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(s, tc);
-	return s;
 }

@@ -549,7 +549,9 @@ verify(const struct week *w)
 	fflush(stdout);
 }
 
-START_TEST(a_week_goes_by_and_no_failure_is_missed)
+const int unit_timeout = 300; /* seconds, each */
+
+TEST(a_week_goes_by_and_no_failure_is_missed)
 {
 	struct overseer_options options = { .root = set_up() };
 	cleanup_fd int out = dup(STDOUT_FILENO), null = -1;
@@ -565,17 +567,4 @@ START_TEST(a_week_goes_by_and_no_failure_is_missed)
 	ck_assert_int_ne(dup2(out, STDOUT_FILENO), -1);
 	verify(&w);
 	week_close(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("overseer-week");
-	TCase *tc = tcase_create("week");
-
-	tcase_set_timeout(tc, 300);
-	tcase_add_test(tc, a_week_goes_by_and_no_failure_is_missed);
-	suite_add_tcase(s, tc);
-	return s;
 }

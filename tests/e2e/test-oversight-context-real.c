@@ -4,7 +4,6 @@
  * with the result of its next tool, and then by an interruption. */
 #include "autorun.h"
 #include "fleet.h"
-#include "mem.h"
 #include "scenarios.h"
 
 #define FAIL   "fake: run ls ./missing.c\n"

@@ -3,8 +3,6 @@
 /* Workers with the same error at the same time: one event, told once. */
 #include "autorun.h"
 #include "fleet.h"
-#include "mem.h"
-#include "scenarios.h"
 
 static const char *
 told_file(void)
@@ -12,8 +10,8 @@ told_file(void)
 	return e2e_path("%s/told", unit_scratch());
 }
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
@@ -36,7 +34,15 @@ begin_tasks(int count)
 	auto_wait_finished("landed", count);
 }
 
-START_TEST(three_workers_with_the_same_error_are_told_of_once)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(three_workers_with_the_same_error_are_told_of_once)
 {
 	begin_tasks(3);
 	auto_wait_event("oversight", "3 workers have the same error");
@@ -51,25 +57,11 @@ START_TEST(three_workers_with_the_same_error_are_told_of_once)
 		->out,
 	    "1\n");
 }
-END_TEST
 
-START_TEST(two_workers_with_the_same_error_are_no_event)
+TEST(two_workers_with_the_same_error_are_no_event)
 {
 	begin_tasks(2);
 	auto_drain();
 	ck_assert_int_eq(auto_events("oversight", NULL), 0);
 	auto_no_complaints();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("oversight-fleet");
-
-	scenarios_add_test(
-	    s, begin, three_workers_with_the_same_error_are_told_of_once);
-	scenarios_add_test(
-	    s, begin, two_workers_with_the_same_error_are_no_event);
-	return s;
 }

@@ -5,8 +5,6 @@
 
 #include "autorun.h"
 #include "json.h"
-#include "mem.h"
-#include "scenarios.h"
 
 /* Main passes; the work does once good.txt is there. What the check prints is
  * what the agent does next. */
@@ -20,8 +18,8 @@ told_file(void)
 }
 
 /* Everything goes through a channel; and the command gets its classes. */
-static void
-begin(void)
+void
+unit_before(void)
 {
 	const char *config, *told = told_file();
 
@@ -71,7 +69,15 @@ told(const char *words)
 
 #define PAUSE "\"intervention\":{\"level\":\"pause\""
 
-START_TEST(a_pause_is_told_once_with_its_evidence)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(a_pause_is_told_once_with_its_evidence)
 {
 	struct json_object *event, *context = NULL, *detection = NULL;
 
@@ -98,9 +104,8 @@ START_TEST(a_pause_is_told_once_with_its_evidence)
 	told(PAUSE);
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(an_answer_lets_the_task_go_on)
+TEST(an_answer_lets_the_task_go_on)
 {
 	get_stuck();
 	e2e_has(fleet_do("asks", NULL)->out, "failure");
@@ -113,7 +118,6 @@ START_TEST(an_answer_lets_the_task_go_on)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
 static void
 abort_by(const char *word)
@@ -123,15 +127,14 @@ abort_by(const char *word)
 	auto_drain();
 }
 
-START_TEST(a_task_is_aborted_by_the_word_of_an_option)
+TEST(a_task_is_aborted_by_the_word_of_an_option)
 {
 	get_stuck();
 	abort_by("Abort");
 }
-END_TEST
 
 /* And not without a daemon, which is told with what to type. */
-START_TEST(a_task_is_aborted_by_no)
+TEST(a_task_is_aborted_by_no)
 {
 	get_stuck();
 	auto_kill9_daemon();
@@ -139,19 +142,4 @@ START_TEST(a_task_is_aborted_by_no)
 	auto_up(NULL);
 	auto_wait_shell(PARKED);
 	abort_by("--no");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("oversight-people");
-	const TTest *const all[] = { a_pause_is_told_once_with_its_evidence,
-		an_answer_lets_the_task_go_on,
-		a_task_is_aborted_by_the_word_of_an_option,
-		a_task_is_aborted_by_no };
-
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	return s;
 }

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "autorun.h"
-#include "mem.h"
-#include "scenarios.h"
 #include "watchlog.h"
 
 /* Main passes; the work does once good.txt is there. What the check prints is
@@ -17,8 +15,8 @@
 	"test ! -e b.txt || test -e good.txt || { echo '%s'; " OTHER \
 	"; exit 1; }"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
@@ -104,7 +102,15 @@ climbed(const char *task)
 	ck_assert_int_eq(watchlog_at(task, "pause", "stuck"), redirect + 9);
 }
 
-START_TEST(a_stuck_task_climbs_the_ladder_and_is_helped)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(a_stuck_task_climbs_the_ladder_and_is_helped)
 {
 	const char *why;
 
@@ -145,10 +151,9 @@ START_TEST(a_stuck_task_climbs_the_ladder_and_is_helped)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
 /* Twenty failing runs, each with fewer failures: nobody steps in. */
-START_TEST(work_that_gets_better_is_never_touched)
+TEST(work_that_gets_better_is_never_touched)
 {
 	auto_set("auto.check_command",
 	    "n=$(cat n.txt 2>/dev/null || echo 0); test $n != 0 || exit 0; "
@@ -163,9 +168,8 @@ START_TEST(work_that_gets_better_is_never_touched)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(three_bad_tasks_are_parked_and_five_good_ones_land)
+TEST(three_bad_tasks_are_parked_and_five_good_ones_land)
 {
 	auto_set("auto.concurrency", "2");
 	begin_bad(3, 5);
@@ -189,10 +193,9 @@ START_TEST(three_bad_tasks_are_parked_and_five_good_ones_land)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
 /* That is said once; then it is the person's. */
-START_TEST(what_a_person_lets_go_on_is_not_stopped_for_that_again)
+TEST(what_a_person_lets_go_on_is_not_stopped_for_that_again)
 {
 	begin_bad(1, 0);
 	auto_up(NULL);
@@ -211,9 +214,8 @@ START_TEST(what_a_person_lets_go_on_is_not_stopped_for_that_again)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(work_that_goes_back_and_forth_is_redirected)
+TEST(work_that_goes_back_and_forth_is_redirected)
 {
 	heeds("CHANGE THE APPROACH", COMMIT("good.txt", "x"));
 	begin_task(
@@ -227,7 +229,6 @@ START_TEST(work_that_goes_back_and_forth_is_redirected)
 	ck_assert_int_eq(watchlog_at("t1", "redirect", "oscillation"), 5);
 	ck_assert_int_eq(fleet_prompts("CHANGE THE APPROACH"), 1);
 }
-END_TEST
 
 #define THERMOSTAT "The thermostat of the kettle respects temperature limits."
 #define POEM       "I wrote a poem on dolphins in the moonlight."
@@ -256,7 +257,7 @@ set_check(const char *script)
 	auto_set("auto.check_command", e2e_path("'%s'", file));
 }
 
-START_TEST(words_that_wander_off_are_only_noted)
+TEST(words_that_wander_off_are_only_noted)
 {
 	set_check(wanders);
 	auto_task("a.md",
@@ -272,9 +273,8 @@ START_TEST(words_that_wander_off_are_only_noted)
 	ck_assert_int_eq(watchlog_events(), 0);
 	ck_assert_int_eq(fleet_prompts("OVERSIGHT"), 0);
 }
-END_TEST
 
-START_TEST(a_task_that_burns_is_warned_of_and_parked)
+TEST(a_task_that_burns_is_warned_of_and_parked)
 {
 	auto_set("oversight.expected_iterations", "2");
 	auto_set(
@@ -307,7 +307,6 @@ START_TEST(a_task_that_burns_is_warned_of_and_parked)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
 /* The coverage in cov.txt, and four percent less after each turn. */
 static const char erodes[] = "#!/bin/sh\n"
@@ -319,7 +318,7 @@ static const char erodes[] = "#!/bin/sh\n"
 			     "echo \"fake: commit cov.txt $((n - 4))\"\n"
 			     "exit 1\n";
 
-START_TEST(coverage_that_sinks_slowly_is_noticed)
+TEST(coverage_that_sinks_slowly_is_noticed)
 {
 	auto_set("oversight.coverage_pattern", "coverage: ([0-9.]+)%");
 	heeds("OVERSIGHT WARNING",
@@ -334,10 +333,9 @@ START_TEST(coverage_that_sinks_slowly_is_noticed)
 	watchlog_last("t1", "coveragePercent", "91.5");
 	ck_assert_int_eq(watchlog_at("t1", "warn", "regression"), 4);
 }
-END_TEST
 
 /* They run after every turn, whatever is committed. */
-START_TEST(tests_of_its_own_say_what_got_worse)
+TEST(tests_of_its_own_say_what_got_worse)
 {
 	const char *words;
 
@@ -366,10 +364,9 @@ START_TEST(tests_of_its_own_say_what_got_worse)
 	e2e_has(words, "  learned   done");
 	e2e_has(words, "  tree      ");
 }
-END_TEST
 
 /* What it broke stays broken, whatever it is told. */
-START_TEST(tests_that_stay_broken_are_asked_about)
+TEST(tests_that_stay_broken_are_asked_about)
 {
 	auto_set("auto.max_attempts", "1");
 	auto_set("oversight.test_command", "test ! -e red.txt");
@@ -386,7 +383,6 @@ START_TEST(tests_that_stay_broken_are_asked_about)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
 /* Three checks of each: two fail, and what they say is heard. */
 static const char mends[] =
@@ -408,7 +404,7 @@ static const char mends[] =
 #define RUN64 RUN8 RUN8 RUN8 RUN8 RUN8 RUN8 RUN8 RUN8
 
 /* All settings of oversight are the defaults. */
-START_TEST(small_tasks_say_nothing_about_a_large_one)
+TEST(small_tasks_say_nothing_about_a_large_one)
 {
 	set_check(mends);
 	for (int i = 1; i <= 6; i++)
@@ -439,13 +435,12 @@ START_TEST(small_tasks_say_nothing_about_a_large_one)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
 /* It looks for things that are not there, and changes nothing for long. */
 #define GREP  "fake: run grep -q nothing b.txt\n"
 #define GREP8 GREP GREP GREP GREP GREP GREP GREP GREP
 
-START_TEST(work_that_only_reads_is_left_alone)
+TEST(work_that_only_reads_is_left_alone)
 {
 	auto_set("oversight.slice_tools", "4");
 	auto_task("a.md", "fake: commit b.txt x\n%sfake: commit c.txt x",
@@ -456,9 +451,8 @@ START_TEST(work_that_only_reads_is_left_alone)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(the_other_worker_is_left_alone)
+TEST(the_other_worker_is_left_alone)
 {
 	auto_set("auto.concurrency", "2");
 	heeds("CHANGE THE APPROACH", COMMIT("good.txt", "x"));
@@ -480,13 +474,12 @@ START_TEST(the_other_worker_is_left_alone)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
 #define FAIL  "fake: run sleep 0.3; ls ./missing.c\n"
 #define FAIL4 FAIL FAIL FAIL FAIL
 
 /* One turn that would go on for long. */
-START_TEST(a_long_turn_is_stopped_in_the_middle)
+TEST(a_long_turn_is_stopped_in_the_middle)
 {
 	auto_set("oversight.slice_tools", "1");
 	auto_task("a.md", "fake: write left.txt x\n%s",
@@ -509,11 +502,10 @@ START_TEST(a_long_turn_is_stopped_in_the_middle)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
 /* The defaults, 600 times as fast: daemon.patrol_interval is 30s, a slice 10m,
  * a worker stalls after 30m. */
-START_TEST(a_long_turn_is_looked_at_before_it_counts_as_stalled)
+TEST(a_long_turn_is_looked_at_before_it_counts_as_stalled)
 {
 	int agent;
 
@@ -537,10 +529,9 @@ START_TEST(a_long_turn_is_looked_at_before_it_counts_as_stalled)
 	ck_assert_int_eq(auto_events("stall", NULL), 0);
 	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
 }
-END_TEST
 
 /* The next daemon does not drive it: people tell it what to do. */
-START_TEST(a_worker_that_people_drive_is_only_watched)
+TEST(a_worker_that_people_drive_is_only_watched)
 {
 	auto_task(
 	    "a.md", "fake: commit b.txt x\nfake: run %s", auto_gate("half"));
@@ -563,10 +554,9 @@ START_TEST(a_worker_that_people_drive_is_only_watched)
 	fleet_wait("auto-1", "needs_review");
 	auto_no_complaints();
 }
-END_TEST
 
 /* What people give to a worker has no id: its turns are the worker's. */
-START_TEST(a_task_by_hand_is_only_watched)
+TEST(a_task_by_hand_is_only_watched)
 {
 	fleet_up();
 	fleet_add("adam");
@@ -604,10 +594,9 @@ START_TEST(a_task_by_hand_is_only_watched)
 	watchlog_last("by-hand-adam", "status", "healthy");
 	auto_no_complaints();
 }
-END_TEST
 
 /* Tests are not judged inside of a turn. */
-START_TEST(red_inside_a_turn_and_then_green_is_good_work)
+TEST(red_inside_a_turn_and_then_green_is_good_work)
 {
 	auto_set("oversight.slice_tools", "1");
 	auto_set("auto.check_command", e2e_path(CHECK, "no"));
@@ -622,10 +611,9 @@ START_TEST(red_inside_a_turn_and_then_green_is_good_work)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
 /* Twice the same error, and then the work is done: nobody steps in. */
-START_TEST(good_work_is_left_alone)
+TEST(good_work_is_left_alone)
 {
 	auto_set("auto.check_command",
 	    e2e_path(CHECK, "fake: run ls ./missing.c || true"));
@@ -638,36 +626,4 @@ START_TEST(good_work_is_left_alone)
 	ck_assert_int_eq(auto_events("oversight", NULL), 0);
 	auto_drain();
 	auto_no_complaints();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("oversight-run");
-	const TTest *const all[] = {
-		a_stuck_task_climbs_the_ladder_and_is_helped,
-		work_that_gets_better_is_never_touched,
-		work_that_goes_back_and_forth_is_redirected,
-		words_that_wander_off_are_only_noted,
-		a_task_that_burns_is_warned_of_and_parked,
-		coverage_that_sinks_slowly_is_noticed,
-		tests_of_its_own_say_what_got_worse,
-		tests_that_stay_broken_are_asked_about,
-		three_bad_tasks_are_parked_and_five_good_ones_land,
-		what_a_person_lets_go_on_is_not_stopped_for_that_again,
-		small_tasks_say_nothing_about_a_large_one,
-		work_that_only_reads_is_left_alone,
-		the_other_worker_is_left_alone,
-		a_long_turn_is_stopped_in_the_middle,
-		a_long_turn_is_looked_at_before_it_counts_as_stalled,
-		a_worker_that_people_drive_is_only_watched,
-		a_task_by_hand_is_only_watched,
-		red_inside_a_turn_and_then_green_is_good_work,
-		good_work_is_left_alone
-	};
-
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	return s;
 }

@@ -22,7 +22,7 @@ write_history(const char *text)
 	"[{\"analysis\":{\"testsPassing\":true}}," \
 	"{\"analysis\":{\"testsPassing\":false}}]"
 
-START_TEST(a_history_is_judged_without_a_repository)
+TEST(a_history_is_judged_without_a_repository)
 {
 	const char *file = write_history(RED);
 	struct e2e_run *run = e2e_llmc(NULL, "oversight", "check", file, NULL);
@@ -37,9 +37,8 @@ START_TEST(a_history_is_judged_without_a_repository)
 	    e2e_llmc(NULL, "--json", "oversight", "check", file, NULL)->out,
 	    run->out);
 }
-END_TEST
 
-START_TEST(a_history_comes_from_anywhere)
+TEST(a_history_comes_from_anywhere)
 {
 	const char *script = e2e_path("cat '%s' | '%s' oversight check -",
 	    write_history(RED), e2e_llmc_path());
@@ -52,9 +51,8 @@ START_TEST(a_history_comes_from_anywhere)
 	script = e2e_path("echo '[' | '%s' oversight check -", e2e_llmc_path());
 	e2e_expect(e2e_sh(NULL, script), 1, "-: byte");
 }
-END_TEST
 
-START_TEST(thresholds_of_the_file_are_used)
+TEST(thresholds_of_the_file_are_used)
 {
 	const char *file =
 	    write_history("{\"history\":" RED ",\"thresholds\":{\"regression\":"
@@ -64,9 +62,8 @@ START_TEST(thresholds_of_the_file_are_used)
 
 	ck_assert_uint_eq(json_object_array_length(list), 0);
 }
-END_TEST
 
-START_TEST(mistakes_are_named)
+TEST(mistakes_are_named)
 {
 	const char *file =
 	    write_history("[{\"analysis\":{\"testsPassing\":3}}]");
@@ -84,7 +81,6 @@ START_TEST(mistakes_are_named)
 	ck_assert_int_eq(run->status, 2);
 	e2e_has(run->err, "llmc oversight check FILE");
 }
-END_TEST
 
 /* --- what was recorded ----------------------------------------------- */
 
@@ -100,7 +96,7 @@ count(struct json_object *report, const char *group, const char *key,
 	return json_int_or(json, last != NULL ? last : key, -1);
 }
 
-START_TEST(the_report_of_nothing_is_empty)
+TEST(the_report_of_nothing_is_empty)
 {
 	const char *root = e2e_workspace("a b");
 	struct e2e_run *run = e2e_llmc(root, "oversight", "report", NULL);
@@ -113,7 +109,6 @@ START_TEST(the_report_of_nothing_is_empty)
 	    e2e_llmc(root, "oversight", "replay", "--task", "../config", NULL);
 	e2e_expect(run, 1, "no iteration of ../config is recorded");
 }
-END_TEST
 
 #define TURN(detections)                                                      \
 	"{\"iteration\":{\"number\":1,\"analysis\":{\"failureClass\":\"x\","  \
@@ -126,7 +121,7 @@ END_TEST
 #define OUTCOME(type, word) \
 	"{\"outcome\":{\"type\":\"" type "\",\"outcome\":\"" word "\"}}\n"
 
-START_TEST(the_report_adds_up_all_tasks)
+TEST(the_report_adds_up_all_tasks)
 {
 	const char *root = e2e_workspace("a b");
 	struct json_object *report, *tips;
@@ -170,9 +165,8 @@ START_TEST(the_report_adds_up_all_tasks)
 	    json_string_or(json_object_array_get_idx(tips, 1), "name", ""),
 	    "burns_late");
 }
-END_TEST
 
-START_TEST(a_recorded_task_is_replayed_with_the_thresholds_of_the_settings)
+TEST(a_recorded_task_is_replayed_with_the_thresholds_of_the_settings)
 {
 	const char *root = e2e_workspace("a b");
 	struct json_object *list;
@@ -192,20 +186,4 @@ START_TEST(a_recorded_task_is_replayed_with_the_thresholds_of_the_settings)
 	list = e2e_json(
 	    e2e_llmc(root, "oversight", "replay", "--task", "t1", NULL), 0);
 	ck_assert_uint_eq(json_object_array_length(list), 0);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("oversight");
-
-	unit_case(suite, "oversight",
-	    (const TTest *const[]){ a_history_is_judged_without_a_repository,
-		a_history_comes_from_anywhere, thresholds_of_the_file_are_used,
-		mistakes_are_named, the_report_of_nothing_is_empty,
-		the_report_adds_up_all_tasks,
-		a_recorded_task_is_replayed_with_the_thresholds_of_the_settings,
-		NULL });
-	return suite;
 }

@@ -14,7 +14,6 @@
 #include "browser.h"
 #include "json.h"
 #include "mem.h"
-#include "scenarios.h"
 
 #define SECTION_WORDS_MAX 7
 
@@ -78,8 +77,8 @@ save(const char *name)
 }
 
 /* The page of a daemon, with the fixture as its answers. */
-static void
-begin(void)
+void
+unit_before(void)
 {
 	cleanup_json struct json_object *web = NULL;
 
@@ -132,7 +131,22 @@ end(void)
 	browser_free(browser);
 }
 
-START_TEST(every_section_shows_what_it_is_for_and_words_of_others_are_words)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_begin(void)
+{
+	if (browser_program() == NULL)
+		unit_skip_all("there is no chromium (contrib/deps.sh lint)");
+}
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(every_section_shows_what_it_is_for_and_words_of_others_are_words)
 {
 	open_details();
 	for (size_t i = 0; i < nitems(sections); i++) {
@@ -151,9 +165,8 @@ START_TEST(every_section_shows_what_it_is_for_and_words_of_others_are_words)
 	    "true");
 	end();
 }
-END_TEST
 
-START_TEST(a_report_is_made_when_asked_for_and_not_all_the_time)
+TEST(a_report_is_made_when_asked_for_and_not_all_the_time)
 {
 	expect("reports", "1");
 	/* More has ended: not at once. */
@@ -167,9 +180,8 @@ START_TEST(a_report_is_made_when_asked_for_and_not_all_the_time)
 	browser_wait(browser, "reports == 2");
 	end();
 }
-END_TEST
 
-START_TEST(nothing_is_wider_than_a_narrow_window)
+TEST(nothing_is_wider_than_a_narrow_window)
 {
 	browser_set_size(browser, 320, 700);
 	browser_wait(browser, "innerWidth == 320");
@@ -182,10 +194,9 @@ START_TEST(nothing_is_wider_than_a_narrow_window)
 	save("sections-narrow");
 	end();
 }
-END_TEST
 
 /* By Tab alone, each with an outline. */
-START_TEST(the_keyboard_reaches_every_control_and_shows_where_it_is)
+TEST(the_keyboard_reaches_every_control_and_shows_where_it_is)
 {
 	int controls;
 
@@ -207,7 +218,6 @@ START_TEST(the_keyboard_reaches_every_control_and_shows_where_it_is)
 	    "[]");
 	end();
 }
-END_TEST
 
 /* WCAG 2, level AA: 4.5 for text. */
 static void
@@ -231,7 +241,7 @@ expect_contrast(void)
 	expect("ratio(document.body) > 10", "true");
 }
 
-START_TEST(text_can_be_read_in_light_and_in_dark)
+TEST(text_can_be_read_in_light_and_in_dark)
 {
 	static const char light[] = "light(back(document.body)) > 0.5";
 
@@ -245,9 +255,8 @@ START_TEST(text_can_be_read_in_light_and_in_dark)
 	save("sections-dark");
 	end();
 }
-END_TEST
 
-START_TEST(on_paper_is_all_that_the_page_says)
+TEST(on_paper_is_all_that_the_page_says)
 {
 	browser_set_print(browser, true);
 	expect("[...document.querySelectorAll('nav, button, meter, input')]"
@@ -272,7 +281,6 @@ START_TEST(on_paper_is_all_that_the_page_says)
 	expect("document.getElementById('filter').checkVisibility()", "true");
 	end();
 }
-END_TEST
 
 /* Lines of what is read aloud that begin with the role; those without a name
  * fail. */
@@ -292,7 +300,7 @@ named(const char *text, const char *role)
 	return count;
 }
 
-START_TEST(a_screen_reader_finds_its_way)
+TEST(a_screen_reader_finds_its_way)
 {
 	static const char *const once[] = { "\nbanner 0 ", "\nmain 0 ",
 		"\ncontentinfo 0 ", "\nsearch 0 ", "\nnavigation 0 Sections\n",
@@ -322,9 +330,8 @@ START_TEST(a_screen_reader_finds_its_way)
 	ck_assert_int_ge(named(text, "rowheader"), 20);
 	end();
 }
-END_TEST
 
-START_TEST(what_is_read_aloud_by_itself_is_news)
+TEST(what_is_read_aloud_by_itself_is_news)
 {
 	value("window.said = []; document.querySelectorAll('[aria-live], "
 	      "[role=status]').forEach(e => new MutationObserver(l => "
@@ -350,9 +357,8 @@ START_TEST(what_is_read_aloud_by_itself_is_news)
 	browser_wait(browser, "said.length > 0");
 	end();
 }
-END_TEST
 
-START_TEST(a_command_is_copied_by_its_button)
+TEST(a_command_is_copied_by_its_button)
 {
 	browser_allow_clipboard(browser);
 	value("document.querySelector('#needs button').focus()");
@@ -369,9 +375,8 @@ START_TEST(a_command_is_copied_by_its_button)
 	browser_wait(browser, "String(getSelection()) == 'llmc task show t88'");
 	end();
 }
-END_TEST
 
-START_TEST(a_filter_leaves_what_matches_and_says_where_nothing_does)
+TEST(a_filter_leaves_what_matches_and_says_where_nothing_does)
 {
 	value("document.getElementById('filter').value = 'Leaf 3'; "
 	      "document.getElementById('filter').dispatchEvent(new "
@@ -384,29 +389,4 @@ START_TEST(a_filter_leaves_what_matches_and_says_where_nothing_does)
 	e2e_lacks(
 	    value("document.getElementById('goals').innerText"), "Small goal");
 	end();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("page-sections");
-	const TTest *const all[] = {
-		every_section_shows_what_it_is_for_and_words_of_others_are_words,
-		a_report_is_made_when_asked_for_and_not_all_the_time,
-		nothing_is_wider_than_a_narrow_window,
-		the_keyboard_reaches_every_control_and_shows_where_it_is,
-		text_can_be_read_in_light_and_in_dark,
-		on_paper_is_all_that_the_page_says,
-		a_screen_reader_finds_its_way,
-		what_is_read_aloud_by_itself_is_news,
-		a_command_is_copied_by_its_button,
-		a_filter_leaves_what_matches_and_says_where_nothing_does
-	};
-
-	if (browser_program() == NULL)
-		unit_skip_all("there is no chromium (contrib/deps.sh lint)");
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	return s;
 }

@@ -2,7 +2,6 @@
 
 /* A pull brings other settings while programs run: they run nothing before a
  * person accepts them. */
-#include "mem.h"
 #include "overrun.h"
 
 #define CHANGED "is tracked by git and has changed"
@@ -34,7 +33,21 @@ wait_read(int times)
 	    times));
 }
 
-START_TEST(the_daemon_keeps_what_was_accepted)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_before(void)
+{
+	over_begin();
+}
+
+void
+unit_after(void)
+{
+	over_end();
+}
+
+TEST(the_daemon_keeps_what_was_accepted)
 {
 	int before, refused;
 
@@ -59,9 +72,8 @@ START_TEST(the_daemon_keeps_what_was_accepted)
 	ck_assert_int_eq(auto_logged("autod.log", CHANGED), refused);
 	fleet_do("add", "eve", NULL);
 }
-END_TEST
 
-START_TEST(a_daemon_that_has_changed_settings_can_be_ended)
+TEST(a_daemon_that_has_changed_settings_can_be_ended)
 {
 	fleet_up();
 	pull_settings();
@@ -70,9 +82,8 @@ START_TEST(a_daemon_that_has_changed_settings_can_be_ended)
 	fleet_fails(CHANGED, "down", NULL);
 	fleet_fails(CHANGED, "status", NULL);
 }
-END_TEST
 
-START_TEST(the_overseer_repairs_no_settings)
+TEST(the_overseer_repairs_no_settings)
 {
 	int daemon;
 
@@ -83,22 +94,4 @@ START_TEST(the_overseer_repairs_no_settings)
 	fleet_kill(daemon);
 	over_ends(OVER_UNREPAIRED, CHANGED);
 	over_remembers("remedy", NULL, 0);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = { the_daemon_keeps_what_was_accepted,
-		a_daemon_that_has_changed_settings_can_be_ended,
-		the_overseer_repairs_no_settings };
-	Suite *s = suite_create("pull");
-	TCase *tc = tcase_create("pull");
-
-	tcase_set_timeout(tc, 120);
-	tcase_add_checked_fixture(tc, over_begin, over_end);
-	for (size_t i = 0; i < nitems(tests); i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(s, tc);
-	return s;
 }

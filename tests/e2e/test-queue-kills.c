@@ -16,9 +16,7 @@
 
 #include "autorun.h"
 #include "clock.h"
-#include "mem.h"
 #include "queue-scenarios.h"
-#include "scenarios.h"
 #include "stepkills.h"
 
 #define KILLS       4

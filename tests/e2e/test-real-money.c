@@ -10,7 +10,6 @@
 
 #include "asked.h"
 #include "autorun.h"
-#include "mem.h"
 #include "scenarios.h"
 
 static void

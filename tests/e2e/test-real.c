@@ -7,7 +7,6 @@
 #include "auto-scenarios.h"
 #include "autorun.h"
 #include "fleet.h"
-#include "mem.h"
 #include "queue-scenarios.h"
 #include "scenarios.h"
 

@@ -105,7 +105,14 @@ end(void)
 	browser_free(browser);
 }
 
-START_TEST(a_report_has_its_charts_and_runs_nothing)
+void
+unit_begin(void)
+{
+	if (browser_program() == NULL)
+		unit_skip_all("there is no chromium (contrib/deps.sh lint)");
+}
+
+TEST(a_report_has_its_charts_and_runs_nothing)
 {
 	static const char *const words[] = { "Needs you", "llmc task show t88",
 		"Landed (1)", "Not landed (1)", "Not ended (1)", "Money",
@@ -129,9 +136,8 @@ START_TEST(a_report_has_its_charts_and_runs_nothing)
 	save("report");
 	end();
 }
-END_TEST
 
-START_TEST(a_report_fits_into_a_narrow_window)
+TEST(a_report_fits_into_a_narrow_window)
 {
 	begin();
 	browser_set_size(browser, 320, 700);
@@ -141,9 +147,8 @@ START_TEST(a_report_fits_into_a_narrow_window)
 	save("report-narrow");
 	end();
 }
-END_TEST
 
-START_TEST(a_report_can_be_read_in_dark_and_on_paper)
+TEST(a_report_can_be_read_in_dark_and_on_paper)
 {
 	static const char light[] = "getComputedStyle(document.body)"
 				    ".backgroundColor.match(/\\d+/)[0] > 128";
@@ -158,9 +163,8 @@ START_TEST(a_report_can_be_read_in_dark_and_on_paper)
 	ck_assert_int_ge(browser_sheets(browser), 1);
 	end();
 }
-END_TEST
 
-START_TEST(a_screen_reader_finds_its_way_in_a_report)
+TEST(a_screen_reader_finds_its_way_in_a_report)
 {
 	const char *text;
 
@@ -173,20 +177,4 @@ START_TEST(a_screen_reader_finds_its_way_in_a_report)
 	e2e_lacks(text, "\nheading 3");
 	expect("document.querySelectorAll('th:not([scope])').length", "0");
 	end();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("report-page");
-	const TTest *const all[] = { a_report_has_its_charts_and_runs_nothing,
-		a_report_fits_into_a_narrow_window,
-		a_report_can_be_read_in_dark_and_on_paper,
-		a_screen_reader_finds_its_way_in_a_report, NULL };
-
-	if (browser_program() == NULL)
-		unit_skip_all("there is no chromium (contrib/deps.sh lint)");
-	unit_case(s, "report", all);
-	return s;
 }

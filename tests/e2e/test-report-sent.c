@@ -3,7 +3,6 @@
 /* people.report_command: once for each run and day, whatever happens to the
  * daemon; and what a person is told if it fails. */
 #include "autorun.h"
-#include "mem.h"
 #include "overrun.h"
 
 static const char *
@@ -12,8 +11,8 @@ file_of(const char *name)
 	return e2e_path("%s/%s", unit_scratch(), name);
 }
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	over_begin();
 	auto_set("daemon.patrol_interval", "100ms");
@@ -67,9 +66,17 @@ owe_a_day(void)
 	    "{\"run\": null, \"at\": \"07:00\", \"next_ms\": 1000}");
 }
 
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	over_end();
+}
+
 /* --- once ------------------------------------------------------------ */
 
-START_TEST(a_run_under_an_overseer_is_reported_once_at_its_end)
+TEST(a_run_under_an_overseer_is_reported_once_at_its_end)
 {
 	int daemon;
 
@@ -93,9 +100,8 @@ START_TEST(a_run_under_an_overseer_is_reported_once_at_its_end)
 	wait_sent("r2");
 	expect_sent("\"run\": \"r1\"\n\"run\": \"r2\"\n");
 }
-END_TEST
 
-START_TEST(a_day_is_reported_once_if_the_daemon_is_killed_meanwhile)
+TEST(a_day_is_reported_once_if_the_daemon_is_killed_meanwhile)
 {
 	send_with(auto_gate("mail"));
 	owe_a_day();
@@ -110,9 +116,8 @@ START_TEST(a_day_is_reported_once_if_the_daemon_is_killed_meanwhile)
 	auto_set("people.report_command", "");
 	auto_drain();
 }
-END_TEST
 
-START_TEST(a_command_goes_on_when_its_daemon_has_ended_with_the_run)
+TEST(a_command_goes_on_when_its_daemon_has_ended_with_the_run)
 {
 	send_with(e2e_path(
 	    "%s; echo after >>'%s'", auto_gate("mail"), file_of("sent")));
@@ -127,11 +132,10 @@ START_TEST(a_command_goes_on_when_its_daemon_has_ended_with_the_run)
 	expect_sent("\"run\": \"r1\"\nafter\n");
 	ck_assert(!e2e_exists(file_of("told")));
 }
-END_TEST
 
 /* --- what fails ------------------------------------------------------ */
 
-START_TEST(a_person_is_told_once_that_a_report_was_not_sent)
+TEST(a_person_is_told_once_that_a_report_was_not_sent)
 {
 	send_with("echo no such host >&2; exit 3");
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
@@ -147,9 +151,8 @@ START_TEST(a_person_is_told_once_that_a_report_was_not_sent)
 	expect_told_once("no such host");
 	expect_sent("\"run\": \"r1\"\n");
 }
-END_TEST
 
-START_TEST(what_a_command_prints_is_kept_within_bounds)
+TEST(what_a_command_prints_is_kept_within_bounds)
 {
 	send_with("yes | head -c 20000000; exit 3");
 	owe_a_day();
@@ -163,9 +166,8 @@ START_TEST(what_a_command_prints_is_kept_within_bounds)
 	auto_set("people.report_command", "");
 	auto_drain();
 }
-END_TEST
 
-START_TEST(a_command_that_hangs_is_ended_and_told)
+TEST(a_command_that_hangs_is_ended_and_told)
 {
 	send_with(auto_gate("mail"));
 	owe_a_day();
@@ -184,27 +186,4 @@ START_TEST(a_command_that_hangs_is_ended_and_told)
 	auto_wait_shell("! ls .llmc/reports/sending/*.json");
 	auto_drain();
 	expect_sent("\"run\": null\n");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("report-sent");
-	TCase *tc = tcase_create("sent");
-	const TTest *const tests[] = {
-		a_run_under_an_overseer_is_reported_once_at_its_end,
-		a_day_is_reported_once_if_the_daemon_is_killed_meanwhile,
-		a_command_goes_on_when_its_daemon_has_ended_with_the_run,
-		a_person_is_told_once_that_a_report_was_not_sent,
-		what_a_command_prints_is_kept_within_bounds,
-		a_command_that_hangs_is_ended_and_told,
-	};
-
-	tcase_set_timeout(tc, 120);
-	tcase_add_checked_fixture(tc, begin, over_end);
-	for (size_t i = 0; i < nitems(tests); i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(s, tc);
-	return s;
 }

@@ -10,11 +10,9 @@
 #include "filed.h"
 #include "clock.h"
 #include "json.h"
-#include "mem.h"
-#include "scenarios.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
@@ -77,7 +75,15 @@ filed_cost(const char *outcome)
 	return e2e_path("%" PRId64, cost);
 }
 
-START_TEST(a_report_adds_up_to_the_records)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(a_report_adds_up_to_the_records)
 {
 	struct json_object *report;
 
@@ -129,7 +135,6 @@ START_TEST(a_report_adds_up_to_the_records)
 	    e2e_llmc(fleet_root(), "report", "--json", "--run", "r9", NULL), 1,
 	    "unknown_run", "llmc report --run r2");
 }
-END_TEST
 
 static int64_t
 amount(struct json_object *report, const char *path)
@@ -138,7 +143,7 @@ amount(struct json_object *report, const char *path)
 }
 
 /* Landed, failed, parked and by hand: what the day cost, to the millionth. */
-START_TEST(the_money_of_the_day_is_that_of_the_rows)
+TEST(the_money_of_the_day_is_that_of_the_rows)
 {
 	struct json_object *report;
 
@@ -174,10 +179,9 @@ START_TEST(the_money_of_the_day_is_that_of_the_rows)
 		    amount(report, "money.days.0.cost_micros"));
 	e2e_has(fleet_do("report", NULL)->out, "Landed, or needed no change");
 }
-END_TEST
 
 /* The last thing of a night: no daemon has booked it. */
-START_TEST(a_repair_is_in_the_money_of_the_day)
+TEST(a_repair_is_in_the_money_of_the_day)
 {
 	struct json_object *report;
 
@@ -196,9 +200,8 @@ START_TEST(a_repair_is_in_the_money_of_the_day)
 	e2e_has(fleet_do("report", "--since", "1d", NULL)->out,
 	    "on repairs of llmc           $0.12");
 }
-END_TEST
 
-START_TEST(a_report_is_a_page_too)
+TEST(a_report_is_a_page_too)
 {
 	const char *page = e2e_path("%s/the report.html", fleet_root());
 	const struct e2e_run *run;
@@ -216,9 +219,8 @@ START_TEST(a_report_is_a_page_too)
 	e2e_has(run->out, "The one task that ended succeeded");
 	e2e_has(run->out, "Time of 1 worker");
 }
-END_TEST
 
-START_TEST(a_report_of_what_never_was_says_so)
+TEST(a_report_of_what_never_was_says_so)
 {
 	e2e_json_error(
 	    e2e_llmc(fleet_root(), "report", "--json", "--run", "r9", NULL), 1,
@@ -237,7 +239,6 @@ START_TEST(a_report_of_what_never_was_says_so)
 	e2e_expect(e2e_llmc(fleet_root(), "report", NULL), 0, NULL);
 	expect_number(report_of(NULL, NULL), "verdict.level", "nothing");
 }
-END_TEST
 
 /* --- people.report_command ------------------------------------------- */
 
@@ -258,7 +259,7 @@ expect_told(const char *lines)
 	    e2e_read(e2e_path("%s/told.txt", fleet_root())), lines);
 }
 
-START_TEST(each_run_is_reported_once_when_it_ends)
+TEST(each_run_is_reported_once_when_it_ends)
 {
 	tell();
 	auto_task("a.md", "A\nfake: commit a.txt a\n");
@@ -272,9 +273,8 @@ START_TEST(each_run_is_reported_once_when_it_ends)
 	auto_wait_shell("grep -q r2 told.txt");
 	expect_told("\"run\": \"r1\" page\n\"run\": \"r2\" page\n");
 }
-END_TEST
 
-START_TEST(a_run_is_reported_to_a_command_that_was_set_meanwhile)
+TEST(a_run_is_reported_to_a_command_that_was_set_meanwhile)
 {
 	auto_up(NULL);
 	tell();
@@ -283,9 +283,8 @@ START_TEST(a_run_is_reported_to_a_command_that_was_set_meanwhile)
 	auto_wait_shell("grep -q r1 told.txt");
 	expect_told("\"run\": \"r1\" page\n");
 }
-END_TEST
 
-START_TEST(a_run_that_was_killed_is_reported_by_the_next_daemon)
+TEST(a_run_that_was_killed_is_reported_by_the_next_daemon)
 {
 	tell();
 	auto_up(NULL);
@@ -298,9 +297,8 @@ START_TEST(a_run_that_was_killed_is_reported_by_the_next_daemon)
 	auto_wait_shell("grep -q r2 told.txt");
 	expect_told("\"run\": \"r1\" page\n\"run\": \"r2\" page\n");
 }
-END_TEST
 
-START_TEST(a_day_is_reported_at_its_time_also_if_that_has_passed)
+TEST(a_day_is_reported_at_its_time_also_if_that_has_passed)
 {
 	tell();
 	auto_set("people.report_at", "07:00");
@@ -314,23 +312,4 @@ START_TEST(a_day_is_reported_at_its_time_also_if_that_has_passed)
 	e2e_expect(e2e_llmc(fleet_root(), "config", "set", "people.report_at",
 		       "25:00", NULL),
 	    1, "a time of day such as");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("report");
-	const TTest *const all[] = { a_report_adds_up_to_the_records,
-		the_money_of_the_day_is_that_of_the_rows,
-		a_repair_is_in_the_money_of_the_day, a_report_is_a_page_too,
-		a_report_of_what_never_was_says_so,
-		each_run_is_reported_once_when_it_ends,
-		a_run_is_reported_to_a_command_that_was_set_meanwhile,
-		a_run_that_was_killed_is_reported_by_the_next_daemon,
-		a_day_is_reported_at_its_time_also_if_that_has_passed };
-
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	return s;
 }

@@ -4,12 +4,10 @@
 #include <string.h>
 
 #include "fleet.h"
-#include "mem.h"
-#include "scenarios.h"
 
 /* A worker that has finished. */
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	fleet_up();
@@ -55,7 +53,15 @@ json_run(const char *command, const char *word)
 	return e2e_llmc(fleet_root(), "--json", command, word, NULL);
 }
 
-START_TEST(the_shown_commit_lands)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(the_shown_commit_lands)
 {
 	struct json_object *json;
 	const char *seen;
@@ -74,9 +80,8 @@ START_TEST(the_shown_commit_lands)
 	    commit_of(fleet_root(), "main"));
 	e2e_has(fleet_do("events", NULL)->out, "has landed on main as ");
 }
-END_TEST
 
-START_TEST(messages_name_the_branch_and_the_commit)
+TEST(messages_name_the_branch_and_the_commit)
 {
 	const char *shown = e2e_path("[%.7s]", head());
 
@@ -94,9 +99,8 @@ START_TEST(messages_name_the_branch_and_the_commit)
 	    e2e_path(
 		"has landed on main as %.7s", commit_of(fleet_root(), "main")));
 }
-END_TEST
 
-START_TEST(a_commit_after_the_review_does_not_land)
+TEST(a_commit_after_the_review_does_not_land)
 {
 	fleet_do("review", NULL);
 	commit_more("x.txt");
@@ -115,9 +119,8 @@ START_TEST(a_commit_after_the_review_does_not_land)
 	fleet_do("accept", NULL);
 	e2e_has(e2e_read(e2e_path("%s/x.txt", fleet_root())), "unseen");
 }
-END_TEST
 
-START_TEST(uncommitted_changes_do_not_land)
+TEST(uncommitted_changes_do_not_land)
 {
 	const char *file = e2e_path("%s/left.txt", fleet_worktree("adam"));
 
@@ -131,9 +134,8 @@ START_TEST(uncommitted_changes_do_not_land)
 	fleet_do("accept", NULL);
 	ck_assert_int_eq(fleet_commits(), 2);
 }
-END_TEST
 
-START_TEST(another_branch_does_not_land)
+TEST(another_branch_does_not_land)
 {
 	e2e_skip_sandboxed("a worker in a box has no branch checked out");
 	fleet_do("review", NULL);
@@ -144,10 +146,9 @@ START_TEST(another_branch_does_not_land)
 	fleet_fails("no branch is checked out", "accept", "adam", NULL);
 	assert_waits();
 }
-END_TEST
 
 /* Without a name, only work that was reviewed. */
-START_TEST(nothing_is_accepted_without_a_review)
+TEST(nothing_is_accepted_without_a_review)
 {
 	e2e_json_error(
 	    json_run("accept", NULL), 1, "not_reviewed", "llmc review");
@@ -168,10 +169,9 @@ START_TEST(nothing_is_accepted_without_a_review)
 	fleet_do("accept", "adam", NULL);
 	ck_assert_int_eq(fleet_commits(), 2);
 }
-END_TEST
 
 /* The worker went on after the review: its new work was not seen. */
-START_TEST(work_after_a_rejection_is_reviewed_again)
+TEST(work_after_a_rejection_is_reviewed_again)
 {
 	fleet_do("review", NULL);
 	fleet_do("reject", "fake: commit b.txt second", NULL);
@@ -183,9 +183,8 @@ START_TEST(work_after_a_rejection_is_reviewed_again)
 	fleet_do("accept", "adam", "--commit", head(), NULL);
 	ck_assert_int_eq(fleet_commits(), 2);
 }
-END_TEST
 
-START_TEST(a_commit_may_be_named)
+TEST(a_commit_may_be_named)
 {
 	const char *first = head();
 
@@ -205,9 +204,8 @@ START_TEST(a_commit_may_be_named)
 	    "hexadecimal", "accept", "adam", "--commit", "HEAD~0~0", NULL);
 	assert_waits();
 }
-END_TEST
 
-START_TEST(a_pick_tells_what_it_took)
+TEST(a_pick_tells_what_it_took)
 {
 	struct e2e_run *run;
 
@@ -219,22 +217,4 @@ START_TEST(a_pick_tells_what_it_took)
 		     "file.",
 		head()));
 	e2e_has(e2e_read(e2e_path("%s/left.txt", fleet_root())), "left");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("review");
-	const TTest *const all[] = { the_shown_commit_lands,
-		messages_name_the_branch_and_the_commit,
-		a_commit_after_the_review_does_not_land,
-		uncommitted_changes_do_not_land, another_branch_does_not_land,
-		nothing_is_accepted_without_a_review,
-		work_after_a_rejection_is_reviewed_again, a_commit_may_be_named,
-		a_pick_tells_what_it_took };
-
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	return s;
 }

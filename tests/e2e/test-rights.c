@@ -5,12 +5,11 @@
 #include <string.h>
 
 #include "buf.h"
-#include "json.h"
 #include "mem.h"
 #include "teamrun.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	goal_enable();
@@ -55,7 +54,15 @@ said(const char *name)
 	return e2e_read(e2e_path("%s/%s", auto_gates(), name));
 }
 
-START_TEST(a_spawned_agent_gets_nothing_back_by_its_shell)
+const int unit_timeout = 300; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(a_spawned_agent_gets_nothing_back_by_its_shell)
 {
 	cleanup_buf struct buf lines = BUF_INIT;
 	const char *talk;
@@ -82,7 +89,6 @@ START_TEST(a_spawned_agent_gets_nothing_back_by_its_shell)
 	e2e_has(said("added"), "status 1");
 	ck_assert_int_eq(auto_finished(NULL), 2);
 }
-END_TEST
 
 /* --- paths ------------------------------------------------------------- */
 
@@ -140,7 +146,7 @@ fill(struct buf *out, const char *text, const char *path)
 
 /* Nothing that a tool is told becomes the name of a file. The link is one that
  * the agent has made in its worktree. */
-START_TEST(no_tool_writes_outside_of_the_worktree)
+TEST(no_tool_writes_outside_of_the_worktree)
 {
 	const char *const paths[] = { "../escaped", "link/escaped",
 		e2e_path("%s/escaped", unit_scratch()) };
@@ -170,19 +176,4 @@ START_TEST(no_tool_writes_outside_of_the_worktree)
 	auto_drain();
 	found = e2e_sh(unit_scratch(), "find . -name '*escaped*'")->out;
 	ck_assert_str_eq(found, "");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("rights");
-	TCase *tcase = tcase_create("rights");
-
-	tcase_add_checked_fixture(tcase, begin, fleet_end);
-	tcase_set_timeout(tcase, 300);
-	tcase_add_test(tcase, a_spawned_agent_gets_nothing_back_by_its_shell);
-	tcase_add_test(tcase, no_tool_writes_outside_of_the_worktree);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

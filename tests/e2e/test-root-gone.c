@@ -16,8 +16,8 @@ in_root(const char *name)
 	return e2e_path("%s/.llmc/%s", fleet_root(), name);
 }
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	over_begin();
 	auto_set("people.notify_command",
@@ -27,8 +27,8 @@ begin(void)
 	    "a.md", "A\nfake: write work.txt x\nfake: run %s", auto_gate("a"));
 }
 
-static void
-end(void)
+void
+unit_after(void)
 {
 	free(settings);
 	over_end();
@@ -60,7 +60,9 @@ wait_daemons(int count)
 		poll(NULL, 0, 10);
 }
 
-START_TEST(a_daemon_without_its_folder_ends_with_words)
+const int unit_timeout = 120; /* seconds, each */
+
+TEST(a_daemon_without_its_folder_ends_with_words)
 {
 	int agent;
 
@@ -82,10 +84,9 @@ START_TEST(a_daemon_without_its_folder_ends_with_words)
 	wait_daemons(1);
 	auto_drain();
 }
-END_TEST
 
 /* It could not look while it was stopped. */
-START_TEST(a_daemon_that_was_replaced_leaves_the_other_alone)
+TEST(a_daemon_that_was_replaced_leaves_the_other_alone)
 {
 	int old, now;
 
@@ -105,9 +106,8 @@ START_TEST(a_daemon_that_was_replaced_leaves_the_other_alone)
 	fleet_wait("adam", "needs_review");
 	wait_daemons(1);
 }
-END_TEST
 
-START_TEST(an_overseer_does_not_repair_it)
+TEST(an_overseer_does_not_repair_it)
 {
 	over_remedy(0, "fake: run touch repaired");
 	over_start();
@@ -121,9 +121,8 @@ START_TEST(an_overseer_does_not_repair_it)
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc", fleet_root())));
 	ck_assert(!e2e_exists(e2e_path("%s/repaired", fleet_root())));
 }
-END_TEST
 
-START_TEST(a_removed_socket_is_made_again)
+TEST(a_removed_socket_is_made_again)
 {
 	int daemon;
 
@@ -143,25 +142,4 @@ START_TEST(a_removed_socket_is_made_again)
 	fleet_do("add", "eve", NULL);
 	over_undisturbed(daemon);
 	over_stop();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		a_daemon_without_its_folder_ends_with_words,
-		a_daemon_that_was_replaced_leaves_the_other_alone,
-		an_overseer_does_not_repair_it,
-		a_removed_socket_is_made_again,
-	};
-	Suite *s = suite_create("root-gone");
-	TCase *tc = tcase_create("root-gone");
-
-	tcase_set_timeout(tc, 120);
-	tcase_add_checked_fixture(tc, begin, end);
-	for (size_t i = 0; i < nitems(tests); i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(s, tc);
-	return s;
 }

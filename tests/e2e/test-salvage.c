@@ -7,7 +7,6 @@
 #include "buf.h"
 #include "fleet.h"
 #include "json.h"
-#include "mem.h"
 
 static const char *
 refs(void)
@@ -28,7 +27,15 @@ make(const char *name, const char *date)
 	    0, NULL);
 }
 
-START_TEST(what_was_saved_can_be_dropped)
+const int unit_timeout = 90; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(what_was_saved_can_be_dropped)
 {
 	struct e2e_run *run;
 
@@ -75,7 +82,6 @@ START_TEST(what_was_saved_can_be_dropped)
 	e2e_expect(e2e_llmc(fleet_root(), "salvage", "list", "--all", NULL), 2,
 	    "takes no --all");
 }
-END_TEST
 
 static const char *
 date_of(struct json_object *list, size_t i)
@@ -85,7 +91,7 @@ date_of(struct json_object *list, size_t i)
 }
 
 /* What was saved is as old as that, not as the commit. */
-START_TEST(the_age_is_that_of_the_salvage)
+TEST(the_age_is_that_of_the_salvage)
 {
 	struct json_object *list;
 	struct e2e_run *run;
@@ -108,7 +114,6 @@ START_TEST(the_age_is_that_of_the_salvage)
 	ck_assert_str_eq(
 	    refs(), "refs/llmc/salvage/adam/20990102T030405Z-t1\n");
 }
-END_TEST
 
 /* The commands below "To undo it all" in the README. */
 static const char *
@@ -131,7 +136,7 @@ undo_commands(void)
 	return e2e_path("%s", script.data);
 }
 
-START_TEST(nothing_is_left_when_it_is_undone)
+TEST(nothing_is_left_when_it_is_undone)
 {
 	const char *root = fleet_root();
 	struct e2e_run *run;
@@ -162,14 +167,13 @@ START_TEST(nothing_is_left_when_it_is_undone)
 	e2e_expect(run, 0, NULL);
 	ck_assert_str_eq(run->out, "README\na.txt\nrefs/heads/main\n1\n");
 }
-END_TEST
 
 #define CANNOT_BE_CONVERTED                                                   \
 	"fake: run echo '*.u working-tree-encoding=UTF-16' >.gitattributes; " \
 	"printf abc >x.u"
 
 /* What git cannot convert is saved as it is, and harms nobody else. */
-START_TEST(a_file_that_git_cannot_convert_is_saved)
+TEST(a_file_that_git_cannot_convert_is_saved)
 {
 	fleet_up();
 	fleet_add("adam");
@@ -192,10 +196,9 @@ START_TEST(a_file_that_git_cannot_convert_is_saved)
 	fleet_do("nuke", "adam", "--yes", NULL);
 	ck_assert(!e2e_exists(fleet_worktree("adam")));
 }
-END_TEST
 
 /* Objects are gone, so nothing can be saved: the folder is kept instead. */
-START_TEST(a_worker_can_always_be_removed)
+TEST(a_worker_can_always_be_removed)
 {
 	struct e2e_run *run;
 
@@ -215,31 +218,9 @@ START_TEST(a_worker_can_always_be_removed)
 	ck_assert_str_eq(run->out, "x\n");
 	fleet_add("adam2");
 }
-END_TEST
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
-}
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("salvage");
-	const TTest *const all[] = { what_was_saved_can_be_dropped,
-		the_age_is_that_of_the_salvage,
-		nothing_is_left_when_it_is_undone,
-		a_file_that_git_cannot_convert_is_saved,
-		a_worker_can_always_be_removed, NULL };
-
-	for (size_t i = 0; all[i] != NULL; i++) {
-		TCase *tc = tcase_create(all[i]->name);
-
-		tcase_set_timeout(tc, 90);
-		tcase_add_checked_fixture(tc, begin, fleet_end);
-		tcase_add_test(tc, all[i]);
-		suite_add_tcase(s, tc);
-	}
-	return s;
 }

@@ -3,10 +3,9 @@
 /* The scope of a task, which a shell can write around: what git says at the end
  * of a turn decides, with the whole programs. */
 #include "goalrun.h"
-#include "scenarios.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	goal_enable();
@@ -26,7 +25,15 @@ wall(const char *file)
 		file));
 }
 
-START_TEST(what_a_shell_writes_within_the_scope_lands)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(what_a_shell_writes_within_the_scope_lands)
 {
 	const char *goal = wall("src/in");
 
@@ -36,9 +43,8 @@ START_TEST(what_a_shell_writes_within_the_scope_lands)
 	ck_assert_int_eq(auto_events("guard.denied", NULL), 0);
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(what_a_shell_writes_outside_of_the_scope_does_not_land)
+TEST(what_a_shell_writes_outside_of_the_scope_does_not_land)
 {
 	wall("out");
 	auto_up(NULL);
@@ -50,17 +56,4 @@ START_TEST(what_a_shell_writes_outside_of_the_scope_does_not_land)
 	    fleet_prompts("change 1 file outside the scope of your task: out"),
 	    2);
 	auto_drain();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("scope");
-
-	scenarios_add_test(
-	    suite, begin, what_a_shell_writes_within_the_scope_lands);
-	scenarios_add_test(suite, begin,
-	    what_a_shell_writes_outside_of_the_scope_does_not_land);
-	return suite;
 }

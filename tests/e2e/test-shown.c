@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
 #include "e2e.h"
 #include "mem.h"
 #include "shown.h"
 #include "task.h"
-#include "text-width.h"
+#include "text.h"
 #include "worker.h"
 
 /* --- llmc events ----------------------------------------------------- */
@@ -30,8 +29,14 @@ append_event(const char *level, const char *event)
 		before, level, event));
 }
 
+void
+unit_before(void)
+{
+	shown_setup();
+}
+
 /* The output of a check is a log, not a line; it is there for who asks. */
-START_TEST(an_event_is_one_line_unless_asked_for_more)
+TEST(an_event_is_one_line_unless_asked_for_more)
 {
 	const char *lines = "one\\ntwo\\nthree", *out;
 
@@ -55,9 +60,8 @@ START_TEST(an_event_is_one_line_unless_asked_for_more)
 		  ->out;
 	ck_assert_uint_eq(strcspn(out, "\r"), 60);
 }
-END_TEST
 
-START_TEST(events_are_told_in_words)
+TEST(events_are_told_in_words)
 {
 	static const struct {
 		const char *event;
@@ -150,9 +154,8 @@ START_TEST(events_are_told_in_words)
 	e2e_expect(e2e_llmc(shown_root, "events", "--lines", "x", NULL), 2,
 	    "a number");
 }
-END_TEST
 
-START_TEST(events_are_chosen_by_worker_task_and_kind)
+TEST(events_are_chosen_by_worker_task_and_kind)
 {
 	struct json_object *json;
 	struct e2e_run *run;
@@ -190,9 +193,8 @@ START_TEST(events_are_chosen_by_worker_task_and_kind)
 	    run, 2, "task_asigned: no such kind of event; the kinds are: ");
 	e2e_has(run->err, " task_assigned ");
 }
-END_TEST
 
-START_TEST(what_is_no_event_is_left_out)
+TEST(what_is_no_event_is_left_out)
 {
 	struct e2e_run *run = e2e_llmc(shown_root, "events", NULL);
 
@@ -207,9 +209,8 @@ START_TEST(what_is_no_event_is_left_out)
 	ck_assert_uint_eq(
 	    json_object_array_length(shown_json("events", NULL, NULL)), 1);
 }
-END_TEST
 
-START_TEST(events_are_followed_until_interrupted)
+TEST(events_are_followed_until_interrupted)
 {
 	struct e2e_run *run;
 
@@ -230,18 +231,16 @@ START_TEST(events_are_followed_until_interrupted)
 	e2e_has(run->out, "{\"type\":\"quarantine\",\"reason\":\"two\"}");
 	e2e_has(run->out, "}\nstatus 0\n");
 }
-END_TEST
 
 /* --- llmc status ----------------------------------------------------- */
 
-START_TEST(status_without_auto_mode_does_not_speak_of_it)
+TEST(status_without_auto_mode_does_not_speak_of_it)
 {
 	struct json_object *json = shown_json("status", NULL, NULL);
 
 	ck_assert(!json_object_object_get_ex(json, "auto", NULL));
 	e2e_lacks(shown_must("status", NULL, NULL)->out, "AUTO");
 }
-END_TEST
 
 static void
 spend_today(struct state *state)
@@ -253,7 +252,7 @@ spend_today(struct state *state)
 	spent->cost = spent->estimated = 4200000;
 }
 
-START_TEST(status_tells_how_auto_mode_is)
+TEST(status_tells_how_auto_mode_is)
 {
 	struct json_object *json, *worker;
 	struct state state;
@@ -304,7 +303,6 @@ START_TEST(status_tells_how_auto_mode_is)
 	    json_int_or(json_object_object_get(json, "source_repo_dirty"),
 		"retry_after_unix", 1));
 }
-END_TEST
 
 /* On a terminal as wide as that, made by script(1); "" if there is none. */
 static const char *
@@ -329,7 +327,7 @@ assert_fits(const char *text)
 	}
 }
 
-START_TEST(lists_fit_on_a_terminal)
+TEST(lists_fit_on_a_terminal)
 {
 	static const char *const lists[] = { "status", "task list",
 		"config list", "salvage list" };
@@ -365,9 +363,8 @@ START_TEST(lists_fit_on_a_terminal)
 	e2e_lacks(at_width(250, "task list"), "\xe2\x80\xa6");
 	e2e_has(at_width(250, "status"), long_name);
 }
-END_TEST
 
-START_TEST(what_was_spent_on_another_day_is_not_todays)
+TEST(what_was_spent_on_another_day_is_not_todays)
 {
 	struct state state;
 
@@ -379,9 +376,8 @@ START_TEST(what_was_spent_on_another_day_is_not_todays)
 	e2e_env("TZ=UTC");
 	e2e_has(shown_must("status", NULL, NULL)->out, "Today: 0 tokens");
 }
-END_TEST
 
-START_TEST(a_failure_is_shown_with_what_to_type)
+TEST(a_failure_is_shown_with_what_to_type)
 {
 	struct json_object *json;
 	const char *out;
@@ -402,11 +398,10 @@ START_TEST(a_failure_is_shown_with_what_to_type)
 	e2e_write(shown_file("failure.json"), "{");
 	e2e_lacks(shown_must("status", NULL, NULL)->out, "AUTO");
 }
-END_TEST
 
 /* --- llmc resume, doctor, completion --------------------------------- */
 
-START_TEST(resume_needs_a_daemon_and_a_person)
+TEST(resume_needs_a_daemon_and_a_person)
 {
 	e2e_expect(e2e_llmc(shown_root, "resume", NULL), 1, "llmc up");
 	e2e_expect(e2e_llmc(shown_root, "resume", "a", "b", NULL), 2,
@@ -415,7 +410,6 @@ START_TEST(resume_needs_a_daemon_and_a_person)
 	e2e_expect(
 	    e2e_llmc(shown_root, "resume", NULL), 1, "a worker's session");
 }
-END_TEST
 
 static void
 set_and_diagnose(const char *key, const char *value, const char *words)
@@ -425,7 +419,7 @@ set_and_diagnose(const char *key, const char *value, const char *words)
 	e2e_has(e2e_llmc(shown_root, "doctor", NULL)->out, words);
 }
 
-START_TEST(doctor_looks_for_the_source_of_tasks)
+TEST(doctor_looks_for_the_source_of_tasks)
 {
 	e2e_has(e2e_llmc(shown_root, "doctor", NULL)->out,
 	    "ok    tasks       none yet");
@@ -440,9 +434,8 @@ START_TEST(doctor_looks_for_the_source_of_tasks)
 	    "auto.task_pool_command", "N=1 no-such-program x", "ok    tasks");
 	set_and_diagnose("auto.task_pool_command", "echo; x", "ok    tasks");
 }
-END_TEST
 
-START_TEST(shells_complete_the_new_commands)
+TEST(shells_complete_the_new_commands)
 {
 	const char *bash = shown_must("completion", "bash", NULL)->out;
 
@@ -464,9 +457,8 @@ START_TEST(shells_complete_the_new_commands)
 	    "'1:what:(add list show edit priority retry drop reservations)'");
 	e2e_has(shown_must("completion", "fish", NULL)->out, "-a events -d");
 }
-END_TEST
 
-START_TEST(shells_complete_the_methods)
+TEST(shells_complete_the_methods)
 {
 	e2e_has(shown_must("completion", "bash", NULL)->out,
 	    "\tschema--api) words='hook.event worker.add ");
@@ -476,34 +468,4 @@ START_TEST(shells_complete_the_methods)
 	    "]::argument:(hook.event worker.add ");
 	e2e_has(shown_must("completion", "fish", NULL)->out,
 	    "__fish_contains_opt api' -a 'hook.event worker.add ");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("shown");
-	const TTest *const all[] = { an_event_is_one_line_unless_asked_for_more,
-		events_are_told_in_words,
-		events_are_chosen_by_worker_task_and_kind,
-		what_is_no_event_is_left_out,
-		events_are_followed_until_interrupted,
-		status_without_auto_mode_does_not_speak_of_it,
-		status_tells_how_auto_mode_is, lists_fit_on_a_terminal,
-		what_was_spent_on_another_day_is_not_todays,
-		a_failure_is_shown_with_what_to_type,
-		resume_needs_a_daemon_and_a_person,
-		doctor_looks_for_the_source_of_tasks,
-		shells_complete_the_new_commands, shells_complete_the_methods,
-		NULL };
-
-	for (size_t i = 0; all[i] != NULL; i++) {
-		TCase *tc = tcase_create(all[i]->name);
-
-		tcase_set_timeout(tc, 60);
-		tcase_add_checked_fixture(tc, shown_setup, NULL);
-		tcase_add_test(tc, all[i]);
-		suite_add_tcase(s, tc);
-	}
-	return s;
 }

@@ -72,7 +72,7 @@ goals_in(const char *path)
 	return xstrndup(text, (size_t)(end - text));
 }
 
-START_TEST(an_export_is_imported_without_loss)
+TEST(an_export_is_imported_without_loss)
 {
 	cleanup_free char *one = NULL, *two = NULL;
 	const char *file;
@@ -96,9 +96,8 @@ START_TEST(an_export_is_imported_without_loss)
 	ck_assert_str_eq(
 	    e2e_sh(root, "ls .llmc | grep store-export || true")->out, "");
 }
-END_TEST
 
-START_TEST(a_daemon_plans_what_is_imported)
+TEST(a_daemon_plans_what_is_imported)
 {
 	const char *file;
 
@@ -117,9 +116,8 @@ START_TEST(a_daemon_plans_what_is_imported)
 	stop_daemon();
 	has_goal();
 }
-END_TEST
 
-START_TEST(wrong_input_is_refused_with_words)
+TEST(wrong_input_is_refused_with_words)
 {
 	make_root("a b");
 	e2e_expect(store("import", NULL), 2, "llmc store import FILE");
@@ -134,9 +132,8 @@ START_TEST(wrong_input_is_refused_with_words)
 	    e2e_llmc(root, "--json", "store", "import", "bad.json", NULL), 1,
 	    "failed", "bad.json");
 }
-END_TEST
 
-START_TEST(a_book_of_a_newer_llmc_is_left_as_it_is)
+TEST(a_book_of_a_newer_llmc_is_left_as_it_is)
 {
 	make_goal();
 	/* The version is at byte 60. */
@@ -149,7 +146,6 @@ START_TEST(a_book_of_a_newer_llmc_is_left_as_it_is)
 	e2e_expect(store("check", NULL), 1, "newer");
 	e2e_expect(e2e_sh(root, "cmp kept .llmc/llmc.db"), 0, NULL);
 }
-END_TEST
 
 /* --- SQL ---------------------------------------------------------------- */
 
@@ -177,7 +173,7 @@ asks(void)
 	has_goal();
 }
 
-START_TEST(the_book_is_queried_without_a_daemon_and_beside_one)
+TEST(the_book_is_queried_without_a_daemon_and_beside_one)
 {
 	make_goal();
 	asks();
@@ -185,12 +181,11 @@ START_TEST(the_book_is_queried_without_a_daemon_and_beside_one)
 	asks();
 	stop_daemon();
 }
-END_TEST
 
 /* --- long jobs ---------------------------------------------------------- */
 
 /* A fifo in the place of the file that is written waits for a reader. */
-START_TEST(a_job_is_stopped_at_its_deadline_and_the_caller_is_told)
+TEST(a_job_is_stopped_at_its_deadline_and_the_caller_is_told)
 {
 	make_goal();
 	e2e_sh(root, "mkfifo out.json.part");
@@ -200,9 +195,8 @@ START_TEST(a_job_is_stopped_at_its_deadline_and_the_caller_is_told)
 	e2e_env("LLMC_TIME_SCALE");
 	has_goal();
 }
-END_TEST
 
-START_TEST(on_a_terminal_a_long_job_tells_for_how_long)
+TEST(on_a_terminal_a_long_job_tells_for_how_long)
 {
 	struct e2e_run *run;
 
@@ -218,7 +212,6 @@ START_TEST(on_a_terminal_a_long_job_tells_for_how_long)
 	run = e2e_sh(root, "script -qec '\"$LLMC\" store check' /dev/null");
 	e2e_lacks(run->out, "checking the book:");
 }
-END_TEST
 
 /* --- damage ------------------------------------------------------------- */
 
@@ -240,15 +233,14 @@ is_recovered(void)
 	e2e_expect(e2e_sh(root, "ls .llmc/llmc.corrupt-*.db"), 0, NULL);
 }
 
-START_TEST(a_damaged_book_is_recovered_without_a_daemon)
+TEST(a_damaged_book_is_recovered_without_a_daemon)
 {
 	make_goal();
 	damage();
 	is_recovered();
 }
-END_TEST
 
-START_TEST(a_daemon_recovers_its_book_and_plans_again)
+TEST(a_daemon_recovers_its_book_and_plans_again)
 {
 	struct e2e_run *run;
 
@@ -265,11 +257,10 @@ START_TEST(a_daemon_recovers_its_book_and_plans_again)
 	stop_daemon();
 	has_goal();
 }
-END_TEST
 
 /* --- looking ------------------------------------------------------------ */
 
-START_TEST(why_and_events_tell_of_a_goal)
+TEST(why_and_events_tell_of_a_goal)
 {
 	struct json_object *json;
 	struct e2e_run *run;
@@ -293,30 +284,4 @@ START_TEST(why_and_events_tell_of_a_goal)
 	e2e_sh(root, "rm .llmc/logs/auto.log*");
 	ck_assert_str_eq(
 	    e2e_llmc(root, "events", "--json", NULL)->out, run->out);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("store");
-	const TTest *const all[] = { an_export_is_imported_without_loss,
-		a_daemon_plans_what_is_imported,
-		wrong_input_is_refused_with_words,
-		a_book_of_a_newer_llmc_is_left_as_it_is,
-		the_book_is_queried_without_a_daemon_and_beside_one,
-		a_job_is_stopped_at_its_deadline_and_the_caller_is_told,
-		on_a_terminal_a_long_job_tells_for_how_long,
-		a_damaged_book_is_recovered_without_a_daemon,
-		a_daemon_recovers_its_book_and_plans_again,
-		why_and_events_tell_of_a_goal, NULL };
-
-	for (size_t i = 0; all[i] != NULL; i++) {
-		TCase *tc = tcase_create(all[i]->name);
-
-		tcase_set_timeout(tc, 60);
-		tcase_add_test(tc, all[i]);
-		suite_add_tcase(suite, tc);
-	}
-	return suite;
 }

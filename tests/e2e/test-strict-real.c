@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "fleet.h"
-#include "mem.h"
 #include "scenarios.h"
 
 static void

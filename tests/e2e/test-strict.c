@@ -60,8 +60,8 @@ write_scripts(void)
 	e2e_sh(unit_scratch(), "chmod +x ask direct");
 }
 
-static void
-setup(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	e2e_need_boxes("--unshare-net");
@@ -94,7 +94,15 @@ wait_for(const char *words)
 	    0, NULL);
 }
 
-START_TEST(a_strict_worker_reaches_its_hosts_and_nothing_else)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(a_strict_worker_reaches_its_hosts_and_nothing_else)
 {
 	const char *at = unit_scratch();
 
@@ -111,9 +119,8 @@ START_TEST(a_strict_worker_reaches_its_hosts_and_nothing_else)
 	e2e_has(result(), "no names");
 	e2e_lacks(result(), "eth0");
 }
-END_TEST
 
-START_TEST(work_done_in_a_strict_sandbox_lands)
+TEST(work_done_in_a_strict_sandbox_lands)
 {
 	fleet_start("adam", "fake: commit a.txt strict");
 	fleet_wait("adam", "needs_review");
@@ -122,10 +129,9 @@ START_TEST(work_done_in_a_strict_sandbox_lands)
 	fleet_wait("adam", "idle");
 	e2e_git(fleet_root(), "fsck", "--no-progress", NULL);
 }
-END_TEST
 
 /* Its configuration and its branches are the worker's. */
-START_TEST(the_clone_of_a_worker_is_its_own)
+TEST(the_clone_of_a_worker_is_its_own)
 {
 	const char *objects = e2e_path("%s/.git/objects", fleet_root());
 
@@ -147,10 +153,9 @@ START_TEST(the_clone_of_a_worker_is_its_own)
 	ck_assert(!e2e_exists(fleet_worktree("adam")));
 	e2e_lacks(e2e_sh(fleet_root(), "git worktree list")->out, "adam");
 }
-END_TEST
 
 /* Each change is made while the worker has work that has not landed. */
-START_TEST(work_is_kept_when_the_mode_changes)
+TEST(work_is_kept_when_the_mode_changes)
 {
 	static const char *const modes[] = { "off", "strict", "worktree",
 		"strict" };
@@ -173,9 +178,8 @@ START_TEST(work_is_kept_when_the_mode_changes)
 		e2e_has(e2e_read(e2e_path("%s/%d.txt", fleet_root(), i)),
 		    e2e_path("%d", i));
 }
-END_TEST
 
-START_TEST(a_strict_worker_keeps_its_hosts_while_daemons_are_killed)
+TEST(a_strict_worker_keeps_its_hosts_while_daemons_are_killed)
 {
 	const char *at = unit_scratch();
 	int agent;
@@ -195,9 +199,8 @@ START_TEST(a_strict_worker_keeps_its_hosts_while_daemons_are_killed)
 	e2e_has(result(), "served");
 	ck_assert_int_eq(fleet_agent_pid("adam"), agent);
 }
-END_TEST
 
-START_TEST(a_refusal_is_told_and_a_host_that_is_added_counts_at_once)
+TEST(a_refusal_is_told_and_a_host_that_is_added_counts_at_once)
 {
 	const char *at = unit_scratch();
 	const char *hosts = e2e_path("[\"127.0.0.1:%u\"]", port);
@@ -217,28 +220,4 @@ START_TEST(a_refusal_is_told_and_a_host_that_is_added_counts_at_once)
 	fleet_do("config", "set", "defaults.sandbox_hosts", hosts, NULL);
 	fleet_wait("adam", "no_changes,needs_review");
 	e2e_has(result(), "served");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		a_strict_worker_reaches_its_hosts_and_nothing_else,
-		work_done_in_a_strict_sandbox_lands,
-		the_clone_of_a_worker_is_its_own,
-		work_is_kept_when_the_mode_changes,
-		a_strict_worker_keeps_its_hosts_while_daemons_are_killed,
-		a_refusal_is_told_and_a_host_that_is_added_counts_at_once,
-		NULL,
-	};
-	Suite *suite = suite_create("strict");
-	TCase *tcase = tcase_create("strict");
-
-	tcase_add_checked_fixture(tcase, setup, fleet_end);
-	tcase_set_timeout(tcase, 120);
-	for (size_t i = 0; tests[i] != NULL; i++)
-		tcase_add_test(tcase, tests[i]);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -8,15 +8,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "clock.h"
 #include "e2e.h"
 #include "mem.h"
 #include "shown.h"
 #include "task.h"
 
+void
+unit_before(void)
+{
+	shown_setup();
+}
+
 /* --- llmc up --------------------------------------------------------- */
 
-START_TEST(up_checks_its_options_before_anything_starts)
+TEST(up_checks_its_options_before_anything_starts)
 {
 	static const char *const wrong[][3] = { { "--until-empty", NULL, NULL },
 		{ "--concurrency", "2", NULL },
@@ -38,7 +43,6 @@ START_TEST(up_checks_its_options_before_anything_starts)
 			   "--concurrency=0", NULL),
 	    2, "usage", "1 to 100");
 }
-END_TEST
 
 /* Next to a copy of llmc, an autod that records how it was called. */
 static const char *
@@ -54,7 +58,7 @@ other_llmc(void)
 	return e2e_path("%s/llmc", dir);
 }
 
-START_TEST(up_passes_its_options_on_as_they_are)
+TEST(up_passes_its_options_on_as_they_are)
 {
 	static const char words[] =
 	    " up --auto --concurrency 100 --task-pool-command "
@@ -85,10 +89,9 @@ START_TEST(up_passes_its_options_on_as_they_are)
 	ck_assert_str_eq(e2e_read(e2e_path("%s/called", shown_root)),
 	    e2e_path("<--root>\n<%s>\n", shown_root));
 }
-END_TEST
 
 /* What an earlier daemon said is not why this one did not start. */
-START_TEST(what_a_daemon_says_that_does_not_start_is_shown)
+TEST(what_a_daemon_says_that_does_not_start_is_shown)
 {
 	const char *llmc = other_llmc();
 	const char *log = e2e_path("%s/.llmc/logs/autod.stderr", shown_root);
@@ -116,11 +119,10 @@ START_TEST(what_a_daemon_says_that_does_not_start_is_shown)
 	ck_assert_int_eq(stat(log, &st), 0);
 	ck_assert_int_eq(st.st_mode & 07777, 0600);
 }
-END_TEST
 
 /* --- llmc task ------------------------------------------------------- */
 
-START_TEST(task_says_how_it_is_called)
+TEST(task_says_how_it_is_called)
 {
 	static const struct {
 		const char *args[3];
@@ -154,9 +156,8 @@ START_TEST(task_says_how_it_is_called)
 	e2e_expect(e2e_llmc(shown_root, "task", "add", "--file", "gone", NULL),
 	    1, "gone: No such file");
 }
-END_TEST
 
-START_TEST(no_task_is_told_with_what_to_do)
+TEST(no_task_is_told_with_what_to_do)
 {
 	struct json_object *json, *source;
 
@@ -166,10 +167,9 @@ START_TEST(no_task_is_told_with_what_to_do)
 	ck_assert_str_eq(shown_member(source, "kind"), "folder");
 	ck_assert_str_eq(shown_member(source, "where"), shown_file("tasks"));
 }
-END_TEST
 
 /* U+202E turns the text around, ESC ]0; sets the title of the window. */
-START_TEST(a_title_cannot_fool_a_terminal)
+TEST(a_title_cannot_fool_a_terminal)
 {
 	static const char *const commands[][3] = { { "task", "list" },
 		{ "task", "show", "evil.md" }, { "status", NULL } };
@@ -194,10 +194,9 @@ START_TEST(a_title_cannot_fool_a_terminal)
 	}
 	e2e_sh(shown_root, "rm .llmc/tasks/todo/evil.md");
 }
-END_TEST
 
 /* Changes in the checkout would keep the work from landing. */
-START_TEST(the_example_of_a_source_leaves_the_checkout_clean)
+TEST(the_example_of_a_source_leaves_the_checkout_clean)
 {
 
 	const char *ask =
@@ -223,9 +222,8 @@ START_TEST(the_example_of_a_source_leaves_the_checkout_clean)
 	ck_assert_int_eq(e2e_sh(shown_root, ask)->status, 4);
 	ck_assert_str_eq(e2e_sh(shown_root, "git status --porcelain")->out, "");
 }
-END_TEST
 
-START_TEST(each_task_is_listed_once_and_the_live_ones_first)
+TEST(each_task_is_listed_once_and_the_live_ones_first)
 {
 	struct json_object *list, *json;
 	const char *out, *at = NULL;
@@ -267,9 +265,8 @@ START_TEST(each_task_is_listed_once_and_the_live_ones_first)
 	json = json_object_array_get_idx(list, 3);
 	ck_assert_str_eq(shown_member(json, "reason"), "no luck");
 }
-END_TEST
 
-START_TEST(of_the_ended_ones_the_last_are_listed)
+TEST(of_the_ended_ones_the_last_are_listed)
 {
 	struct json_object *json, *list;
 
@@ -290,9 +287,8 @@ START_TEST(of_the_ended_ones_the_last_are_listed)
 	    json_object_array_length(json_object_object_get(json, "tasks")),
 	    30);
 }
-END_TEST
 
-START_TEST(one_task_is_shown_with_everything)
+TEST(one_task_is_shown_with_everything)
 {
 	struct task *task =
 	    shown_ended("t7", "hard.md", OUTCOME_DEAD_LETTER, "three times");
@@ -331,9 +327,8 @@ START_TEST(one_task_is_shown_with_everything)
 	    e2e_llmc(shown_root, "--json", "task", "show", "t8", NULL), 1,
 	    "no_such_task", "t7");
 }
-END_TEST
 
-START_TEST(a_task_that_only_the_folder_has_is_shown)
+TEST(a_task_that_only_the_folder_has_is_shown)
 {
 	struct json_object *json;
 
@@ -344,9 +339,8 @@ START_TEST(a_task_that_only_the_folder_has_is_shown)
 	ck_assert_str_eq(shown_member(json, "status"), "todo");
 	ck_assert_str_eq(shown_member(json, "title"), "An idea");
 }
-END_TEST
 
-START_TEST(task_files_and_commands_are_sources_too)
+TEST(task_files_and_commands_are_sources_too)
 {
 	struct json_object *json;
 	const char *list = e2e_dir("list of tasks");
@@ -378,11 +372,10 @@ START_TEST(task_files_and_commands_are_sources_too)
 	e2e_has(
 	    shown_must("task", "list", NULL)->out, "the command: next task");
 }
-END_TEST
 
 /* --- changes, without a daemon --------------------------------------- */
 
-START_TEST(tasks_are_added_as_typed_piped_or_kept_in_a_file)
+TEST(tasks_are_added_as_typed_piped_or_kept_in_a_file)
 {
 	struct json_object *json;
 
@@ -413,9 +406,8 @@ START_TEST(tasks_are_added_as_typed_piped_or_kept_in_a_file)
 	e2e_expect(e2e_llmc(shown_root, "task", "add", "x", NULL), 1,
 	    "auto.task_pool_command");
 }
-END_TEST
 
-START_TEST(landed_tasks_are_retried)
+TEST(landed_tasks_are_retried)
 {
 	struct task *task = shown_ended("t1", "a.md", OUTCOME_LANDED, NULL);
 
@@ -432,9 +424,8 @@ START_TEST(landed_tasks_are_retried)
 	shown_must("task", "retry", "b.md");
 	ck_assert_str_eq(e2e_read(shown_file("tasks/todo/b.md")), "B\n");
 }
-END_TEST
 
-START_TEST(tasks_have_priorities)
+TEST(tasks_have_priorities)
 {
 	struct json_object *json, *list;
 	const char *out;
@@ -469,9 +460,8 @@ START_TEST(tasks_have_priorities)
 			   "1-latre.md", "low", NULL),
 	    1, "no_such_task", "1-later.md");
 }
-END_TEST
 
-START_TEST(a_source_that_keeps_its_own_priorities_is_named)
+TEST(a_source_that_keeps_its_own_priorities_is_named)
 {
 	e2e_expect(e2e_llmc(shown_root, "config", "set",
 		       "auto.task_pool_command", "true", NULL),
@@ -481,9 +471,8 @@ START_TEST(a_source_that_keeps_its_own_priorities_is_named)
 	    "tasks come from auto.task_pool_command; give them a priority "
 	    "there");
 }
-END_TEST
 
-START_TEST(the_state_has_the_priority_of_a_task_in_progress)
+TEST(the_state_has_the_priority_of_a_task_in_progress)
 {
 	struct json_object *json;
 	struct state state;
@@ -501,9 +490,8 @@ START_TEST(the_state_has_the_priority_of_a_task_in_progress)
 	e2e_has(
 	    e2e_sh(shown_root, "\"$STATE\"")->out, "\"priority\": \"urgent\"");
 }
-END_TEST
 
-START_TEST(tasks_are_retried_and_dropped_by_id_or_name)
+TEST(tasks_are_retried_and_dropped_by_id_or_name)
 {
 	struct json_object *json;
 
@@ -532,7 +520,6 @@ START_TEST(tasks_are_retried_and_dropped_by_id_or_name)
 	    e2e_llmc(shown_root, "--json", "task", "retry", "zzzzzz", NULL), 1,
 	    "no_such_task", "zzzzzz");
 }
-END_TEST
 
 /* --- edit ------------------------------------------------------------ */
 
@@ -549,7 +536,7 @@ edit_with(const char *editor)
 	    ->out;
 }
 
-START_TEST(a_task_that_waits_is_edited)
+TEST(a_task_that_waits_is_edited)
 {
 	const char *file = e2e_path("%s/.llmc/tasks/todo/a.md", shown_root);
 	const char *out;
@@ -576,9 +563,8 @@ START_TEST(a_task_that_waits_is_edited)
 	ck_assert_str_eq(e2e_read(file), "theirs\n");
 	e2e_has(e2e_sh(shown_root, "cat .llmc/drafts/*")->out, "Do mine");
 }
-END_TEST
 
-START_TEST(a_task_that_failed_is_edited)
+TEST(a_task_that_failed_is_edited)
 {
 	shown_put_task("failed", "a.md", "Do this\n");
 	shown_append_new("t7", "a.md", OUTCOME_DEAD_LETTER, "no luck");
@@ -590,9 +576,8 @@ START_TEST(a_task_that_failed_is_edited)
 	    e2e_read(e2e_path("%s/.llmc/tasks/failed/a.md", shown_root)),
 	    "Do that\n");
 }
-END_TEST
 
-START_TEST(a_task_in_progress_is_not_edited)
+TEST(a_task_in_progress_is_not_edited)
 {
 	struct state state;
 
@@ -611,41 +596,4 @@ START_TEST(a_task_in_progress_is_not_edited)
 	shown_put_task("todo", "c.md", "C\n");
 	e2e_expect(e2e_llmc(shown_root, "task", "edit", "c.md", NULL), 1,
 	    "there is no terminal for an editor");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("task");
-	const TTest *const all[] = {
-		up_checks_its_options_before_anything_starts,
-		up_passes_its_options_on_as_they_are,
-		what_a_daemon_says_that_does_not_start_is_shown,
-		task_says_how_it_is_called, no_task_is_told_with_what_to_do,
-		a_title_cannot_fool_a_terminal,
-		the_example_of_a_source_leaves_the_checkout_clean,
-		each_task_is_listed_once_and_the_live_ones_first,
-		of_the_ended_ones_the_last_are_listed,
-		one_task_is_shown_with_everything,
-		a_task_that_only_the_folder_has_is_shown,
-		task_files_and_commands_are_sources_too,
-		tasks_are_added_as_typed_piped_or_kept_in_a_file,
-		landed_tasks_are_retried, tasks_have_priorities,
-		a_source_that_keeps_its_own_priorities_is_named,
-		the_state_has_the_priority_of_a_task_in_progress,
-		tasks_are_retried_and_dropped_by_id_or_name,
-		a_task_that_waits_is_edited, a_task_that_failed_is_edited,
-		a_task_in_progress_is_not_edited, NULL
-	};
-
-	for (size_t i = 0; all[i] != NULL; i++) {
-		TCase *tc = tcase_create(all[i]->name);
-
-		tcase_set_timeout(tc, 60);
-		tcase_add_checked_fixture(tc, shown_setup, NULL);
-		tcase_add_test(tc, all[i]);
-		suite_add_tcase(s, tc);
-	}
-	return s;
 }

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: ISC */
 
 /* A goal is reached by agents of which some have no commit of their own. */
-#include "scenarios.h"
 #include "teamrun.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 }
 
-START_TEST(a_parent_that_only_delegates_and_a_child_that_only_reports)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(a_parent_that_only_delegates_and_a_child_that_only_reports)
 {
 	const char *goal;
 
@@ -31,11 +38,10 @@ START_TEST(a_parent_that_only_delegates_and_a_child_that_only_reports)
 	ck_assert_str_eq(goal_status(goal), "completed");
 	auto_no_sessions();
 }
-END_TEST
 
 /* The reviewer of llmc.conf(5): it has no tool to make a commit with, so none
  * is asked for. */
-START_TEST(a_reviewer_without_editing_tools_ends_with_its_words)
+TEST(a_reviewer_without_editing_tools_ends_with_its_words)
 {
 	struct json_object *stats;
 	const char *goal;
@@ -60,7 +66,6 @@ START_TEST(a_reviewer_without_editing_tools_ends_with_its_words)
 	e2e_has(json_object_to_json_string(stats), "\"agent\": \"reviewer\"");
 	auto_no_sessions();
 }
-END_TEST
 
 /* Its first attempt makes another file than its contract names. */
 static struct json_object *
@@ -79,7 +84,7 @@ flaky(void)
 
 /* One is fine, one asks, one fails once, one only reads; the daemon dies while
  * the question is open. */
-START_TEST(four_children_of_a_parent_and_a_daemon_that_dies)
+TEST(four_children_of_a_parent_and_a_daemon_that_dies)
 {
 	const char *goal, *id, *report;
 	struct json_object *stats;
@@ -129,19 +134,4 @@ START_TEST(four_children_of_a_parent_and_a_daemon_that_dies)
 	report = fleet_do("report", NULL)->out;
 	e2e_has(report, "Nothing needs you");
 	auto_no_sessions();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("team-delegate");
-
-	scenarios_add_test(s, begin,
-	    a_parent_that_only_delegates_and_a_child_that_only_reports);
-	scenarios_add_test(
-	    s, begin, a_reviewer_without_editing_tools_ends_with_its_words);
-	scenarios_add_test(
-	    s, begin, four_children_of_a_parent_and_a_daemon_that_dies);
-	return s;
 }

@@ -4,8 +4,6 @@
  * answer is the result of the tool. */
 #include <string.h>
 
-#include "json.h"
-#include "mem.h"
 #include "teamrun.h"
 
 #define ASK                                                     \
@@ -13,8 +11,8 @@
 	"colour?\",\"options\":[\"red\",\"blue\"],"             \
 	"\"timeoutSeconds\":3600}\n"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	goal_enable();
@@ -89,7 +87,15 @@ landed_with(const char *answer)
 	ck_assert_int_eq(auto_events("request", NULL), 1);
 }
 
-START_TEST(the_command_in_the_message_answers_the_tool)
+const int unit_timeout = 300; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(the_command_in_the_message_answers_the_tool)
 {
 	const char *file = channel(), *id;
 	struct json_object *list;
@@ -110,9 +116,8 @@ START_TEST(the_command_in_the_message_answers_the_tool)
 	ck_assert_str_eq(auto_member(list, "0.answer"), "blue");
 	ck_assert_str_eq(auto_member(list, "0.how"), "answered");
 }
-END_TEST
 
-START_TEST(the_id_of_the_ask_answers_it_too)
+TEST(the_id_of_the_ask_answers_it_too)
 {
 	auto_up(NULL);
 	wait_blocked();
@@ -120,10 +125,9 @@ START_TEST(the_id_of_the_ask_answers_it_too)
 	fleet_do("answer", "a1", "as", "you", "like", NULL);
 	landed_with("as you like");
 }
-END_TEST
 
 /* No channel: it is seen where people look, whatever they read before. */
-START_TEST(a_question_is_shown_until_it_is_answered)
+TEST(a_question_is_shown_until_it_is_answered)
 {
 	struct json_object *status;
 	const char *id;
@@ -151,10 +155,9 @@ START_TEST(a_question_is_shown_until_it_is_answered)
 	e2e_has(fleet_do("status", NULL)->out, "Nothing needs you");
 	e2e_has(fleet_do("asks", NULL)->out, "Nothing is asked of you");
 }
-END_TEST
 
 /* No channel, and no daemon when it is answered. */
-START_TEST(an_answer_that_is_given_without_a_daemon_arrives)
+TEST(an_answer_that_is_given_without_a_daemon_arrives)
 {
 	struct json_object *answer;
 	const char *id;
@@ -172,9 +175,8 @@ START_TEST(an_answer_that_is_given_without_a_daemon_arrives)
 	auto_up(NULL);
 	landed_with("red");
 }
-END_TEST
 
-START_TEST(a_question_is_there_after_a_restart)
+TEST(a_question_is_there_after_a_restart)
 {
 	const char *id;
 
@@ -188,10 +190,9 @@ START_TEST(a_question_is_there_after_a_restart)
 	fleet_do("escalations", "answer", id, "blue", NULL);
 	landed_with("blue");
 }
-END_TEST
 
 /* The worker does other work meanwhile, and the answer is not lost. */
-START_TEST(a_worker_does_not_wait_for_long)
+TEST(a_worker_does_not_wait_for_long)
 {
 	struct json_object *list;
 
@@ -219,23 +220,4 @@ START_TEST(a_worker_does_not_wait_for_long)
 	auto_wait_finished("landed", 2);
 	auto_drain();
 	auto_history("b.txt: b", "a.txt: a", NULL);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("team-questions");
-	TCase *tcase = tcase_create("questions");
-
-	tcase_add_checked_fixture(tcase, begin, fleet_end);
-	tcase_set_timeout(tcase, 300);
-	tcase_add_test(tcase, the_command_in_the_message_answers_the_tool);
-	tcase_add_test(tcase, the_id_of_the_ask_answers_it_too);
-	tcase_add_test(tcase, a_question_is_shown_until_it_is_answered);
-	tcase_add_test(tcase, an_answer_that_is_given_without_a_daemon_arrives);
-	tcase_add_test(tcase, a_question_is_there_after_a_restart);
-	tcase_add_test(tcase, a_worker_does_not_wait_for_long);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

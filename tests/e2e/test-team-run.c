@@ -2,20 +2,26 @@
 
 /* Delegation from a goal to landed commits with nobody at the keyboard, with
  * the stand-in agent. */
-#include "scenarios.h"
 #include "teamrun.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 }
 
-START_TEST(a_parent_and_its_children_reach_a_goal)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(a_parent_and_its_children_reach_a_goal)
 {
 	team_story();
 }
-END_TEST
 
 #define SEND                                                         \
 	"fake: tool mail_send {\"to\":\"person\",\"subject\":\"x\"," \
@@ -30,7 +36,7 @@ was_denied(const char *kept)
 
 /* By the hook of the first session, of the one that resumes it, and of that one
  * while no daemon runs. */
-START_TEST(a_tool_that_was_denied_at_the_spawn_stays_denied)
+TEST(a_tool_that_was_denied_at_the_spawn_stays_denied)
 {
 	struct json_object *child =
 	    team_child(e2e_path("Make a.\n" SEND "fake: run %s\n",
@@ -68,16 +74,4 @@ START_TEST(a_tool_that_was_denied_at_the_spawn_stays_denied)
 	auto_drain();
 	auto_history("a.txt: x", "p.txt: x", NULL);
 	auto_no_sessions();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("team-run");
-
-	scenarios_add_test(s, begin, a_parent_and_its_children_reach_a_goal);
-	scenarios_add_test(
-	    s, begin, a_tool_that_was_denied_at_the_spawn_stays_denied);
-	return s;
 }

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "autorun.h"
-#include "json.h"
 #include "mem.h"
 #include "toprun.h"
 

@@ -17,7 +17,6 @@
 #include "clock.h"
 #include "json.h"
 #include "mem.h"
-#include "scenarios.h"
 #include "toprun.h"
 
 #define MANY    100 /* workers */

@@ -237,7 +237,15 @@ expect_ended(void)
 	expect_shown("auto-1", "\"$LLMC\" iterations t1");
 }
 
-START_TEST(everything_is_in_the_book)
+const int unit_timeout = 380; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST_ROWS(everything_is_in_the_book, 2)
 {
 	static const char *const names[] = { "ended", "killed" };
 	cleanup_free char *first = NULL, *again = NULL;
@@ -263,7 +271,6 @@ START_TEST(everything_is_in_the_book)
 	again = dump();
 	ck_assert_str_eq(again, first);
 }
-END_TEST
 
 /* --- kills ---------------------------------------------------------------- */
 
@@ -303,7 +310,7 @@ kill_at(int n, bool is_write, const char *wanted)
 	    e2e_shown(e2e_sh(unit_scratch(), "diff wanted found")->out));
 }
 
-START_TEST(killed_anywhere_it_is_all_or_nothing)
+TEST(killed_anywhere_it_is_all_or_nothing)
 {
 	cleanup_free char *wanted = NULL, *steps = NULL;
 	int n = 0, writes = 0, kills = 0;
@@ -329,13 +336,12 @@ START_TEST(killed_anywhere_it_is_all_or_nothing)
 	fflush(stdout);
 	ck_assert_int_gt(kills, 50);
 }
-END_TEST
 
 /* --- and then ------------------------------------------------------------- */
 
 /* What was being done is done: the question is asked again, work in progress
  * goes on where it was, what waited to land lands, all of it once. */
-START_TEST(what_was_interrupted_goes_on)
+TEST(what_was_interrupted_goes_on)
 {
 	static const char *const files[] = { "c.txt", "painted.txt", "README",
 		"begun.txt", "half.txt" };
@@ -358,20 +364,4 @@ START_TEST(what_was_interrupted_goes_on)
 				     "main", "--", files[i], NULL),
 		    strcmp(files[i], "README") == 0 ? "2\n" : "1\n");
 	ck_assert_int_eq(fleet_commits(), 5);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("upgrade");
-	TCase *tc = tcase_create("upgrade");
-
-	tcase_set_timeout(tc, 380);
-	tcase_add_checked_fixture(tc, NULL, fleet_end);
-	tcase_add_loop_test(tc, everything_is_in_the_book, 0, 2);
-	tcase_add_test(tc, what_was_interrupted_goes_on);
-	tcase_add_test(tc, killed_anywhere_it_is_all_or_nothing);
-	suite_add_tcase(s, tc);
-	return s;
 }

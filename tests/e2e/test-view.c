@@ -5,12 +5,10 @@
 #include <string.h>
 
 #include "autorun.h"
-#include "filed.h"
 #include "client.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "scenarios.h"
 #include "view-doc.h"
 #include "view-needs.h"
 #include "workspace.h"
@@ -18,8 +16,8 @@
 #define ANSWER_MS 20000
 #define CLI_USAGE 2 /* called wrongly */
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
@@ -45,7 +43,15 @@ expect_view(const char *path, const char *text)
 	ck_assert_str_eq(auto_member(view, path), text);
 }
 
-START_TEST(a_view_shows_what_goes_on)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(a_view_shows_what_goes_on)
 {
 	auto_task(
 	    "a.md", "fake: commit a.txt a\nfake: run %s\n", auto_gate("work"));
@@ -64,9 +70,8 @@ START_TEST(a_view_shows_what_goes_on)
 	expect_view("ended.t1.lines_removed", "0");
 	auto_drain();
 }
-END_TEST
 
-START_TEST(time_is_recorded_whatever_ends_the_daemon)
+TEST(time_is_recorded_whatever_ends_the_daemon)
 {
 	auto_task(
 	    "a.md", "fake: commit a.txt a\nfake: run %s\n", auto_gate("work"));
@@ -85,7 +90,6 @@ START_TEST(time_is_recorded_whatever_ends_the_daemon)
 	auto_wait_shell("\"$LLMC\" --json report | "
 			"grep -q '\"goes_on\": *false'");
 }
-END_TEST
 
 /* Something of everything that needs a person. */
 static const char needing[] =
@@ -122,25 +126,11 @@ try_commands(struct json_object *needs)
 	return count;
 }
 
-START_TEST(what_needs_a_person_says_what_can_be_typed)
+TEST(what_needs_a_person_says_what_can_be_typed)
 {
 	cleanup_json struct json_object *view =
 	    view_complete(json_tokener_parse(needing));
 
 	view_needs(view);
 	ck_assert_int_eq(try_commands(view_of(view, "needs")), 4);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("view");
-	const TTest *const all[] = { a_view_shows_what_goes_on,
-		what_needs_a_person_says_what_can_be_typed,
-		time_is_recorded_whatever_ends_the_daemon };
-
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(s, begin, all[i]);
-	return s;
 }

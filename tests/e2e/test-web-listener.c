@@ -149,7 +149,21 @@ begin_supervised(void)
 	return daemon;
 }
 
-START_TEST(under_the_overseer_the_listener_survives_and_who_connects_waits)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_before(void)
+{
+	over_begin();
+}
+
+void
+unit_after(void)
+{
+	over_end();
+}
+
+TEST(under_the_overseer_the_listener_survives_and_who_connects_waits)
 {
 	const char *old;
 	int daemon, at, waits, i;
@@ -180,9 +194,8 @@ START_TEST(under_the_overseer_the_listener_survives_and_who_connects_waits)
 	over_stop();
 	wait_free(at);
 }
-END_TEST
 
-START_TEST(a_page_that_is_turned_off_or_moved_is_not_kept)
+TEST(a_page_that_is_turned_off_or_moved_is_not_kept)
 {
 	const char *old;
 	int first, second, daemon;
@@ -215,7 +228,6 @@ START_TEST(a_page_that_is_turned_off_or_moved_is_not_kept)
 	wait_free(second);
 	over_stop();
 }
-END_TEST
 
 /* The processes that have a descriptor of what "lsof" would show so. */
 static const char *
@@ -256,7 +268,7 @@ expect_holders(int daemon)
 }
 
 /* While an agent, its tools, tmux and a check run. */
-START_TEST(no_program_that_is_started_gets_the_listener)
+TEST(no_program_that_is_started_gets_the_listener)
 {
 	const char *seen = e2e_path("%s/seen", unit_scratch());
 	int daemon;
@@ -283,9 +295,8 @@ START_TEST(no_program_that_is_started_gets_the_listener)
 	auto_wait_landed(1);
 	over_stop();
 }
-END_TEST
 
-START_TEST(when_the_overseer_is_killed_the_page_goes_on)
+TEST(when_the_overseer_is_killed_the_page_goes_on)
 {
 	const char *old;
 	int daemon, at;
@@ -312,7 +323,6 @@ START_TEST(when_the_overseer_is_killed_the_page_goes_on)
 	ck_assert_int_eq(status_of(at, old), 200);
 	over_stop();
 }
-END_TEST
 
 static void
 begin_alone(const char *at)
@@ -323,7 +333,7 @@ begin_alone(const char *at)
 	find_page();
 }
 
-START_TEST(without_an_overseer_a_restart_has_a_new_address)
+TEST(without_an_overseer_a_restart_has_a_new_address)
 {
 	const char *old;
 	int at;
@@ -341,9 +351,8 @@ START_TEST(without_an_overseer_a_restart_has_a_new_address)
 	ck_assert_int_eq(status_of(port, old), 401);
 	ck_assert_int_eq(status_of(port, token), 200);
 }
-END_TEST
 
-START_TEST(who_takes_the_port_meanwhile_gets_nothing_useful)
+TEST(who_takes_the_port_meanwhile_gets_nothing_useful)
 {
 	cleanup_fd int thief = -1, visit = -1;
 	char bytes[1024] = "";
@@ -374,27 +383,4 @@ START_TEST(who_takes_the_port_meanwhile_gets_nothing_useful)
 	ck_assert_int_eq(port, at);
 	ck_assert_int_eq(status_of(at, old), 401);
 	ck_assert_int_eq(status_of(at, token), 200);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		under_the_overseer_the_listener_survives_and_who_connects_waits,
-		a_page_that_is_turned_off_or_moved_is_not_kept,
-		no_program_that_is_started_gets_the_listener,
-		when_the_overseer_is_killed_the_page_goes_on,
-		without_an_overseer_a_restart_has_a_new_address,
-		who_takes_the_port_meanwhile_gets_nothing_useful,
-	};
-	Suite *s = suite_create("web-listener");
-	TCase *tc = tcase_create("web-listener");
-
-	tcase_set_timeout(tc, 120);
-	tcase_add_checked_fixture(tc, over_begin, over_end);
-	for (size_t i = 0; i < nitems(tests); i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(s, tc);
-	return s;
 }

@@ -20,7 +20,6 @@
 #include "fleet.h"
 #include "json.h"
 #include "mem.h"
-#include "scenarios.h"
 
 /* Without what a session is told about itself. */
 #define STRANGER "env -u LLMC_AGENT -u LLMC_WORKER -u LLMC_ROOT "
@@ -28,8 +27,8 @@
 static int port;
 static const char *token;
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	e2e_env("BROWSER");
@@ -113,7 +112,15 @@ follow(const char *name)
 	return out;
 }
 
-START_TEST(the_page_is_off_until_it_is_turned_on)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_after(void)
+{
+	fleet_end();
+}
+
+TEST(the_page_is_off_until_it_is_turned_on)
 {
 	struct e2e_run *run;
 
@@ -134,16 +141,14 @@ START_TEST(the_page_is_off_until_it_is_turned_on)
 	    port));
 	fleet_fails("llmc config set web.enabled true", "web", NULL);
 }
-END_TEST
 
-START_TEST(without_a_daemon_it_is_said_what_to_type)
+TEST(without_a_daemon_it_is_said_what_to_type)
 {
 	fleet_do("config", "set", "web.enabled", "true", NULL);
 	fleet_fails("llmc up --detach", "web", NULL);
 }
-END_TEST
 
-START_TEST(it_listens_on_127_0_0_1_only)
+TEST(it_listens_on_127_0_0_1_only)
 {
 	const char *lines;
 
@@ -155,9 +160,8 @@ START_TEST(it_listens_on_127_0_0_1_only)
 		    ->out;
 	ck_assert_str_eq(lines, e2e_path("0100007F:%04X\n", port));
 }
-END_TEST
 
-START_TEST(the_files_of_the_page_are_open_and_data_needs_the_token)
+TEST(the_files_of_the_page_are_open_and_data_needs_the_token)
 {
 	static const char *const open[] = { "/", "/page.css", "/page.js" };
 	static const char *const data[] = { "/view", "/metrics",
@@ -182,9 +186,8 @@ START_TEST(the_files_of_the_page_are_open_and_data_needs_the_token)
 	expect(404, bearer(), "/nothing");
 	expect(404, bearer(), "/web.token");
 }
-END_TEST
 
-START_TEST(a_foreign_host_is_refused_before_anything_else)
+TEST(a_foreign_host_is_refused_before_anything_else)
 {
 	const char *rebound;
 
@@ -209,9 +212,8 @@ START_TEST(a_foreign_host_is_refused_before_anything_else)
 		      ->out;
 	ck_assert_str_eq(rebound, "421");
 }
-END_TEST
 
-START_TEST(nothing_but_get_is_answered_and_no_other_origin_is_let_in)
+TEST(nothing_but_get_is_answered_and_no_other_origin_is_let_in)
 {
 	static const char *const methods[] = { "POST", "PUT", "DELETE", "PATCH",
 		"OPTIONS", "TRACE" };
@@ -230,9 +232,8 @@ START_TEST(nothing_but_get_is_answered_and_no_other_origin_is_let_in)
 	}
 	expect(400, "-X GET -d x", "/");
 }
-END_TEST
 
-START_TEST(every_answer_has_the_fields_that_protect_it)
+TEST(every_answer_has_the_fields_that_protect_it)
 {
 	static const char *const fields[] = {
 		("\nContent-Security-Policy: default-src 'none'; script-src "
@@ -267,9 +268,8 @@ START_TEST(every_answer_has_the_fields_that_protect_it)
 		e2e_lacks(answer, token);
 	}
 }
-END_TEST
 
-START_TEST(a_browser_gets_the_page_compressed)
+TEST(a_browser_gets_the_page_compressed)
 {
 	struct e2e_run *run;
 
@@ -287,9 +287,8 @@ START_TEST(a_browser_gets_the_page_compressed)
 		port));
 	e2e_expect(run, 0, NULL);
 }
-END_TEST
 
-START_TEST(the_view_comes_first_and_then_what_changes)
+TEST(the_view_comes_first_and_then_what_changes)
 {
 	const char *out, *text;
 
@@ -305,9 +304,8 @@ START_TEST(the_view_comes_first_and_then_what_changes)
 	/* A head has no body, and does not stay. */
 	expect(200, e2e_path("-I %s", bearer()), "/view");
 }
-END_TEST
 
-START_TEST(a_page_hears_that_the_daemon_lives_while_nothing_changes)
+TEST(a_page_hears_that_the_daemon_lives_while_nothing_changes)
 {
 	const char *out;
 
@@ -317,7 +315,6 @@ START_TEST(a_page_hears_that_the_daemon_lives_while_nothing_changes)
 	auto_wait_shell(
 	    e2e_path("test $(grep -c '^: beat 1500$' '%s') -ge 3", out));
 }
-END_TEST
 
 /* --- the report ------------------------------------------------------ */
 
@@ -357,7 +354,7 @@ daemon_ms(void)
 	    1e6;
 }
 
-START_TEST(a_report_of_ten_thousand_tasks_is_made_beside_the_loop)
+TEST(a_report_of_ten_thousand_tasks_is_made_beside_the_loop)
 {
 	cleanup_json struct json_object *report = NULL;
 	const char *body;
@@ -390,9 +387,8 @@ START_TEST(a_report_of_ten_thousand_tasks_is_made_beside_the_loop)
 	expect(404, bearer(), "/report.json?run=r1");
 	expect(405, e2e_path("-X POST %s", bearer()), "/report.json");
 }
-END_TEST
 
-START_TEST(a_report_that_is_being_made_does_not_keep_the_daemon)
+TEST(a_report_that_is_being_made_does_not_keep_the_daemon)
 {
 	file_tasks(10000);
 	open_page();
@@ -404,9 +400,8 @@ START_TEST(a_report_that_is_being_made_does_not_keep_the_daemon)
 		    bearer(), port, e2e_llmc_path(), fleet_root())),
 	    0, NULL);
 }
-END_TEST
 
-START_TEST(a_port_that_is_taken_is_named_and_everything_else_goes_on)
+TEST(a_port_that_is_taken_is_named_and_everything_else_goes_on)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -433,9 +428,8 @@ START_TEST(a_port_that_is_taken_is_named_and_everything_else_goes_on)
 	find_page();
 	ck_assert(is_reachable());
 }
-END_TEST
 
-START_TEST(the_browser_is_not_told_the_token_in_its_words)
+TEST(the_browser_is_not_told_the_token_in_its_words)
 {
 	const char *seen = e2e_path("%s/seen", unit_scratch());
 
@@ -451,7 +445,6 @@ START_TEST(the_browser_is_not_told_the_token_in_its_words)
 	e2e_has(e2e_read(seen),
 	    e2e_path("url=http://127.0.0.1:%d/#token=%s\"", port, token));
 }
-END_TEST
 
 /* What an agent prints when it runs this in its session. */
 static const char *
@@ -470,7 +463,7 @@ inside(const char *command)
 	return out;
 }
 
-START_TEST(an_agent_does_not_get_the_address)
+TEST(an_agent_does_not_get_the_address)
 {
 	const char *out;
 
@@ -486,9 +479,8 @@ START_TEST(an_agent_does_not_get_the_address)
 	e2e_has(out, "this is a worker's session");
 	e2e_lacks(out, token);
 }
-END_TEST
 
-START_TEST(an_agent_in_a_sandbox_cannot_read_the_token)
+TEST(an_agent_in_a_sandbox_cannot_read_the_token)
 {
 	const char *out;
 
@@ -509,33 +501,4 @@ START_TEST(an_agent_in_a_sandbox_cannot_read_the_token)
 	e2e_lacks(out, token);
 	e2e_lacks(out, "\nweb.token");
 	e2e_lacks(out, "snapshot");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("web");
-	const TTest *const tests[] = {
-		the_page_is_off_until_it_is_turned_on,
-		without_a_daemon_it_is_said_what_to_type,
-		it_listens_on_127_0_0_1_only,
-		the_files_of_the_page_are_open_and_data_needs_the_token,
-		a_foreign_host_is_refused_before_anything_else,
-		nothing_but_get_is_answered_and_no_other_origin_is_let_in,
-		every_answer_has_the_fields_that_protect_it,
-		a_browser_gets_the_page_compressed,
-		the_view_comes_first_and_then_what_changes,
-		a_page_hears_that_the_daemon_lives_while_nothing_changes,
-		a_report_of_ten_thousand_tasks_is_made_beside_the_loop,
-		a_report_that_is_being_made_does_not_keep_the_daemon,
-		a_port_that_is_taken_is_named_and_everything_else_goes_on,
-		the_browser_is_not_told_the_token_in_its_words,
-		an_agent_does_not_get_the_address,
-		an_agent_in_a_sandbox_cannot_read_the_token,
-	};
-
-	for (size_t i = 0; i < nitems(tests); i++)
-		scenarios_add_test(suite, begin, tests[i]);
-	return suite;
 }

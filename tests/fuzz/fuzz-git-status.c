@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "buf.h"
+#include "git-facts.h"
 #include "git-records.h"
-#include "git-status.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

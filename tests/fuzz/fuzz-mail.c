@@ -12,7 +12,6 @@
 
 #include "buf.h"
 #include "json.h"
-#include "mail-text.h"
 #include "mail.h"
 #include "mem.h"
 #include "strv.h"

@@ -10,7 +10,6 @@
 #include "buf.h"
 #include "json.h"
 #include "mem.h"
-#include "message-body.h"
 #include "message.h"
 
 #define NOW INT64_C(1766502000000)
@@ -66,8 +65,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cleanup_json struct json_object *json = NULL;
 	struct message *record = NULL;
 
-	if (json_parse((const char *)data, size, MESSAGE_FILE_MAX, &json, NULL) <
-		0 ||
+	if (json_parse(
+		(const char *)data, size, MESSAGE_FILE_MAX, &json, NULL) < 0 ||
 	    message_from_json(json, &record, NULL) < 0)
 		return 0;
 	check_again(record);

@@ -11,7 +11,6 @@
 #include "id.h"
 #include "mem.h"
 #include "table.h"
-#include "text-width.h"
 #include "text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Any reply of an agent: what it says is one of the things that can be said, and
- * an update in it is within its bounds, or there is a reason. */
+/* Any reply of an agent: what it says is one of the things that can be said,
+ * and an update in it is within its bounds, or there is a reason. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,8 +34,7 @@ check_said(const uint8_t *data, size_t size)
 	check(said.what < SAID_COUNT);
 	check(said.what != SAID_BLOCKED || said.words != NULL);
 	check(said.fault.code == 0 || said.update == NULL);
-	said_read(&(struct said_sources){ .text = text,
-		      .report = said.report },
+	said_read(&(struct said_sources){ .text = text, .report = said.report },
 	    &again);
 	check(again.update != NULL || said.report != NULL ||
 	    again.what == said.what);

@@ -7,7 +7,6 @@
 
 #include "buf.h"
 #include "landing-scene.h"
-#include "mem.h"
 
 #define NAMES_MAX 2000
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "landing-world-inside.h"
-#include "mem.h"
 
 bool
 world_has(const struct set *set, int bit)

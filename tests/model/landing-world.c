@@ -9,7 +9,6 @@
 
 #include "json.h"
 #include "landing-world-inside.h"
-#include "mem.h"
 
 static size_t
 collect(struct world *w)

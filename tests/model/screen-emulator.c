@@ -8,7 +8,6 @@
 #include "buf.h"
 #include "grid.h"
 #include "screen-emulator.h"
-#include "text-width.h"
 #include "text.h"
 
 /* Of each byte: a check that passes is to cost nothing. */

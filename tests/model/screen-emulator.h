@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "grid-draw.h"
+#include "grid.h"
 
 struct grid;
 

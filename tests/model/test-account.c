@@ -40,7 +40,7 @@ update(struct account *a, int64_t tokens, const struct usage_report *report,
 	return account_update(a, &total, report, NULL, change);
 }
 
-START_TEST(a_file_that_is_read_again_adds_nothing)
+TEST(a_file_that_is_read_again_adds_nothing)
 {
 	struct account *a = account_new("/t", 0, "auto-1");
 	struct spent change;
@@ -56,9 +56,8 @@ START_TEST(a_file_that_is_read_again_adds_nothing)
 	ck_assert_int_eq(change.cost, 2000);
 	account_free(a);
 }
-END_TEST
 
-START_TEST(the_reported_cost_replaces_the_estimate)
+TEST(the_reported_cost_replaces_the_estimate)
 {
 	struct account *a = account_new("/t", 0, "auto-1");
 	struct usage_report report = report_of(3900, 1000);
@@ -82,11 +81,10 @@ START_TEST(the_reported_cost_replaces_the_estimate)
 	ck_assert_int_eq(spent_source(&task), COST_ESTIMATE);
 	account_free(a);
 }
-END_TEST
 
 /* A process that was killed has not reported what it used; the one that resumes
  * the conversation begins to count anew. */
-START_TEST(a_report_that_covers_a_part_is_completed)
+TEST(a_report_that_covers_a_part_is_completed)
 {
 	struct account *a = account_new("/t", 0, "auto-1");
 	struct usage_report report = report_of(4000, 1000);
@@ -106,11 +104,10 @@ START_TEST(a_report_that_covers_a_part_is_completed)
 	ck_assert_int_eq(a->spent.cost, 7);
 	account_free(a);
 }
-END_TEST
 
 /* Tokens that have a price cost something, whatever a process that resumed the
  * conversation and ended at once reports. */
-START_TEST(an_empty_report_leaves_the_estimate)
+TEST(an_empty_report_leaves_the_estimate)
 {
 	const struct usage_report empty = { .given = true };
 	struct account *a = account_new("/t", 0, "auto-1");
@@ -123,9 +120,8 @@ START_TEST(an_empty_report_leaves_the_estimate)
 	ck_assert_int_eq(spent_source(&a->spent), COST_ESTIMATE);
 	account_free(a);
 }
-END_TEST
 
-START_TEST(a_report_about_more_than_this_conversation_is_not_used)
+TEST(a_report_about_more_than_this_conversation_is_not_used)
 {
 	struct account *a = account_new("/t", 12345, "auto-1");
 	struct usage_report report = report_of(900000, 100000);
@@ -141,9 +137,8 @@ START_TEST(a_report_about_more_than_this_conversation_is_not_used)
 	ck_assert_int_eq(a->spent.cost, 4000);
 	account_free(a);
 }
-END_TEST
 
-START_TEST(a_cost_without_a_price_is_unknown)
+TEST(a_cost_without_a_price_is_unknown)
 {
 	struct account *a = account_new("/t", 0, "auto-1");
 	struct usage total = input(1000);
@@ -164,9 +159,8 @@ START_TEST(a_cost_without_a_price_is_unknown)
 	ck_assert_int_eq(a->spent.cost, 9000);
 	account_free(a);
 }
-END_TEST
 
-START_TEST(accounts_come_back)
+TEST(accounts_come_back)
 {
 	struct account *a = account_new("/t", 7, "auto-1"), *again = NULL;
 	struct usage_report report = report_of(4000, 1000);
@@ -190,9 +184,8 @@ START_TEST(accounts_come_back)
 	account_free(a);
 	account_free(again);
 }
-END_TEST
 
-START_TEST(an_account_without_a_file_is_refused)
+TEST(an_account_without_a_file_is_refused)
 {
 	cleanup_json struct json_object *json = json_object_new_object();
 	struct account *account = NULL;
@@ -202,9 +195,8 @@ START_TEST(an_account_without_a_file_is_refused)
 	ck_assert_ptr_nonnull(strstr(err.msg, "a.transcript"));
 	ck_assert_ptr_null(account);
 }
-END_TEST
 
-START_TEST(old_days_are_dropped)
+TEST(old_days_are_dropped)
 {
 	struct daybook book = { 0 }, again = { 0 };
 	cleanup_json struct json_object *json = NULL;
@@ -225,9 +217,8 @@ START_TEST(old_days_are_dropped)
 	daybook_release(&book);
 	daybook_release(&again);
 }
-END_TEST
 
-START_TEST(days_are_in_order_whatever_comes_first)
+TEST(days_are_in_order_whatever_comes_first)
 {
 	struct daybook book = { 0 };
 
@@ -240,10 +231,9 @@ START_TEST(days_are_in_order_whatever_comes_first)
 		ck_assert_int_eq(book.days[i].day, 3 + i);
 	daybook_release(&book);
 }
-END_TEST
 
 /* The story: a report after midnight about what was used before it, too. */
-START_TEST(a_correction_reaches_the_days_before)
+TEST(a_correction_reaches_the_days_before)
 {
 	const struct spent used[] = {
 		{ .cost = 100, .estimated = 100 },
@@ -264,10 +254,9 @@ START_TEST(a_correction_reaches_the_days_before)
 	ck_assert_int_eq(book.days[2].spent.estimated, 10);
 	daybook_release(&book);
 }
-END_TEST
 
 /* What is not a task's has a sum of its own, also when it is corrected. */
-START_TEST(the_kinds_of_a_day_add_up)
+TEST(the_kinds_of_a_day_add_up)
 {
 	const struct spent up = { .cost = 100 }, down = { .cost = -30 };
 	struct daybook book = { 0 };
@@ -283,26 +272,4 @@ START_TEST(the_kinds_of_a_day_add_up)
 	ck_assert_int_eq(book.days[1].cost_of[DAYBOOK_PLANNER], 100);
 	ck_assert_int_eq(daybook_task_cost(&book.days[1]), 70);
 	daybook_release(&book);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("account");
-
-	unit_case(s, "account",
-	    (const TTest *const[]){ a_file_that_is_read_again_adds_nothing,
-		the_reported_cost_replaces_the_estimate,
-		a_report_that_covers_a_part_is_completed,
-		an_empty_report_leaves_the_estimate,
-		a_report_about_more_than_this_conversation_is_not_used,
-		a_cost_without_a_price_is_unknown, accounts_come_back,
-		an_account_without_a_file_is_refused, NULL });
-	unit_case(s, "days",
-	    (const TTest *const[]){ old_days_are_dropped,
-		days_are_in_order_whatever_comes_first,
-		a_correction_reaches_the_days_before, the_kinds_of_a_day_add_up,
-		NULL });
-	return s;
 }

@@ -12,7 +12,7 @@
 
 #define HEAD "[agents.x]\n"
 
-START_TEST(a_card_has_what_the_file_says)
+TEST(a_card_has_what_the_file_says)
 {
 	cleanup_settings_world struct settings_world w = settings_world_parse(
 	    HEAD "description = \"Finds bugs\"\nmodel = \"opus\"\n"
@@ -34,9 +34,8 @@ START_TEST(a_card_has_what_the_file_says)
 	ck_assert(!card->all_tools);
 	ck_assert_uint_eq(strv_count(card->tools), 2);
 }
-END_TEST
 
-START_TEST(an_empty_table_is_a_card_with_every_tool)
+TEST(an_empty_table_is_a_card_with_every_tool)
 {
 	cleanup_settings_world struct settings_world w =
 	    settings_world_parse(HEAD);
@@ -50,9 +49,8 @@ START_TEST(an_empty_table_is_a_card_with_every_tool)
 	ck_assert_int_eq(card->cost, COST_TIER_UNKNOWN);
 	ck_assert(card->all_tools);
 }
-END_TEST
 
-START_TEST(an_empty_list_of_tools_is_none)
+TEST(an_empty_list_of_tools_is_none)
 {
 	cleanup_settings_world struct settings_world w =
 	    settings_world_parse(HEAD "tools = []\n");
@@ -62,7 +60,6 @@ START_TEST(an_empty_list_of_tools_is_none)
 	ck_assert(!card->all_tools);
 	ck_assert_uint_eq(strv_count(card->tools), 0);
 }
-END_TEST
 
 #define ROW                                                          \
 	"{\"in\":{\"tags\":[\" Research \",\"synthesis\",\"re\","    \
@@ -92,7 +89,7 @@ normalise_row(void)
 	return json_object_get(row);
 }
 
-START_TEST(values_are_normalised_and_other_names_count)
+TEST(values_are_normalised_and_other_names_count)
 {
 	cleanup_json struct json_object *row = normalise_row();
 	struct json_object *in = json_object_object_get(row, "in");
@@ -119,9 +116,8 @@ START_TEST(values_are_normalised_and_other_names_count)
 	ck_assert_str_eq(
 	    card->latency, json_string_or(out, "typicalLatency", ""));
 }
-END_TEST
 
-START_TEST(a_role_without_an_agent_finds_the_card_of_its_name)
+TEST(a_role_without_an_agent_finds_the_card_of_its_name)
 {
 	static const struct {
 		const char *agent, *role, *expect;
@@ -147,9 +143,8 @@ START_TEST(a_role_without_an_agent_finds_the_card_of_its_name)
 			ck_assert_str_eq(card->name, cases[i].expect);
 	}
 }
-END_TEST
 
-START_TEST(cards_are_in_the_order_of_the_file)
+TEST(cards_are_in_the_order_of_the_file)
 {
 	cleanup_settings_world struct settings_world w =
 	    settings_world_parse("[agents.b]\n[agents.a]\n");
@@ -160,7 +155,6 @@ START_TEST(cards_are_in_the_order_of_the_file)
 	ck_assert_str_eq(cards.list[0]->name, "b");
 	ck_assert_str_eq(cards.list[1]->name, "a");
 }
-END_TEST
 
 static const struct {
 	const char *text, *words;
@@ -169,7 +163,8 @@ static const struct {
 	{ HEAD "cost_tier = \"huge\"\n",
 	    "agents.x.cost_tier: expected one of free, cheap", true },
 	{ HEAD "thinking = \"much\"\n",
-	    "agents.x.thinking: expected one of off, minimal, low, medium", true },
+	    "agents.x.thinking: expected one of off, minimal, low, medium",
+	    true },
 	{ HEAD "tools = [\"Bash(git *)\"]\n",
 	    "agents.x.tools: expected a list of names of tools", true },
 	{ HEAD "tags = \"a\"\n", "agents.x.tags: expected a list", true },
@@ -182,7 +177,7 @@ static const struct {
 	{ "agents = 1\n", "agents: expected a table", true },
 };
 
-START_TEST(what_is_wrong_is_named)
+TEST_ROWS(what_is_wrong_is_named, nitems(wrong))
 {
 	cleanup_settings_world struct settings_world w =
 	    settings_world_parse(wrong[_i].text);
@@ -193,9 +188,8 @@ START_TEST(what_is_wrong_is_named)
 	    "%s", w.problems.list[0].text);
 	ck_assert_uint_gt(w.problems.list[0].line, 0);
 }
-END_TEST
 
-START_TEST(every_key_can_be_asked_for)
+TEST(every_key_can_be_asked_for)
 {
 	cleanup_settings_world struct settings_world w =
 	    settings_world_parse(HEAD "model = \"opus\"\n");
@@ -215,22 +209,4 @@ START_TEST(every_key_can_be_asked_for)
 	ck_assert_ptr_null(settings_find("agents.NAME.model", NULL));
 	ck_assert_ptr_null(settings_find("agents.x", NULL));
 	ck_assert_ptr_null(settings_find("agents.x.sandbox", NULL));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("agent-card");
-
-	unit_case(suite, "card",
-	    (const TTest *const[]){ a_card_has_what_the_file_says,
-		an_empty_table_is_a_card_with_every_tool,
-		an_empty_list_of_tools_is_none,
-		values_are_normalised_and_other_names_count,
-		a_role_without_an_agent_finds_the_card_of_its_name,
-		cards_are_in_the_order_of_the_file, every_key_can_be_asked_for,
-		NULL });
-	unit_rows(suite, what_is_wrong_is_named, nitems(wrong));
-	return suite;
 }

@@ -74,7 +74,7 @@ check_vector(struct json_object *row)
 	settings_world_cleanup(&w);
 }
 
-START_TEST(the_vectors_hold)
+TEST(the_vectors_hold)
 {
 	cleanup_free char *path = NULL;
 	cleanup_json struct json_object *root = NULL;
@@ -99,7 +99,6 @@ START_TEST(the_vectors_hold)
 	for (size_t i = 0; i < json_object_array_length(rows); i++)
 		check_vector(json_object_array_get_idx(rows, i));
 }
-END_TEST
 
 #define FLEET                                                             \
 	"[agents.coder]\ntags = [\"code\", \"c code\"]\ncost_tier = "     \
@@ -139,7 +138,7 @@ static const struct {
 	    "reader coder sage other", "description: bugs" },
 };
 
-START_TEST(agents_are_ranked_with_reasons)
+TEST_ROWS(agents_are_ranked_with_reasons, nitems(cases))
 {
 	const char *const tags[] = { cases[_i].tags, NULL };
 	cleanup_agent_suggestions struct agent_suggestions all = { 0 };
@@ -161,9 +160,8 @@ START_TEST(agents_are_ranked_with_reasons)
 	if (cases[_i].reason != NULL)
 		ck_assert_str_eq(all.list[0].reasons[0], cases[_i].reason);
 }
-END_TEST
 
-START_TEST(the_fleet_table_has_a_line_for_each_card)
+TEST(the_fleet_table_has_a_line_for_each_card)
 {
 	cleanup_settings_world struct settings_world
 	    none = settings_world_parse(""),
@@ -182,17 +180,4 @@ START_TEST(the_fleet_table_has_a_line_for_each_card)
 	ck_assert_ptr_nonnull(strstr(text.data,
 	    "\n- coder: Writes code; tags: code; cost: cheap; takes about 5m; "
 	    "model: opus; tools: Read, Edit\n- sage\n"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("agent-suggest");
-
-	unit_case(suite, "vectors",
-	    (const TTest *const[]){ the_vectors_hold,
-		the_fleet_table_has_a_line_for_each_card, NULL });
-	unit_rows(suite, agents_are_ranked_with_reasons, nitems(cases));
-	return suite;
 }

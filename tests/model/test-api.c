@@ -13,7 +13,7 @@
 
 /* --- the rows -------------------------------------------------------- */
 
-START_TEST(each_row_is_complete)
+TEST(each_row_is_complete)
 {
 	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
 		size_t group = strcspn(m->name, ".");
@@ -32,9 +32,8 @@ START_TEST(each_row_is_complete)
 		ck_assert_msg(m->errors != NULL, "%s", m->name);
 	}
 }
-END_TEST
 
-START_TEST(each_name_is_there_once)
+TEST(each_name_is_there_once)
 {
 	for (const struct api_method *m = api_methods; m->name != NULL; m++)
 		ck_assert_msg(api_find(m->name) == m, "%s", m->name);
@@ -42,9 +41,8 @@ START_TEST(each_name_is_there_once)
 	ck_assert_ptr_null(api_find("worker"));
 	ck_assert_ptr_null(api_find(""));
 }
-END_TEST
 
-START_TEST(each_shape_prints_a_schema)
+TEST(each_shape_prints_a_schema)
 {
 	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
 		const struct schema_field whole = { .type = SCHEMA_OBJECT,
@@ -60,10 +58,9 @@ START_TEST(each_shape_prints_a_schema)
 		    "%s", m->name);
 	}
 }
-END_TEST
 
 /* Every parameter needs a description, unless it is obvious. */
-START_TEST(each_parameter_is_explained)
+TEST(each_parameter_is_explained)
 {
 	for (const struct api_method *m = api_methods; m->name != NULL; m++)
 		for (const struct schema_field *f = m->params->fields;
@@ -71,9 +68,8 @@ START_TEST(each_parameter_is_explained)
 			ck_assert_msg(f->help != NULL || f->type == SCHEMA_INT,
 			    "%s: %s", m->name, f->name);
 }
-END_TEST
 
-START_TEST(each_error_is_known_and_there_once)
+TEST(each_error_is_known_and_there_once)
 {
 	for (const struct api_method *m = api_methods; m->name != NULL; m++)
 		for (const enum api_error *e = m->errors; *e != 0; e++) {
@@ -84,7 +80,6 @@ START_TEST(each_error_is_known_and_there_once)
 				ck_assert_msg(*o != *e, "%s", m->name);
 		}
 }
-END_TEST
 
 /* --- who may call when ----------------------------------------------- */
 
@@ -101,7 +96,7 @@ assert_flagged(unsigned flag, const char *expected)
 	ck_assert_str_eq(names.data, expected);
 }
 
-START_TEST(flags_are_those_that_callers_rely_on)
+TEST(flags_are_those_that_callers_rely_on)
 {
 	assert_flagged(API_ONESHOT,
 	    "worker.add worker.nuke worker.reset worker.pause worker.stop "
@@ -133,9 +128,8 @@ START_TEST(flags_are_those_that_callers_rely_on)
 	    "team.respond_orchestrator_request "
 	    "team.plan_review_needed");
 }
-END_TEST
 
-START_TEST(flags_do_not_contradict_each_other)
+TEST(flags_do_not_contradict_each_other)
 {
 	const unsigned all = API_ONESHOT | API_OWN | API_STOPPING | API_STREAM |
 	    API_EARLY | API_TOOL | API_NAMED | API_SENT;
@@ -150,7 +144,6 @@ START_TEST(flags_do_not_contradict_each_other)
 		ck_assert_msg((m->flags & running) != running, "%s", m->name);
 	}
 }
-END_TEST
 
 /* Every row, with all who may call it: p(erson), r(epair), w(orker), any
  * (reade)R. */
@@ -243,7 +236,7 @@ static const struct {
 	{ "team.tree", "prwo" },
 };
 
-START_TEST(each_method_has_its_callers)
+TEST(each_method_has_its_callers)
 {
 	static const unsigned callers[] = { API_PERSON, API_REPAIR, API_WORKER,
 		API_READER };
@@ -260,11 +253,10 @@ START_TEST(each_method_has_its_callers)
 	ck_assert_ptr_null(m->name);
 	ck_assert_ptr_null(api_caller_words[nitems(callers)]);
 }
-END_TEST
 
 /* --- error names ------------------------------------------------------ */
 
-START_TEST(errors_have_the_words_of_the_command_line)
+TEST(errors_have_the_words_of_the_command_line)
 {
 	const struct api_method *start = api_find("worker.start");
 	const struct api_method *drop = api_find("task.drop");
@@ -286,7 +278,6 @@ START_TEST(errors_have_the_words_of_the_command_line)
 	ck_assert_str_eq(api_error_word(add, API_FAILED), "failed");
 	ck_assert_str_eq(api_error_word(add, RPC_METHOD_NOT_FOUND), "failed");
 }
-END_TEST
 
 /* --- params and results ---------------------------------------------- */
 
@@ -319,7 +310,7 @@ assert_example(const struct example *example, const struct schema_field *field)
 		ck_assert_str_eq(err.msg, example->complaint);
 }
 
-START_TEST(parameters_are_checked)
+TEST(parameters_are_checked)
 {
 	static const struct example examples[] = {
 		{ "hook.event",
@@ -372,9 +363,8 @@ START_TEST(parameters_are_checked)
 		assert_example(&examples[i], &whole);
 	}
 }
-END_TEST
 
-START_TEST(results_are_described)
+TEST(results_are_described)
 {
 	static const struct example examples[] = {
 		{ "hook.event", "null", NULL },
@@ -426,27 +416,4 @@ START_TEST(results_are_described)
 	for (size_t i = 0; i < nitems(examples); i++)
 		assert_example(
 		    &examples[i], api_find(examples[i].method)->result);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("api");
-
-	unit_case(suite, "rows",
-	    (const TTest *[]){ each_row_is_complete, each_name_is_there_once,
-		each_shape_prints_a_schema, each_parameter_is_explained,
-		each_error_is_known_and_there_once, NULL });
-	unit_case(suite, "flags",
-	    (const TTest *[]){ flags_are_those_that_callers_rely_on,
-		each_method_has_its_callers, flags_do_not_contradict_each_other,
-		NULL });
-	unit_case(suite, "errors",
-	    (const TTest *[]){
-		errors_have_the_words_of_the_command_line, NULL });
-	unit_case(suite, "shapes",
-	    (const TTest *[]){
-		parameters_are_checked, results_are_described, NULL });
-	return suite;
 }

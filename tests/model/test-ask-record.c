@@ -23,7 +23,7 @@ draft(void)
 		.task = "t3" };
 }
 
-START_TEST(an_ask_says_what_to_type)
+TEST(an_ask_says_what_to_type)
 {
 	static const struct {
 		enum ask_kind kind;
@@ -55,9 +55,8 @@ START_TEST(an_ask_says_what_to_type)
 		ask_free(ask);
 	}
 }
-END_TEST
 
-START_TEST(it_is_found_by_whatever_it_is_about)
+TEST(it_is_found_by_whatever_it_is_about)
 {
 	static const char *const names[] = { "a12", "t3", "auto-1", "R_1",
 		"task/t3" };
@@ -73,9 +72,8 @@ START_TEST(it_is_found_by_whatever_it_is_about)
 	ck_assert(!ask_is(ask, "t"));
 	ask_free(ask);
 }
-END_TEST
 
-START_TEST(an_update_says_whether_anything_is_new)
+TEST(an_update_says_whether_anything_is_new)
 {
 	struct ask_draft d = draft();
 	struct ask *ask = ask_new(&d, 1, NOW);
@@ -93,9 +91,8 @@ START_TEST(an_update_says_whether_anything_is_new)
 	ck_assert_str_eq(ask->words, "it has used 6 dollars");
 	ask_free(ask);
 }
-END_TEST
 
-START_TEST(what_nobody_answers_is_said_again_after_longer_and_longer)
+TEST(what_nobody_answers_is_said_again_after_longer_and_longer)
 {
 	static const int64_t gaps[] = { 1, 4, 24, 24 };
 	struct ask_draft d = draft();
@@ -113,9 +110,8 @@ START_TEST(what_nobody_answers_is_said_again_after_longer_and_longer)
 	ck_assert(!ask_is_due(ask, ask->said_ms + 100 * HOUR));
 	ask_free(ask);
 }
-END_TEST
 
-START_TEST(its_texts_hide_keys_and_it_survives_json)
+TEST(its_texts_hide_keys_and_it_survives_json)
 {
 	struct ask_draft d = draft();
 	cleanup_json struct json_object *json = NULL, *again = NULL;
@@ -132,19 +128,4 @@ START_TEST(its_texts_hide_keys_and_it_survives_json)
 	ck_assert_str_eq(copy->id, "a7");
 	ask_free(copy);
 	ask_free(ask);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("ask-record");
-
-	unit_case(s, "ask-record",
-	    (const TTest *const[]){ an_ask_says_what_to_type,
-		it_is_found_by_whatever_it_is_about,
-		an_update_says_whether_anything_is_new,
-		what_nobody_answers_is_said_again_after_longer_and_longer,
-		its_texts_hide_keys_and_it_survives_json, NULL });
-	return s;
 }

@@ -22,24 +22,22 @@ assert_waits(const struct backoff *backoff, const int64_t *seconds, int count)
 	ck_assert_int_eq(wait, -1);
 }
 
-START_TEST(dirty_checkout_waits_a_minute_to_an_hour_ten_times)
+TEST(dirty_checkout_waits_a_minute_to_an_hour_ten_times)
 {
 	static const int64_t seconds[] = { 60, 120, 240, 480, 960, 1920, 3600,
 		3600, 3600, 3600 };
 
 	assert_waits(&backoff_dirty, seconds, nitems(seconds));
 }
-END_TEST
 
-START_TEST(git_lock_waits_a_second_to_half_a_minute)
+TEST(git_lock_waits_a_second_to_half_a_minute)
 {
 	static const int64_t seconds[] = { 1, 2, 4, 8, 16, 30 };
 
 	assert_waits(&backoff_git, seconds, nitems(seconds));
 }
-END_TEST
 
-START_TEST(extremes_do_not_overflow)
+TEST(extremes_do_not_overflow)
 {
 	static const struct backoff huge = { INT64_MAX / 2 + 1, INT64_MAX, 0 };
 	static const struct backoff upside_down = { 500, 100, 3 };
@@ -55,9 +53,8 @@ START_TEST(extremes_do_not_overflow)
 	ck_assert(backoff_next(&zero, 1000, &wait));
 	ck_assert_int_eq(wait, 0);
 }
-END_TEST
 
-START_TEST(dirty_checkout_is_as_in_the_original)
+TEST_ROWS(dirty_checkout_is_as_in_the_original, unit_vectors() != NULL)
 {
 	cleanup_json struct json_object *file = NULL;
 	cleanup_free char *path = xasprintf("%s/llmc.json", unit_vectors());
@@ -77,22 +74,4 @@ START_TEST(dirty_checkout_is_as_in_the_original)
 		seconds[i] =
 		    json_object_get_int64(json_object_array_get_idx(list, i));
 	assert_waits(&backoff_dirty, seconds, (int)tries);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("backoff");
-
-	unit_case(suite, "waits",
-	    (const TTest *[]){
-		dirty_checkout_waits_a_minute_to_an_hour_ten_times,
-		git_lock_waits_a_second_to_half_a_minute,
-		extremes_do_not_overflow, NULL });
-	if (unit_vectors() != NULL)
-		unit_case(suite, "vectors",
-		    (const TTest *[]){
-			dirty_checkout_is_as_in_the_original, NULL });
-	return suite;
 }

@@ -88,7 +88,7 @@ assert_expected(const char *id, struct json_object *got,
 	}
 }
 
-START_TEST(vectors_hold)
+TEST_ROWS(vectors_hold, unit_vectors() != NULL)
 {
 	cleanup_free char *path =
 	    xasprintf("%s/oversight.json", unit_vectors());
@@ -128,7 +128,6 @@ START_TEST(vectors_hold)
 		    detector_of(row));
 	}
 }
-END_TEST
 
 /* --- documents ------------------------------------------------------- */
 
@@ -144,7 +143,7 @@ check_text(const char *text, struct json_object **ret, struct err *err)
 	return behaviour_check(&t, json, ret, err);
 }
 
-START_TEST(an_array_and_an_object_with_history_are_the_same)
+TEST(an_array_and_an_object_with_history_are_the_same)
 {
 #define TWICE                                      \
 	"[{\"analysis\":{\"testsPassing\":true}}," \
@@ -157,9 +156,8 @@ START_TEST(an_array_and_an_object_with_history_are_the_same)
 	ck_assert_uint_eq(json_object_array_length(bare), 1);
 	ck_assert(json_object_equal(bare, whole));
 }
-END_TEST
 
-START_TEST(thresholds_of_the_document_are_merged_key_by_key)
+TEST(thresholds_of_the_document_are_merged_key_by_key)
 {
 	cleanup_json struct json_object *got = NULL;
 
@@ -171,9 +169,8 @@ START_TEST(thresholds_of_the_document_are_merged_key_by_key)
 	    0);
 	ck_assert_uint_eq(json_object_array_length(got), 0);
 }
-END_TEST
 
-START_TEST(nothing_is_known_of_an_iteration_that_is_null)
+TEST(nothing_is_known_of_an_iteration_that_is_null)
 {
 	cleanup_json struct json_object *got = NULL;
 
@@ -184,9 +181,8 @@ START_TEST(nothing_is_known_of_an_iteration_that_is_null)
 	    0);
 	ck_assert_uint_eq(json_object_array_length(got), 1);
 }
-END_TEST
 
-START_TEST(a_wrong_document_is_refused_with_the_path)
+TEST_ROWS(a_wrong_document_is_refused_with_the_path, 12)
 {
 	static const struct {
 		const char *text, *message;
@@ -217,9 +213,8 @@ START_TEST(a_wrong_document_is_refused_with_the_path)
 	ck_assert_ptr_null(got);
 	ck_assert_msg(strstr(err.msg, rows[_i].message) != NULL, "%s", err.msg);
 }
-END_TEST
 
-START_TEST(a_detection_has_all_its_parts)
+TEST(a_detection_has_all_its_parts)
 {
 	struct json_object *d, *part;
 
@@ -234,7 +229,6 @@ START_TEST(a_detection_has_all_its_parts)
 	    json_get_array(d, "", "recommendations", &part, NULL), 0);
 	ck_assert_uint_gt(json_object_array_length(part), 1);
 }
-END_TEST
 
 /* --- steady progress ------------------------------------------------- */
 
@@ -309,7 +303,7 @@ add_results(struct buf *text, const struct manner *m, int n, uint64_t *seed)
 /* Any history in which the task moves on is silent: new content, no error
  * again and again without progress, quality that does not fall, on the
  * objective, within the budget. Anything may be unknown. */
-START_TEST(detectors_are_silent_on_steady_progress)
+TEST_ROWS(detectors_are_silent_on_steady_progress, 500)
 {
 	uint64_t seed = (uint64_t)_i + 1;
 	struct manner m = { .turns = 5 + (int)dice(&seed, 40) };
@@ -339,7 +333,6 @@ START_TEST(detectors_are_silent_on_steady_progress)
 		    scene_found(), text.data);
 	}
 }
-END_TEST
 
 /* --- the order of things --------------------------------------------- */
 
@@ -354,7 +347,7 @@ END_TEST
 	"{\"analysis\":{\"coveragePercent\":30,\"failureClass\":\"x\"},"      \
 	"\"context\":{\"maxIterations\":1},\"blobs\":{\"a\":\"2\"}}"
 
-START_TEST(the_order_of_members_does_not_matter)
+TEST(the_order_of_members_does_not_matter)
 {
 #define TURNED                                                                \
 	"{\"analysis\":{\"testsPassing\":true,\"completionPercentage\":10,"   \
@@ -375,9 +368,8 @@ START_TEST(the_order_of_members_does_not_matter)
 	ck_assert_uint_eq(json_object_array_length(one), 4);
 	ck_assert(json_object_equal(one, other));
 }
-END_TEST
 
-START_TEST(each_iteration_is_judged_as_the_history_up_to_it)
+TEST(each_iteration_is_judged_as_the_history_up_to_it)
 {
 	cleanup_json struct json_object *history = NULL;
 	cleanup_behaviour struct behaviour *b = NULL;
@@ -409,9 +401,8 @@ START_TEST(each_iteration_is_judged_as_the_history_up_to_it)
 		ck_assert(json_object_equal(whole, next));
 	}
 }
-END_TEST
 
-START_TEST(nothing_is_found_where_nothing_is_known)
+TEST(nothing_is_found_where_nothing_is_known)
 {
 	scene_begin(NULL);
 	for (int i = 0; i < 200; i++) {
@@ -419,9 +410,8 @@ START_TEST(nothing_is_found_where_nothing_is_known)
 		found("");
 	}
 }
-END_TEST
 
-START_TEST(the_state_does_not_depend_on_what_left_the_windows)
+TEST(the_state_does_not_depend_on_what_left_the_windows)
 {
 	scene_begin(NULL);
 	for (int i = 0; i < 5000; i++)
@@ -432,28 +422,4 @@ START_TEST(the_state_does_not_depend_on_what_left_the_windows)
 	scene_repeat(
 	    5, "{'analysis':{'failureClass':'z','completionPercentage':9}}");
 	found("stuck critical");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("behaviour");
-
-	if (unit_vectors() != NULL)
-		unit_case(suite, "vectors",
-		    (const TTest *const[]){ vectors_hold, NULL });
-	unit_case(suite, "documents",
-	    (const TTest *const[]){
-		an_array_and_an_object_with_history_are_the_same,
-		thresholds_of_the_document_are_merged_key_by_key,
-		nothing_is_known_of_an_iteration_that_is_null,
-		a_detection_has_all_its_parts,
-		nothing_is_found_where_nothing_is_known,
-		the_order_of_members_does_not_matter,
-		each_iteration_is_judged_as_the_history_up_to_it,
-		the_state_does_not_depend_on_what_left_the_windows, NULL });
-	unit_rows(suite, a_wrong_document_is_refused_with_the_path, 12);
-	unit_rows(suite, detectors_are_silent_on_steady_progress, 500);
-	return suite;
 }

@@ -35,7 +35,7 @@ static const struct {
 	{ "something new", "failed", "message" },
 };
 
-START_TEST(a_message_of_bubblewrap_is_explained)
+TEST_ROWS(a_message_of_bubblewrap_is_explained, nitems(rows))
 {
 	const struct box_fault *fault = box_fault_find(rows[_i].text);
 
@@ -43,14 +43,4 @@ START_TEST(a_message_of_bubblewrap_is_explained)
 	    rows[_i].text, fault->cause);
 	ck_assert_msg(strstr(fault->fix, rows[_i].fix) != NULL, "%s: %s",
 	    rows[_i].text, fault->fix);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("box-fault");
-
-	unit_rows(suite, a_message_of_bubblewrap_is_explained, nitems(rows));
-	return suite;
 }

@@ -2,7 +2,6 @@
 
 #include "box-limits.h"
 #include "buf.h"
-#include "mem.h"
 #include "settings-world.h"
 #include "strv.h"
 #include "unit.h"
@@ -25,7 +24,7 @@ assert_limits(const char *text, const char *worker, int64_t memory,
 	ck_assert_int_eq(limits.values[BOX_LIMIT_CPU], cpu);
 }
 
-START_TEST(nothing_is_limited_by_default)
+TEST(nothing_is_limited_by_default)
 {
 	cleanup_settings_world struct settings_world world =
 	    settings_world_parse("");
@@ -35,9 +34,8 @@ START_TEST(nothing_is_limited_by_default)
 	ck_assert_uint_eq(box_limits_wanted(&limits), 0);
 	ck_assert_uint_eq(box_limits_wanted_by_any(world.settings), 0);
 }
-END_TEST
 
-START_TEST(limits_come_from_the_defaults_and_from_the_worker)
+TEST(limits_come_from_the_defaults_and_from_the_worker)
 {
 	static const char text[] = "[defaults]\nmemory_max = \"4G\"\n"
 				   "tasks_max = 500\n"
@@ -47,9 +45,8 @@ START_TEST(limits_come_from_the_defaults_and_from_the_worker)
 	assert_limits(text, "adam", INT64_C(4) << 30, 500, 0);
 	assert_limits(text, "eve", INT64_C(512) << 20, 500, 20);
 }
-END_TEST
 
-START_TEST(a_limit_of_one_worker_is_wanted)
+TEST(a_limit_of_one_worker_is_wanted)
 {
 	cleanup_settings_world struct settings_world world =
 	    settings_world_parse("[defaults]\ntasks_max = 5\n"
@@ -58,17 +55,15 @@ START_TEST(a_limit_of_one_worker_is_wanted)
 	ck_assert_uint_eq(
 	    box_limits_wanted_by_any(world.settings), TASKS | CPU);
 }
-END_TEST
 
-START_TEST(a_worker_can_do_without_the_limit_of_the_defaults)
+TEST(a_worker_can_do_without_the_limit_of_the_defaults)
 {
 	assert_limits("[defaults]\nmemory_max = \"1G\"\ntasks_max = 9\n"
 		      "[workers.eve]\nmemory_max = \"\"\ntasks_max = 0\n",
 	    "eve", 0, 0, 0);
 }
-END_TEST
 
-START_TEST(controllers_are_whole_words)
+TEST(controllers_are_whole_words)
 {
 	ck_assert_uint_eq(box_limits_available(""), 0);
 	ck_assert_uint_eq(box_limits_available("\n"), 0);
@@ -78,7 +73,6 @@ START_TEST(controllers_are_whole_words)
 	    MEMORY | TASKS | CPU);
 	ck_assert_uint_eq(box_limits_available("memory pids"), MEMORY | TASKS);
 }
-END_TEST
 
 static void
 assert_words(unsigned set, const char *expected)
@@ -89,14 +83,13 @@ assert_words(unsigned set, const char *expected)
 	ck_assert_str_eq(out.data, expected);
 }
 
-START_TEST(limits_are_named_as_in_the_settings)
+TEST(limits_are_named_as_in_the_settings)
 {
 	assert_words(CPU, "cpu_weight");
 	assert_words(MEMORY | CPU, "memory_max and cpu_weight");
 	assert_words(
 	    MEMORY | TASKS | CPU, "memory_max, tasks_max and cpu_weight");
 }
-END_TEST
 
 static void
 assert_scope(
@@ -111,7 +104,7 @@ assert_scope(
 	ck_assert_str_eq(out.data, expected);
 }
 
-START_TEST(a_scope_gets_the_limits_that_are_set)
+TEST(a_scope_gets_the_limits_that_are_set)
 {
 	struct box_limits limits = { { 1 << 20, 0, 7 } };
 
@@ -124,9 +117,8 @@ START_TEST(a_scope_gets_the_limits_that_are_set)
 	    "/bin/systemd-run --scope --quiet --collect --unit=llmc-adam "
 	    "-p MemoryMax=1048576 -p TasksMax=9 --");
 }
-END_TEST
 
-START_TEST(kills_for_memory_are_counted_by_their_own_line)
+TEST(kills_for_memory_are_counted_by_their_own_line)
 {
 	ck_assert_int_eq(box_limits_oom_kills("low 0\nhigh 0\nmax 4\noom 3\n"
 					      "oom_kill 2\n"
@@ -136,22 +128,4 @@ START_TEST(kills_for_memory_are_counted_by_their_own_line)
 	ck_assert_int_eq(box_limits_oom_kills("oom 3\n"), -1);
 	ck_assert_int_eq(box_limits_oom_kills("oom_kill x\n"), -1);
 	ck_assert_int_eq(box_limits_oom_kills(""), -1);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("box-limits");
-	const TTest *const tests[] = { nothing_is_limited_by_default,
-		limits_come_from_the_defaults_and_from_the_worker,
-		a_limit_of_one_worker_is_wanted,
-		a_worker_can_do_without_the_limit_of_the_defaults,
-		controllers_are_whole_words,
-		limits_are_named_as_in_the_settings,
-		a_scope_gets_the_limits_that_are_set,
-		kills_for_memory_are_counted_by_their_own_line, NULL };
-
-	unit_case(s, "box-limits", tests);
-	return s;
 }

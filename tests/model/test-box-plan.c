@@ -85,7 +85,7 @@ has_word(char **argv, const char *word)
 	return false;
 }
 
-START_TEST(a_linked_worktree_is_mounted_with_what_git_needs)
+TEST(a_linked_worktree_is_mounted_with_what_git_needs)
 {
 	cleanup_free char *text = plan_text(&worktree);
 #define R          "/home/u/my repo"
@@ -116,9 +116,8 @@ START_TEST(a_linked_worktree_is_mounted_with_what_git_needs)
 				       "--remount-ro /\n"
 				       "--chdir " R "/.worktrees/w\n--\n");
 }
-END_TEST
 
-START_TEST(git_writes_more_only_where_it_must)
+TEST(git_writes_more_only_where_it_must)
 {
 	struct box_facts f = worktree;
 	cleanup_strv char **argv = NULL;
@@ -129,9 +128,8 @@ START_TEST(git_writes_more_only_where_it_must)
 	place_of(argv, "--bind", R "/.git/lfs");
 	ck_assert(!has_word(argv, R "/.git/objects/pack"));
 }
-END_TEST
 
-START_TEST(a_strict_box_has_no_network_and_reads_the_objects_only)
+TEST(a_strict_box_has_no_network_and_reads_the_objects_only)
 {
 	struct box_facts f = worktree;
 	cleanup_strv char **argv = NULL;
@@ -147,9 +145,8 @@ START_TEST(a_strict_box_has_no_network_and_reads_the_objects_only)
 	ck_assert(!has_word(argv, R "/.git/worktrees"));
 	ck_assert(!has_word(argv, R "/.worktrees/w/.git"));
 }
-END_TEST
 
-START_TEST(root_cannot_change_the_kernels_settings)
+TEST(root_cannot_change_the_kernels_settings)
 {
 	struct box_facts f = worktree;
 	cleanup_strv char **argv = NULL, **user = box_plan(&worktree);
@@ -159,9 +156,8 @@ START_TEST(root_cannot_change_the_kernels_settings)
 	place_of(argv, "--ro-bind", "/proc/sys");
 	ck_assert(!has_word(user, "/proc/sys"));
 }
-END_TEST
 
-START_TEST(a_folder_is_mounted_before_what_is_inside_it)
+TEST(a_folder_is_mounted_before_what_is_inside_it)
 {
 	static const char *const programs[] = { "/tmp/bin/claude", NULL };
 	static const char *const more[] = { "/tmp/r/home/.cargo", NULL };
@@ -183,9 +179,8 @@ START_TEST(a_folder_is_mounted_before_what_is_inside_it)
 	ck_assert_uint_lt(place_of(argv, "--tmpfs", "/tmp"),
 	    place_of(argv, "--ro-bind", "/tmp/bin/claude"));
 }
-END_TEST
 
-START_TEST(what_the_user_opens_comes_after_what_is_hidden)
+TEST(what_the_user_opens_comes_after_what_is_hidden)
 {
 	static const char *const read[] = { "/home/u", NULL };
 	static const char *const write[] = { "/home/u/my repo", NULL };
@@ -204,9 +199,8 @@ START_TEST(what_the_user_opens_comes_after_what_is_hidden)
 		ck_assert(strcmp(argv[i], "--remount-ro") != 0 ||
 		    strcmp(argv[i + 1], R) != 0);
 }
-END_TEST
 
-START_TEST(a_socket_in_a_place_of_the_machine_is_masked)
+TEST(a_socket_in_a_place_of_the_machine_is_masked)
 {
 	static const char *const sockets[] = { "/usr/s", "/srv/s",
 		"/home/u/given/s", "/home/u/named", R "/.llmc/autod.sock",
@@ -230,9 +224,8 @@ START_TEST(a_socket_in_a_place_of_the_machine_is_masked)
 	for (size_t i = 4; sockets[i] != NULL; i++)
 		ck_assert(!has_word(argv, sockets[i]));
 }
-END_TEST
 
-START_TEST(the_sockets_of_tmux_are_hidden_where_they_would_be_seen)
+TEST(the_sockets_of_tmux_are_hidden_where_they_would_be_seen)
 {
 	static const char *const read[] = { "/tmp/given", NULL };
 	static const char *const hidden[] = { "/usr/t/tmux-1",
@@ -259,9 +252,8 @@ START_TEST(the_sockets_of_tmux_are_hidden_where_they_would_be_seen)
 		ck_assert(!has_word(argv, absent[i]));
 	}
 }
-END_TEST
 
-START_TEST(the_whole_machine_can_be_given)
+TEST(the_whole_machine_can_be_given)
 {
 	static const char *const all[] = { "/", NULL };
 	struct box_facts f = worktree;
@@ -274,9 +266,8 @@ START_TEST(the_whole_machine_can_be_given)
 	ck_assert_uint_lt(place_of(argv, "--ro-bind", "/"),
 	    place_of(argv, "--tmpfs", "/tmp"));
 }
-END_TEST
 
-START_TEST(a_file_can_be_seen_elsewhere)
+TEST(a_file_can_be_seen_elsewhere)
 {
 	static const struct box_bind binds[] = {
 		{ "/home/u/.claude/agents", R "/.llmc/box/w/claude/agents",
@@ -297,9 +288,8 @@ START_TEST(a_file_can_be_seen_elsewhere)
 	    place_of(argv, "--bind", R "/.llmc/box/w/claude"), at);
 	place_of(argv, "--bind", R "/.llmc/box/w/claude/login");
 }
-END_TEST
 
-START_TEST(variables_are_removed_before_bwrap_starts)
+TEST(variables_are_removed_before_bwrap_starts)
 {
 	static const char *const unset[] = { "TMUX", "SECRET", NULL };
 	static const char *const set[] = { "TMPDIR=/tmp", "A=b=c", NULL };
@@ -326,9 +316,8 @@ START_TEST(variables_are_removed_before_bwrap_starts)
 	ck_assert_str_eq(argv[count - 3], "--");
 	ck_assert_str_eq(argv[count - 1], "inside");
 }
-END_TEST
 
-START_TEST(only_known_variables_get_in)
+TEST(only_known_variables_get_in)
 {
 	static const char *const more[] = { "EDITOR", NULL };
 	static const char *const good[] = { "PATH=/bin", "HOME=/", "LC_ALL=C",
@@ -344,9 +333,8 @@ START_TEST(only_known_variables_get_in)
 		ck_assert_msg(!box_plan_allows(bad[i], more), "%s", bad[i]);
 	ck_assert(!box_plan_allows("EDITOR=vi", NULL));
 }
-END_TEST
 
-START_TEST(the_strictest_mode_of_all_workers_counts_for_a_check)
+TEST(the_strictest_mode_of_all_workers_counts_for_a_check)
 {
 	cleanup_settings_world struct settings_world off =
 	    settings_world_parse("");
@@ -361,9 +349,8 @@ START_TEST(the_strictest_mode_of_all_workers_counts_for_a_check)
 	ck_assert_int_eq(box_mode_of(p.settings, "bob"), BOX_WORKTREE);
 	ck_assert_str_eq(box_mode_name(BOX_STRICT), "strict");
 }
-END_TEST
 
-START_TEST(no_agent_leaves_its_box_by_another_one)
+TEST(no_agent_leaves_its_box_by_another_one)
 {
 	cleanup_settings_world struct settings_world p =
 	    settings_world_parse("[workers.auto-1]\nsandbox = \"worktree\"\n"
@@ -373,31 +360,4 @@ START_TEST(no_agent_leaves_its_box_by_another_one)
 	ck_assert_int_eq(box_mode_of(p.settings, "team-1"), BOX_WORKTREE);
 	ck_assert_int_eq(box_mode_of(p.settings, "team-2"), BOX_WORKTREE);
 	ck_assert_int_eq(box_mode_of(p.settings, "auto-2"), BOX_OFF);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("box-plan");
-
-	unit_case(s, "vector",
-	    (const TTest *[]){ a_linked_worktree_is_mounted_with_what_git_needs,
-		git_writes_more_only_where_it_must,
-		a_strict_box_has_no_network_and_reads_the_objects_only,
-		root_cannot_change_the_kernels_settings,
-		a_folder_is_mounted_before_what_is_inside_it,
-		what_the_user_opens_comes_after_what_is_hidden,
-		a_socket_in_a_place_of_the_machine_is_masked,
-		the_sockets_of_tmux_are_hidden_where_they_would_be_seen,
-		the_whole_machine_can_be_given, a_file_can_be_seen_elsewhere,
-		NULL });
-	unit_case(s, "environment",
-	    (const TTest *[]){ variables_are_removed_before_bwrap_starts,
-		only_known_variables_get_in, NULL });
-	unit_case(s, "mode",
-	    (const TTest *[]){
-		the_strictest_mode_of_all_workers_counts_for_a_check,
-		no_agent_leaves_its_box_by_another_one, NULL });
-	return s;
 }

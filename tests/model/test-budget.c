@@ -20,7 +20,7 @@ assert_reached(const struct budget *budget, const struct budget *granted,
 	ck_assert_str_eq(out.data + 1, words != NULL ? words : "");
 }
 
-START_TEST(no_bound_is_never_reached)
+TEST(no_bound_is_never_reached)
 {
 	struct budget spent = { INT64_MAX, INT64_MAX, INT64_MAX, 1 << 30 };
 	struct budget below = { -1, -1, -1, -1 };
@@ -28,9 +28,8 @@ START_TEST(no_bound_is_never_reached)
 	assert_reached(&nothing, &nothing, &spent, "task", NULL);
 	assert_reached(&below, &nothing, &spent, "task", NULL);
 }
-END_TEST
 
-START_TEST(each_bound_is_reached_by_itself_and_named)
+TEST(each_bound_is_reached_by_itself_and_named)
 {
 	struct budget budget = { 1000000, 2500000, 3600000, 10 };
 
@@ -53,9 +52,8 @@ START_TEST(each_bound_is_reached_by_itself_and_named)
 	    "1,000,000 tokens used of 1,000,000 tokens (budget.task_tokens); "
 	    "11 turns used of 10 turns (budget.task_turns)");
 }
-END_TEST
 
-START_TEST(what_is_granted_comes_on_top)
+TEST(what_is_granted_comes_on_top)
 {
 	struct budget budget = { .tokens = 100, .cost = INT64_MAX, .turns = 1 };
 	struct budget granted = { .tokens = 50, .cost = 5, .turns = 1 };
@@ -72,9 +70,8 @@ START_TEST(what_is_granted_comes_on_top)
 	assert_reached(&nothing, &granted, &(struct budget){ .tokens = 999 },
 	    "task", NULL);
 }
-END_TEST
 
-START_TEST(another_day_begins_at_nothing)
+TEST(another_day_begins_at_nothing)
 {
 	struct budget_day day = { 0 };
 
@@ -97,9 +94,8 @@ START_TEST(another_day_begins_at_nothing)
 	ck_assert_int_eq(day.day, 20000);
 	ck_assert_int_eq(day.tokens, 7);
 }
-END_TEST
 
-START_TEST(sums_end_at_the_largest_number_and_at_zero)
+TEST(sums_end_at_the_largest_number_and_at_zero)
 {
 	struct budget_day day = { .day = 1, .tokens = INT64_MAX - 1 };
 
@@ -114,9 +110,8 @@ START_TEST(sums_end_at_the_largest_number_and_at_zero)
 	budget_spend(&day, 1, 0, INT64_MIN);
 	ck_assert_int_eq(day.cost, 0);
 }
-END_TEST
 
-START_TEST(costs_are_told_as_exact_as_it_is_worth)
+TEST(costs_are_told_as_exact_as_it_is_worth)
 {
 	static const struct {
 		int64_t cost;
@@ -151,9 +146,8 @@ START_TEST(costs_are_told_as_exact_as_it_is_worth)
 		ck_assert_str_eq(out.data, cases[i].words);
 	}
 }
-END_TEST
 
-START_TEST(tokens_are_told_in_groups)
+TEST(tokens_are_told_in_groups)
 {
 	static const struct {
 		int64_t tokens;
@@ -174,23 +168,4 @@ START_TEST(tokens_are_told_in_groups)
 		budget_add_tokens(&out, cases[i].tokens);
 		ck_assert_str_eq(out.data, cases[i].words);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("budget");
-
-	unit_case(suite, "reached",
-	    (const TTest *[]){ no_bound_is_never_reached,
-		each_bound_is_reached_by_itself_and_named,
-		what_is_granted_comes_on_top, NULL });
-	unit_case(suite, "day",
-	    (const TTest *[]){ another_day_begins_at_nothing,
-		sums_end_at_the_largest_number_and_at_zero, NULL });
-	unit_case(suite, "words",
-	    (const TTest *[]){ costs_are_told_as_exact_as_it_is_worth,
-		tokens_are_told_in_groups, NULL });
-	return suite;
 }

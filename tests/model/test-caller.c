@@ -9,7 +9,7 @@
 #include "mem.h"
 #include "unit.h"
 
-START_TEST(kernel_decides_who_calls)
+TEST(kernel_decides_who_calls)
 {
 	static const struct {
 		struct caller caller;
@@ -33,10 +33,9 @@ START_TEST(kernel_decides_who_calls)
 	for (size_t i = 0; i < nitems(rows); i++)
 		ck_assert_uint_eq(caller_rank(&rows[i].caller), rows[i].rank);
 }
-END_TEST
 
 /* Each method, asked by each caller, as its row says. */
-START_TEST(each_row_is_obeyed)
+TEST(each_row_is_obeyed)
 {
 	static const struct caller callers[] = { { NULL, NULL, false, false },
 		{ NULL, "overseer", false, false },
@@ -64,9 +63,8 @@ START_TEST(each_row_is_obeyed)
 		ck_assert(caller_is_anybody(m) == !refused);
 	}
 }
-END_TEST
 
-START_TEST(hooks_are_heard_from_their_own_session)
+TEST(hooks_are_heard_from_their_own_session)
 {
 	const struct api_method *hook = api_find("hook.event");
 	static const struct {
@@ -115,9 +113,8 @@ START_TEST(hooks_are_heard_from_their_own_session)
 			    "%zu: %s", i, err.msg);
 	}
 }
-END_TEST
 
-START_TEST(refusal_says_who_can)
+TEST(refusal_says_who_can)
 {
 	const struct caller caller = { NULL, "adam", false, false };
 	struct err err = { 0 };
@@ -129,9 +126,8 @@ START_TEST(refusal_says_who_can)
 	    "worker.accept is refused: this is the session of adam, and agents "
 	    "may not do that; a person can, in a terminal outside of it");
 }
-END_TEST
 
-START_TEST(a_person_outside_is_told_where_to_type)
+TEST(a_person_outside_is_told_where_to_type)
 {
 	const struct caller caller = { NULL, NULL, true, true };
 	struct err err = { 0 };
@@ -147,17 +143,4 @@ START_TEST(a_person_outside_is_told_where_to_type)
 	ck_assert_int_eq(
 	    caller_check(&caller, api_find("daemon.info"), NULL, false, &err),
 	    0);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("caller");
-
-	unit_case(suite, "caller",
-	    (const TTest *[]){ kernel_decides_who_calls, each_row_is_obeyed,
-		hooks_are_heard_from_their_own_session, refusal_says_who_can,
-		a_person_outside_is_told_where_to_type, NULL });
-	return suite;
 }

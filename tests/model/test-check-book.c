@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "buf.h"
 #include "check-book.h"
 #include "errtext.h"
 #include "json.h"
@@ -15,14 +14,14 @@
 
 static struct check_book book;
 
-static void
-setup(void)
+void
+unit_before(void)
 {
 	book = (struct check_book){ 0 };
 }
 
-static void
-teardown(void)
+void
+unit_after(void)
 {
 	check_book_release(&book);
 }
@@ -33,7 +32,7 @@ note(const char *tree, enum check_verdict verdict)
 	return check_book_note(&book, tree, "c", verdict, NOW, 1000, NOW + 5);
 }
 
-START_TEST(results_are_found_by_tree_and_command)
+TEST(results_are_found_by_tree_and_command)
 {
 	const struct check_result *result;
 
@@ -55,9 +54,8 @@ START_TEST(results_are_found_by_tree_and_command)
 	ck_assert_ptr_null(check_book_find(&book, "b", "c"));
 	ck_assert_uint_eq(book.count, 3);
 }
-END_TEST
 
-START_TEST(all_have_passed_or_not)
+TEST(all_have_passed_or_not)
 {
 	static const char *const trees[] = { "a", "b", "unknown", NULL };
 
@@ -71,9 +69,8 @@ START_TEST(all_have_passed_or_not)
 	ck_assert(check_book_all_passed(&book, trees, 2, "c"));
 	ck_assert(!check_book_all_passed(&book, trees, 3, "c"));
 }
-END_TEST
 
-START_TEST(not_judged_waits_and_is_neither)
+TEST(not_judged_waits_and_is_neither)
 {
 	const struct check_result *result;
 
@@ -92,9 +89,8 @@ START_TEST(not_judged_waits_and_is_neither)
 	ck_assert_int_eq(result->unjudged, 0);
 	ck_assert(!check_book_waits(result, NOW));
 }
-END_TEST
 
-START_TEST(a_tree_that_did_both_is_flaky_once)
+TEST(a_tree_that_did_both_is_flaky_once)
 {
 	ck_assert(!note("a", CHECK_FAILED));
 	ck_assert(note("a", CHECK_PASSED));
@@ -111,7 +107,6 @@ START_TEST(a_tree_that_did_both_is_flaky_once)
 	ck_assert_int_eq(check_book_flake_percent(&book, "x"), -1);
 	ck_assert_ptr_null(check_book_command(&book, "x"));
 }
-END_TEST
 
 /* `count` trees, the first `flaky` of them flaky. */
 static void
@@ -127,7 +122,7 @@ judge(int count, int flaky)
 	}
 }
 
-START_TEST(alarm_needs_enough_trees_and_a_high_rate)
+TEST(alarm_needs_enough_trees_and_a_high_rate)
 {
 	static const struct {
 		int trees, flaky;
@@ -148,9 +143,8 @@ START_TEST(alarm_needs_enough_trees_and_a_high_rate)
 		    "row %zu", i);
 	}
 }
-END_TEST
 
-START_TEST(old_flakes_are_forgotten_in_the_long_run)
+TEST(old_flakes_are_forgotten_in_the_long_run)
 {
 	char tree[16];
 
@@ -163,9 +157,8 @@ START_TEST(old_flakes_are_forgotten_in_the_long_run)
 	ck_assert_int_eq(check_book_flake_percent(&book, "c"), 0);
 	ck_assert_uint_eq(book.count, CHECK_BOOK_MAX);
 }
-END_TEST
 
-START_TEST(a_pass_after_failures_in_a_row_forgives_the_others)
+TEST(a_pass_after_failures_in_a_row_forgives_the_others)
 {
 	note("a", CHECK_FAILED);
 	note("b", CHECK_FAILED);
@@ -180,9 +173,8 @@ START_TEST(a_pass_after_failures_in_a_row_forgives_the_others)
 	/* Another command is not concerned. */
 	ck_assert_int_eq(check_book_find(&book, "a", "d")->fails_row, 1);
 }
-END_TEST
 
-START_TEST(expected_duration_follows_the_checks)
+TEST(expected_duration_follows_the_checks)
 {
 	ck_assert_int_eq(check_book_expected_ms(&book, "c"), 0);
 	check_book_note(&book, "a", "c", CHECK_PASSED, NOW, 1000, 0);
@@ -193,10 +185,9 @@ START_TEST(expected_duration_follows_the_checks)
 	check_book_note(&book, "a", "c", CHECK_UNJUDGED, NOW, 9, NOW);
 	ck_assert_int_eq(check_book_expected_ms(&book, "c"), 1250);
 }
-END_TEST
 
 /* Protected paths were those of another tree: a result of its own. */
-START_TEST(a_tree_with_an_overlay_is_another_one)
+TEST(a_tree_with_an_overlay_is_another_one)
 {
 	const char *const keep[] = { "t", NULL };
 	cleanup_free char *plain = check_book_tree("t", "");
@@ -216,9 +207,8 @@ START_TEST(a_tree_with_an_overlay_is_another_one)
 	check_book_trim(&book, keep);
 	ck_assert_ptr_nonnull(check_book_find(&book, with, "c"));
 }
-END_TEST
 
-START_TEST(the_oldest_go_but_none_of_the_chain)
+TEST(the_oldest_go_but_none_of_the_chain)
 {
 	const char *keep[CHECK_BOOK_MAX + 3] = { "t0", "t2", NULL };
 	static char names[CHECK_BOOK_MAX + 2][16];
@@ -244,9 +234,8 @@ START_TEST(the_oldest_go_but_none_of_the_chain)
 	check_book_trim(&book, keep);
 	ck_assert_uint_eq(book.count, CHECK_BOOK_MAX + 2);
 }
-END_TEST
 
-START_TEST(the_command_unused_for_longest_goes)
+TEST(the_command_unused_for_longest_goes)
 {
 	char command[16];
 
@@ -261,7 +250,6 @@ START_TEST(the_command_unused_for_longest_goes)
 	check_book_note(&book, "a", "new", CHECK_PASSED, NOW + 9, 1, 0);
 	ck_assert_ptr_null(check_book_command(&book, "c3"));
 }
-END_TEST
 
 static int
 read_text(const char *text, struct check_book *ret_book, struct err *err)
@@ -272,7 +260,7 @@ read_text(const char *text, struct check_book *ret_book, struct err *err)
 	return check_book_from_json(json, "checks", ret_book, err);
 }
 
-START_TEST(it_is_written_and_read_back)
+TEST(it_is_written_and_read_back)
 {
 	cleanup_json struct json_object *json = NULL, *second = NULL;
 	struct check_book again = { 0 };
@@ -287,9 +275,8 @@ START_TEST(it_is_written_and_read_back)
 	ck_assert_int_eq(check_book_expected_ms(&again, "c"), 1000);
 	check_book_release(&again);
 }
-END_TEST
 
-START_TEST(what_a_person_broke_is_repaired_or_named)
+TEST(what_a_person_broke_is_repaired_or_named)
 {
 	static const struct {
 		const char *text, *message;
@@ -334,34 +321,4 @@ START_TEST(what_a_person_broke_is_repaired_or_named)
 	ck_assert_uint_eq(again.command_count, 1);
 	ck_assert_int_eq(check_book_flake_percent(&again, "c"), 100);
 	check_book_release(&again);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		results_are_found_by_tree_and_command,
-		all_have_passed_or_not,
-		not_judged_waits_and_is_neither,
-		a_tree_that_did_both_is_flaky_once,
-		alarm_needs_enough_trees_and_a_high_rate,
-		old_flakes_are_forgotten_in_the_long_run,
-		a_pass_after_failures_in_a_row_forgives_the_others,
-		expected_duration_follows_the_checks,
-		a_tree_with_an_overlay_is_another_one,
-		the_oldest_go_but_none_of_the_chain,
-		the_command_unused_for_longest_goes,
-		it_is_written_and_read_back,
-		what_a_person_broke_is_repaired_or_named,
-		NULL,
-	};
-	Suite *suite = suite_create("check-book");
-	TCase *tcase = tcase_create("check-book");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	for (size_t i = 0; tests[i] != NULL; i++)
-		tcase_add_test(tcase, tests[i]);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

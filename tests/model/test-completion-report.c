@@ -46,7 +46,7 @@ expect_text(const char *text, const char *json)
 	    json_object_to_json_string(found));
 }
 
-START_TEST(the_vectors_of_texts_hold)
+TEST(the_vectors_of_texts_hold)
 {
 	cleanup_json struct json_object *root = load();
 	struct json_object *rows = json_object_object_get(root, "vectors");
@@ -63,9 +63,8 @@ START_TEST(the_vectors_of_texts_hold)
 		    "row %zu: %s", i, json_object_to_json_string(found));
 	}
 }
-END_TEST
 
-START_TEST(the_vectors_of_the_tool_hold)
+TEST(the_vectors_of_the_tool_hold)
 {
 	cleanup_json struct json_object *root = load();
 	struct json_object *rows = json_object_object_get(root, "tool_vectors");
@@ -90,9 +89,8 @@ START_TEST(the_vectors_of_the_tool_hold)
 		    "row %zu: %s", i, json_object_to_json_string(found));
 	}
 }
-END_TEST
 
-START_TEST(markdown_around_the_names_does_not_matter)
+TEST(markdown_around_the_names_does_not_matter)
 {
 	expect_text("## Report\n\n**Status:** complete\r\n"
 		    "**Confidence** = `high`.\n### Summary: all of it\nand "
@@ -103,9 +101,8 @@ START_TEST(markdown_around_the_names_does_not_matter)
 	    "{\"artifacts\": [{\"path\": \"a b.c\", \"description\": \"the "
 	    "code\"}, {\"path\": \"d.md\"}]}");
 }
-END_TEST
 
-START_TEST(what_stands_in_a_code_block_is_no_report)
+TEST(what_stands_in_a_code_block_is_no_report)
 {
 	expect_text("status: complete\n~~~ text\nstatus: failed\n```\n"
 		    "summary: no\n~~~\n",
@@ -115,18 +112,16 @@ START_TEST(what_stands_in_a_code_block_is_no_report)
 	    "{\"status\": \"partial\"}");
 	expect_text("```\nstatus: failed\n", NULL);
 }
-END_TEST
 
-START_TEST(prose_is_no_report)
+TEST(prose_is_no_report)
 {
 	expect_text("The status: complete.", NULL);
 	expect_text("statuses: complete", NULL);
 	expect_text("- status: complete", NULL);
 	expect_text("", NULL);
 }
-END_TEST
 
-START_TEST(wrong_arguments_are_refused_with_what_is_right)
+TEST(wrong_arguments_are_refused_with_what_is_right)
 {
 	static const char *const rows[][2] = {
 		{ "{\"summary\": 3}", "summary: expected a string" },
@@ -153,9 +148,8 @@ START_TEST(wrong_arguments_are_refused_with_what_is_right)
 		ck_assert_ptr_null(report);
 	}
 }
-END_TEST
 
-START_TEST(a_report_is_bounded_and_has_no_controls)
+TEST(a_report_is_bounded_and_has_no_controls)
 {
 	cleanup_json struct json_object *args = json_object_new_object(),
 					*report = NULL;
@@ -166,8 +160,10 @@ START_TEST(a_report_is_bounded_and_has_no_controls)
 	for (size_t i = 0; i < 100000; i++)
 		buf_adds(&text, "\xc3\xa4");
 	json_set_string(args, "summary", text.data);
-	ck_assert_int_eq(completion_report_from_args(args, &report, &err), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(err.msg, "summary: 200000 bytes, and 16384"));
+	ck_assert_int_eq(
+	    completion_report_from_args(args, &report, &err), -EINVAL);
+	ck_assert_ptr_nonnull(
+	    strstr(err.msg, "summary: 200000 bytes, and 16384"));
 	json_set_string(args, "summary", "short");
 	for (size_t i = 0; i < COMPLETION_ENTRIES_MAX; i++)
 		json_object_array_add(
@@ -183,12 +179,12 @@ START_TEST(a_report_is_bounded_and_has_no_controls)
 	json_object_put(take_ptr(&report));
 	json_object_array_add(json_object_object_get(args, "blockers"),
 	    json_object_new_string("one too many"));
-	ck_assert_int_eq(completion_report_from_args(args, &report, &err), -EINVAL);
+	ck_assert_int_eq(
+	    completion_report_from_args(args, &report, &err), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(err.msg, "blockers: at most 50 entries"));
 }
-END_TEST
 
-START_TEST(the_tools_of_llmc_lose_their_prefix)
+TEST(the_tools_of_llmc_lose_their_prefix)
 {
 	ck_assert_str_eq(completion_report_tool("mcp__llmc__report_completion"),
 	    COMPLETION_TOOL);
@@ -196,21 +192,4 @@ START_TEST(the_tools_of_llmc_lose_their_prefix)
 	    completion_report_tool("mcp__other__report_completion"),
 	    "mcp__other__report_completion");
 	ck_assert_str_eq(completion_report_tool("Bash"), "Bash");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("completion-report");
-
-	unit_case(s, "completion-report",
-	    (const TTest *[]){ the_vectors_of_texts_hold,
-		the_vectors_of_the_tool_hold,
-		markdown_around_the_names_does_not_matter,
-		what_stands_in_a_code_block_is_no_report, prose_is_no_report,
-		wrong_arguments_are_refused_with_what_is_right,
-		a_report_is_bounded_and_has_no_controls,
-		the_tools_of_llmc_lose_their_prefix, NULL });
-	return s;
 }

@@ -28,7 +28,7 @@ parse(const char *text)
 
 /* --- contracts --------------------------------------------------------- */
 
-START_TEST(a_contract_has_defaults)
+TEST(a_contract_has_defaults)
 {
 	cleanup_json struct json_object *json = parse("{}");
 	cleanup_contract struct contract c = { 0 };
@@ -39,9 +39,8 @@ START_TEST(a_contract_has_defaults)
 	ck_assert_int_eq(c.on_failure, CONTRACT_FAIL);
 	ck_assert_int_eq(c.timeout_ms, 30000);
 }
-END_TEST
 
-START_TEST(a_contract_is_read_whole)
+TEST(a_contract_is_read_whole)
 {
 	cleanup_json struct json_object *json =
 	    parse("{\"artifacts\": [{\"path\": \"out/a.json\", \"json\": true},"
@@ -73,7 +72,6 @@ START_TEST(a_contract_is_read_whole)
 	    "  a completion report as its last tool call\n"
 	    "  otherwise: it is tried once more\n");
 }
-END_TEST
 
 static const struct {
 	const char *text, *words;
@@ -104,7 +102,7 @@ static const struct {
 	{ "{\"verificationTimeoutMs\": 0}", "v.verificationTimeoutMs" },
 };
 
-START_TEST(what_is_wrong_in_a_contract_is_named)
+TEST_ROWS(what_is_wrong_in_a_contract_is_named, nitems(refused))
 {
 	cleanup_json struct json_object *json = parse(refused[_i].text);
 	struct err err = { 0 };
@@ -114,9 +112,8 @@ START_TEST(what_is_wrong_in_a_contract_is_named)
 	    "%s: \"%s\" instead of \"%s\"", refused[_i].text, err.msg,
 	    refused[_i].words);
 }
-END_TEST
 
-START_TEST(a_contract_is_bounded)
+TEST(a_contract_is_bounded)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct err err = { 0 };
@@ -149,17 +146,15 @@ START_TEST(a_contract_is_bounded)
 		ck_assert_ptr_nonnull(strstr(err.msg, "65536"));
 	}
 }
-END_TEST
 
-START_TEST(a_path_is_written_as_git_does)
+TEST(a_path_is_written_as_git_does)
 {
 	cleanup_free char *path = contract_path_clean("./out//./a.json/");
 
 	ck_assert_str_eq(path, "out/a.json");
 }
-END_TEST
 
-START_TEST(a_contract_in_a_file_is_one_value)
+TEST(a_contract_in_a_file_is_one_value)
 {
 	cleanup_json struct json_object *json = NULL;
 	struct err err = { 0 };
@@ -175,7 +170,6 @@ START_TEST(a_contract_in_a_file_is_one_value)
 	    contract_from_text("{\"x\": 1}", "line 3", &json, &err), -EINVAL);
 	ck_assert(strncmp(err.msg, "line 3.x", 8) == 0);
 }
-END_TEST
 
 /* --- checks ------------------------------------------------------------ */
 
@@ -201,7 +195,7 @@ check(const char *artifact, const char *bytes)
 	return reason;
 }
 
-START_TEST(json_alone_takes_every_value)
+TEST(json_alone_takes_every_value)
 {
 	static const char json[] = "{\"path\": \"a\", \"json\": true}";
 
@@ -214,9 +208,8 @@ START_TEST(json_alone_takes_every_value)
 	ck_assert_str_eq(
 	    check("{\"path\": \"a\", \"json\": false}", "no JSON"), "");
 }
-END_TEST
 
-START_TEST(items_and_keys_mean_an_array)
+TEST(items_and_keys_mean_an_array)
 {
 	static const char items[] = "{\"path\": \"a\", \"minItems\": 1}";
 	static const char keys[] = "{\"path\": \"a\", \"requiredKeys\": "
@@ -234,9 +227,8 @@ START_TEST(items_and_keys_mean_an_array)
 	ck_assert_str_eq(
 	    check(keys, "[null]"), "artifact_json_item_not_object_0");
 }
-END_TEST
 
-START_TEST(only_a_new_file_of_the_right_size_counts)
+TEST(only_a_new_file_of_the_right_size_counts)
 {
 	static const struct {
 		struct artifact_found found;
@@ -268,9 +260,8 @@ START_TEST(only_a_new_file_of_the_right_size_counts)
 		ck_assert_str_eq(reason.data, rows[i].reason);
 	}
 }
-END_TEST
 
-START_TEST(a_path_that_was_never_allowed_is_not_looked_at)
+TEST(a_path_that_was_never_allowed_is_not_looked_at)
 {
 	static const char *const paths[] = { "/etc/passwd", "../x",
 		".git/config", ".llmc/state.json" };
@@ -282,9 +273,8 @@ START_TEST(a_path_that_was_never_allowed_is_not_looked_at)
 		ck_assert_str_eq(check(a, "x"), "artifact_path_outside");
 	}
 }
-END_TEST
 
-START_TEST(too_many_values_are_too_large)
+TEST(too_many_values_are_too_large)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -295,9 +285,8 @@ START_TEST(too_many_values_are_too_large)
 	ck_assert_str_eq(check("{\"path\": \"a\", \"json\": true}", text.data),
 	    "artifact_json_too_large");
 }
-END_TEST
 
-START_TEST(a_result_says_what_failed)
+TEST(a_result_says_what_failed)
 {
 	cleanup_json struct json_object *result = check_result_new();
 	cleanup_buf struct buf text = BUF_INIT;
@@ -322,7 +311,6 @@ START_TEST(a_result_says_what_failed)
 	ck_assert_int_eq(check_result_validate(result, NULL), -EINVAL);
 	ck_assert(!check_result_passed(NULL));
 }
-END_TEST
 
 /* --- vectors ----------------------------------------------------------- */
 
@@ -404,7 +392,7 @@ expect_row(struct json_object *row, struct json_object *result)
 		    json_string_or(expect, "target", NULL));
 }
 
-START_TEST(the_vectors_hold)
+TEST(the_vectors_hold)
 {
 	cleanup_free char *path = NULL;
 	cleanup_json struct json_object *root = NULL;
@@ -433,26 +421,4 @@ START_TEST(the_vectors_hold)
 		ck_assert_int_eq(check_result_validate(result, NULL), 0);
 		expect_row(row, result);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("contract");
-
-	unit_case(suite, "contracts",
-	    (const TTest *[]){ a_contract_has_defaults,
-		a_contract_is_read_whole, a_contract_is_bounded,
-		a_path_is_written_as_git_does,
-		a_contract_in_a_file_is_one_value, NULL });
-	unit_rows(suite, what_is_wrong_in_a_contract_is_named, nitems(refused));
-	unit_case(suite, "checks",
-	    (const TTest *[]){ json_alone_takes_every_value,
-		items_and_keys_mean_an_array,
-		only_a_new_file_of_the_right_size_counts,
-		a_path_that_was_never_allowed_is_not_looked_at,
-		too_many_values_are_too_large, a_result_says_what_failed,
-		the_vectors_hold, NULL });
-	return suite;
 }

@@ -22,7 +22,7 @@ number(struct json_object *counters, const char *family, const char *key)
 	return json_object_get_int64(at(counters, family, key));
 }
 
-START_TEST(events_are_counted_by_type)
+TEST(events_are_counted_by_type)
 {
 	cleanup_json struct json_object *c = NULL;
 
@@ -32,7 +32,6 @@ START_TEST(events_are_counted_by_type)
 	ck_assert_int_eq(number(c, "events", "task_finished"), 2);
 	ck_assert_int_eq(number(c, "events", "paused"), 1);
 }
-END_TEST
 
 /* The reasons that the daemon gives, as they are worded. */
 static const struct {
@@ -50,7 +49,7 @@ static const struct {
 	{ "the session ended", "session" },
 };
 
-START_TEST(reasons_are_a_closed_list)
+TEST_ROWS(reasons_are_a_closed_list, nitems(reasons))
 {
 	const char *word = counters_reason(reasons[_i].reason);
 	size_t known = 0;
@@ -61,9 +60,8 @@ START_TEST(reasons_are_a_closed_list)
 		known++;
 	ck_assert_ptr_nonnull(counters_reasons[known]);
 }
-END_TEST
 
-START_TEST(durations_of_tasks_go_into_buckets)
+TEST(durations_of_tasks_go_into_buckets)
 {
 	cleanup_json struct json_object *c = NULL;
 	struct json_object *landed;
@@ -80,12 +78,11 @@ START_TEST(durations_of_tasks_go_into_buckets)
 	ck_assert_int_eq(json_int_or(landed, "sum_ms", 0), 1000120001);
 	ck_assert_int_eq(json_int_or(at(c, "tasks", "failed"), "count", 0), 1);
 }
-END_TEST
 
 #define OPUS  "claude-opus-5-5" /* $4 for a million tokens of input */
 #define HAIKU "claude-haiku-5-5" /* $0.10 */
 
-START_TEST(tokens_and_final_costs_are_counted_by_model)
+TEST(tokens_and_final_costs_are_counted_by_model)
 {
 	cleanup_json struct json_object *c = NULL;
 	struct usage usage = { 0 }, none = { 0 };
@@ -117,9 +114,8 @@ START_TEST(tokens_and_final_costs_are_counted_by_model)
 		json_int_or(at(c, "cost", HAIKU), "estimate", 0),
 	    3);
 }
-END_TEST
 
-START_TEST(a_cost_of_models_without_a_price_is_theirs)
+TEST(a_cost_of_models_without_a_price_is_theirs)
 {
 	cleanup_json struct json_object *c = NULL;
 	struct usage usage = { 0 };
@@ -129,9 +125,8 @@ START_TEST(a_cost_of_models_without_a_price_is_theirs)
 	ck_assert_int_eq(
 	    json_int_or(at(c, "cost", "unpriced"), "reported", 0), 5);
 }
-END_TEST
 
-START_TEST(tasks_of_a_run_are_counted_from_its_beginning)
+TEST(tasks_of_a_run_are_counted_from_its_beginning)
 {
 	cleanup_json struct json_object *c = NULL;
 
@@ -149,9 +144,8 @@ START_TEST(tasks_of_a_run_are_counted_from_its_beginning)
 	ck_assert_int_eq(number(c, "run", "landed"), 0);
 	ck_assert_int_eq(json_int_or(at(c, "tasks", "landed"), "count", 0), 3);
 }
-END_TEST
 
-START_TEST(numbers_do_not_overflow_and_only_grow)
+TEST(numbers_do_not_overflow_and_only_grow)
 {
 	cleanup_json struct json_object *c = NULL;
 
@@ -161,9 +155,8 @@ START_TEST(numbers_do_not_overflow_and_only_grow)
 	counters_work(&c, "idle", -5);
 	ck_assert_int_eq(number(c, "work_ms", "idle"), INT64_MAX);
 }
-END_TEST
 
-START_TEST(what_is_not_ours_in_a_state_is_replaced)
+TEST(what_is_not_ours_in_a_state_is_replaced)
 {
 	cleanup_json struct json_object *c = json_tokener_parse(
 	    "{\"events\": 7, \"work_ms\": {\"idle\": \"x\"}}");
@@ -172,22 +165,4 @@ START_TEST(what_is_not_ours_in_a_state_is_replaced)
 	counters_work(&c, "idle", 5);
 	ck_assert_int_eq(number(c, "events", "paused"), 1);
 	ck_assert_int_eq(number(c, "work_ms", "idle"), 5);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("counters");
-
-	unit_case(suite, "counting",
-	    (const TTest *const[]){ events_are_counted_by_type,
-		durations_of_tasks_go_into_buckets,
-		tokens_and_final_costs_are_counted_by_model,
-		a_cost_of_models_without_a_price_is_theirs,
-		tasks_of_a_run_are_counted_from_its_beginning,
-		numbers_do_not_overflow_and_only_grow,
-		what_is_not_ours_in_a_state_is_replaced, NULL });
-	unit_rows(suite, reasons_are_a_closed_list, nitems(reasons));
-	return suite;
 }

@@ -42,23 +42,21 @@ assert_row(bool driven, const int64_t *pauses, int count)
 	}
 }
 
-START_TEST(pauses_double_until_the_sixth_in_a_row)
+TEST(pauses_double_until_the_sixth_in_a_row)
 {
 	static const int64_t pauses[] = { 0, 1000, 2000, 4000, 8000, 16000 };
 
 	assert_row(false, pauses, nitems(pauses));
 }
-END_TEST
 
-START_TEST(driven_worker_is_given_up_at_the_third)
+TEST(driven_worker_is_given_up_at_the_third)
 {
 	static const int64_t pauses[] = { 0, 1000, 2000 };
 
 	assert_row(true, pauses, nitems(pauses));
 }
-END_TEST
 
-START_TEST(crashes_far_apart_are_no_row)
+TEST(crashes_far_apart_are_no_row)
 {
 	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
 	int64_t now = NOW;
@@ -75,9 +73,8 @@ START_TEST(crashes_far_apart_are_no_row)
 					     * row */
 	ck_assert_int_eq(worker->crashes, 2);
 }
-END_TEST
 
-START_TEST(end_of_a_worker_that_waits_or_failed_is_no_crash)
+TEST(end_of_a_worker_that_waits_or_failed_is_no_crash)
 {
 	static const enum worker_status statuses[] = { WORKER_LIMITED,
 		WORKER_PAUSED, WORKER_ERROR };
@@ -95,9 +92,8 @@ START_TEST(end_of_a_worker_that_waits_or_failed_is_no_crash)
 		ck_assert_int_eq(worker->crashed_ms, NOW - 1);
 	}
 }
-END_TEST
 
-START_TEST(record_with_many_crashes_waits_five_minutes_at_most)
+TEST(record_with_many_crashes_waits_five_minutes_at_most)
 {
 	cleanup_worker struct worker *worker = worker_at(WORKER_OFFLINE);
 	struct crash_verdict verdict;
@@ -107,19 +103,4 @@ START_TEST(record_with_many_crashes_waits_five_minutes_at_most)
 	verdict = crash_judge(worker, false, NOW);
 	ck_assert(verdict.give_up);
 	ck_assert_int_eq(verdict.pause_ms, 5 * 60 * 1000);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("crash");
-
-	unit_case(suite, "row",
-	    (const TTest *[]){ pauses_double_until_the_sixth_in_a_row,
-		driven_worker_is_given_up_at_the_third,
-		crashes_far_apart_are_no_row,
-		end_of_a_worker_that_waits_or_failed_is_no_crash,
-		record_with_many_crashes_waits_five_minutes_at_most, NULL });
-	return suite;
 }

@@ -8,7 +8,7 @@
 #include "mem.h"
 #include "unit.h"
 
-START_TEST(no_value_becomes_an_option)
+TEST(no_value_becomes_an_option)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct http_request r = { .method = "POST",
@@ -29,9 +29,8 @@ START_TEST(no_value_becomes_an_option)
 	    strstr(text.data, "data-binary = \"@/a b/\\\"c\\\\\\nd\\te\"\n"));
 	ck_assert_ptr_nonnull(strstr(text.data, "proto = \"=http,https\"\n"));
 }
-END_TEST
 
-START_TEST(a_request_without_a_body_names_no_file)
+TEST(a_request_without_a_body_names_no_file)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct http_request r = { .method = "GET", .url = "https://a" };
@@ -40,7 +39,6 @@ START_TEST(a_request_without_a_body_names_no_file)
 	ck_assert_ptr_null(strstr(text.data, "data"));
 	ck_assert_ptr_null(strstr(text.data, "Authorization"));
 }
-END_TEST
 
 static const struct {
 	const char *text;
@@ -66,7 +64,7 @@ static const struct {
 	{ "HTTP/1.1 2000 OK\r\n\r\n", 0, 0, NULL },
 };
 
-START_TEST(answers_are_read)
+TEST_ROWS(answers_are_read, nitems(rows))
 {
 	struct http_answer answer;
 	int r =
@@ -81,17 +79,4 @@ START_TEST(answers_are_read)
 	ck_assert_int_eq(answer.retry_after_s, rows[_i].retry);
 	ck_assert_uint_eq(answer.body_len, strlen(rows[_i].body));
 	ck_assert_mem_eq(answer.body, rows[_i].body, answer.body_len);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("curl-config");
-
-	unit_case(suite, "requests",
-	    (const TTest *const[]){ no_value_becomes_an_option,
-		a_request_without_a_body_names_no_file, NULL });
-	unit_rows(suite, answers_are_read, nitems(rows));
-	return suite;
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "buf.h"
 #include "delivery.h"
 #include "dice.h"
-#include "mem.h"
-#include "prompt.h"
 #include "unit.h"
 
 #define START 1000
@@ -34,7 +31,7 @@ assert_next(const struct session_record *record, int64_t now_ms,
 	ck_assert_int_eq(wait, wanted_wait);
 }
 
-START_TEST(nothing_pending_waits_for_an_event)
+TEST(nothing_pending_waits_for_an_event)
 {
 	cleanup_record struct session_record record = { .ready = true };
 
@@ -42,9 +39,8 @@ START_TEST(nothing_pending_waits_for_an_event)
 	record.step = PROMPT_PASTED; /* without a text */
 	assert_next(&record, START + 60000, DELIVERY_WAIT, -1);
 }
-END_TEST
 
-START_TEST(parked_prompt_waits_until_the_session_is_ready)
+TEST(parked_prompt_waits_until_the_session_is_ready)
 {
 	cleanup_record struct session_record record = record_parked(false);
 
@@ -53,9 +49,8 @@ START_TEST(parked_prompt_waits_until_the_session_is_ready)
 	delivery_session_started(&record, false, START);
 	assert_next(&record, START, DELIVERY_PASTE, -1);
 }
-END_TEST
 
-START_TEST(prompt_is_held_where_the_box_is_not_ours)
+TEST(prompt_is_held_where_the_box_is_not_ours)
 {
 	cleanup_record struct session_record record = record_parked(false);
 	int64_t wait = -2;
@@ -69,9 +64,8 @@ START_TEST(prompt_is_held_where_the_box_is_not_ours)
 	    delivery_next(&record, false, START + 60000, &wait), DELIVERY_WAIT);
 	ck_assert_int_eq(wait, -1);
 }
-END_TEST
 
-START_TEST(message_goes_into_a_turn_but_clear_waits_for_its_end)
+TEST(message_goes_into_a_turn_but_clear_waits_for_its_end)
 {
 	cleanup_record struct session_record record = record_parked(true);
 
@@ -83,9 +77,8 @@ START_TEST(message_goes_into_a_turn_but_clear_waits_for_its_end)
 	record.busy = false;
 	assert_next(&record, START, DELIVERY_CLEAR, -1);
 }
-END_TEST
 
-START_TEST(clear_then_paste_then_receipt)
+TEST(clear_then_paste_then_receipt)
 {
 	cleanup_record struct session_record record = record_parked(true);
 
@@ -109,7 +102,6 @@ START_TEST(clear_then_paste_then_receipt)
 	assert_next(&record, START + 60000, DELIVERY_WAIT, -1);
 	ck_assert(!delivery_submitted(&record, "[llmc 17] do it"));
 }
-END_TEST
 
 /* Press Enter three times, each after the timeout, then restart. */
 static void
@@ -130,7 +122,7 @@ assert_gives_up(struct session_record *record, int64_t now, int64_t patience)
 	assert_next(record, now + 600000, DELIVERY_WAIT, -1);
 }
 
-START_TEST(unconfirmed_paste_gets_enters_and_then_a_new_session)
+TEST(unconfirmed_paste_gets_enters_and_then_a_new_session)
 {
 	cleanup_record struct session_record record = record_parked(false);
 
@@ -139,9 +131,8 @@ START_TEST(unconfirmed_paste_gets_enters_and_then_a_new_session)
 	delivery_session_started(&record, false, START);
 	assert_next(&record, START, DELIVERY_PASTE, -1);
 }
-END_TEST
 
-START_TEST(sessions_for_one_prompt_are_bounded)
+TEST(sessions_for_one_prompt_are_bounded)
 {
 	cleanup_record struct session_record record = record_parked(false);
 	int64_t pause, last = 0;
@@ -165,9 +156,8 @@ START_TEST(sessions_for_one_prompt_are_bounded)
 	session_record_forget_pending(&record);
 	ck_assert_int_eq(record.pending_refused, 0);
 }
-END_TEST
 
-START_TEST(unconfirmed_clear_gets_enters_and_then_a_new_session)
+TEST(unconfirmed_clear_gets_enters_and_then_a_new_session)
 {
 	cleanup_record struct session_record record = record_parked(true);
 
@@ -176,9 +166,8 @@ START_TEST(unconfirmed_clear_gets_enters_and_then_a_new_session)
 	delivery_session_started(&record, false, START);
 	assert_next(&record, START, DELIVERY_CLEAR, -1);
 }
-END_TEST
 
-START_TEST(late_receipt_ends_a_delivery_at_any_step)
+TEST(late_receipt_ends_a_delivery_at_any_step)
 {
 	cleanup_record struct session_record record = record_parked(false);
 
@@ -187,9 +176,8 @@ START_TEST(late_receipt_ends_a_delivery_at_any_step)
 	ck_assert(delivery_submitted(&record, "hel[llmc 17] do it"));
 	ck_assert_int_eq(record.step, PROMPT_NONE);
 }
-END_TEST
 
-START_TEST(clock_that_goes_back_does_not_stop_a_delivery)
+TEST(clock_that_goes_back_does_not_stop_a_delivery)
 {
 	cleanup_record struct session_record record = record_parked(false);
 
@@ -198,9 +186,8 @@ START_TEST(clock_that_goes_back_does_not_stop_a_delivery)
 	delivery_did(&record, DELIVERY_ENTER, START);
 	assert_next(&record, START, DELIVERY_WAIT, DELIVERY_CONFIRM_MS);
 }
-END_TEST
 
-START_TEST(after_a_restart_doubt_is_short)
+TEST(after_a_restart_doubt_is_short)
 {
 	cleanup_record struct session_record pasted = record_parked(false);
 	cleanup_record struct session_record clearing = record_parked(true);
@@ -222,9 +209,8 @@ START_TEST(after_a_restart_doubt_is_short)
 	assert_next(
 	    &clearing, START + 50 + DELIVERY_CONFIRM_MS, DELIVERY_RESTART, -1);
 }
-END_TEST
 
-START_TEST(next_prompt_replaces_the_one_on_its_way)
+TEST(next_prompt_replaces_the_one_on_its_way)
 {
 	cleanup_record struct session_record record = record_parked(true);
 
@@ -237,7 +223,6 @@ START_TEST(next_prompt_replaces_the_one_on_its_way)
 	ck_assert_int_eq(record.pending_since_ms, START + 9);
 	assert_next(&record, START + 9, DELIVERY_PASTE, -1);
 }
-END_TEST
 
 /* What an input box has received since its session began. */
 struct box {
@@ -306,7 +291,7 @@ act(struct session_record *record, bool open, struct box *box, int64_t now_ms)
 	delivery_did(record, action, now_ms);
 }
 
-START_TEST(random_events_never_paste_twice_into_one_box)
+TEST(random_events_never_paste_twice_into_one_box)
 {
 	int delivered = 0;
 
@@ -331,9 +316,8 @@ START_TEST(random_events_never_paste_twice_into_one_box)
 	}
 	ck_assert_int_gt(delivered, 500);
 }
-END_TEST
 
-START_TEST(session_that_answers_nothing_is_given_up_in_bounded_time)
+TEST(session_that_answers_nothing_is_given_up_in_bounded_time)
 {
 	for (uint64_t seed = 1; seed <= 500; seed++) {
 		struct dice dice = { seed * 0x9e3779b97f4a7c15 };
@@ -361,30 +345,4 @@ START_TEST(session_that_answers_nothing_is_given_up_in_bounded_time)
 		    (DELIVERY_TRIES + 1) *
 			(DELIVERY_CLEAR_MS + DELIVERY_CONFIRM_MS + 200));
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("delivery");
-
-	unit_case(suite, "steps",
-	    (const TTest *[]){ nothing_pending_waits_for_an_event,
-		parked_prompt_waits_until_the_session_is_ready,
-		prompt_is_held_where_the_box_is_not_ours,
-		message_goes_into_a_turn_but_clear_waits_for_its_end,
-		clear_then_paste_then_receipt,
-		unconfirmed_paste_gets_enters_and_then_a_new_session,
-		sessions_for_one_prompt_are_bounded,
-		unconfirmed_clear_gets_enters_and_then_a_new_session,
-		late_receipt_ends_a_delivery_at_any_step,
-		clock_that_goes_back_does_not_stop_a_delivery,
-		after_a_restart_doubt_is_short,
-		next_prompt_replaces_the_one_on_its_way, NULL });
-	unit_case(suite, "properties",
-	    (const TTest *[]){ random_events_never_paste_twice_into_one_box,
-		session_that_answers_nothing_is_given_up_in_bounded_time,
-		NULL });
-	return suite;
 }

@@ -27,7 +27,7 @@ evidence(const char *type)
 #define NEAR       SAY("Repaired how the login checks a password")
 #define FAR        SAY("Painted several icons for mobile phones")
 
-START_TEST(two_turns_about_something_else_deviate)
+TEST(two_turns_about_something_else_deviate)
 {
 	scene_begin(NULL);
 	scene_add(NEAR);
@@ -39,9 +39,8 @@ START_TEST(two_turns_about_something_else_deviate)
 			      evidence("deviation"), "deviationExamples")),
 	    2);
 }
-END_TEST
 
-START_TEST(a_turn_about_the_objective_ends_a_deviation)
+TEST(a_turn_about_the_objective_ends_a_deviation)
 {
 	scene_begin(NULL);
 	scene_add(NEAR);
@@ -50,9 +49,8 @@ START_TEST(a_turn_about_the_objective_ends_a_deviation)
 	scene_add(NEAR);
 	found("");
 }
-END_TEST
 
-START_TEST(nothing_said_is_no_deviation)
+TEST(nothing_said_is_no_deviation)
 {
 	scene_begin(NULL);
 	scene_add(NEAR);
@@ -68,9 +66,8 @@ START_TEST(nothing_said_is_no_deviation)
 	    5, "{'analysis':{'learnings':'Painted icons for phones'}}");
 	found("");
 }
-END_TEST
 
-START_TEST(words_that_every_turn_says_weigh_little)
+TEST(words_that_every_turn_says_weigh_little)
 {
 	scene_begin(NULL);
 	scene_add(SAY("The service checks the login password"));
@@ -85,9 +82,8 @@ START_TEST(words_that_every_turn_says_weigh_little)
 	scene_add(SAY("The login paints several icons"));
 	found("");
 }
-END_TEST
 
-START_TEST(words_of_any_task_weigh_little_from_the_beginning)
+TEST(words_of_any_task_weigh_little_from_the_beginning)
 {
 	scene_begin(NULL);
 	scene_add(SAY("Fixed the headings of several pages"));
@@ -104,9 +100,8 @@ START_TEST(words_of_any_task_weigh_little_from_the_beginning)
 			  "{'learnings':'Fixed the bounds in several loops'}}");
 	found("");
 }
-END_TEST
 
-START_TEST(words_of_any_task_say_nothing)
+TEST(words_of_any_task_say_nothing)
 {
 	static const char *const words[] = {
 		"Completed part 2 of the work, and started with the next one",
@@ -121,9 +116,8 @@ START_TEST(words_of_any_task_say_nothing)
 		found("");
 	}
 }
-END_TEST
 
-START_TEST(one_word_of_a_short_objective_is_much_of_it)
+TEST(one_word_of_a_short_objective_is_much_of_it)
 {
 	static const char *const words[] = { "Lexer of the JSON parser",
 		"Parser reads strings with escapes",
@@ -138,9 +132,8 @@ START_TEST(one_word_of_a_short_objective_is_much_of_it)
 		found("");
 	}
 }
-END_TEST
 
-START_TEST(a_long_objective_is_not_said_at_once)
+TEST(a_long_objective_is_not_said_at_once)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -162,11 +155,10 @@ START_TEST(a_long_objective_is_not_said_at_once)
 	scene_add("%s Painted icons for word32'}}", text.data);
 	found("deviation medium");
 }
-END_TEST
 
 /* While the percentage rises, a word that all turns say is enough; what has
  * nothing to do with the objective is not. */
-START_TEST(progress_speaks_for_a_turn_that_says_little)
+TEST(progress_speaks_for_a_turn_that_says_little)
 {
 	for (int steady = 0; steady < 2; steady++) {
 		scene_begin(NULL);
@@ -184,9 +176,8 @@ START_TEST(progress_speaks_for_a_turn_that_says_little)
 		found("deviation medium");
 	}
 }
-END_TEST
 
-START_TEST(the_average_is_that_of_the_examples)
+TEST(the_average_is_that_of_the_examples)
 {
 	struct json_object *average, *example;
 
@@ -206,27 +197,24 @@ START_TEST(the_average_is_that_of_the_examples)
 	    json_object_object_get(evidence("deviation"), "averageSimilarity");
 	ck_assert_double_eq_tol(json_object_get_double(average), 0, 1e-9);
 }
-END_TEST
 
-START_TEST(fillers_are_no_words_of_the_objective)
+TEST(fillers_are_no_words_of_the_objective)
 {
 	scene_begin(NULL);
 	scene_add(NEAR);
 	scene_repeat(3, SAY("Painted icons of the shops in the town"));
 	found("deviation medium");
 }
-END_TEST
 
-START_TEST(case_and_endings_do_not_matter)
+TEST(case_and_endings_do_not_matter)
 {
 	scene_begin(NULL);
 	scene_add(NEAR);
 	scene_repeat(3, SAY("FIXING several LOGINS everywhere today"));
 	found("");
 }
-END_TEST
 
-START_TEST(the_same_words_in_every_turn_are_no_deviation)
+TEST(the_same_words_in_every_turn_are_no_deviation)
 {
 	scene_begin(NULL);
 	for (int i = 0; i < 20; i++) {
@@ -234,9 +222,8 @@ START_TEST(the_same_words_in_every_turn_are_no_deviation)
 		found("");
 	}
 }
-END_TEST
 
-START_TEST(the_similarity_is_compared_with_the_threshold)
+TEST(the_similarity_is_compared_with_the_threshold)
 {
 	/* One word that all five turns say, where one said more: of what is
 	 * expected, it is 0.2 + 0.8 * log2(6 / 5) = 0.4104. */
@@ -262,7 +249,6 @@ START_TEST(the_similarity_is_compared_with_the_threshold)
 	scene_repeat(3, FAR);
 	found("");
 }
-END_TEST
 
 /* --- scope ----------------------------------------------------------- */
 
@@ -270,7 +256,7 @@ END_TEST
 	"{'scope':['src/a','doc/*.md'],'analysis':" \
 	"{'artifactsModified':[" files "]}}"
 
-START_TEST(files_outside_the_scope_are_compared_with_those_inside)
+TEST(files_outside_the_scope_are_compared_with_those_inside)
 {
 	/* 3 outside, 2 inside: exactly 1.5. */
 	scene_begin(NULL);
@@ -290,9 +276,8 @@ START_TEST(files_outside_the_scope_are_compared_with_those_inside)
 	scene_add(SCOPED("'src/a/2'"));
 	found("");
 }
-END_TEST
 
-START_TEST(one_iteration_outside_the_scope_is_an_outlier)
+TEST(one_iteration_outside_the_scope_is_an_outlier)
 {
 	scene_begin(NULL);
 	scene_add(SCOPED("'src/a/1'"));
@@ -309,9 +294,8 @@ START_TEST(one_iteration_outside_the_scope_is_an_outlier)
 	scene_add(SCOPED("'x5'"));
 	found("");
 }
-END_TEST
 
-START_TEST(a_file_counts_once_however_often_it_changes)
+TEST(a_file_counts_once_however_often_it_changes)
 {
 	scene_begin(NULL);
 	for (int i = 0; i < 5; i++)
@@ -339,9 +323,8 @@ START_TEST(a_file_counts_once_however_often_it_changes)
 	ck_assert_int_eq(
 	    json_int_or(evidence("deviation"), "filesOutside", 0), 100);
 }
-END_TEST
 
-START_TEST(a_scope_may_be_written_with_dots)
+TEST(a_scope_may_be_written_with_dots)
 {
 	static const char *const scopes[] = { "./src/", "src", ".", "./",
 		"./src/?" };
@@ -355,9 +338,8 @@ START_TEST(a_scope_may_be_written_with_dots)
 		found("");
 	}
 }
-END_TEST
 
-START_TEST(without_a_scope_no_file_is_outside)
+TEST(without_a_scope_no_file_is_outside)
 {
 	scene_begin(NULL);
 	for (int i = 0; i < 5; i++)
@@ -369,33 +351,4 @@ START_TEST(without_a_scope_no_file_is_outside)
 	scene_add(SCOPED("'src/ab'"));
 	scene_add(SCOPED("'src/abc'"));
 	found("deviation medium");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("detect-deviation");
-
-	unit_case(suite, "deviation",
-	    (const TTest *const[]){ two_turns_about_something_else_deviate,
-		a_turn_about_the_objective_ends_a_deviation,
-		nothing_said_is_no_deviation,
-		words_that_every_turn_says_weigh_little,
-		words_of_any_task_weigh_little_from_the_beginning,
-		words_of_any_task_say_nothing,
-		one_word_of_a_short_objective_is_much_of_it,
-		a_long_objective_is_not_said_at_once,
-		progress_speaks_for_a_turn_that_says_little,
-		the_average_is_that_of_the_examples,
-		fillers_are_no_words_of_the_objective,
-		case_and_endings_do_not_matter,
-		the_same_words_in_every_turn_are_no_deviation,
-		the_similarity_is_compared_with_the_threshold,
-		files_outside_the_scope_are_compared_with_those_inside,
-		one_iteration_outside_the_scope_is_an_outlier,
-		a_file_counts_once_however_often_it_changes,
-		a_scope_may_be_written_with_dots,
-		without_a_scope_no_file_is_outside, NULL });
-	return suite;
 }

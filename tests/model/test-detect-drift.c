@@ -28,7 +28,7 @@ burn(int iterations, const char *analysis)
 		    analysis);
 }
 
-START_TEST(burn_begins_above_twice_the_iterations)
+TEST(burn_begins_above_twice_the_iterations)
 {
 	burn(19, "");
 	found("");
@@ -41,9 +41,8 @@ START_TEST(burn_begins_above_twice_the_iterations)
 	burn(25, "");
 	found("resource_burn critical");
 }
-END_TEST
 
-START_TEST(burn_of_a_task_that_is_nearly_done_is_not_critical)
+TEST(burn_of_a_task_that_is_nearly_done_is_not_critical)
 {
 	burn(26, "'completionPercentage':89.9");
 	found("resource_burn critical");
@@ -52,9 +51,8 @@ START_TEST(burn_of_a_task_that_is_nearly_done_is_not_critical)
 	burn(26, "'completionPercentage':100");
 	found("");
 }
-END_TEST
 
-START_TEST(burn_without_an_estimate_is_not_known)
+TEST(burn_without_an_estimate_is_not_known)
 {
 	scene_begin(NULL);
 	scene_repeat(100, "{'cost':9}");
@@ -70,9 +68,8 @@ START_TEST(burn_without_an_estimate_is_not_known)
 	scene_add("{'context':{'estimatedCost':0}}");
 	found("resource_burn high");
 }
-END_TEST
 
-START_TEST(costs_are_compared_with_the_estimate)
+TEST(costs_are_compared_with_the_estimate)
 {
 	scene_begin(NULL);
 	scene_add("{'cost':1.5,'context':{'estimatedCost':1}}");
@@ -84,9 +81,8 @@ START_TEST(costs_are_compared_with_the_estimate)
 	scene_add("{'cost':9}");
 	found("resource_burn high"); /* what others cost is no budget */
 }
-END_TEST
 
-START_TEST(what_equals_the_limit_is_not_above_it)
+TEST(what_equals_the_limit_is_not_above_it)
 {
 	/* Three times 0.1 is more than 0.3. */
 	scene_begin(NULL);
@@ -96,7 +92,6 @@ START_TEST(what_equals_the_limit_is_not_above_it)
 	scene_add("{'cost':0.001}");
 	found("resource_burn high");
 }
-END_TEST
 
 static const char *
 first_recommendation(const char *type)
@@ -106,7 +101,7 @@ first_recommendation(const char *type)
 	    0));
 }
 
-START_TEST(burn_is_described_by_what_was_used)
+TEST(burn_is_described_by_what_was_used)
 {
 	burn(22, "'completionPercentage':45");
 	ck_assert_str_eq(
@@ -119,9 +114,8 @@ START_TEST(burn_is_described_by_what_was_used)
 	ck_assert_str_eq(first_recommendation("resource_burn"),
 	    "Increase iteration budget if task is viable");
 }
-END_TEST
 
-START_TEST(a_cost_of_zero_is_known)
+TEST(a_cost_of_zero_is_known)
 {
 	scene_begin("{'resource':{'costMultiplier':0}}");
 	scene_add("{'cost':0,'context':{'estimatedCost':1}}");
@@ -129,17 +123,15 @@ START_TEST(a_cost_of_zero_is_known)
 	scene_add("{'cost':0.01}");
 	found("resource_burn high");
 }
-END_TEST
 
-START_TEST(a_later_part_of_a_history_counts_by_its_numbers)
+TEST(a_later_part_of_a_history_counts_by_its_numbers)
 {
 	scene_begin(NULL);
 	scene_add("{'number':22,'context':{'maxIterations':10}}");
 	found("resource_burn high");
 }
-END_TEST
 
-START_TEST(the_multiplier_of_iterations_can_be_set)
+TEST(the_multiplier_of_iterations_can_be_set)
 {
 	scene_begin("{'resource':{'iterationMultiplier':3}}");
 	for (int i = 0; i < 30; i++)
@@ -148,13 +140,12 @@ START_TEST(the_multiplier_of_iterations_can_be_set)
 	scene_add("{}");
 	found("resource_burn critical"); /* more than 2.5 times */
 }
-END_TEST
 
 /* --- regression ------------------------------------------------------ */
 
 #define TESTS(word) "{'analysis':{'testsPassing':" word "}}"
 
-START_TEST(tests_that_fail_after_passing_are_high_then_critical)
+TEST(tests_that_fail_after_passing_are_high_then_critical)
 {
 	scene_begin(NULL);
 	scene_add(TESTS("false"));
@@ -178,9 +169,8 @@ START_TEST(tests_that_fail_after_passing_are_high_then_critical)
 	scene_add(TESTS("true"));
 	found("");
 }
-END_TEST
 
-START_TEST(a_result_is_compared_with_the_last_known_one)
+TEST(a_result_is_compared_with_the_last_known_one)
 {
 	scene_begin(NULL);
 	scene_add(TESTS("true"));
@@ -188,16 +178,14 @@ START_TEST(a_result_is_compared_with_the_last_known_one)
 	scene_add(TESTS("false"));
 	found("regression high");
 }
-END_TEST
 
-START_TEST(failing_tests_can_be_left_out)
+TEST(failing_tests_can_be_left_out)
 {
 	scene_begin("{'regression':{'testPassToFail':false}}");
 	scene_add(TESTS("true"));
 	scene_repeat(3, TESTS("false"));
 	found("");
 }
-END_TEST
 
 static void
 cover(double from, double to)
@@ -208,7 +196,7 @@ cover(double from, double to)
 	scene_add("{'analysis':{'coveragePercent':%.2f}}", to);
 }
 
-START_TEST(coverage_may_drop_by_the_threshold)
+TEST(coverage_may_drop_by_the_threshold)
 {
 	cover(85, 75.01);
 	found("");
@@ -221,9 +209,8 @@ START_TEST(coverage_may_drop_by_the_threshold)
 	cover(0, 11);
 	found("");
 }
-END_TEST
 
-START_TEST(slow_erosion_counts_as_much_as_a_drop)
+TEST(slow_erosion_counts_as_much_as_a_drop)
 {
 	scene_begin(NULL);
 	for (int i = 0; i <= 10; i++)
@@ -237,9 +224,8 @@ START_TEST(slow_erosion_counts_as_much_as_a_drop)
 	scene_add("{'analysis':{'coveragePercent':75}}");
 	found("");
 }
-END_TEST
 
-START_TEST(tests_and_coverage_together_are_critical)
+TEST(tests_and_coverage_together_are_critical)
 {
 	struct json_object *list;
 
@@ -255,30 +241,4 @@ START_TEST(tests_and_coverage_together_are_critical)
 	ck_assert_str_eq(
 	    json_string_or(json_object_array_get_idx(list, 1), "message", ""),
 	    "Coverage dropped 15.0%");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("detect-drift");
-
-	unit_case(suite, "burn",
-	    (const TTest *const[]){ burn_begins_above_twice_the_iterations,
-		burn_of_a_task_that_is_nearly_done_is_not_critical,
-		burn_without_an_estimate_is_not_known,
-		costs_are_compared_with_the_estimate,
-		what_equals_the_limit_is_not_above_it,
-		burn_is_described_by_what_was_used, a_cost_of_zero_is_known,
-		a_later_part_of_a_history_counts_by_its_numbers,
-		the_multiplier_of_iterations_can_be_set, NULL });
-	unit_case(suite, "regression",
-	    (const TTest *const[]){
-		tests_that_fail_after_passing_are_high_then_critical,
-		a_result_is_compared_with_the_last_known_one,
-		failing_tests_can_be_left_out,
-		coverage_may_drop_by_the_threshold,
-		slow_erosion_counts_as_much_as_a_drop,
-		tests_and_coverage_together_are_critical, NULL });
-	return suite;
 }

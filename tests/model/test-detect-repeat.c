@@ -22,7 +22,7 @@ evidence(const char *type)
 
 #define FLAT "{'analysis':{'failureClass':'x','completionPercentage':10}}"
 
-START_TEST(stuck_begins_at_the_third_error)
+TEST(stuck_begins_at_the_third_error)
 {
 	scene_begin(NULL);
 	scene_repeat(2, FLAT);
@@ -34,9 +34,8 @@ START_TEST(stuck_begins_at_the_third_error)
 	scene_repeat(1, FLAT);
 	found("stuck critical");
 }
-END_TEST
 
-START_TEST(stuck_counts_up_to_a_given_number)
+TEST(stuck_counts_up_to_a_given_number)
 {
 	scene_begin("{'stuck':{'sameErrorCount':6}}");
 	scene_repeat(5, FLAT);
@@ -56,9 +55,8 @@ START_TEST(stuck_counts_up_to_a_given_number)
 	scene_repeat(1, FLAT);
 	found("stuck high");
 }
-END_TEST
 
-START_TEST(stuck_needs_progress_below_two_percent)
+TEST(stuck_needs_progress_below_two_percent)
 {
 	scene_begin(NULL);
 	for (int i = 0; i < 15; i++) {
@@ -77,9 +75,8 @@ START_TEST(stuck_needs_progress_below_two_percent)
 				    evidence("stuck"), "avgProgressRate")),
 	    0.0199, 1e-9);
 }
-END_TEST
 
-START_TEST(progress_is_looked_for_in_the_given_window)
+TEST(progress_is_looked_for_in_the_given_window)
 {
 	scene_begin("{'stuck':{'noProgressIterations':8}}");
 	scene_add("{'analysis':{'completionPercentage':10}}");
@@ -92,7 +89,6 @@ START_TEST(progress_is_looked_for_in_the_given_window)
 	    3, "{'analysis':{'failureClass':'x','completionPercentage':60}}");
 	found("stuck high");
 }
-END_TEST
 
 /* Whether `turns`, from the oldest, are stuck: x has an error, - has none. */
 static bool
@@ -106,7 +102,7 @@ is_stuck(const char *thresholds, const char *turns)
 	return strcmp(scene_found(), "stuck high") == 0;
 }
 
-START_TEST(errors_are_counted_in_five_iterations_or_more)
+TEST(errors_are_counted_in_five_iterations_or_more)
 {
 	static const char *const short_one =
 	    "{'stuck':{'noProgressIterations':3}}";
@@ -121,18 +117,16 @@ START_TEST(errors_are_counted_in_five_iterations_or_more)
 	ck_assert(!is_stuck(long_one, "x-x---x"));
 	ck_assert(!is_stuck("{'stuck':{'sameErrorCount':7}}", "xxxxxx"));
 }
-END_TEST
 
-START_TEST(a_percentage_of_zero_is_known)
+TEST(a_percentage_of_zero_is_known)
 {
 	scene_begin(NULL);
 	scene_repeat(
 	    3, "{'analysis':{'failureClass':'x','completionPercentage':0}}");
 	found("stuck high");
 }
-END_TEST
 
-START_TEST(no_percentage_is_needed)
+TEST(no_percentage_is_needed)
 {
 	scene_begin(NULL);
 	scene_repeat(2, "{'analysis':{'failureClass':'x'}}");
@@ -144,10 +138,9 @@ START_TEST(no_percentage_is_needed)
 	    2, "{'analysis':{'failureClass':'x','completionPercentage':10}}");
 	found("stuck critical");
 }
-END_TEST
 
 /* That is how grep says that it found nothing. */
-START_TEST(a_bare_exit_code_is_no_error)
+TEST(a_bare_exit_code_is_no_error)
 {
 	static const char *const bare[] = { "Exit code 1", "exit status 2",
 		"Command failed with exit code 1", "Error: exited with code 1",
@@ -167,14 +160,13 @@ START_TEST(a_bare_exit_code_is_no_error)
 	    "'Exit code 2\\nmake: no rule to make it'}}");
 	found("stuck high");
 }
-END_TEST
 
 /* --- stuck: checks --------------------------------------------------- */
 
 #define RED(text) \
 	"{'analysis':{'testsPassing':false,'checkFailure':'" text "'}}"
 
-START_TEST(a_check_that_fails_three_times_in_the_same_way_is_stuck)
+TEST(a_check_that_fails_three_times_in_the_same_way_is_stuck)
 {
 	scene_begin(NULL);
 	scene_add("{'treeHash':'a','analysis':{'checkFailure':"
@@ -203,9 +195,8 @@ START_TEST(a_check_that_fails_three_times_in_the_same_way_is_stuck)
 	scene_add("{'analysis':{'testsPassing':true}}");
 	found("");
 }
-END_TEST
 
-START_TEST(a_check_that_prints_nothing_fails_in_the_same_way)
+TEST(a_check_that_prints_nothing_fails_in_the_same_way)
 {
 	scene_begin(NULL);
 	scene_repeat(2, RED(""));
@@ -213,9 +204,8 @@ START_TEST(a_check_that_prints_nothing_fails_in_the_same_way)
 	scene_repeat(1, RED(""));
 	found("stuck high");
 }
-END_TEST
 
-START_TEST(another_failure_is_progress)
+TEST(another_failure_is_progress)
 {
 	static const char *const texts[] = { "error: no such header",
 		"error: x", "FAIL: adds", "FAIL: subtracts", "FAIL: divides" };
@@ -228,10 +218,9 @@ START_TEST(another_failure_is_progress)
 		found("");
 	}
 }
-END_TEST
 
 /* What passes beside it, and in which order, does not matter. */
-START_TEST(the_lines_that_fail_count_in_any_order)
+TEST(the_lines_that_fail_count_in_any_order)
 {
 	scene_begin(NULL);
 	scene_add(RED("ok a\\nFAIL b\\nok c\\nFAIL d"));
@@ -241,9 +230,8 @@ START_TEST(the_lines_that_fail_count_in_any_order)
 	scene_add(RED("FAIL b\\nFAIL e"));
 	found("");
 }
-END_TEST
 
-START_TEST(less_of_the_same_failure_is_a_better_tree)
+TEST(less_of_the_same_failure_is_a_better_tree)
 {
 	scene_begin(NULL);
 	for (int left = 40; left > 0; left -= 4) {
@@ -269,10 +257,9 @@ START_TEST(less_of_the_same_failure_is_a_better_tree)
 		    i % 2 == 0 ? 9 : 3);
 	found("stuck high");
 }
-END_TEST
 
 /* The tools' errors say nothing while the failures of the check differ. */
-START_TEST(the_same_tool_error_beside_other_trees_is_work)
+TEST(the_same_tool_error_beside_other_trees_is_work)
 {
 	scene_begin(NULL);
 	for (int i = 0; i < 12; i++) {
@@ -284,9 +271,8 @@ START_TEST(the_same_tool_error_beside_other_trees_is_work)
 		found("");
 	}
 }
-END_TEST
 
-START_TEST(a_gap_does_not_hide_that_there_is_no_progress)
+TEST(a_gap_does_not_hide_that_there_is_no_progress)
 {
 	scene_begin(NULL);
 	scene_add(FLAT);
@@ -294,9 +280,8 @@ START_TEST(a_gap_does_not_hide_that_there_is_no_progress)
 	scene_add(FLAT);
 	found("stuck high");
 }
-END_TEST
 
-START_TEST(progress_is_compared_with_the_best_so_far)
+TEST(progress_is_compared_with_the_best_so_far)
 {
 	scene_begin(NULL);
 	scene_add("{'analysis':{'completionPercentage':50}}");
@@ -306,9 +291,8 @@ START_TEST(progress_is_compared_with_the_best_so_far)
 		    10 + 10 * i);
 	found("stuck high");
 }
-END_TEST
 
-START_TEST(an_unchanged_tree_shows_that_nothing_moves)
+TEST(an_unchanged_tree_shows_that_nothing_moves)
 {
 	scene_begin(NULL);
 	scene_repeat(3, "{'analysis':{'failureClass':'x'},'treeHash':'t'}");
@@ -320,9 +304,8 @@ START_TEST(an_unchanged_tree_shows_that_nothing_moves)
 		    i);
 	found("");
 }
-END_TEST
 
-START_TEST(tests_that_keep_failing_show_that_nothing_moves)
+TEST(tests_that_keep_failing_show_that_nothing_moves)
 {
 	scene_begin(NULL);
 	scene_repeat(
@@ -334,9 +317,8 @@ START_TEST(tests_that_keep_failing_show_that_nothing_moves)
 	    3, "{'analysis':{'failureClass':'x','testsPassing':false}}");
 	ck_assert_ptr_null(strstr(scene_found(), "stuck"));
 }
-END_TEST
 
-START_TEST(an_error_that_is_gone_is_not_reported)
+TEST(an_error_that_is_gone_is_not_reported)
 {
 	scene_begin(NULL);
 	scene_repeat(4, FLAT);
@@ -360,9 +342,8 @@ START_TEST(an_error_that_is_gone_is_not_reported)
 		  "'completionPercentage':10}}");
 	found("");
 }
-END_TEST
 
-START_TEST(an_iteration_that_says_nothing_of_errors_changes_nothing)
+TEST(an_iteration_that_says_nothing_of_errors_changes_nothing)
 {
 	scene_begin(NULL);
 	scene_repeat(3, FLAT);
@@ -371,9 +352,8 @@ START_TEST(an_iteration_that_says_nothing_of_errors_changes_nothing)
 	scene_add("{'analysis':{}}");
 	found("stuck high");
 }
-END_TEST
 
-START_TEST(the_same_error_elsewhere_is_the_same_error)
+TEST(the_same_error_elsewhere_is_the_same_error)
 {
 	scene_begin(NULL);
 	scene_add("{'analysis':{'completionPercentage':10,'failureClass':"
@@ -384,9 +364,8 @@ START_TEST(the_same_error_elsewhere_is_the_same_error)
 		  "'src/d.c:700: read of 0x01 at 23:00:00 failed'}}");
 	found("stuck high");
 }
-END_TEST
 
-START_TEST(stuck_is_described_as_it_was_counted)
+TEST(stuck_is_described_as_it_was_counted)
 {
 	struct json_object *stuck, *blockers;
 
@@ -405,9 +384,8 @@ START_TEST(stuck_is_described_as_it_was_counted)
 	    json_get_array(stuck, "", "recentBlockers", &blockers, NULL), 0);
 	ck_assert_uint_eq(json_object_array_length(blockers), 4);
 }
-END_TEST
 
-START_TEST(one_of_several_errors_can_be_the_same_one)
+TEST(one_of_several_errors_can_be_the_same_one)
 {
 	scene_begin(NULL);
 	for (int i = 0; i < 3; i++)
@@ -418,14 +396,13 @@ START_TEST(one_of_several_errors_can_be_the_same_one)
 	ck_assert_str_eq(
 	    json_string_or(evidence("stuck"), "repeatedError", ""), "again");
 }
-END_TEST
 
 /* --- oscillation ----------------------------------------------------- */
 
 #define BLOB(hash) \
 	"{'analysis':{'artifactsModified':['a']},'blobs':{'a':'" hash "'}}"
 
-START_TEST(content_that_returns_twice_oscillates)
+TEST(content_that_returns_twice_oscillates)
 {
 	scene_begin(NULL);
 	scene_add(BLOB("1"));
@@ -440,9 +417,8 @@ START_TEST(content_that_returns_twice_oscillates)
 		"a", ""),
 	    "2");
 }
-END_TEST
 
-START_TEST(new_content_in_the_same_file_is_work)
+TEST(new_content_in_the_same_file_is_work)
 {
 	scene_begin(NULL);
 	for (int i = 0; i < 20; i++) {
@@ -452,24 +428,21 @@ START_TEST(new_content_in_the_same_file_is_work)
 		found("");
 	}
 }
-END_TEST
 
-START_TEST(content_that_stays_does_not_return)
+TEST(content_that_stays_does_not_return)
 {
 	scene_begin(NULL);
 	scene_repeat(10, BLOB("1"));
 	found("");
 }
-END_TEST
 
-START_TEST(a_file_that_comes_and_goes_oscillates)
+TEST(a_file_that_comes_and_goes_oscillates)
 {
 	scene_begin(NULL);
 	for (int i = 0; i < 4; i++)
 		scene_add("{'blobs':{'a':%s}}", i % 2 == 0 ? "'1'" : "null");
 	found("oscillation high");
 }
-END_TEST
 
 /* Five files; `back` of them flip, the others move on. */
 static void
@@ -488,7 +461,7 @@ flip(int back)
 	}
 }
 
-START_TEST(more_than_four_fifths_of_the_files_must_return)
+TEST(more_than_four_fifths_of_the_files_must_return)
 {
 	flip(3);
 	found("");
@@ -497,9 +470,8 @@ START_TEST(more_than_four_fifths_of_the_files_must_return)
 	flip(5);
 	found("oscillation high");
 }
-END_TEST
 
-START_TEST(cycles_are_counted_up_to_the_threshold)
+TEST(cycles_are_counted_up_to_the_threshold)
 {
 	scene_begin("{'oscillation':{'undoRedoCycles':3}}");
 	scene_add(BLOB("1"));
@@ -510,18 +482,16 @@ START_TEST(cycles_are_counted_up_to_the_threshold)
 	scene_add(BLOB("1"));
 	found("oscillation high");
 }
-END_TEST
 
-START_TEST(the_churn_threshold_can_be_lowered)
+TEST(the_churn_threshold_can_be_lowered)
 {
 	scene_begin("{'oscillation':{'fileChurnThreshold':0.4}}");
 	for (int i = 0; i < 4; i++)
 		scene_add("{'blobs':{'a':'%d','b':'%d'}}", i % 2, i);
 	found("oscillation high");
 }
-END_TEST
 
-START_TEST(oscillation_that_ended_is_not_reported)
+TEST(oscillation_that_ended_is_not_reported)
 {
 	scene_begin(NULL);
 	for (int i = 0; i < 4; i++)
@@ -532,9 +502,8 @@ START_TEST(oscillation_that_ended_is_not_reported)
 	scene_add(BLOB("9"));
 	found("");
 }
-END_TEST
 
-START_TEST(names_are_compared_where_blobs_are_unknown)
+TEST(names_are_compared_where_blobs_are_unknown)
 {
 	scene_begin(NULL);
 	for (int i = 0; i < 3; i++)
@@ -571,46 +540,4 @@ START_TEST(names_are_compared_where_blobs_are_unknown)
 	scene_begin(NULL);
 	scene_repeat(8, "{'analysis':{'artifactsModified':['a']}}");
 	found("");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("detect-repeat");
-
-	unit_case(suite, "stuck",
-	    (const TTest *const[]){ stuck_begins_at_the_third_error,
-		stuck_counts_up_to_a_given_number,
-		stuck_needs_progress_below_two_percent,
-		progress_is_looked_for_in_the_given_window,
-		errors_are_counted_in_five_iterations_or_more,
-		a_percentage_of_zero_is_known, no_percentage_is_needed,
-		a_bare_exit_code_is_no_error,
-		a_check_that_fails_three_times_in_the_same_way_is_stuck,
-		a_check_that_prints_nothing_fails_in_the_same_way,
-		another_failure_is_progress,
-		the_lines_that_fail_count_in_any_order,
-		less_of_the_same_failure_is_a_better_tree,
-		the_same_tool_error_beside_other_trees_is_work,
-		a_gap_does_not_hide_that_there_is_no_progress,
-		progress_is_compared_with_the_best_so_far,
-		an_unchanged_tree_shows_that_nothing_moves,
-		tests_that_keep_failing_show_that_nothing_moves,
-		an_error_that_is_gone_is_not_reported,
-		an_iteration_that_says_nothing_of_errors_changes_nothing,
-		the_same_error_elsewhere_is_the_same_error,
-		stuck_is_described_as_it_was_counted,
-		one_of_several_errors_can_be_the_same_one, NULL });
-	unit_case(suite, "oscillation",
-	    (const TTest *const[]){ content_that_returns_twice_oscillates,
-		new_content_in_the_same_file_is_work,
-		content_that_stays_does_not_return,
-		a_file_that_comes_and_goes_oscillates,
-		more_than_four_fifths_of_the_files_must_return,
-		cycles_are_counted_up_to_the_threshold,
-		the_churn_threshold_can_be_lowered,
-		oscillation_that_ended_is_not_reported,
-		names_are_compared_where_blobs_are_unknown, NULL });
-	return suite;
 }

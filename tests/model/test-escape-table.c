@@ -7,7 +7,7 @@
 #include "escape-table.h"
 #include "unit.h"
 
-START_TEST(every_row_is_complete_and_named_once)
+TEST(every_row_is_complete_and_named_once)
 {
 	for (size_t i = 0; i < escape_count(); i++) {
 		const struct escape *row = &escape_table[i];
@@ -23,9 +23,8 @@ START_TEST(every_row_is_complete_and_named_once)
 			ck_assert_str_ne(row->id, escape_table[j].id);
 	}
 }
-END_TEST
 
-START_TEST(every_group_has_rows_in_its_modes)
+TEST(every_group_has_rows_in_its_modes)
 {
 	unsigned modes[ESCAPE_GROUP_COUNT] = { 0 };
 
@@ -35,9 +34,8 @@ START_TEST(every_group_has_rows_in_its_modes)
 		ck_assert_uint_eq(modes[i] & ESCAPE_BOTH,
 		    i == ESCAPE_NETWORK ? ESCAPE_STRICT : ESCAPE_BOTH);
 }
-END_TEST
 
-START_TEST(only_what_escapes_without_a_box_is_evidence)
+TEST(only_what_escapes_without_a_box_is_evidence)
 {
 	ck_assert_int_eq(escape_judge(false, true), ESCAPE_HELD);
 	ck_assert_int_eq(escape_judge(true, true), ESCAPE_NOT_HELD);
@@ -45,17 +43,4 @@ START_TEST(only_what_escapes_without_a_box_is_evidence)
 	ck_assert_int_eq(escape_judge(false, false), ESCAPE_NO_EVIDENCE);
 	ck_assert_str_eq(escape_verdict_word(ESCAPE_NOT_HELD), "NOT held");
 	ck_assert_str_eq(escape_group_word(ESCAPE_DEPUTIES), "deputies");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("escape-table");
-
-	unit_case(suite, "escape-table",
-	    (const TTest *const[]){ every_row_is_complete_and_named_once,
-		every_group_has_rows_in_its_modes,
-		only_what_escapes_without_a_box_is_evidence, NULL });
-	return suite;
 }

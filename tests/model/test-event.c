@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "api.h"
 #include "buf.h"
 #include "errtext.h"
 #include "event.h"
@@ -85,7 +84,7 @@ count_words(const char *list)
 
 /* --- the rows -------------------------------------------------------- */
 
-START_TEST(each_kind_has_a_text)
+TEST(each_kind_has_a_text)
 {
 	for (int i = 0; i < EVENT_KIND_COUNT; i++) {
 		const struct event_row *row = event_row((enum event_kind)i);
@@ -98,9 +97,8 @@ START_TEST(each_kind_has_a_text)
 		    row->name != NULL || row->colour == NULL, "kind %d", i);
 	}
 }
-END_TEST
 
-START_TEST(each_name_finds_its_row)
+TEST(each_name_finds_its_row)
 {
 	for (int i = 0; i < EVENT_KIND_COUNT; i++) {
 		const struct event_row *row = event_row((enum event_kind)i);
@@ -111,7 +109,6 @@ START_TEST(each_name_finds_its_row)
 	ck_assert_ptr_null(event_row_named("of_tomorrow"));
 	ck_assert_ptr_null(event_row_named(""));
 }
-END_TEST
 
 static void
 count_field(const char *name, const char *value, void *arg)
@@ -124,7 +121,7 @@ count_field(const char *name, const char *value, void *arg)
 }
 
 /* Each field appears once: in the sentence, or beside it. */
-START_TEST(texts_name_fields_of_their_kind)
+TEST(texts_name_fields_of_their_kind)
 {
 	for (int i = 0; i < EVENT_KIND_COUNT; i++) {
 		const struct event_row *row = event_row((enum event_kind)i);
@@ -144,7 +141,6 @@ START_TEST(texts_name_fields_of_their_kind)
 		    row->text, row->fields);
 	}
 }
-END_TEST
 
 /* A member of the record, possibly with a format. */
 static void
@@ -163,7 +159,7 @@ assert_member(
 	    "%s", row->words);
 }
 
-START_TEST(words_name_members_of_their_record)
+TEST(words_name_members_of_their_record)
 {
 	for (int i = 0; i < EVENT_KIND_COUNT; i++) {
 		const struct event_row *row = event_row((enum event_kind)i);
@@ -191,10 +187,9 @@ START_TEST(words_name_members_of_their_record)
 		ck_assert_msg(depth == 0, "%s", row->words);
 	}
 }
-END_TEST
 
 /* The overseer acts on such lines: a repair must be able to help. */
-START_TEST(a_complaint_has_a_class_that_a_repair_helps)
+TEST(a_complaint_has_a_class_that_a_repair_helps)
 {
 	for (size_t i = 0; i < EVENT_KIND_COUNT; i++) {
 		const struct event_row *row = &event_table[i];
@@ -214,12 +209,11 @@ START_TEST(a_complaint_has_a_class_that_a_repair_helps)
 	ck_assert_str_eq(failure_class_find("no such")->name, "unknown");
 	ck_assert_int_eq(failure_class_find(NULL)->help, FAILURE_HELP_REPAIR);
 }
-END_TEST
 
 /* --- records and texts ----------------------------------------------- */
 
 /* Other programs read these names, so they must not change. */
-START_TEST(records_have_the_members_that_programs_know)
+TEST(records_have_the_members_that_programs_know)
 {
 	static const struct {
 		enum event_kind kind;
@@ -310,10 +304,9 @@ START_TEST(records_have_the_members_that_programs_know)
 		named += event_row((enum event_kind)i)->name != NULL;
 	ck_assert_uint_eq(named, nitems(known));
 }
-END_TEST
 
 /* Whoever tells of a status finds the kind by counting. */
-START_TEST(events_of_goals_follow_the_statuses)
+TEST(events_of_goals_follow_the_statuses)
 {
 	static const struct {
 		enum event_kind first;
@@ -337,9 +330,8 @@ START_TEST(events_of_goals_follow_the_statuses)
 			    name);
 		}
 }
-END_TEST
 
-START_TEST(record_has_what_is_given)
+TEST(record_has_what_is_given)
 {
 	const struct event event = { .kind = EVENT_TASK_ASSIGNED,
 		.worker = "auto-1",
@@ -355,7 +347,6 @@ START_TEST(record_has_what_is_given)
 	    "\"event\":{\"type\":\"task_assigned\",\"worker_name\":\"auto-1\","
 	    "\"task\":\"t17\",\"attempt\":\"2\"}}");
 }
-END_TEST
 
 static void
 add_field(const char *name, const char *value, void *arg)
@@ -363,7 +354,7 @@ add_field(const char *name, const char *value, void *arg)
 	buf_addf(arg, " %s=%s", name, value);
 }
 
-START_TEST(log_has_the_sentence_and_the_other_fields)
+TEST(log_has_the_sentence_and_the_other_fields)
 {
 	const struct event landed = { .kind = EVENT_LANDED,
 		.worker = "auto-1",
@@ -387,22 +378,4 @@ START_TEST(log_has_the_sentence_and_the_other_fields)
 	buf_clear(&text);
 	event_text(&owns, &text); /* a field that is not set is left empty */
 	ck_assert_str_eq(text.data, "autod  is running for /r");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("event");
-
-	unit_case(suite, "rows",
-	    (const TTest *[]){ each_kind_has_a_text, each_name_finds_its_row,
-		a_complaint_has_a_class_that_a_repair_helps,
-		texts_name_fields_of_their_kind,
-		words_name_members_of_their_record, NULL });
-	unit_case(suite, "told",
-	    (const TTest *[]){ records_have_the_members_that_programs_know,
-		events_of_goals_follow_the_statuses, record_has_what_is_given,
-		log_has_the_sentence_and_the_other_fields, NULL });
-	return suite;
 }

@@ -19,7 +19,7 @@ assert_excerpt(const char *output, const char *wanted)
 	ck_assert_str_eq(out.data + 1, wanted);
 }
 
-START_TEST(output_is_fenced)
+TEST(output_is_fenced)
 {
 	assert_excerpt("a\nb\n", "```\na\nb\n```\n");
 	assert_excerpt("  a", "```\n  a\n```\n");
@@ -29,9 +29,8 @@ START_TEST(output_is_fenced)
 	assert_excerpt(" \n\t\n", "It printed nothing.\n");
 	assert_excerpt("\x1b[0m\x07", "It printed nothing.\n");
 }
-END_TEST
 
-START_TEST(colours_and_controls_are_left_out)
+TEST(colours_and_controls_are_left_out)
 {
 	assert_excerpt("\x1b[1;31mred\x1b[0m\x1b[K", "```\nred\n```\n");
 	assert_excerpt("\x1b]0;title\x07x", "```\nx\n```\n");
@@ -43,7 +42,6 @@ START_TEST(colours_and_controls_are_left_out)
 	assert_excerpt("a\x1b[12", "```\na\n```\n");
 	assert_excerpt("a\x1b[3\nb", "```\na\nb\n```\n");
 }
-END_TEST
 
 /* count bytes of lines "0000001\n", without the last newline. */
 static void
@@ -54,7 +52,7 @@ add_lines(struct buf *out, size_t count)
 	buf_truncate(out, out->len - 1);
 }
 
-START_TEST(the_end_stays_in_whole_lines)
+TEST(the_end_stays_in_whole_lines)
 {
 	cleanup_buf struct buf said = BUF_INIT, out = BUF_INIT;
 	cleanup_free char *wanted = NULL;
@@ -74,9 +72,8 @@ START_TEST(the_end_stays_in_whole_lines)
 	    0);
 	ck_assert_ptr_nonnull(strstr(out.data, "\n0002048\n```\n"));
 }
-END_TEST
 
-START_TEST(one_long_line_is_cut_between_characters)
+TEST(one_long_line_is_cut_between_characters)
 {
 	cleanup_buf struct buf said = BUF_INIT, out = BUF_INIT;
 
@@ -87,25 +84,22 @@ START_TEST(one_long_line_is_cut_between_characters)
 	ck_assert_uint_le(out.len, EXCERPT_MAX + 60);
 	ck_assert_uint_ge(out.len, EXCERPT_MAX);
 }
-END_TEST
 
-START_TEST(plain_text_keeps_lines_and_loses_colours)
+TEST(plain_text_keeps_lines_and_loses_colours)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
 	excerpt_plain("\x1b[1;31mred\x1b[0m\ta\r\n50%\r100%\a\n", &out);
 	ck_assert_str_eq(out.data, "red\ta\n50%\n100%\n");
 }
-END_TEST
 
-START_TEST(fence_is_longer_than_any_in_the_text)
+TEST(fence_is_longer_than_any_in_the_text)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
 	excerpt_fence("a\n````", &out);
 	ck_assert_str_eq(out.data, "`````\na\n````\n`````\n");
 }
-END_TEST
 
 static void
 assert_tail(const char *text, int lines, size_t max, const char *wanted)
@@ -117,7 +111,7 @@ assert_tail(const char *text, int lines, size_t max, const char *wanted)
 	ck_assert_str_eq(out.data + 1, wanted);
 }
 
-START_TEST(tail_is_the_last_lines)
+TEST(tail_is_the_last_lines)
 {
 	assert_tail("a\nb\nc\n", 2, 100, "b\nc\n");
 	assert_tail("a\nb\nc", 2, 100, "b\nc");
@@ -129,9 +123,8 @@ START_TEST(tail_is_the_last_lines)
 	assert_tail("", 5, 100, "");
 	assert_tail("\n", 5, 100, "\n");
 }
-END_TEST
 
-START_TEST(tail_is_cut_at_a_line)
+TEST(tail_is_cut_at_a_line)
 {
 	assert_tail("aaaa\nbb\ncc\n", 9, 11, "aaaa\nbb\ncc\n");
 	assert_tail("aaaa\nbb\ncc\n", 9, 10, "bb\ncc\n");
@@ -140,23 +133,20 @@ START_TEST(tail_is_cut_at_a_line)
 	assert_tail("aaaa\nbb\ncc\n", 1, 5, "cc\n");
 	assert_tail("a\nb\n", 9, 0, "");
 }
-END_TEST
 
-START_TEST(tail_of_one_long_line_is_its_end)
+TEST(tail_of_one_long_line_is_its_end)
 {
 	assert_tail("abcdef", 9, 4, "cdef");
 	assert_tail("x\nabcdef", 9, 4, "cdef");
 	assert_tail("\xe2\x82\xac\xe2\x82\xac", 9, 5, "\xe2\x82\xac");
 }
-END_TEST
 
-START_TEST(tail_replaces_invalid_bytes_within_its_bound)
+TEST(tail_replaces_invalid_bytes_within_its_bound)
 {
 	assert_tail("a\xff", 9, 4, "a\xef\xbf\xbd");
 	assert_tail("a\xff", 9, 3, "\xef\xbf\xbd");
 	assert_tail("a\xff", 9, 2, "");
 }
-END_TEST
 
 /* Line by line from the end, as slowly as it can be done. */
 static void
@@ -176,7 +166,7 @@ tail_slowly(
 	buf_add(out, text + start, len - start);
 }
 
-START_TEST(random_tails_are_those_made_slowly)
+TEST(random_tails_are_those_made_slowly)
 {
 	static const char *const pieces[] = { "a", "\n", "bc\n", "def" };
 
@@ -196,24 +186,4 @@ START_TEST(random_tails_are_those_made_slowly)
 		else
 			ck_assert_uint_le(fast.len, max);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("excerpt");
-
-	unit_case(suite, "excerpt",
-	    (const TTest *[]){ output_is_fenced,
-		colours_and_controls_are_left_out, the_end_stays_in_whole_lines,
-		one_long_line_is_cut_between_characters,
-		plain_text_keeps_lines_and_loses_colours,
-		fence_is_longer_than_any_in_the_text, NULL });
-	unit_case(suite, "tail",
-	    (const TTest *[]){ tail_is_the_last_lines, tail_is_cut_at_a_line,
-		tail_of_one_long_line_is_its_end,
-		tail_replaces_invalid_bytes_within_its_bound,
-		random_tails_are_those_made_slowly, NULL });
-	return suite;
 }

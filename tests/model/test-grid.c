@@ -4,11 +4,10 @@
 
 #include "buf.h"
 #include "dice.h"
-#include "grid-draw.h"
 #include "grid.h"
 #include "mem.h"
 #include "screen-emulator.h"
-#include "text-width.h"
+#include "text.h"
 #include "unit.h"
 
 static void
@@ -40,7 +39,7 @@ is_whole(const struct grid *grid)
 	return true;
 }
 
-START_TEST(text_is_clipped_at_its_width_and_at_the_edge)
+TEST(text_is_clipped_at_its_width_and_at_the_edge)
 {
 	struct grid *grid = grid_new(2, 6);
 
@@ -53,9 +52,8 @@ START_TEST(text_is_clipped_at_its_width_and_at_the_edge)
 	assert_prints(grid, "abc\n    ab\n");
 	grid_free(grid);
 }
-END_TEST
 
-START_TEST(a_wide_character_is_never_cut_in_half)
+TEST(a_wide_character_is_never_cut_in_half)
 {
 	struct grid *grid = grid_new(3, 5);
 
@@ -76,9 +74,8 @@ START_TEST(a_wide_character_is_never_cut_in_half)
 	    "a \xe6\xbc\xa2\n");
 	grid_free(grid);
 }
-END_TEST
 
-START_TEST(combining_marks_stay_with_their_character)
+TEST(combining_marks_stay_with_their_character)
 {
 	struct grid *grid = grid_new(1, 3);
 	cleanup_buf struct buf marks = BUF_INIT;
@@ -96,9 +93,8 @@ START_TEST(combining_marks_stay_with_their_character)
 	ck_assert(is_whole(grid));
 	grid_free(grid);
 }
-END_TEST
 
-START_TEST(what_would_control_a_terminal_is_made_visible)
+TEST(what_would_control_a_terminal_is_made_visible)
 {
 	struct grid *grid = grid_new(1, 60);
 
@@ -111,9 +107,8 @@ START_TEST(what_would_control_a_terminal_is_made_visible)
 	ck_assert_int_eq(grid_text_width("\033x"), 5);
 	grid_free(grid);
 }
-END_TEST
 
-START_TEST(text_is_aligned_to_the_right)
+TEST(text_is_aligned_to_the_right)
 {
 	struct grid *grid = grid_new(1, 8);
 
@@ -123,9 +118,8 @@ START_TEST(text_is_aligned_to_the_right)
 	assert_prints(grid, " 12345\n");
 	grid_free(grid);
 }
-END_TEST
 
-START_TEST(equal_screens_need_no_bytes)
+TEST(equal_screens_need_no_bytes)
 {
 	struct grid *a = grid_new(4, 20), *b = grid_new(4, 20);
 	cleanup_buf struct buf out = BUF_INIT;
@@ -142,9 +136,8 @@ START_TEST(equal_screens_need_no_bytes)
 	grid_free(a);
 	grid_free(b);
 }
-END_TEST
 
-START_TEST(without_colours_no_byte_is_about_colours)
+TEST(without_colours_no_byte_is_about_colours)
 {
 	struct grid *grid = grid_new(1, STYLE_COUNT);
 	cleanup_buf struct buf out = BUF_INIT;
@@ -155,7 +148,6 @@ START_TEST(without_colours_no_byte_is_about_colours)
 	ck_assert_ptr_null(strstr(out.data, ";3"));
 	grid_free(grid);
 }
-END_TEST
 
 static void
 scribble(struct grid *grid, struct dice *dice)
@@ -182,7 +174,7 @@ scribble(struct grid *grid, struct dice *dice)
 	}
 }
 
-START_TEST(a_terminal_that_gets_the_bytes_shows_the_new_screen)
+TEST(a_terminal_that_gets_the_bytes_shows_the_new_screen)
 {
 	int trials = unit_times(5000);
 
@@ -214,25 +206,4 @@ START_TEST(a_terminal_that_gets_the_bytes_shows_the_new_screen)
 		grid_free(before);
 		grid_free(after);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("grid");
-	const TTest *const tests[] = {
-		text_is_clipped_at_its_width_and_at_the_edge,
-		a_wide_character_is_never_cut_in_half,
-		combining_marks_stay_with_their_character,
-		what_would_control_a_terminal_is_made_visible,
-		text_is_aligned_to_the_right,
-		equal_screens_need_no_bytes,
-		without_colours_no_byte_is_about_colours,
-		a_terminal_that_gets_the_bytes_shows_the_new_screen,
-		NULL,
-	};
-
-	unit_case(suite, "grid", tests);
-	return suite;
 }

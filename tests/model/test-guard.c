@@ -8,7 +8,6 @@
 #include "guard.h"
 #include "json.h"
 #include "mem.h"
-#include "strv.h"
 #include "unit.h"
 
 #define NOW 1000000
@@ -27,7 +26,7 @@ policy_of(const char *text)
 	return policy;
 }
 
-START_TEST(a_tool_is_there_if_it_is_allowed_and_not_denied)
+TEST(a_tool_is_there_if_it_is_allowed_and_not_denied)
 {
 	static const struct {
 		const char *policy, *tool;
@@ -56,9 +55,8 @@ START_TEST(a_tool_is_there_if_it_is_allowed_and_not_denied)
 		guard_policy_release(&policy);
 	}
 }
-END_TEST
 
-START_TEST(a_file_outside_of_the_scope_is_denied)
+TEST(a_file_outside_of_the_scope_is_denied)
 {
 	struct guard_policy policy =
 	    policy_of("{" ALL ",\"scope_paths\":[\"src/\",\"docs/a.md\"]}");
@@ -86,10 +84,9 @@ START_TEST(a_file_outside_of_the_scope_is_denied)
 	guard_policy_release(&none);
 	guard_policy_release(&all);
 }
-END_TEST
 
 /* Others than those that it has. */
-START_TEST(limited_tools_do_not_write_what_gives_tools)
+TEST(limited_tools_do_not_write_what_gives_tools)
 {
 	static const char *const files[] = { ".claude",
 		".claude/settings.local.json", ".mcp.json", ".git",
@@ -115,9 +112,8 @@ START_TEST(limited_tools_do_not_write_what_gives_tools)
 	guard_policy_release(&policy);
 	guard_policy_release(&all);
 }
-END_TEST
 
-START_TEST(a_file_that_another_has_reserved_is_denied_until_then)
+TEST(a_file_that_another_has_reserved_is_denied_until_then)
 {
 	struct guard_policy policy = { .tools.all = true };
 	cleanup_buf struct buf why = BUF_INIT;
@@ -139,9 +135,8 @@ START_TEST(a_file_that_another_has_reserved_is_denied_until_then)
 	ck_assert_int_eq(guard_write(&policy, NULL, NOW, &why), GUARD_PASS);
 	guard_policy_release(&policy);
 }
-END_TEST
 
-START_TEST(our_tools_are_offered_as_the_policy_says)
+TEST(our_tools_are_offered_as_the_policy_says)
 {
 	struct guard_policy all = policy_of("{" ALL "}");
 	struct guard_policy some =
@@ -159,9 +154,8 @@ START_TEST(our_tools_are_offered_as_the_policy_says)
 	guard_policy_release(&some);
 	guard_policy_release(&denied);
 }
-END_TEST
 
-START_TEST(commits_outside_of_the_scope_are_named)
+TEST(commits_outside_of_the_scope_are_named)
 {
 	static const char *const files[] = { "a\nb", "docs/a", "src/a.c" };
 	char src[] = "src", *scope[] = { src, NULL }, *none[] = { NULL };
@@ -186,10 +180,9 @@ START_TEST(commits_outside_of_the_scope_are_named)
 	    strstr(why.data, "25 files outside the scope of your task: x, "));
 	ck_assert_ptr_nonnull(strstr(why.data, "x and 15 more. Move "));
 }
-END_TEST
 
 /* None of them may be taken for a policy that allows everything. */
-START_TEST(what_is_no_policy_is_refused)
+TEST(what_is_no_policy_is_refused)
 {
 	static const char *const texts[] = {
 		"{}",
@@ -215,9 +208,8 @@ START_TEST(what_is_no_policy_is_refused)
 		guard_policy_release(&policy);
 	}
 }
-END_TEST
 
-START_TEST(a_policy_is_written_as_it_is_read)
+TEST(a_policy_is_written_as_it_is_read)
 {
 	static const char text[] =
 	    "{\"version\":1,\"tree\":\"/t\",\"tools\":{\"all\":true,"
@@ -231,22 +223,4 @@ START_TEST(a_policy_is_written_as_it_is_read)
 	json_print(json, false, &out);
 	ck_assert_str_eq(out.data, text);
 	guard_policy_release(&policy);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("guard");
-
-	unit_case(s, "all",
-	    (const TTest *[]){ a_tool_is_there_if_it_is_allowed_and_not_denied,
-		a_file_outside_of_the_scope_is_denied,
-		limited_tools_do_not_write_what_gives_tools,
-		a_file_that_another_has_reserved_is_denied_until_then,
-		our_tools_are_offered_as_the_policy_says,
-		commits_outside_of_the_scope_are_named,
-		what_is_no_policy_is_refused, a_policy_is_written_as_it_is_read,
-		NULL });
-	return s;
 }

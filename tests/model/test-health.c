@@ -46,7 +46,7 @@ assert_verdict(const struct health_facts *facts, enum health_verdict wanted)
 	    health_verdict_name(wanted));
 }
 
-START_TEST(ready_and_beating_is_fine)
+TEST(ready_and_beating_is_fine)
 {
 	struct health_facts facts = well();
 
@@ -57,9 +57,8 @@ START_TEST(ready_and_beating_is_fine)
 	facts.moved_ms = -5;
 	assert_verdict(&facts, HEALTH_FINE);
 }
-END_TEST
 
-START_TEST(start_has_its_time_and_no_more)
+TEST(start_has_its_time_and_no_more)
 {
 	struct health_facts facts = starting(0);
 
@@ -71,9 +70,8 @@ START_TEST(start_has_its_time_and_no_more)
 	facts.starved = true;
 	assert_verdict(&facts, HEALTH_STARTING);
 }
-END_TEST
 
-START_TEST(end_is_told_apart_by_how_it_came)
+TEST(end_is_told_apart_by_how_it_came)
 {
 	static const int statuses[] = { 0, 1, -1, 137, 143 };
 	struct health_facts facts = well();
@@ -92,9 +90,8 @@ START_TEST(end_is_told_apart_by_how_it_came)
 	facts.told_to_end = true;
 	assert_verdict(&facts, HEALTH_STOPPED_BY_US);
 }
-END_TEST
 
-START_TEST(end_before_it_was_ready_is_a_failed_start)
+TEST(end_before_it_was_ready_is_a_failed_start)
 {
 	struct health_facts facts = starting(10);
 
@@ -110,9 +107,8 @@ START_TEST(end_before_it_was_ready_is_a_failed_start)
 	facts.told_to_end = true;
 	assert_verdict(&facts, HEALTH_STOPPED_BY_US);
 }
-END_TEST
 
-START_TEST(on_its_way_out_nothing_is_held_against_it)
+TEST(on_its_way_out_nothing_is_held_against_it)
 {
 	struct health_facts facts = well();
 
@@ -122,9 +118,8 @@ START_TEST(on_its_way_out_nothing_is_held_against_it)
 	facts.complaint = "x";
 	assert_verdict(&facts, HEALTH_FINE);
 }
-END_TEST
 
-START_TEST(earlier_verdicts_hide_later_ones)
+TEST(earlier_verdicts_hide_later_ones)
 {
 	struct health_facts facts = well();
 
@@ -145,9 +140,8 @@ START_TEST(earlier_verdicts_hide_later_ones)
 	facts.failure = false;
 	assert_verdict(&facts, HEALTH_DIED);
 }
-END_TEST
 
-START_TEST(identity_counts_once_it_is_ready)
+TEST(identity_counts_once_it_is_ready)
 {
 	struct health_facts facts = starting(0);
 
@@ -156,9 +150,8 @@ START_TEST(identity_counts_once_it_is_ready)
 	facts.beat_ms = 0;
 	assert_verdict(&facts, HEALTH_IDENTITY);
 }
-END_TEST
 
-START_TEST(complaint_and_stop_signal_count_during_the_start)
+TEST(complaint_and_stop_signal_count_during_the_start)
 {
 	struct health_facts facts = starting(0);
 
@@ -167,9 +160,8 @@ START_TEST(complaint_and_stop_signal_count_during_the_start)
 	facts.complaint = "x";
 	assert_verdict(&facts, HEALTH_COMPLAINED);
 }
-END_TEST
 
-START_TEST(starved_watcher_judges_no_hang_and_no_stall)
+TEST(starved_watcher_judges_no_hang_and_no_stall)
 {
 	struct health_facts facts = well();
 
@@ -183,9 +175,8 @@ START_TEST(starved_watcher_judges_no_hang_and_no_stall)
 	facts.ended = true;
 	assert_verdict(&facts, HEALTH_DIED);
 }
-END_TEST
 
-START_TEST(empty_queue_never_stalls)
+TEST(empty_queue_never_stalls)
 {
 	struct health_facts facts = well();
 
@@ -193,9 +184,8 @@ START_TEST(empty_queue_never_stalls)
 	facts.up_ms = INT64_MAX;
 	assert_verdict(&facts, HEALTH_FINE);
 }
-END_TEST
 
-START_TEST(earlier_run_does_not_stall_this_one)
+TEST(earlier_run_does_not_stall_this_one)
 {
 	struct health_facts facts = well();
 
@@ -210,9 +200,8 @@ START_TEST(earlier_run_does_not_stall_this_one)
 	facts.up_ms++;
 	assert_verdict(&facts, HEALTH_STALLED);
 }
-END_TEST
 
-START_TEST(limit_of_zero_is_never)
+TEST(limit_of_zero_is_never)
 {
 	static const struct health_limits none = { 0 };
 	struct health_facts facts = starting(INT64_MAX);
@@ -221,9 +210,8 @@ START_TEST(limit_of_zero_is_never)
 	facts.ready = facts.identity = facts.assigned = true;
 	ck_assert_int_eq(health_judge(&facts, &none), HEALTH_FINE);
 }
-END_TEST
 
-START_TEST(abrupt_is_what_ends_without_a_word)
+TEST(abrupt_is_what_ends_without_a_word)
 {
 	static const struct {
 		enum health_verdict verdict;
@@ -256,9 +244,8 @@ START_TEST(abrupt_is_what_ends_without_a_word)
 				  rows[i].status) == rows[i].abrupt,
 		    "row %zu", i);
 }
-END_TEST
 
-START_TEST(verdicts_have_names_of_their_own)
+TEST(verdicts_have_names_of_their_own)
 {
 	for (unsigned a = 0; a < HEALTH_VERDICT_COUNT; a++)
 		for (unsigned b = 0; b < a; b++)
@@ -266,7 +253,6 @@ START_TEST(verdicts_have_names_of_their_own)
 			    health_verdict_name((enum health_verdict)a),
 			    health_verdict_name((enum health_verdict)b));
 }
-END_TEST
 
 /* NULL: the line is ignored. */
 static void
@@ -281,7 +267,7 @@ assert_line(const char *line, const char *level, const char *wanted)
 	ck_assert_str_eq(out.data + 1, wanted == NULL ? "" : wanted);
 }
 
-START_TEST(line_at_the_level_or_above_counts)
+TEST(line_at_the_level_or_above_counts)
 {
 	const char *info = "{\"level\":\"INFO\",\"message\":\"m\"}";
 	const char *warn = "{\"level\":\"WARN\",\"message\":\"m\"}";
@@ -295,9 +281,8 @@ START_TEST(line_at_the_level_or_above_counts)
 	assert_line(error, "never", NULL);
 	assert_line(error, "", NULL);
 }
-END_TEST
 
-START_TEST(line_of_another_process_is_ignored)
+TEST(line_of_another_process_is_ignored)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 	const char *other =
@@ -309,9 +294,8 @@ START_TEST(line_of_another_process_is_ignored)
 	assert_line("{\"level\":\"ERROR\",\"message\":\"m\"}", "warn", "m");
 	ck_assert(health_read_line(other, "warn", 0, NULL, &out));
 }
-END_TEST
 
-START_TEST(line_from_before_it_began_is_that_of_another)
+TEST(line_from_before_it_began_is_that_of_another)
 {
 	static const char since[] = "2026-01-31T08:15:30.000Z";
 	static const struct {
@@ -335,9 +319,8 @@ START_TEST(line_from_before_it_began_is_that_of_another)
 		assert_line(line, "warn", "m");
 	}
 }
-END_TEST
 
-START_TEST(what_is_no_record_is_ignored)
+TEST(what_is_no_record_is_ignored)
 {
 	static const char *const lines[] = { "", "x", "null", "[]", "\"ERROR\"",
 		"{", "{}", "{\"level\":3}", "{\"level\":\"LOUD\"}",
@@ -347,9 +330,8 @@ START_TEST(what_is_no_record_is_ignored)
 	for (size_t i = 0; i < nitems(lines); i++)
 		assert_line(lines[i], "warn", NULL);
 }
-END_TEST
 
-START_TEST(message_is_found_where_it_is)
+TEST(message_is_found_where_it_is)
 {
 	assert_line("{\"level\":\"ERROR\",\"error\":\"e\"}", "warn", "e");
 	assert_line("{\"level\":\"ERROR\",\"message\":\"\",\"event\":{"
@@ -358,9 +340,8 @@ START_TEST(message_is_found_where_it_is)
 	assert_line("{\"level\":\"ERROR\",\"message\":7,\"event\":7}", "warn",
 	    "(a line without a message)");
 }
-END_TEST
 
-START_TEST(message_is_cut_between_characters)
+TEST(message_is_cut_between_characters)
 {
 	cleanup_buf struct buf line = BUF_INIT, out = BUF_INIT;
 
@@ -373,7 +354,6 @@ START_TEST(message_is_cut_between_characters)
 	ck_assert_uint_gt(out.len, HEALTH_MESSAGE_MAX - 3);
 	ck_assert(text_utf8_valid(out.data, out.len));
 }
-END_TEST
 
 static void
 assert_signature(const char *words, const char *wanted)
@@ -384,7 +364,7 @@ assert_signature(const char *words, const char *wanted)
 	ck_assert_str_eq(out.data, wanted);
 }
 
-START_TEST(signature_has_verdict_class_and_words)
+TEST(signature_has_verdict_class_and_words)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
@@ -393,9 +373,8 @@ START_TEST(signature_has_verdict_class_and_words)
 	ck_assert_str_eq(out.data, "dieddied");
 	assert_signature("No  such\tfile\n", "failed/pool: no such file");
 }
-END_TEST
 
-START_TEST(signature_forgets_what_is_new_each_time)
+TEST(signature_forgets_what_is_new_each_time)
 {
 	assert_signature(
 	    "exit status 17, pid 4711", "failed/pool: exit status # pid #");
@@ -415,9 +394,8 @@ START_TEST(signature_forgets_what_is_new_each_time)
 	    "failed/pool: cannot open @ i/o error");
 	assert_signature("src/a.c and ~/b", "failed/pool: @ and ~/b");
 }
-END_TEST
 
-START_TEST(signature_keeps_failures_apart)
+TEST(signature_keeps_failures_apart)
 {
 	cleanup_buf struct buf a = BUF_INIT, b = BUF_INIT, c = BUF_INIT;
 
@@ -428,9 +406,8 @@ START_TEST(signature_keeps_failures_apart)
 	ck_assert_str_ne(a.data, c.data);
 	assert_signature("feedback defaced", "failed/pool: feedback defaced");
 }
-END_TEST
 
-START_TEST(signature_is_short_and_valid)
+TEST(signature_is_short_and_valid)
 {
 	static const char *const pieces[] = { "\xe2\x82\xac", "\xff", " ", "7",
 		"/a/b", "word ", "\n", "(", "0xdeadbeef1", "\xc3" };
@@ -448,7 +425,6 @@ START_TEST(signature_is_short_and_valid)
 		ck_assert_ptr_null(strpbrk(out.data, "0123456789"));
 	}
 }
-END_TEST
 
 static struct json_object *
 vectors(const char *name, struct json_object **ret_file)
@@ -462,7 +438,7 @@ vectors(const char *name, struct json_object **ret_file)
 	return list;
 }
 
-START_TEST(heartbeat_is_stale_as_in_the_original)
+TEST_ROWS(heartbeat_is_stale_as_in_the_original, unit_vectors() != NULL)
 {
 	cleanup_json struct json_object *file = NULL;
 	struct json_object *list = vectors("heartbeat_stale", &file), *row;
@@ -479,9 +455,8 @@ START_TEST(heartbeat_is_stale_as_in_the_original)
 		    "%s", json_object_to_json_string(row));
 	}
 }
-END_TEST
 
-START_TEST(stall_is_judged_as_in_the_original)
+TEST_ROWS(stall_is_judged_as_in_the_original, unit_vectors() != NULL)
 {
 	cleanup_json struct json_object *file = NULL;
 	struct json_object *list = vectors("stall", &file), *row;
@@ -504,7 +479,6 @@ START_TEST(stall_is_judged_as_in_the_original)
 		    "%s", json_object_to_json_string(row));
 	}
 }
-END_TEST
 
 /* "ERROR First" of the vectors as a log line; words that are not a level are
  * kept. */
@@ -539,7 +513,7 @@ first_complaint(struct json_object *lines, struct buf *out)
 /* The rows about files are covered by the tests of tail. A WARN is ignored at
  * "error" as in the original, and counts at "warn", which is the default
  * here. */
-START_TEST(lines_are_read_as_in_the_original)
+TEST_ROWS(lines_are_read_as_in_the_original, unit_vectors() != NULL)
 {
 	cleanup_json struct json_object *file = NULL;
 	struct json_object *list = vectors("log_tail", &file), *row, *part;
@@ -570,42 +544,4 @@ START_TEST(lines_are_read_as_in_the_original)
 	ck_assert_uint_eq(checked, 5);
 	assert_line("{\"level\":\"WARN\",\"message\":\"Slow query\"}", "warn",
 	    "Slow query");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("health");
-
-	unit_case(suite, "judge",
-	    (const TTest *[]){ ready_and_beating_is_fine,
-		start_has_its_time_and_no_more,
-		end_is_told_apart_by_how_it_came,
-		end_before_it_was_ready_is_a_failed_start,
-		on_its_way_out_nothing_is_held_against_it,
-		earlier_verdicts_hide_later_ones,
-		identity_counts_once_it_is_ready,
-		complaint_and_stop_signal_count_during_the_start,
-		starved_watcher_judges_no_hang_and_no_stall,
-		empty_queue_never_stalls, earlier_run_does_not_stall_this_one,
-		limit_of_zero_is_never, abrupt_is_what_ends_without_a_word,
-		verdicts_have_names_of_their_own, NULL });
-	unit_case(suite, "line",
-	    (const TTest *[]){ line_at_the_level_or_above_counts,
-		line_of_another_process_is_ignored,
-		line_from_before_it_began_is_that_of_another,
-		what_is_no_record_is_ignored, message_is_found_where_it_is,
-		message_is_cut_between_characters, NULL });
-	unit_case(suite, "signature",
-	    (const TTest *[]){ signature_has_verdict_class_and_words,
-		signature_forgets_what_is_new_each_time,
-		signature_keeps_failures_apart, signature_is_short_and_valid,
-		NULL });
-	if (unit_vectors() != NULL)
-		unit_case(suite, "vectors",
-		    (const TTest *[]){ heartbeat_is_stale_as_in_the_original,
-			stall_is_judged_as_in_the_original,
-			lines_are_read_as_in_the_original, NULL });
-	return suite;
 }

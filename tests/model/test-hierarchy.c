@@ -25,33 +25,30 @@ reason(int depth, int max, int local)
 	return code != NULL ? code : "";
 }
 
-START_TEST(an_agent_below_both_limits_may_spawn)
+TEST(an_agent_below_both_limits_may_spawn)
 {
 	ck_assert_str_eq(reason(0, 3, 3), "");
 	ck_assert_str_eq(reason(1, 3, 2), "");
 	ck_assert_str_eq(reason(2, 3, 3), "");
 }
-END_TEST
 
-START_TEST(the_limit_of_the_tree_comes_before_the_local_one)
+TEST(the_limit_of_the_tree_comes_before_the_local_one)
 {
 	ck_assert_str_eq(reason(3, 3, 3), "depth_limit_exceeded");
 	ck_assert_str_eq(reason(4, 3, 5), "depth_limit_exceeded");
 	ck_assert_str_eq(reason(2, 3, 2), "local_limit_exceeded");
 	ck_assert_str_eq(reason(2, 3, 1), "local_limit_exceeded");
 }
-END_TEST
 
-START_TEST(what_is_no_place_is_malformed)
+TEST(what_is_no_place_is_malformed)
 {
 	ck_assert_str_eq(reason(-1, 3, 3), "malformed");
 	ck_assert_str_eq(reason(0, 0, 3), "malformed");
 	ck_assert_str_eq(reason(0, 3, 0), "malformed");
 	ck_assert_str_eq(reason(0, 3, -1), "malformed");
 }
-END_TEST
 
-START_TEST(a_child_is_one_deeper_and_its_limit_only_tightens)
+TEST(a_child_is_one_deeper_and_its_limit_only_tightens)
 {
 	const struct hierarchy_place parent = { 1, 5, 3 };
 	bool clamped = true;
@@ -64,9 +61,8 @@ START_TEST(a_child_is_one_deeper_and_its_limit_only_tightens)
 	child = hierarchy_child(&parent, 0, &clamped);
 	ck_assert(child.local_max_depth == 3 && !clamped);
 }
-END_TEST
 
-START_TEST(the_tree_of_the_seed_is_as_it_says)
+TEST(the_tree_of_the_seed_is_as_it_says)
 {
 	struct hierarchy_place coder = hierarchy_root_worker(3), reviewer;
 
@@ -79,7 +75,6 @@ START_TEST(the_tree_of_the_seed_is_as_it_says)
 			     reviewer.local_max_depth),
 	    "local_limit_exceeded");
 }
-END_TEST
 
 static struct json_object *
 rows_of(struct json_object *root, const char *key)
@@ -129,7 +124,7 @@ child_row(struct json_object *row)
 		    "%s", json_object_to_json_string(row));
 }
 
-START_TEST(all_rows_of_the_vectors_hold)
+TEST(all_rows_of_the_vectors_hold)
 {
 	cleanup_free char *path = NULL;
 	cleanup_json struct json_object *root = NULL;
@@ -149,11 +144,10 @@ START_TEST(all_rows_of_the_vectors_hold)
 		child_row(json_object_array_get_idx(rows, i));
 	ck_assert_uint_ge(count, ROWS_LEAST);
 }
-END_TEST
 
 /* --- limits of providers ----------------------------------------------- */
 
-START_TEST(a_limit_is_a_name_and_a_number)
+TEST(a_limit_is_a_name_and_a_number)
 {
 	ck_assert(provider_limit_valid("openai=1"));
 	ck_assert(provider_limit_valid("claude-opus=0"));
@@ -166,9 +160,8 @@ START_TEST(a_limit_is_a_name_and_a_number)
 	ck_assert(!provider_limit_valid("open ai=1"));
 	ck_assert_uint_eq(provider_limit_count("openai=12"), 12);
 }
-END_TEST
 
-START_TEST(a_limit_covers_a_provider_or_the_beginning_of_a_name)
+TEST(a_limit_covers_a_provider_or_the_beginning_of_a_name)
 {
 	ck_assert(provider_limit_covers("openai=1", "openai/gpt-5"));
 	ck_assert(!provider_limit_covers("openai=1", "openai2/gpt-5"));
@@ -182,11 +175,10 @@ START_TEST(a_limit_covers_a_provider_or_the_beginning_of_a_name)
 	ck_assert(provider_limit_covers("gpt=1", "openai/gpt-5"));
 	ck_assert(!provider_limit_covers("opus=1", ""));
 }
-END_TEST
 
 /* --- settings ---------------------------------------------------------- */
 
-START_TEST(the_defaults_are_those_of_the_vectors)
+TEST(the_defaults_are_those_of_the_vectors)
 {
 	cleanup_settings_world struct settings_world world =
 	    settings_world_parse("");
@@ -208,9 +200,8 @@ START_TEST(the_defaults_are_those_of_the_vectors)
 	ck_assert_str_eq(
 	    settings_string(world.settings, "team.on_parent_end"), "cancel");
 }
-END_TEST
 
-START_TEST(a_wrong_limit_of_a_provider_is_refused)
+TEST(a_wrong_limit_of_a_provider_is_refused)
 {
 	cleanup_settings_world struct settings_world good =
 	    settings_world_parse("team.provider_limits = [\"openai=1\"]\n");
@@ -220,28 +211,4 @@ START_TEST(a_wrong_limit_of_a_provider_is_refused)
 
 	ck_assert_uint_eq(good.problems.count, 0);
 	ck_assert_uint_eq(bad.problems.count, 2);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("hierarchy");
-
-	unit_case(suite, "depth",
-	    (const TTest *const[]){ an_agent_below_both_limits_may_spawn,
-		the_limit_of_the_tree_comes_before_the_local_one,
-		what_is_no_place_is_malformed,
-		a_child_is_one_deeper_and_its_limit_only_tightens,
-		the_tree_of_the_seed_is_as_it_says,
-		all_rows_of_the_vectors_hold, NULL });
-	unit_case(suite, "subjects",
-	    (const TTest *const[]){ 
-		 NULL });
-	unit_case(suite, "limits",
-	    (const TTest *const[]){ a_limit_is_a_name_and_a_number,
-		a_limit_covers_a_provider_or_the_beginning_of_a_name,
-		the_defaults_are_those_of_the_vectors,
-		a_wrong_limit_of_a_provider_is_refused, NULL });
-	return suite;
 }

@@ -41,7 +41,7 @@ check(const struct history *h, void *arg)
 	    (long long)h->within);
 }
 
-START_TEST(healthy_work_is_only_noted_and_sick_work_is_noticed_in_time)
+TEST(healthy_work_is_only_noted_and_sick_work_is_noticed_in_time)
 {
 	cleanup_buf struct buf table = BUF_INIT;
 	struct seen seen = { 0 };
@@ -56,7 +56,6 @@ START_TEST(healthy_work_is_only_noted_and_sick_work_is_noticed_in_time)
 	ck_assert_int_ge(seen.healthy, LEAST);
 	ck_assert_int_ge(seen.sick, LEAST);
 }
-END_TEST
 
 /* The same failure, twelve times. */
 static void
@@ -73,24 +72,10 @@ check_steps(const struct history *h, void *arg)
 	ck_assert_int_eq(h->asked, 12);
 }
 
-START_TEST(the_same_failure_is_met_twelve_times_before_a_person_is_asked)
+TEST(the_same_failure_is_met_twelve_times_before_a_person_is_asked)
 {
 	bool found = false;
 
 	histories_live(HEALTHY_HISTORIES, SICK_HISTORIES, check_steps, &found);
 	ck_assert(found);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("histories");
-
-	unit_case(suite, "histories",
-	    (const TTest *const[]){
-		healthy_work_is_only_noted_and_sick_work_is_noticed_in_time,
-		the_same_failure_is_met_twelve_times_before_a_person_is_asked,
-		NULL });
-	return suite;
 }

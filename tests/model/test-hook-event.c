@@ -18,7 +18,7 @@ parse(const char *text)
 	return json;
 }
 
-START_TEST(each_event_has_its_kind)
+TEST(each_event_has_its_kind)
 {
 	static const struct {
 		const char *event;
@@ -58,9 +58,8 @@ START_TEST(each_event_has_its_kind)
 		ck_assert_str_eq(json_string_or(event.data, "prompt", ""), "p");
 	}
 }
-END_TEST
 
-START_TEST(what_is_not_of_that_shape_is_refused)
+TEST(what_is_not_of_that_shape_is_refused)
 {
 	static const char *const texts[] = {
 		"[]",
@@ -92,16 +91,4 @@ START_TEST(what_is_not_of_that_shape_is_refused)
 	}
 	ck_assert_int_lt(
 	    hook_event_read(NULL, &(struct hook_event){ 0 }, NULL), 0);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("hook-event");
-
-	unit_case(s, "all",
-	    (const TTest *[]){ each_event_has_its_kind,
-		what_is_not_of_that_shape_is_refused, NULL });
-	return s;
 }

@@ -49,7 +49,7 @@ take(const char *text)
 	return request;
 }
 
-START_TEST(a_request_is_taken_with_what_matters_of_it)
+TEST(a_request_is_taken_with_what_matters_of_it)
 {
 	struct http_head request =
 	    take("GET /view HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n"
@@ -65,18 +65,16 @@ START_TEST(a_request_is_taken_with_what_matters_of_it)
 	ck_assert(request.gzip);
 	ck_assert(!request.body);
 }
-END_TEST
 
-START_TEST(methods_are_told_apart_by_case)
+TEST(methods_are_told_apart_by_case)
 {
 	ck_assert_int_eq(take("HEAD / HTTP/1.0\r\n\r\n").method, HTTP_HEAD);
 	ck_assert_int_eq(take("POST / HTTP/1.1\r\n\r\n").method, HTTP_OTHER);
 	ck_assert_int_eq(take("get / HTTP/1.1\r\n\r\n").method, HTTP_OTHER);
 	ck_assert_int_eq(take("GETX / HTTP/1.1\r\n\r\n").method, HTTP_OTHER);
 }
-END_TEST
 
-START_TEST(every_host_is_counted_and_the_first_is_kept)
+TEST(every_host_is_counted_and_the_first_is_kept)
 {
 	struct http_head request =
 	    take("GET / HTTP/1.1\r\nHost: a\r\nhOST: b\r\n\r\n");
@@ -85,9 +83,8 @@ START_TEST(every_host_is_counted_and_the_first_is_kept)
 	ck_assert_str_eq(request.host, "a");
 	ck_assert_uint_eq(take("GET / HTTP/1.1\r\n\r\n").host_count, 0);
 }
-END_TEST
 
-START_TEST(only_bearer_is_a_token)
+TEST(only_bearer_is_a_token)
 {
 	ck_assert_str_eq(
 	    take("GET / HTTP/1.1\r\nAuthorization: Basic abc\r\n\r\n").bearer,
@@ -101,9 +98,8 @@ START_TEST(only_bearer_is_a_token)
 		.bearer,
 	    "");
 }
-END_TEST
 
-START_TEST(compression_is_used_only_where_it_is_asked_for)
+TEST(compression_is_used_only_where_it_is_asked_for)
 {
 	static const struct {
 		const char *field;
@@ -127,17 +123,15 @@ START_TEST(compression_is_used_only_where_it_is_asked_for)
 		ck_assert_msg(take(text).gzip == rows[i].gzip, "%s", text);
 	}
 }
-END_TEST
 
-START_TEST(a_body_is_noticed)
+TEST(a_body_is_noticed)
 {
 	ck_assert(take("GET / HTTP/1.1\r\nContent-Length: 005\r\n\r\n").body);
 	ck_assert(
 	    take("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n").body);
 }
-END_TEST
 
-START_TEST(what_is_too_long_for_a_field_is_cut_and_for_a_path_refused)
+TEST(what_is_too_long_for_a_field_is_cut_and_for_a_path_refused)
 {
 	cleanup_free char *text = xcalloc(1, 1000);
 	cleanup_free char *head = NULL;
@@ -154,9 +148,8 @@ START_TEST(what_is_too_long_for_a_field_is_cut_and_for_a_path_refused)
 	head = xasprintf("GET /%s HTTP/1.1\r\n\r\n", text);
 	ck_assert_int_eq(parse(head, strlen(head), &request), 414);
 }
-END_TEST
 
-START_TEST(a_head_has_8_kilobytes_and_not_one_byte_more)
+TEST(a_head_has_8_kilobytes_and_not_one_byte_more)
 {
 	static const char first[] = "GET / HTTP/1.1\r\nX: ";
 	cleanup_free char *text = xcalloc(1, HTTP_HEAD_MAX + 2);
@@ -171,9 +164,8 @@ START_TEST(a_head_has_8_kilobytes_and_not_one_byte_more)
 	memcpy(text + HTTP_HEAD_MAX - 4, "a\r\n\r\n", 5);
 	ck_assert_int_eq(parse(text, HTTP_HEAD_MAX + 1, &request), 431);
 }
-END_TEST
 
-START_TEST(a_request_that_is_refused_stays_refused)
+TEST(a_request_that_is_refused_stays_refused)
 {
 	static const char rest[] = "GET / HTTP/1.1\r\n\r\n";
 	struct http_reader reader;
@@ -183,7 +175,6 @@ START_TEST(a_request_that_is_refused_stays_refused)
 	ck_assert_int_eq(http_reader_feed(&reader, rest, sizeof rest - 1), 400);
 	http_reader_release(&reader);
 }
-END_TEST
 
 static const struct bytes misread[] = {
 	/* the line ends */
@@ -232,43 +223,18 @@ static const struct bytes misread[] = {
 	BYTES("GET / HTTP/1.1\r\nContent-Length:\r\n\r\n"),
 };
 
-START_TEST(what_could_be_misread_is_refused)
+TEST_ROWS(what_could_be_misread_is_refused, nitems(misread))
 {
 	struct http_head request;
 
 	ck_assert_int_eq(
 	    parse(misread[_i].text, misread[_i].len, &request), 400);
 }
-END_TEST
 
-START_TEST(another_version_is_named_as_such)
+TEST(another_version_is_named_as_such)
 {
 	static const char text[] = "GET / HTTP/2.0\r\n\r\n";
 	struct http_head request;
 
 	ck_assert_int_eq(parse(text, sizeof text - 1, &request), 505);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		a_request_is_taken_with_what_matters_of_it,
-		methods_are_told_apart_by_case,
-		every_host_is_counted_and_the_first_is_kept,
-		only_bearer_is_a_token,
-		compression_is_used_only_where_it_is_asked_for,
-		a_body_is_noticed,
-		what_is_too_long_for_a_field_is_cut_and_for_a_path_refused,
-		a_head_has_8_kilobytes_and_not_one_byte_more,
-		a_request_that_is_refused_stays_refused,
-		another_version_is_named_as_such,
-		NULL,
-	};
-	Suite *suite = suite_create("http-request");
-
-	unit_case(suite, "http-request", tests);
-	unit_rows(suite, what_could_be_misread_is_refused, nitems(misread));
-	return suite;
 }

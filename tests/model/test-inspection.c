@@ -36,7 +36,7 @@ assert_sentence(const struct inspection *in, const char *want)
 	ck_assert_str_eq(text.data, want);
 }
 
-START_TEST(ids_are_hexadecimal)
+TEST(ids_are_hexadecimal)
 {
 	static const char *const bad[] = { "", "abc123", "ABC1234", "--abcdef",
 		"HEAD~1..", "abc1234 ", SEEN SEEN };
@@ -46,9 +46,8 @@ START_TEST(ids_are_hexadecimal)
 	for (size_t i = 0; i < nitems(bad); i++)
 		ck_assert_msg(!inspection_is_id(bad[i]), "%s", bad[i]);
 }
-END_TEST
 
-START_TEST(what_was_seen_holds)
+TEST(what_was_seen_holds)
 {
 	struct inspection in = same();
 
@@ -63,9 +62,8 @@ START_TEST(what_was_seen_holds)
 	in.rebasing = true;
 	ck_assert(inspection_holds(&in));
 }
-END_TEST
 
-START_TEST(a_head_that_moved)
+TEST(a_head_that_moved)
 {
 	struct inspection in = same();
 
@@ -97,9 +95,8 @@ START_TEST(a_head_that_moved)
 	    "the work of adam is not exactly commit abc1234: HEAD was abc1234, "
 	    "now there is no commit; review it again with: llmc review adam");
 }
-END_TEST
 
-START_TEST(uncommitted_changes)
+TEST(uncommitted_changes)
 {
 	struct inspection in = same();
 
@@ -113,9 +110,8 @@ START_TEST(uncommitted_changes)
 	in.dirty = 0; /* gone by the time the names were read */
 	ck_assert(inspection_holds(&in));
 }
-END_TEST
 
-START_TEST(another_branch)
+TEST(another_branch)
 {
 	struct inspection in = same();
 
@@ -137,16 +133,4 @@ START_TEST(another_branch)
 	    "the work of adam is not what you reviewed: a rebase is in "
 	    "progress in /w; finish or abort the rebase, then review it again "
 	    "with: llmc review adam");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("inspection");
-
-	unit_case(suite, "inspection",
-	    (const TTest *const[]){ ids_are_hexadecimal, what_was_seen_holds,
-		a_head_that_moved, uncommitted_changes, another_branch, NULL });
-	return suite;
 }

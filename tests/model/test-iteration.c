@@ -28,7 +28,7 @@ from(const char *text)
 	return it;
 }
 
-START_TEST(what_is_absent_is_not_known)
+TEST(what_is_absent_is_not_known)
 {
 	cleanup_iteration struct iteration *it = from("{}");
 	cleanup_json struct json_object *json = iteration_to_json(it);
@@ -43,9 +43,8 @@ START_TEST(what_is_absent_is_not_known)
 	ck_assert_str_eq(json_object_to_json_string_ext(json, 0),
 	    "{\"number\":7,\"analysis\":{},\"context\":{}}");
 }
-END_TEST
 
-START_TEST(null_is_not_known_either)
+TEST(null_is_not_known_either)
 {
 	cleanup_iteration struct iteration *it =
 	    from("{\"analysis\":{\"completionPercentage\":null,"
@@ -56,9 +55,8 @@ START_TEST(null_is_not_known_either)
 	ck_assert_int_eq(it->tests, -1);
 	ck_assert(!it->files_known);
 }
-END_TEST
 
-START_TEST(zero_is_a_value)
+TEST(zero_is_a_value)
 {
 	cleanup_iteration struct iteration *it =
 	    from("{\"durationMs\":0,\"analysis\":{\"completionPercentage\":0,"
@@ -73,9 +71,8 @@ START_TEST(zero_is_a_value)
 	ck_assert_int_eq(it->tokens[ITERATION_OUTPUT], -1);
 	ck_assert(json_object_object_get_ex(json, "cost", NULL));
 }
-END_TEST
 
-START_TEST(every_field_survives_writing_and_reading)
+TEST(every_field_survives_writing_and_reading)
 {
 	static const char text[] =
 	    "{\"number\":3,\"status\":\"failed\",\"durationMs\":1200,"
@@ -93,9 +90,8 @@ START_TEST(every_field_survives_writing_and_reading)
 
 	ck_assert_str_eq(json_object_to_json_string_ext(json, 0), text);
 }
-END_TEST
 
-START_TEST(optional_fields_are_found_in_the_analysis_and_the_context_too)
+TEST(optional_fields_are_found_in_the_analysis_and_the_context_too)
 {
 	cleanup_iteration struct iteration *it =
 	    from("{\"analysis\":{\"treeHash\":\"t\",\"blobs\":{\"a\":\"1\"},"
@@ -106,9 +102,8 @@ START_TEST(optional_fields_are_found_in_the_analysis_and_the_context_too)
 	ck_assert(it->cost == 2);
 	ck_assert_str_eq(it->scope[0], "src");
 }
-END_TEST
 
-START_TEST(no_failure_is_known_by_null_and_by_success)
+TEST(no_failure_is_known_by_null_and_by_success)
 {
 	cleanup_iteration struct iteration *null =
 	    from("{\"analysis\":{\"failureClass\":null}}");
@@ -120,9 +115,8 @@ START_TEST(no_failure_is_known_by_null_and_by_success)
 	ck_assert(success->errors_known);
 	ck_assert(!absent->errors_known);
 }
-END_TEST
 
-START_TEST(errors_that_are_not_known_stay_so)
+TEST(errors_that_are_not_known_stay_so)
 {
 	cleanup_iteration struct iteration *it = iteration_new(1);
 	cleanup_iteration struct iteration *again = NULL;
@@ -133,9 +127,8 @@ START_TEST(errors_that_are_not_known_stay_so)
 	ck_assert_int_eq(iteration_from_json(json, "x", 1, &again, NULL), 0);
 	ck_assert(again->coverage == 80 && !again->errors_known);
 }
-END_TEST
 
-START_TEST(lists_and_texts_are_bounded)
+TEST(lists_and_texts_are_bounded)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_iteration struct iteration *it = NULL;
@@ -151,11 +144,10 @@ START_TEST(lists_and_texts_are_bounded)
 	ck_assert_uint_eq(strlen(it->learnings), ITERATION_TEXT_MAX);
 	ck_assert_uint_eq(strv_count(it->errors), ITERATION_ERRORS);
 }
-END_TEST
 
 /* --- error signatures ------------------------------------------------ */
 
-START_TEST(signatures_leave_out_what_changes)
+TEST_ROWS(signatures_leave_out_what_changes, 23)
 {
 	static const char *const rows[][2] = {
 		{ "", "" },
@@ -192,9 +184,8 @@ START_TEST(signatures_leave_out_what_changes)
 	error_signature(rows[_i][0], strlen(rows[_i][0]), &out);
 	ck_assert_str_eq(out.data, rows[_i][1]);
 }
-END_TEST
 
-START_TEST(equal_signatures_have_equal_hashes)
+TEST(equal_signatures_have_equal_hashes)
 {
 	static const char a[] = "src/a.c:1: read of 0x10 failed \n",
 			  b[] = "/b/c.c:22:7: read of 0xff failed",
@@ -205,11 +196,10 @@ START_TEST(equal_signatures_have_equal_hashes)
 	ck_assert(error_signature_hash(b, strlen(b)) !=
 	    error_signature_hash(c, strlen(c)));
 }
-END_TEST
 
 /* --- thresholds ------------------------------------------------------ */
 
-START_TEST(profiles_have_the_values_of_the_design)
+TEST(profiles_have_the_values_of_the_design)
 {
 	struct thresholds t;
 
@@ -228,9 +218,8 @@ START_TEST(profiles_have_the_values_of_the_design)
 	ck_assert_int_eq(t.no_progress_iterations, 3);
 	ck_assert(t.coverage_drop == 1 && t.test_pass_to_fail);
 }
-END_TEST
 
-START_TEST(one_threshold_is_set_by_its_name)
+TEST(one_threshold_is_set_by_its_name)
 {
 	struct thresholds t;
 	struct err err = { 0 };
@@ -249,9 +238,8 @@ START_TEST(one_threshold_is_set_by_its_name)
 	    strstr(err.msg, "did you mean \"sameErrorCount\"") != NULL, "%s",
 	    err.msg);
 }
-END_TEST
 
-START_TEST(wrong_thresholds_are_refused_and_change_nothing)
+TEST_ROWS(wrong_thresholds_are_refused_and_change_nothing, 13)
 {
 	static const char *const texts[] = { "", "stuck", "stuck.", "a.b=1",
 		"stuck.sameErrorCount",
@@ -270,9 +258,8 @@ START_TEST(wrong_thresholds_are_refused_and_change_nothing)
 	ck_assert_str_ne(err.msg, "");
 	ck_assert_mem_eq(&t, &before, sizeof t);
 }
-END_TEST
 
-START_TEST(a_merge_with_a_mistake_changes_nothing)
+TEST(a_merge_with_a_mistake_changes_nothing)
 {
 	static const char text[] =
 	    "{\"stuck\":{\"sameErrorCount\":4,\"noProgressIterations\":0}}";
@@ -283,26 +270,4 @@ START_TEST(a_merge_with_a_mistake_changes_nothing)
 	ck_assert_int_eq(json_parse(text, strlen(text), 4096, &json, NULL), 0);
 	ck_assert_int_eq(thresholds_merge(&t, json, "t", NULL), -EINVAL);
 	ck_assert_int_eq(t.same_error_count, 3);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("iteration");
-
-	unit_case(suite, "iteration",
-	    (const TTest *const[]){ what_is_absent_is_not_known,
-		null_is_not_known_either, zero_is_a_value,
-		every_field_survives_writing_and_reading,
-		optional_fields_are_found_in_the_analysis_and_the_context_too,
-		no_failure_is_known_by_null_and_by_success,
-		errors_that_are_not_known_stay_so, lists_and_texts_are_bounded,
-		equal_signatures_have_equal_hashes,
-		profiles_have_the_values_of_the_design,
-		one_threshold_is_set_by_its_name,
-		a_merge_with_a_mistake_changes_nothing, NULL });
-	unit_rows(suite, signatures_leave_out_what_changes, 23);
-	unit_rows(suite, wrong_thresholds_are_refused_and_change_nothing, 13);
-	return suite;
 }

@@ -112,13 +112,12 @@ static const struct {
 	{ "\x1b[1\rq", "q" },
 };
 
-START_TEST(bytes_become_keys)
+TEST_ROWS(bytes_become_keys, nitems(rows))
 {
 	expect(rows[_i].bytes, strlen(rows[_i].bytes), rows[_i].keys);
 }
-END_TEST
 
-START_TEST(a_paste_is_text_and_no_command)
+TEST(a_paste_is_text_and_no_command)
 {
 	const char paste[] = "a\x1b[200~q\nx\ty\x03\x1b[A\x1b[M\xc3\xa4"
 			     "\x1b[201~b";
@@ -127,9 +126,8 @@ START_TEST(a_paste_is_text_and_no_command)
 	    "a'q' 'x' 'y'\xc3\xa4"
 	    "b");
 }
-END_TEST
 
-START_TEST(a_paste_that_never_ends_lets_keys_through_again)
+TEST(a_paste_that_never_ends_lets_keys_through_again)
 {
 	cleanup_buf struct buf keys = BUF_INIT;
 	struct key_input input = KEY_INPUT_INIT;
@@ -140,23 +138,8 @@ START_TEST(a_paste_that_never_ends_lets_keys_through_again)
 	key_input_feed(&input, "q", 1, add_key, &keys);
 	ck_assert_str_eq(keys.data, "'a'bq");
 }
-END_TEST
 
-START_TEST(a_nul_is_no_key)
+TEST(a_nul_is_no_key)
 {
 	expect("a\0b", 3, "ab");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("key-input");
-	const TTest *const all[] = { a_paste_is_text_and_no_command,
-		a_paste_that_never_ends_lets_keys_through_again,
-		a_nul_is_no_key, NULL };
-
-	unit_rows(s, bytes_become_keys, nitems(rows));
-	unit_case(s, "keys", all);
-	return s;
 }

@@ -15,8 +15,8 @@ static struct task *tasks[COUNT];
 
 /* t1 and t3 landed with c2, in the other order; t4 with c3; t2 has not landed,
  * and t5 is settled already. */
-static void
-setup(void)
+void
+unit_before(void)
 {
 	static const char *const ids[] = { "t1", "t2", "t3", "t4", "t5" };
 	static const char *const moves[] = { "c2", NULL, "c2", "c3", "c2" };
@@ -33,8 +33,8 @@ setup(void)
 	}
 }
 
-static void
-teardown(void)
+void
+unit_after(void)
 {
 	for (size_t i = 0; i < COUNT; i++)
 		task_free(tasks[i]);
@@ -51,15 +51,14 @@ assert_ids(const char *move, const char *want)
 	ck_assert_str_eq(ids.data, want);
 }
 
-START_TEST(tasks_of_a_move_in_their_order)
+TEST(tasks_of_a_move_in_their_order)
 {
 	assert_ids("c2", "t3 t1");
 	assert_ids("c3", "t4");
 	assert_ids("c4", "");
 }
-END_TEST
 
-START_TEST(the_newest_is_taken_back_first)
+TEST(the_newest_is_taken_back_first)
 {
 	cleanup_landed_tasks struct landed_tasks list = { 0 };
 	cleanup_landed_tasks struct landed_tasks none = { 0 };
@@ -73,18 +72,4 @@ START_TEST(the_newest_is_taken_back_first)
 	xstrset(&tasks[2]->commit, NULL);
 	ck_assert_ptr_null(landed_tasks_next_revert(&list));
 	ck_assert_ptr_null(landed_tasks_last(&none));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("landed-tasks");
-	TCase *tcase = tcase_create("list");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, tasks_of_a_move_in_their_order);
-	tcase_add_test(tcase, the_newest_is_taken_back_first);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

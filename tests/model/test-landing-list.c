@@ -17,15 +17,15 @@
 
 static struct landing_record record;
 
-static void
-setup(void)
+void
+unit_before(void)
 {
 	scene_setup();
 	memset(&record, 0, sizeof record);
 }
 
-static void
-teardown(void)
+void
+unit_after(void)
 {
 	landing_record_release(&record);
 	scene_teardown();
@@ -92,7 +92,7 @@ list_scene(const char *hold, const char *const *troubles)
 	return landing_list_json(&list);
 }
 
-START_TEST(why_they_wait)
+TEST(why_they_wait)
 {
 	const char *const troubles[] = { NULL, NULL, NULL, "no such commit" };
 
@@ -113,9 +113,8 @@ START_TEST(why_they_wait)
 	    "3 c built in 0: waits for a check; "
 	    "4 d held in 0: no such commit; ");
 }
-END_TEST
 
-START_TEST(a_red_branch_and_a_flaky_command)
+TEST(a_red_branch_and_a_flaky_command)
 {
 	struct json_object *list;
 
@@ -138,9 +137,8 @@ START_TEST(a_red_branch_and_a_flaky_command)
 	    1);
 	json_object_put(list);
 }
-END_TEST
 
-START_TEST(without_a_daemon)
+TEST(without_a_daemon)
 {
 	struct landing_list list = {
 		.record = &record,
@@ -159,19 +157,4 @@ START_TEST(without_a_daemon)
 	    "0 q4 ejected in 0: its worker will be told; "
 	    "1 q2 queued in 0: no daemon is running; "
 	    "2 q1 queued in 0: no daemon is running; ");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("landing-list");
-	TCase *tc = tcase_create("list");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, why_they_wait);
-	tcase_add_test(tc, a_red_branch_and_a_flaky_command);
-	tcase_add_test(tc, without_a_daemon);
-	suite_add_tcase(suite, tc);
-	return suite;
 }

@@ -4,12 +4,23 @@
  * nobody. */
 
 #include "landing-scene.h"
-#include "mem.h"
 #include "unit.h"
 
 #define HOUR_MS ((int64_t)60 * 60 * 1000)
 
-START_TEST(of_a_red_pair_the_second_is_sent_back)
+void
+unit_before(void)
+{
+	scene_setup();
+}
+
+void
+unit_after(void)
+{
+	scene_teardown();
+}
+
+TEST(of_a_red_pair_the_second_is_sent_back)
 {
 	scene_passed("0");
 	scene_add("ab");
@@ -26,9 +37,8 @@ START_TEST(of_a_red_pair_the_second_is_sent_back)
 	scene_failed("0ab");
 	expect("eject b");
 }
-END_TEST
 
-START_TEST(a_flake_at_the_point_of_blame_is_forgiven)
+TEST(a_flake_at_the_point_of_blame_is_forgiven)
 {
 	scene_passed("0");
 	scene_add("a");
@@ -38,9 +48,8 @@ START_TEST(a_flake_at_the_point_of_blame_is_forgiven)
 	expect("land 0a");
 	ck_assert_int_eq(check_book_flake_percent(&scene.book, "c"), 50);
 }
-END_TEST
 
-START_TEST(the_rerun_is_alone)
+TEST(the_rerun_is_alone)
 {
 	scene.facts.slots = 4;
 	scene_add("abcdefgh");
@@ -54,9 +63,8 @@ START_TEST(the_rerun_is_alone)
 	scene_run("0a", "a");
 	expect("");
 }
-END_TEST
 
-START_TEST(an_unknown_base_is_checked_before_anyone_is_blamed)
+TEST(an_unknown_base_is_checked_before_anyone_is_blamed)
 {
 	scene_add("ab");
 	scene_failed("0a");
@@ -67,9 +75,8 @@ START_TEST(an_unknown_base_is_checked_before_anyone_is_blamed)
 	scene_passed("0");
 	expect("eject a");
 }
-END_TEST
 
-START_TEST(an_old_pass_of_the_base_is_not_enough)
+TEST(an_old_pass_of_the_base_is_not_enough)
 {
 	scene_passed("0");
 	scene_add("a");
@@ -83,9 +90,8 @@ START_TEST(an_old_pass_of_the_base_is_not_enough)
 	scene.now_ms -= 2 * HOUR_MS;
 	expect("eject a");
 }
-END_TEST
 
-START_TEST(long_checks_keep_the_base_fresh_for_longer)
+TEST(long_checks_keep_the_base_fresh_for_longer)
 {
 	check_book_note(&scene.book, "0", SCENE_COMMAND, CHECK_PASSED,
 	    scene.now_ms, 2 * HOUR_MS, 0);
@@ -96,9 +102,8 @@ START_TEST(long_checks_keep_the_base_fresh_for_longer)
 		    scene.now_ms, 2 * HOUR_MS, 0);
 	expect("eject a");
 }
-END_TEST
 
-START_TEST(a_control_that_nobody_needs_is_stopped)
+TEST(a_control_that_nobody_needs_is_stopped)
 {
 	scene_add("a");
 	scene_failed("0a");
@@ -107,9 +112,8 @@ START_TEST(a_control_that_nobody_needs_is_stopped)
 	scene_remove('a');
 	expect("cancel 0");
 }
-END_TEST
 
-START_TEST(one_failure_of_the_base_may_be_a_flake)
+TEST(one_failure_of_the_base_may_be_a_flake)
 {
 	scene_add("a");
 	scene_failed("0a");
@@ -119,7 +123,6 @@ START_TEST(one_failure_of_the_base_may_be_a_flake)
 	scene_passed("0");
 	expect("eject a");
 }
-END_TEST
 
 static void
 make_red(void)
@@ -128,7 +131,7 @@ make_red(void)
 	scene_failed("0");
 }
 
-START_TEST(a_red_base_is_told_once_and_blames_nobody)
+TEST(a_red_base_is_told_once_and_blames_nobody)
 {
 	scene_add("a");
 	scene_failed("0a");
@@ -144,9 +147,8 @@ START_TEST(a_red_base_is_told_once_and_blames_nobody)
 	scene_failed("0x");
 	expect("red 0x, check 0xa");
 }
-END_TEST
 
-START_TEST(on_a_red_base_each_entry_has_its_chance)
+TEST(on_a_red_base_each_entry_has_its_chance)
 {
 	scene_add("abf");
 	make_red();
@@ -170,9 +172,8 @@ START_TEST(on_a_red_base_each_entry_has_its_chance)
 	scene_base("0f");
 	expect("check 0fab");
 }
-END_TEST
 
-START_TEST(on_a_red_base_a_passing_tip_lands)
+TEST(on_a_red_base_a_passing_tip_lands)
 {
 	scene_add("af");
 	make_red();
@@ -181,9 +182,8 @@ START_TEST(on_a_red_base_a_passing_tip_lands)
 	scene_passed("0af");
 	expect("land 0af");
 }
-END_TEST
 
-START_TEST(on_a_red_base_a_conflict_waits)
+TEST(on_a_red_base_a_conflict_waits)
 {
 	scene_base("0x");
 	scene.conflicts = "xa";
@@ -193,9 +193,8 @@ START_TEST(on_a_red_base_a_conflict_waits)
 	scene.facts.red_told = "0x";
 	expect("wake 3600000");
 }
-END_TEST
 
-START_TEST(a_base_that_recovers_by_itself_is_noticed)
+TEST(a_base_that_recovers_by_itself_is_noticed)
 {
 	scene_add("a");
 	scene_failed("0a");
@@ -212,9 +211,8 @@ START_TEST(a_base_that_recovers_by_itself_is_noticed)
 	/* What failed with it is not to blame. */
 	expect("check 0a");
 }
-END_TEST
 
-START_TEST(the_target_of_a_landing_is_not_red_before_it_is_there)
+TEST(the_target_of_a_landing_is_not_red_before_it_is_there)
 {
 	/* A revert: this tree passed once, and was red later. */
 	scene_passed("0");
@@ -225,18 +223,16 @@ START_TEST(the_target_of_a_landing_is_not_red_before_it_is_there)
 	scene.facts.moving = false;
 	expect("red 0, check 0a");
 }
-END_TEST
 
-START_TEST(a_red_base_without_a_queue_is_left_alone)
+TEST(a_red_base_without_a_queue_is_left_alone)
 {
 	make_red();
 	scene.facts.red_told = "0";
 	scene.now_ms += 2 * HOUR_MS;
 	expect("");
 }
-END_TEST
 
-START_TEST(not_judged_waits_for_its_moment)
+TEST(not_judged_waits_for_its_moment)
 {
 	scene_add("a");
 	scene_unjudged("0a", scene.now_ms + 5000);
@@ -246,9 +242,8 @@ START_TEST(not_judged_waits_for_its_moment)
 	scene.now_ms += 1;
 	expect("check 0a");
 }
-END_TEST
 
-START_TEST(not_judged_above_does_not_stop_the_first)
+TEST(not_judged_above_does_not_stop_the_first)
 {
 	scene_add("abc");
 	scene_unjudged("0abc", scene.now_ms + 5000);
@@ -258,9 +253,8 @@ START_TEST(not_judged_above_does_not_stop_the_first)
 	scene_unjudged("0a", scene.now_ms + 3000);
 	expect("wake 3000");
 }
-END_TEST
 
-START_TEST(a_control_that_is_not_judged_blames_nobody)
+TEST(a_control_that_is_not_judged_blames_nobody)
 {
 	scene_add("a");
 	scene_failed("0a");
@@ -270,9 +264,8 @@ START_TEST(a_control_that_is_not_judged_blames_nobody)
 	scene.now_ms += 7000;
 	expect("control 0");
 }
-END_TEST
 
-START_TEST(a_suspect_that_is_not_judged_waits_too)
+TEST(a_suspect_that_is_not_judged_waits_too)
 {
 	scene_passed("0");
 	scene_add("a");
@@ -282,49 +275,11 @@ START_TEST(a_suspect_that_is_not_judged_waits_too)
 	scene.now_ms += 10;
 	expect("check 0a");
 }
-END_TEST
 
-START_TEST(another_command_asks_again)
+TEST(another_command_asks_again)
 {
 	scene_add("a");
 	scene_passed("0a");
 	scene.facts.command = "d";
 	expect("check 0a");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		of_a_red_pair_the_second_is_sent_back,
-		a_flake_at_the_point_of_blame_is_forgiven,
-		the_rerun_is_alone,
-		an_unknown_base_is_checked_before_anyone_is_blamed,
-		an_old_pass_of_the_base_is_not_enough,
-		long_checks_keep_the_base_fresh_for_longer,
-		a_control_that_nobody_needs_is_stopped,
-		one_failure_of_the_base_may_be_a_flake,
-		a_red_base_is_told_once_and_blames_nobody,
-		on_a_red_base_each_entry_has_its_chance,
-		on_a_red_base_a_passing_tip_lands,
-		on_a_red_base_a_conflict_waits,
-		a_base_that_recovers_by_itself_is_noticed,
-		the_target_of_a_landing_is_not_red_before_it_is_there,
-		a_red_base_without_a_queue_is_left_alone,
-		not_judged_waits_for_its_moment,
-		not_judged_above_does_not_stop_the_first,
-		a_control_that_is_not_judged_blames_nobody,
-		a_suspect_that_is_not_judged_waits_too,
-		another_command_asks_again,
-		NULL,
-	};
-	Suite *suite = suite_create("landing-plan-blame");
-	TCase *tcase = tcase_create("landing-plan-blame");
-
-	tcase_add_checked_fixture(tcase, scene_setup, scene_teardown);
-	for (size_t i = 0; tests[i] != NULL; i++)
-		tcase_add_test(tcase, tests[i]);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

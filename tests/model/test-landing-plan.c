@@ -7,16 +7,26 @@
 #include <string.h>
 
 #include "landing-scene.h"
-#include "mem.h"
 #include "unit.h"
 
-START_TEST(nothing_queued_nothing_to_do)
+void
+unit_before(void)
+{
+	scene_setup();
+}
+
+void
+unit_after(void)
+{
+	scene_teardown();
+}
+
+TEST(nothing_queued_nothing_to_do)
 {
 	expect("");
 }
-END_TEST
 
-START_TEST(one_entry_is_built_checked_and_landed)
+TEST(one_entry_is_built_checked_and_landed)
 {
 	scene.manual = true;
 	scene_add("a");
@@ -40,17 +50,15 @@ START_TEST(one_entry_is_built_checked_and_landed)
 	expect("");
 	ck_assert_int_eq(scene.builds, 1);
 }
-END_TEST
 
-START_TEST(a_tree_that_passed_before_is_not_checked_again)
+TEST(a_tree_that_passed_before_is_not_checked_again)
 {
 	scene_add("a");
 	scene_passed("0a");
 	expect("land 0a");
 }
-END_TEST
 
-START_TEST(without_a_command_everything_lands)
+TEST(without_a_command_everything_lands)
 {
 	scene.facts.command = NULL;
 	scene_add("abc");
@@ -60,9 +68,8 @@ START_TEST(without_a_command_everything_lands)
 	scene_run("0a", "a");
 	expect("cancel 0a, land 0abc");
 }
-END_TEST
 
-START_TEST(builds_follow_the_parent)
+TEST(builds_follow_the_parent)
 {
 	scene.manual = true;
 	scene_add("ab");
@@ -75,9 +82,8 @@ START_TEST(builds_follow_the_parent)
 	expect("check 0xab");
 	ck_assert_int_eq(scene.builds, 4);
 }
-END_TEST
 
-START_TEST(order_is_priority_then_age)
+TEST(order_is_priority_then_age)
 {
 	scene_add_as('l', PRIORITY_LOW);
 	scene_add_as('n', PRIORITY_NORMAL);
@@ -86,9 +92,8 @@ START_TEST(order_is_priority_then_age)
 	scene_add_as('u', PRIORITY_URGENT);
 	expect("check 0uhnml");
 }
-END_TEST
 
-START_TEST(high_goes_behind_what_is_being_checked)
+TEST(high_goes_behind_what_is_being_checked)
 {
 	scene_add("ab");
 	expect("check 0ab");
@@ -103,9 +108,8 @@ START_TEST(high_goes_behind_what_is_being_checked)
 	scene_base("0ab");
 	expect("check 0abhc");
 }
-END_TEST
 
-START_TEST(what_has_passed_lands_before_anything_that_came)
+TEST(what_has_passed_lands_before_anything_that_came)
 {
 	scene.facts.hold = true;
 	scene_add("ab");
@@ -120,9 +124,8 @@ START_TEST(what_has_passed_lands_before_anything_that_came)
 	scene.facts.mode = LANDING_EACH;
 	expect("check 0u");
 }
-END_TEST
 
-START_TEST(urgent_cancels_what_is_being_checked)
+TEST(urgent_cancels_what_is_being_checked)
 {
 	scene_add("ab");
 	scene_run("0ab", "ab");
@@ -134,9 +137,8 @@ START_TEST(urgent_cancels_what_is_being_checked)
 	scene_run_ended("0ab");
 	expect("check 0uab");
 }
-END_TEST
 
-START_TEST(a_cancelled_check_no_longer_keeps_the_order)
+TEST(a_cancelled_check_no_longer_keeps_the_order)
 {
 	scene_add("ab");
 	scene_run("0ab", "ab");
@@ -147,9 +149,8 @@ START_TEST(a_cancelled_check_no_longer_keeps_the_order)
 	scene.facts.slots = 2;
 	expect("check 0uhab");
 }
-END_TEST
 
-START_TEST(what_passed_with_a_held_entry_does_not_keep_its_order)
+TEST(what_passed_with_a_held_entry_does_not_keep_its_order)
 {
 	scene.facts.hold = true;
 	scene_add("ab");
@@ -159,9 +160,8 @@ START_TEST(what_passed_with_a_held_entry_does_not_keep_its_order)
 	scene_add_as('h', PRIORITY_HIGH);
 	expect("check 0hb");
 }
-END_TEST
 
-START_TEST(the_same_facts_give_the_same_plan)
+TEST(the_same_facts_give_the_same_plan)
 {
 	scene.facts.slots = 2;
 	scene_add("abc");
@@ -177,9 +177,8 @@ START_TEST(the_same_facts_give_the_same_plan)
 	expect("");
 	ck_assert_int_eq(scene.builds, 6);
 }
-END_TEST
 
-START_TEST(left_out_entries_keep_their_place_during_a_check)
+TEST(left_out_entries_keep_their_place_during_a_check)
 {
 	const char *tasks[SCENE_MAX + 1];
 	struct landing_plan plan;
@@ -203,17 +202,15 @@ START_TEST(left_out_entries_keep_their_place_during_a_check)
 	scene_passed("0ab");
 	expect("land 0ab");
 }
-END_TEST
 
-START_TEST(a_held_entry_is_left_out)
+TEST(a_held_entry_is_left_out)
 {
 	scene_add("abc");
 	scene_entry('b')->held = true;
 	expect("check 0ac");
 }
-END_TEST
 
-START_TEST(a_conflict_with_an_entry_before_is_deferred)
+TEST(a_conflict_with_an_entry_before_is_deferred)
 {
 	scene.conflicts = "ab";
 	scene_add("abc");
@@ -226,9 +223,8 @@ START_TEST(a_conflict_with_an_entry_before_is_deferred)
 	/* First in line: the conflict is with the base. */
 	expect("conflict b");
 }
-END_TEST
 
-START_TEST(a_deferred_entry_comes_back_when_its_rival_is_gone)
+TEST(a_deferred_entry_comes_back_when_its_rival_is_gone)
 {
 	scene.conflicts = "ab";
 	scene_add("abc");
@@ -236,9 +232,8 @@ START_TEST(a_deferred_entry_comes_back_when_its_rival_is_gone)
 	scene_remove('a');
 	expect("check 0bc");
 }
-END_TEST
 
-START_TEST(a_conflict_waits_for_a_landing_under_way)
+TEST(a_conflict_waits_for_a_landing_under_way)
 {
 	scene.conflicts = "ab";
 	scene_add("b");
@@ -248,18 +243,16 @@ START_TEST(a_conflict_waits_for_a_landing_under_way)
 	scene.facts.moving = false;
 	expect("conflict b");
 }
-END_TEST
 
-START_TEST(what_the_base_contains_is_done)
+TEST(what_the_base_contains_is_done)
 {
 	scene.same = "ab";
 	scene_base("0a");
 	scene_add("bc");
 	expect("done b, check 0ac");
 }
-END_TEST
 
-START_TEST(what_the_link_before_contains_lands_with_it)
+TEST(what_the_link_before_contains_lands_with_it)
 {
 	struct landing_plan plan;
 
@@ -274,9 +267,8 @@ START_TEST(what_the_link_before_contains_lands_with_it)
 	ck_assert_str_eq(plan.links[2].commit, "c0a");
 	landing_plan_release(&plan);
 }
-END_TEST
 
-START_TEST(a_failed_tip_is_searched_by_halves)
+TEST(a_failed_tip_is_searched_by_halves)
 {
 	scene_add("abcdefgh");
 	expect("check 0abcdefgh");
@@ -301,9 +293,8 @@ START_TEST(a_failed_tip_is_searched_by_halves)
 	scene_remove('d');
 	expect("check 0abcefgh");
 }
-END_TEST
 
-START_TEST(several_slots_divide_the_chain)
+TEST(several_slots_divide_the_chain)
 {
 	scene.facts.slots = 3;
 	scene_add("abcdefghi");
@@ -320,9 +311,8 @@ START_TEST(several_slots_divide_the_chain)
 	scene_passed("0abc");
 	expect("land 0abc");
 }
-END_TEST
 
-START_TEST(a_pass_above_stops_the_checks_below)
+TEST(a_pass_above_stops_the_checks_below)
 {
 	scene.facts.slots = 2;
 	scene_add("abcd");
@@ -334,9 +324,8 @@ START_TEST(a_pass_above_stops_the_checks_below)
 	scene_failed("0ab");
 	expect("land 0abcd");
 }
-END_TEST
 
-START_TEST(few_links_are_all_checked_the_tip_first)
+TEST(few_links_are_all_checked_the_tip_first)
 {
 	scene.facts.slots = 4;
 	scene_add("abc");
@@ -349,9 +338,8 @@ START_TEST(few_links_are_all_checked_the_tip_first)
 	scene.facts.slots = 0;
 	expect("cancel 0x");
 }
-END_TEST
 
-START_TEST(the_window_bounds_the_chain)
+TEST(the_window_bounds_the_chain)
 {
 	scene_add("abcdefgh");
 	scene.facts.window = 3;
@@ -365,9 +353,8 @@ START_TEST(the_window_bounds_the_chain)
 	scene.facts.slots = 3;
 	expect("check 0a, check 0ab, check 0abc");
 }
-END_TEST
 
-START_TEST(the_window_grows_and_shrinks)
+TEST(the_window_grows_and_shrinks)
 {
 	ck_assert_int_eq(landing_plan_window_landed(4, 3), 7);
 	ck_assert_int_eq(landing_plan_window_landed(31, 3), LANDING_WINDOW_MAX);
@@ -380,9 +367,8 @@ START_TEST(the_window_grows_and_shrinks)
 	ck_assert_int_eq(landing_plan_window_ejected(2), 1);
 	ck_assert_int_eq(landing_plan_window_ejected(1), 1);
 }
-END_TEST
 
-START_TEST(mode_each_checks_and_lands_from_the_front)
+TEST(mode_each_checks_and_lands_from_the_front)
 {
 	scene.facts.mode = LANDING_EACH;
 	scene.facts.slots = 2;
@@ -397,9 +383,8 @@ START_TEST(mode_each_checks_and_lands_from_the_front)
 	scene_passed("0a");
 	expect("land 0ab");
 }
-END_TEST
 
-START_TEST(mode_each_goes_on_behind_a_suspect)
+TEST(mode_each_goes_on_behind_a_suspect)
 {
 	scene.facts.mode = LANDING_EACH;
 	scene.facts.slots = 2;
@@ -414,9 +399,8 @@ START_TEST(mode_each_goes_on_behind_a_suspect)
 	scene_remove('a');
 	expect("check 0b, check 0bc");
 }
-END_TEST
 
-START_TEST(while_the_branch_cannot_move_checks_go_on)
+TEST(while_the_branch_cannot_move_checks_go_on)
 {
 	scene.facts.hold = true;
 	scene_add("abc");
@@ -430,9 +414,8 @@ START_TEST(while_the_branch_cannot_move_checks_go_on)
 	scene.facts.hold = false;
 	expect("land 0ab");
 }
-END_TEST
 
-START_TEST(checks_begin_while_the_branch_moves)
+TEST(checks_begin_while_the_branch_moves)
 {
 	scene_add("abc");
 	scene_passed("0ab");
@@ -448,9 +431,8 @@ START_TEST(checks_begin_while_the_branch_moves)
 	scene_base("0");
 	expect("land 0ab");
 }
-END_TEST
 
-START_TEST(a_check_survives_the_landing_of_a_part)
+TEST(a_check_survives_the_landing_of_a_part)
 {
 	scene.facts.slots = 2;
 	scene_add("abcd");
@@ -463,59 +445,10 @@ START_TEST(a_check_survives_the_landing_of_a_part)
 	expect("check 0abc");
 	ck_assert_int_eq(scene.builds, 4);
 }
-END_TEST
 
-START_TEST(modes_have_names)
+TEST(modes_have_names)
 {
 	ck_assert_str_eq(landing_mode_words[LANDING_TIP], "tip");
 	ck_assert_str_eq(landing_mode_words[LANDING_EACH], "each");
 	ck_assert_ptr_null(landing_mode_words[LANDING_MODE_COUNT]);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		nothing_queued_nothing_to_do,
-		one_entry_is_built_checked_and_landed,
-		a_tree_that_passed_before_is_not_checked_again,
-		without_a_command_everything_lands,
-		builds_follow_the_parent,
-		order_is_priority_then_age,
-		high_goes_behind_what_is_being_checked,
-		what_has_passed_lands_before_anything_that_came,
-		urgent_cancels_what_is_being_checked,
-		a_cancelled_check_no_longer_keeps_the_order,
-		what_passed_with_a_held_entry_does_not_keep_its_order,
-		the_same_facts_give_the_same_plan,
-		left_out_entries_keep_their_place_during_a_check,
-		a_held_entry_is_left_out,
-		a_conflict_with_an_entry_before_is_deferred,
-		a_deferred_entry_comes_back_when_its_rival_is_gone,
-		a_conflict_waits_for_a_landing_under_way,
-		what_the_base_contains_is_done,
-		what_the_link_before_contains_lands_with_it,
-		a_failed_tip_is_searched_by_halves,
-		several_slots_divide_the_chain,
-		a_pass_above_stops_the_checks_below,
-		few_links_are_all_checked_the_tip_first,
-		the_window_bounds_the_chain,
-		the_window_grows_and_shrinks,
-		mode_each_checks_and_lands_from_the_front,
-		mode_each_goes_on_behind_a_suspect,
-		while_the_branch_cannot_move_checks_go_on,
-		checks_begin_while_the_branch_moves,
-		a_check_survives_the_landing_of_a_part,
-		modes_have_names,
-		NULL,
-	};
-	Suite *suite = suite_create("landing-plan");
-	TCase *tcase = tcase_create("landing-plan");
-
-	tcase_add_checked_fixture(tcase, scene_setup, scene_teardown);
-	for (size_t i = 0; tests[i] != NULL; i++)
-		tcase_add_test(tcase, tests[i]);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

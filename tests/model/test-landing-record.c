@@ -48,7 +48,7 @@ read_text(const char *text, struct err *err)
 	return r;
 }
 
-START_TEST(items_are_numbered_and_found)
+TEST(items_are_numbered_and_found)
 {
 	struct landing_record record = { 0 };
 	struct landing_item *first = add(&record, "abc", "adam");
@@ -69,9 +69,8 @@ START_TEST(items_are_numbered_and_found)
 	ck_assert_str_eq(add(&record, "123", NULL)->id, "q3");
 	landing_record_release(&record);
 }
-END_TEST
 
-START_TEST(everything_is_written_and_read)
+TEST(everything_is_written_and_read)
 {
 	struct landing_record record = { 0 }, copy;
 	struct landing_item *item = add(&record, "abc", "adam");
@@ -121,10 +120,9 @@ START_TEST(everything_is_written_and_read)
 	landing_record_release(&record);
 	landing_record_release(&copy);
 }
-END_TEST
 
 /* Half a journal is none: what it was about is built again. */
-START_TEST(a_journal_has_two_ends)
+TEST(a_journal_has_two_ends)
 {
 	struct landing_record record = { 0 }, copy;
 	struct landing_item *item = add(&record, "abc", "adam");
@@ -146,9 +144,8 @@ START_TEST(a_journal_has_two_ends)
 	landing_record_release(&record);
 	landing_record_release(&copy);
 }
-END_TEST
 
-START_TEST(what_is_wrong_is_named)
+TEST(what_is_wrong_is_named)
 {
 	static const struct {
 		const char *text, *words;
@@ -172,17 +169,4 @@ START_TEST(what_is_wrong_is_named)
 		    rows[i].text, err.msg);
 	}
 	ck_assert_int_eq(read_text("{}", &err), 0);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("landing-record");
-
-	unit_case(suite, "record",
-	    (const TTest *const[]){ items_are_numbered_and_found,
-		everything_is_written_and_read, a_journal_has_two_ends,
-		what_is_wrong_is_named, NULL });
-	return suite;
 }

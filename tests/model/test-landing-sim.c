@@ -48,7 +48,7 @@ any_options(uint64_t seed)
 	};
 }
 
-START_TEST(the_rules_hold_in_every_history)
+TEST(the_rules_hold_in_every_history)
 {
 	int landed = 0, ejected = 0, done = 0, reds = 0, flaky = 0;
 	int histories = unit_times(HISTORIES);
@@ -72,9 +72,8 @@ START_TEST(the_rules_hold_in_every_history)
 	ck_assert(done > histories / 100 && reds > histories / 100);
 	ck_assert(flaky > histories / 100);
 }
-END_TEST
 
-START_TEST(what_lands_is_what_lands_one_by_one)
+TEST(what_lands_is_what_lands_one_by_one)
 {
 	for (int seed = 1; seed <= unit_times(HISTORIES / 10); seed++) {
 		struct world_options options = any_options((uint64_t)seed);
@@ -91,9 +90,8 @@ START_TEST(what_lands_is_what_lands_one_by_one)
 		    "history %d", seed);
 	}
 }
-END_TEST
 
-START_TEST(an_uncontended_entry_is_checked_once)
+TEST(an_uncontended_entry_is_checked_once)
 {
 	struct world_options options = { .seed = 1, .entries = 1, .slots = 4 };
 	struct world_result result;
@@ -104,9 +102,8 @@ START_TEST(an_uncontended_entry_is_checked_once)
 	ck_assert_int_eq(result.landed, 1);
 	ck_assert_int_eq(result.took_ms, WORLD_CHECK_MS);
 }
-END_TEST
 
-START_TEST(a_rerun_at_the_point_of_blame_saves_good_entries)
+TEST(a_rerun_at_the_point_of_blame_saves_good_entries)
 {
 	struct world_options options = {
 		.entries = 200, .slots = 1, .bad = 50, .flakes = 30
@@ -120,21 +117,4 @@ START_TEST(a_rerun_at_the_point_of_blame_saves_good_entries)
 		wrong += result.false_ejections;
 	}
 	ck_assert_int_le(wrong, 4);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		the_rules_hold_in_every_history,
-		what_lands_is_what_lands_one_by_one,
-		an_uncontended_entry_is_checked_once,
-		a_rerun_at_the_point_of_blame_saves_good_entries,
-		NULL,
-	};
-	Suite *suite = suite_create("landing-sim");
-
-	unit_case(suite, "landing-sim", tests);
-	return suite;
 }

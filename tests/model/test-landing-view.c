@@ -3,18 +3,28 @@
 /* What people see of the landing queue. */
 
 #include "landing-scene.h"
-#include "mem.h"
 #include "unit.h"
 
-START_TEST(nothing_is_known_before_the_first_build)
+void
+unit_before(void)
+{
+	scene_setup();
+}
+
+void
+unit_after(void)
+{
+	scene_teardown();
+}
+
+TEST(nothing_is_known_before_the_first_build)
 {
 	scene.manual = true;
 	scene_add("ab");
 	scene_expect_views("a queued, b queued");
 }
-END_TEST
 
-START_TEST(built_covered_and_queued)
+TEST(built_covered_and_queued)
 {
 	scene_add("abcd");
 	scene.facts.window = 3;
@@ -26,9 +36,8 @@ START_TEST(built_covered_and_queued)
 	scene_run("0a", "a");
 	scene_expect_views("a covered 0a, b covered 0ab, c built, d queued");
 }
-END_TEST
 
-START_TEST(green_landing_and_held)
+TEST(green_landing_and_held)
 {
 	scene_add("abc");
 	scene_passed("0ab");
@@ -42,18 +51,16 @@ START_TEST(green_landing_and_held)
 	scene_entry('c')->held = true;
 	scene_expect_views("a landing, b landing, c held");
 }
-END_TEST
 
-START_TEST(deferred_and_done)
+TEST(deferred_and_done)
 {
 	scene.conflicts = "ab";
 	scene.same = "ac 0d";
 	scene_add("dabc");
 	scene_expect_views("d green, a built, b deferred, c built");
 }
-END_TEST
 
-START_TEST(suspect_alone_and_while_it_is_checked)
+TEST(suspect_alone_and_while_it_is_checked)
 {
 	scene_add("ab");
 	scene_failed("0a");
@@ -62,9 +69,8 @@ START_TEST(suspect_alone_and_while_it_is_checked)
 	scene.now_ms += 300;
 	scene_expect_views("a suspect 0a 700, b built 1700");
 }
-END_TEST
 
-START_TEST(everything_waits_for_a_red_base)
+TEST(everything_waits_for_a_red_base)
 {
 	scene_add("ab");
 	scene_failed("0");
@@ -75,9 +81,8 @@ START_TEST(everything_waits_for_a_red_base)
 	scene_run("0b", "ab");
 	scene_expect_views("a red, b covered 0b 1000");
 }
-END_TEST
 
-START_TEST(expected_times_count_the_batches_before)
+TEST(expected_times_count_the_batches_before)
 {
 	scene_passed("0");
 	scene_add("abcde");
@@ -94,9 +99,8 @@ START_TEST(expected_times_count_the_batches_before)
 	scene_expect_views("a covered 0ab, b covered 0ab, c queued 1000, "
 			   "d queued 1000, e queued 2000");
 }
-END_TEST
 
-START_TEST(a_worker_is_kept_for_a_short_wait_only)
+TEST(a_worker_is_kept_for_a_short_wait_only)
 {
 	struct landing_view view = { .state = LANDING_IS_QUEUED };
 
@@ -111,37 +115,10 @@ START_TEST(a_worker_is_kept_for_a_short_wait_only)
 		    landing_view_is_long(&view), i == LANDING_IS_RED);
 	}
 }
-END_TEST
 
-START_TEST(without_a_command_nothing_waits)
+TEST(without_a_command_nothing_waits)
 {
 	scene.facts.command = NULL;
 	scene_add("ab");
 	scene_expect_views("a green, b green");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		nothing_is_known_before_the_first_build,
-		built_covered_and_queued,
-		green_landing_and_held,
-		deferred_and_done,
-		suspect_alone_and_while_it_is_checked,
-		everything_waits_for_a_red_base,
-		expected_times_count_the_batches_before,
-		a_worker_is_kept_for_a_short_wait_only,
-		without_a_command_nothing_waits,
-		NULL,
-	};
-	Suite *suite = suite_create("landing-view");
-	TCase *tcase = tcase_create("landing-view");
-
-	tcase_add_checked_fixture(tcase, scene_setup, scene_teardown);
-	for (size_t i = 0; tests[i] != NULL; i++)
-		tcase_add_test(tcase, tests[i]);
-	suite_add_tcase(suite, tcase);
-	return suite;
 }

@@ -31,7 +31,7 @@ choice(const char *agent, const char *model, const char *thinking)
 	return out;
 }
 
-START_TEST(what_the_spawn_says_goes_before_the_card)
+TEST(what_the_spawn_says_goes_before_the_card)
 {
 	cleanup_launch_choice struct launch_choice own =
 	    choice("coder", "haiku", "low");
@@ -43,9 +43,8 @@ START_TEST(what_the_spawn_says_goes_before_the_card)
 	ck_assert_str_eq(card.model, "opus");
 	ck_assert_str_eq(card.thinking, "high");
 }
-END_TEST
 
-START_TEST(what_neither_says_is_left_to_the_settings_of_the_worker)
+TEST(what_neither_says_is_left_to_the_settings_of_the_worker)
 {
 	cleanup_launch_choice struct launch_choice plain =
 	    choice("plain", NULL, NULL);
@@ -60,9 +59,8 @@ START_TEST(what_neither_says_is_left_to_the_settings_of_the_worker)
 	ck_assert_ptr_null(plain.deny);
 	ck_assert(!plain.limited);
 }
-END_TEST
 
-START_TEST(only_words_that_claude_code_knows_are_passed_on)
+TEST(only_words_that_claude_code_knows_are_passed_on)
 {
 	static const struct {
 		const char *said, *passed;
@@ -84,9 +82,8 @@ START_TEST(only_words_that_claude_code_knows_are_passed_on)
 		ck_assert_pstr_eq(c.thinking, rows[i].passed);
 	}
 }
-END_TEST
 
-START_TEST(tools_are_those_of_the_card_that_the_spawn_leaves)
+TEST(tools_are_those_of_the_card_that_the_spawn_leaves)
 {
 	cleanup_settings_world struct settings_world w =
 	    settings_world_parse(cards);
@@ -107,9 +104,8 @@ START_TEST(tools_are_those_of_the_card_that_the_spawn_leaves)
 	ck_assert_str_eq(more.tools, "Read");
 	task_run_free(run);
 }
-END_TEST
 
-START_TEST(a_scope_limits_it_too)
+TEST(a_scope_limits_it_too)
 {
 	cleanup_settings_world struct settings_world w =
 	    settings_world_parse(cards);
@@ -121,9 +117,8 @@ START_TEST(a_scope_limits_it_too)
 	ck_assert(c.limited);
 	task_run_free(run);
 }
-END_TEST
 
-START_TEST(what_those_above_may_not_do_it_may_not_either)
+TEST(what_those_above_may_not_do_it_may_not_either)
 {
 	cleanup_settings_world struct settings_world w = settings_world_parse(
 	    "[workers.auto-1]\npermission_mode = \"plan\"\n"
@@ -149,9 +144,8 @@ START_TEST(what_those_above_may_not_do_it_may_not_either)
 	ck_assert_str_eq(launch_choice_mode(&none, "auto"), "auto");
 	task_run_free(run);
 }
-END_TEST
 
-START_TEST(every_difference_is_seen)
+TEST(every_difference_is_seen)
 {
 	cleanup_launch_choice struct launch_choice one =
 	    choice(NULL, "high", NULL);
@@ -162,21 +156,4 @@ START_TEST(every_difference_is_seen)
 	launch_choice_print(&one, &a);
 	launch_choice_print(&two, &b);
 	ck_assert_str_ne(a.data, b.data);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("launch-choice");
-
-	unit_case(suite, "choice",
-	    (const TTest *const[]){ what_the_spawn_says_goes_before_the_card,
-		what_neither_says_is_left_to_the_settings_of_the_worker,
-		only_words_that_claude_code_knows_are_passed_on,
-		tools_are_those_of_the_card_that_the_spawn_leaves,
-		a_scope_limits_it_too,
-		what_those_above_may_not_do_it_may_not_either,
-		every_difference_is_seen, NULL });
-	return suite;
 }

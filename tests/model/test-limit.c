@@ -5,7 +5,6 @@
 #include "buf.h"
 #include "dice.h"
 #include "json.h"
-#include "limit-reset.h"
 #include "limit.h"
 #include "mem.h"
 #include "unit.h"
@@ -21,7 +20,7 @@ assert_class(const char *error, const char *text, enum limit_class wanted)
 	    limit_class_name(limit_classify(error, text)));
 }
 
-START_TEST(error_words_outrank_the_text)
+TEST(error_words_outrank_the_text)
 {
 	assert_class("rate_limit", NULL, LIMIT_USAGE);
 	assert_class("rate_limit",
@@ -33,9 +32,8 @@ START_TEST(error_words_outrank_the_text)
 	assert_class("billing_error", NULL, LIMIT_AUTH);
 	assert_class("model_not_found", NULL, LIMIT_AUTH);
 }
-END_TEST
 
-START_TEST(other_error_words_leave_it_to_the_text)
+TEST(other_error_words_leave_it_to_the_text)
 {
 	assert_class("unknown", NULL, LIMIT_NONE);
 	assert_class("unknown", "API Error: 400 bad", LIMIT_NONE);
@@ -48,9 +46,8 @@ START_TEST(other_error_words_leave_it_to_the_text)
 	    LIMIT_NONE);
 	assert_class("something_new", "Overloaded", LIMIT_OUTAGE);
 }
-END_TEST
 
-START_TEST(notices_of_a_usage_limit)
+TEST(notices_of_a_usage_limit)
 {
 	static const char *const texts[] = {
 		"You've hit your limit \xc2\xb7 resets 7pm (Asia/Tokyo)",
@@ -67,9 +64,8 @@ START_TEST(notices_of_a_usage_limit)
 	for (size_t i = 0; i < nitems(texts); i++)
 		assert_class(NULL, texts[i], LIMIT_USAGE);
 }
-END_TEST
 
-START_TEST(notices_of_an_outage)
+TEST(notices_of_an_outage)
 {
 	static const char *const texts[] = {
 		"API Error: 500 internal server error",
@@ -87,9 +83,8 @@ START_TEST(notices_of_an_outage)
 	for (size_t i = 0; i < nitems(texts); i++)
 		assert_class(NULL, texts[i], LIMIT_OUTAGE);
 }
-END_TEST
 
-START_TEST(notices_of_a_login)
+TEST(notices_of_a_login)
 {
 	assert_class(NULL, "OAuth token has expired", LIMIT_AUTH);
 	assert_class(NULL, "Please run /login", LIMIT_AUTH);
@@ -98,9 +93,8 @@ START_TEST(notices_of_a_login)
 	assert_class(NULL, "API Error: 401 {...}", LIMIT_AUTH);
 	assert_class(NULL, "Credit balance is too low", LIMIT_AUTH);
 }
-END_TEST
 
-START_TEST(warnings_ahead_of_the_limit)
+TEST(warnings_ahead_of_the_limit)
 {
 	assert_class(NULL, "90% of your usage limit", LIMIT_NEAR);
 	assert_class(NULL, "You've used 92% of your weekly limit", LIMIT_NEAR);
@@ -114,9 +108,8 @@ START_TEST(warnings_ahead_of_the_limit)
 	assert_class(NULL, "500 messages remaining", LIMIT_NONE);
 	assert_class(NULL, "5% of usage", LIMIT_NONE);
 }
-END_TEST
 
-START_TEST(what_only_looks_like_a_notice_is_none)
+TEST(what_only_looks_like_a_notice_is_none)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -134,7 +127,6 @@ START_TEST(what_only_looks_like_a_notice_is_none)
 	assert_class(NULL, text.data, LIMIT_NONE);
 	assert_class("unknown", text.data, LIMIT_USAGE);
 }
-END_TEST
 
 static void
 assert_reset(const char *text, int month, int day, int hour, int minute,
@@ -152,7 +144,7 @@ assert_reset(const char *text, int month, int day, int hour, int minute,
 	ck_assert_int_eq(reset.at_ms, 0);
 }
 
-START_TEST(reset_as_a_time_of_day)
+TEST(reset_as_a_time_of_day)
 {
 	assert_reset("You've hit your limit \xc2\xb7 resets 7pm "
 		     "(America/Los_Angeles)",
@@ -167,9 +159,8 @@ START_TEST(reset_as_a_time_of_day)
 	assert_reset("resets 19:00 (UTC)", 0, 0, 19, 0, "UTC", "19:00 (UTC)");
 	assert_reset("reset the box; resets 1am", 0, 0, 1, 0, "", "1am");
 }
-END_TEST
 
-START_TEST(reset_with_a_date)
+TEST(reset_with_a_date)
 {
 	assert_reset("weekly limit reached \xc2\xb7 resets Oct 9 at 5:30pm "
 		     "(Europe/Berlin)",
@@ -178,9 +169,8 @@ START_TEST(reset_with_a_date)
 	    "resets December 31, 1am", 12, 31, 1, 0, "", "December 31, 1am");
 	assert_reset("resets on Jan 1, 10am", 1, 1, 10, 0, "", "Jan 1, 10am");
 }
-END_TEST
 
-START_TEST(reset_as_an_absolute_time)
+TEST(reset_as_an_absolute_time)
 {
 	static const char *const texts[] = { "resets at 1766502000",
 		"Claude AI usage limit reached|1766502000",
@@ -194,9 +184,8 @@ START_TEST(reset_as_an_absolute_time)
 		ck_assert_int_eq(strncmp(reset.words, "1766502000", 10), 0);
 	}
 }
-END_TEST
 
-START_TEST(reset_that_cannot_be_read_is_none)
+TEST(reset_that_cannot_be_read_is_none)
 {
 	static const char *const texts[] = { "", "reset", "resets", "resets 7",
 		"resets 25:00", "resets 13pm", "resets 0am", "resets 7:60pm",
@@ -210,9 +199,8 @@ START_TEST(reset_that_cannot_be_read_is_none)
 		    !limit_reset_parse(texts[i], &reset), "%s", texts[i]);
 	ck_assert_int_eq(reset.hour, 42);
 }
-END_TEST
 
-START_TEST(zone_is_never_a_path_to_elsewhere)
+TEST(zone_is_never_a_path_to_elsewhere)
 {
 	static const char *const zones[] = { "../../etc/passwd", "/etc/passwd",
 		"", "a b", "UTC", "Etc/GMT+5" };
@@ -236,9 +224,8 @@ START_TEST(zone_is_never_a_path_to_elsewhere)
 	ck_assert_str_eq(reset.zone, "");
 	ck_assert_str_eq(reset.words, "7pm");
 }
-END_TEST
 
-START_TEST(backoff_doubles_up_to_its_bound)
+TEST(backoff_doubles_up_to_its_bound)
 {
 	static const int64_t outage[] = { 30000, 60000, 120000, 240000, 480000,
 		900000, 900000 };
@@ -257,9 +244,8 @@ START_TEST(backoff_doubles_up_to_its_bound)
 	ck_assert_int_eq(limit_backoff_ms(LIMIT_NEAR, 3), 0);
 	ck_assert_int_eq(limit_backoff_ms(LIMIT_AUTH, 3), 0);
 }
-END_TEST
 
-START_TEST(random_notices_give_well_formed_answers)
+TEST(random_notices_give_well_formed_answers)
 {
 	static const char *const pieces[] = { "resets ", "at ", "7", "pm", ":",
 		"30", "(", "UTC", ")", "Oct ", "1766502000", "limit reached|",
@@ -289,7 +275,6 @@ START_TEST(random_notices_give_well_formed_answers)
 	}
 	ck_assert_int_gt(parsed, times / 1000);
 }
-END_TEST
 
 static enum limit_class
 class_named(const char *name)
@@ -300,7 +285,7 @@ class_named(const char *name)
 	ck_abort_msg("no class is called %s", name);
 }
 
-START_TEST(vectors_hold)
+TEST_ROWS(vectors_hold, unit_vectors() != NULL)
 {
 	cleanup_json struct json_object *file = NULL;
 	cleanup_free char *path =
@@ -327,9 +312,8 @@ START_TEST(vectors_hold)
 			ck_assert_str_eq(reset.words, words);
 	}
 }
-END_TEST
 
-START_TEST(api_error_vectors_hold)
+TEST_ROWS(api_error_vectors_hold, unit_vectors() != NULL)
 {
 	cleanup_json struct json_object *file = NULL;
 	cleanup_free char *path = xasprintf("%s/llmc.json", unit_vectors());
@@ -353,9 +337,8 @@ START_TEST(api_error_vectors_hold)
 		    json_string_or(entry, "text", NULL), wanted);
 	}
 }
-END_TEST
 
-START_TEST(a_reset_far_away_has_just_passed)
+TEST(a_reset_far_away_has_just_passed)
 {
 	const int64_t hour = 3600000, now = 1000000 * hour;
 	const int64_t later = now + limit_backoff_ms(LIMIT_USAGE, 0);
@@ -379,31 +362,4 @@ START_TEST(a_reset_far_away_has_just_passed)
 	    limit_look_again_ms(LIMIT_USAGE, now - 1, true, 0, now), later);
 	ck_assert_int_eq(
 	    limit_look_again_ms(LIMIT_USAGE, 0, false, 0, now), later);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("limit");
-
-	unit_case(suite, "classify",
-	    (const TTest *[]){ a_reset_far_away_has_just_passed,
-		error_words_outrank_the_text,
-		other_error_words_leave_it_to_the_text,
-		notices_of_a_usage_limit, notices_of_an_outage,
-		notices_of_a_login, warnings_ahead_of_the_limit,
-		what_only_looks_like_a_notice_is_none, NULL });
-	unit_case(suite, "reset",
-	    (const TTest *[]){ reset_as_a_time_of_day, reset_with_a_date,
-		reset_as_an_absolute_time, reset_that_cannot_be_read_is_none,
-		zone_is_never_a_path_to_elsewhere,
-		random_notices_give_well_formed_answers, NULL });
-	unit_case(suite, "backoff",
-	    (const TTest *[]){ backoff_doubles_up_to_its_bound, NULL });
-	if (unit_vectors() != NULL)
-		unit_case(suite, "vectors",
-		    (const TTest *[]){
-			vectors_hold, api_error_vectors_hold, NULL });
-	return suite;
 }

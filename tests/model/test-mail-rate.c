@@ -3,10 +3,10 @@
 /* How much mail an agent has sent of late. */
 #include <check.h>
 
-#include "mail-rate.h"
+#include "mail.h"
 #include "unit.h"
 
-START_TEST(each_sender_counts_for_itself_for_a_minute)
+TEST(each_sender_counts_for_itself_for_a_minute)
 {
 	struct mail_rate rate = { 0 };
 
@@ -24,9 +24,8 @@ START_TEST(each_sender_counts_for_itself_for_a_minute)
 	ck_assert_uint_eq(rate.count, 2);
 	mail_rate_release(&rate);
 }
-END_TEST
 
-START_TEST(clock_that_was_set_back_holds_nobody_up)
+TEST(clock_that_was_set_back_holds_nobody_up)
 {
 	struct mail_rate rate = { 0 };
 
@@ -35,16 +34,4 @@ START_TEST(clock_that_was_set_back_holds_nobody_up)
 	mail_rate_add(&rate, "a", 5000, 5000);
 	ck_assert_uint_eq(rate.count, 1);
 	mail_rate_release(&rate);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("mail-rate");
-
-	unit_case(suite, "rate",
-	    (const TTest *[]){ each_sender_counts_for_itself_for_a_minute,
-		clock_that_was_set_back_holds_nobody_up, NULL });
-	return suite;
 }

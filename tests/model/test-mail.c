@@ -30,7 +30,7 @@ make(const char *id, const char *from, const char *subject, enum mail_kind kind,
 
 /* --- the record ---------------------------------------------------------- */
 
-START_TEST(record_reads_back_what_was_written)
+TEST(record_reads_back_what_was_written)
 {
 	cleanup_json struct json_object *json = NULL, *again = NULL,
 					*data = json_object_new_object();
@@ -62,7 +62,6 @@ START_TEST(record_reads_back_what_was_written)
 	mail_free(mail);
 	mail_free(copy);
 }
-END_TEST
 
 static const char *const wrong[] = {
 	"{}",
@@ -76,7 +75,7 @@ static const char *const wrong[] = {
 	 "\"body\":\"t\",\"meta\":1}"),
 };
 
-START_TEST(record_that_is_no_mail_is_refused)
+TEST_ROWS(record_that_is_no_mail_is_refused, nitems(wrong))
 {
 	cleanup_json struct json_object *json = NULL;
 	struct mail *mail = NULL;
@@ -88,9 +87,8 @@ START_TEST(record_that_is_no_mail_is_refused)
 	ck_assert_ptr_null(mail);
 	ck_assert_str_ne(err.msg, "");
 }
-END_TEST
 
-START_TEST(mail_is_bounded)
+TEST(mail_is_bounded)
 {
 	struct mail *mail = make("M_1", "a", "one line", MAIL_INFO, 1);
 	struct err err = { 0 };
@@ -111,9 +109,8 @@ START_TEST(mail_is_bounded)
 	ck_assert_int_eq(mail_check(mail, &err), 0);
 	mail_free(mail);
 }
-END_TEST
 
-START_TEST(id_follows_from_sender_and_key_and_no_agent_makes_the_overseers)
+TEST(id_follows_from_sender_and_key_and_no_agent_makes_the_overseers)
 {
 	cleanup_free char *one = mail_id("actor:task:t1", "call/1");
 	cleanup_free char *same = mail_id("actor:task:t1", "call/1");
@@ -127,11 +124,10 @@ START_TEST(id_follows_from_sender_and_key_and_no_agent_makes_the_overseers)
 	ck_assert_int_eq(strncmp(one, "M_a", 3), 0);
 	ck_assert_int_eq(strncmp(daemon, "M_s", 3), 0);
 }
-END_TEST
 
 /* --- the order ------------------------------------------------------------ */
 
-START_TEST(plan_mail_of_the_overseer_comes_first_then_by_kind_and_age)
+TEST(plan_mail_of_the_overseer_comes_first_then_by_kind_and_age)
 {
 	struct mail *plan =
 	    make("M_9", ACTOR_OVERSEER, "plan.updated:g", MAIL_INFO, 99);
@@ -153,12 +149,11 @@ START_TEST(plan_mail_of_the_overseer_comes_first_then_by_kind_and_age)
 	for (size_t i = 0; i < nitems(list); i++)
 		mail_free(list[i]);
 }
-END_TEST
 
 /* --- what happens to it ----------------------------------------------------
  */
 
-START_TEST(mail_is_done_when_it_was_delivered_and_confirmed_if_asked_for)
+TEST(mail_is_done_when_it_was_delivered_and_confirmed_if_asked_for)
 {
 	struct mail *info = make("M_1", "a", "s", MAIL_INFO, 1);
 	struct mail *order = make("M_2", "a", "s", MAIL_INSTRUCTION, 1);
@@ -180,9 +175,8 @@ START_TEST(mail_is_done_when_it_was_delivered_and_confirmed_if_asked_for)
 	mail_free(info);
 	mail_free(order);
 }
-END_TEST
 
-START_TEST(mail_that_is_read_by_tool_counts_as_delivered)
+TEST(mail_that_is_read_by_tool_counts_as_delivered)
 {
 	struct mail *info = make("M_1", "a", "s", MAIL_INFO, 1);
 
@@ -191,12 +185,11 @@ START_TEST(mail_that_is_read_by_tool_counts_as_delivered)
 	ck_assert_int_eq(info->state, MAIL_DONE);
 	mail_free(info);
 }
-END_TEST
 
 /* Turns end every minute, in the default pace and in others that are scaled
  * with the turns: it is given six times, five minutes apart, then a person is
  * told, once. */
-START_TEST(mail_that_is_not_confirmed_is_given_again_five_times_then_told)
+TEST_ROWS(mail_that_is_not_confirmed_is_given_again_five_times_then_told, 3)
 {
 	static const int64_t scales[] = { 1, 10, 1000 };
 	int64_t scale = scales[_i];
@@ -224,9 +217,8 @@ START_TEST(mail_that_is_not_confirmed_is_given_again_five_times_then_told)
 	ck_assert_str_eq(given.data, "0; 5; 10; 15; 20; 25; told 30; ");
 	mail_free(mail);
 }
-END_TEST
 
-START_TEST(clock_that_is_set_back_does_not_keep_mail)
+TEST(clock_that_is_set_back_does_not_keep_mail)
 {
 	struct mail *mail = make("M_1", "a", "s", MAIL_INSTRUCTION, 5000000);
 
@@ -235,27 +227,4 @@ START_TEST(clock_that_is_set_back_does_not_keep_mail)
 	ck_assert(!mail_is_due(mail, &mail_pace, 5000001));
 	ck_assert(mail_is_due(mail, &mail_pace, 1000000));
 	mail_free(mail);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		record_reads_back_what_was_written,
-		mail_is_bounded,
-		id_follows_from_sender_and_key_and_no_agent_makes_the_overseers,
-		plan_mail_of_the_overseer_comes_first_then_by_kind_and_age,
-		mail_is_done_when_it_was_delivered_and_confirmed_if_asked_for,
-		mail_that_is_read_by_tool_counts_as_delivered,
-		clock_that_is_set_back_does_not_keep_mail,
-		NULL,
-	};
-	Suite *suite = suite_create("mail");
-
-	unit_case(suite, "mail", tests);
-	unit_rows(suite, record_that_is_no_mail_is_refused, nitems(wrong));
-	unit_rows(suite,
-	    mail_that_is_not_confirmed_is_given_again_five_times_then_told, 3);
-	return suite;
 }

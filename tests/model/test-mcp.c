@@ -31,13 +31,13 @@ answer(const char *line)
 
 #define assert_answer(line, wanted) ck_assert_str_eq(answer(line), wanted "\n")
 
-static void
-end(void)
+void
+unit_after(void)
 {
 	mcp_ask_release(&ask);
 }
 
-START_TEST(the_probes_of_the_real_client_are_answered)
+TEST(the_probes_of_the_real_client_are_answered)
 {
 	assert_answer(
 	    "{\"jsonrpc\":\"2.0\",\"id\":\"server-discover-probe-1\","
@@ -68,7 +68,6 @@ START_TEST(the_probes_of_the_real_client_are_answered)
 	assert_answer("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}",
 	    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}");
 }
-END_TEST
 
 static const struct {
 	const char *asked, *agreed;
@@ -84,7 +83,7 @@ static const struct {
 	{ "null", "2025-11-25" },
 };
 
-START_TEST(a_known_version_is_agreed_to_else_ours_is_offered)
+TEST_ROWS(a_known_version_is_agreed_to_else_ours_is_offered, nitems(versions))
 {
 	cleanup_buf struct buf line = BUF_INIT, wanted = BUF_INIT;
 
@@ -95,13 +94,12 @@ START_TEST(a_known_version_is_agreed_to_else_ours_is_offered)
 	buf_addf(&wanted, "{\"protocolVersion\":\"%s\",", versions[_i].agreed);
 	ck_assert_ptr_nonnull(strstr(answer(line.data), wanted.data));
 }
-END_TEST
 
 static const char *const ids[] = { "0", "-1", "1.50", "1e3", "\"\"", "\"a b\"",
 	"\"\xc3\xa9\\u0001\"", "9007199254740993", "18446744073709551615",
 	"-9223372036854775808", "null" };
 
-START_TEST(ids_are_echoed_as_they_came)
+TEST_ROWS(ids_are_echoed_as_they_came, nitems(ids))
 {
 	cleanup_buf struct buf line = BUF_INIT, wanted = BUF_INIT;
 
@@ -111,7 +109,6 @@ START_TEST(ids_are_echoed_as_they_came)
 	    ids[_i]);
 	ck_assert_str_eq(answer(line.data), wanted.data);
 }
-END_TEST
 
 static const struct {
 	const char *line;
@@ -157,7 +154,7 @@ static const struct {
 	    NULL },
 };
 
-START_TEST(odd_lines_are_answered_as_json_rpc_says)
+TEST_ROWS(odd_lines_are_answered_as_json_rpc_says, nitems(odd))
 {
 	if (odd[_i].answer == NULL)
 		ck_assert_int_eq(hear(odd[_i].line), MCP_NOTHING);
@@ -166,9 +163,8 @@ START_TEST(odd_lines_are_answered_as_json_rpc_says)
 				  strlen(odd[_i].answer)) == 0,
 		    "%s", ask.answer.data);
 }
-END_TEST
 
-START_TEST(a_line_that_was_too_long_is_an_error)
+TEST(a_line_that_was_too_long_is_an_error)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
@@ -177,7 +173,6 @@ START_TEST(a_line_that_was_too_long_is_an_error)
 	    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,"
 	    "\"message\":\"the line is too long\"}}\n");
 }
-END_TEST
 
 /* --- the list --------------------------------------------------------- */
 
@@ -235,7 +230,7 @@ assert_tool(struct json_object *tool)
 	assert_plain(schema, name);
 }
 
-START_TEST(the_schema_names_what_a_report_must_have)
+TEST(the_schema_names_what_a_report_must_have)
 {
 	cleanup_json struct json_object *list = mcp_tools(&all);
 	const char *text =
@@ -244,9 +239,8 @@ START_TEST(the_schema_names_what_a_report_must_have)
 	ck_assert_ptr_nonnull(strstr(text, "\"required\":[\"summary\"]"));
 	ck_assert_ptr_nonnull(strstr(text, "\"minimum\":0,\"maximum\":100"));
 }
-END_TEST
 
-START_TEST(every_tool_of_the_table_is_listed)
+TEST(every_tool_of_the_table_is_listed)
 {
 	cleanup_json struct json_object *list = mcp_tools(&all);
 	size_t rows = 0;
@@ -264,9 +258,8 @@ START_TEST(every_tool_of_the_table_is_listed)
 		"report_completion"));
 	ck_assert_ptr_null(strstr(ask.answer.data, "nextCursor"));
 }
-END_TEST
 
-START_TEST(a_session_may_have_only_some_of_them)
+TEST(a_session_may_have_only_some_of_them)
 {
 	static char send[] = "mail_send", report[] = "report_progress";
 	static char *names[] = { send, report, NULL };
@@ -289,7 +282,6 @@ START_TEST(a_session_may_have_only_some_of_them)
 	    "\"text\",\"text\":\"E_UNAUTHORIZED: this session may not use this "
 	    "tool\"}],\"isError\":true}}\n");
 }
-END_TEST
 
 /* --- calls ------------------------------------------------------------ */
 
@@ -300,7 +292,7 @@ params(void)
 	    ask.params, JSON_C_TO_STRING_NOSLASHESCAPE);
 }
 
-START_TEST(a_call_goes_to_the_daemon_with_an_id_of_its_own)
+TEST(a_call_goes_to_the_daemon_with_an_id_of_its_own)
 {
 	ck_assert_int_eq(
 	    hear("{\"method\":\"tools/call\",\"params\":{\"name\":"
@@ -314,9 +306,8 @@ START_TEST(a_call_goes_to_the_daemon_with_an_id_of_its_own)
 	    params(), "{\"phase\":\"half\",\"call\":\"3/toolu_1\"}");
 	ck_assert_int_gt(ask.wait_ms, 60000);
 }
-END_TEST
 
-START_TEST(nobody_speaks_as_another)
+TEST(nobody_speaks_as_another)
 {
 	ck_assert_int_eq(
 	    hear("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
@@ -325,9 +316,8 @@ START_TEST(nobody_speaks_as_another)
 	    MCP_CALL);
 	ck_assert_str_eq(params(), "{}");
 }
-END_TEST
 
-START_TEST(a_call_may_have_no_arguments)
+TEST(a_call_may_have_no_arguments)
 {
 	ck_assert_int_eq(
 	    hear("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
@@ -335,7 +325,6 @@ START_TEST(a_call_may_have_no_arguments)
 	    MCP_CALL);
 	ck_assert_str_eq(params(), "{}");
 }
-END_TEST
 
 static const struct {
 	const char *params;
@@ -353,7 +342,7 @@ static const struct {
 	    "params.arguments: expected an object" },
 };
 
-START_TEST(a_call_of_nothing_is_refused)
+TEST_ROWS(a_call_of_nothing_is_refused, nitems(bad_calls))
 {
 	cleanup_buf struct buf line = BUF_INIT, wanted = BUF_INIT;
 
@@ -367,7 +356,6 @@ START_TEST(a_call_of_nothing_is_refused)
 	    bad_calls[_i].message);
 	ck_assert_str_eq(answer(line.data), wanted.data);
 }
-END_TEST
 
 static const struct {
 	const char *tool, *arguments;
@@ -384,7 +372,7 @@ static const struct {
 };
 
 /* The client must not give up before us, nor we before the daemon. */
-START_TEST(a_call_waits_as_long_as_its_tool_does)
+TEST_ROWS(a_call_waits_as_long_as_its_tool_does, nitems(waits))
 {
 	cleanup_buf struct buf line = BUF_INIT;
 
@@ -401,9 +389,8 @@ START_TEST(a_call_waits_as_long_as_its_tool_does)
 	else
 		ck_assert_ptr_null(ask.late);
 }
-END_TEST
 
-START_TEST(a_call_can_be_cancelled)
+TEST(a_call_can_be_cancelled)
 {
 	ck_assert_int_eq(hear("{\"jsonrpc\":\"2.0\",\"method\":"
 			      "\"notifications/cancelled\",\"params\":{"
@@ -411,11 +398,10 @@ START_TEST(a_call_can_be_cancelled)
 	    MCP_CANCEL);
 	ck_assert_int_eq(json_object_get_int(ask.id), 17);
 }
-END_TEST
 
 /* --- answers ---------------------------------------------------------- */
 
-START_TEST(the_daemons_answer_is_text_for_the_model)
+TEST(the_daemons_answer_is_text_for_the_model)
 {
 	cleanup_json struct json_object *id = json_object_new_string("c");
 	cleanup_json struct json_object *result =
@@ -431,7 +417,6 @@ START_TEST(the_daemons_answer_is_text_for_the_model)
 	    "{\"jsonrpc\":\"2.0\",\"id\":null,\"result\":{\"content\":[{"
 	    "\"type\":\"text\",\"text\":\"null\"}],\"isError\":false}}\n");
 }
-END_TEST
 
 static const struct {
 	int code;
@@ -446,7 +431,7 @@ static const struct {
 	{ 5, "because" },
 };
 
-START_TEST(a_refusal_has_its_code_in_front)
+TEST_ROWS(a_refusal_has_its_code_in_front, nitems(refusals))
 {
 	cleanup_buf struct buf out = BUF_INIT, wanted = BUF_INIT;
 
@@ -456,39 +441,4 @@ START_TEST(a_refusal_has_its_code_in_front)
 	    "\"type\":\"text\",\"text\":\"%s\"}],\"isError\":true}}\n",
 	    refusals[_i].text);
 	ck_assert_str_eq(out.data, wanted.data);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("mcp");
-	TCase *ends = tcase_create("lines");
-
-	tcase_add_checked_fixture(ends, NULL, end);
-	tcase_add_test(ends, the_probes_of_the_real_client_are_answered);
-	tcase_add_loop_test(ends,
-	    a_known_version_is_agreed_to_else_ours_is_offered, 0,
-	    (int)nitems(versions));
-	tcase_add_loop_test(
-	    ends, ids_are_echoed_as_they_came, 0, (int)nitems(ids));
-	tcase_add_loop_test(
-	    ends, odd_lines_are_answered_as_json_rpc_says, 0, (int)nitems(odd));
-	tcase_add_test(ends, a_line_that_was_too_long_is_an_error);
-	tcase_add_test(ends, every_tool_of_the_table_is_listed);
-	tcase_add_test(ends, the_schema_names_what_a_report_must_have);
-	tcase_add_test(ends, a_session_may_have_only_some_of_them);
-	tcase_add_test(ends, a_call_goes_to_the_daemon_with_an_id_of_its_own);
-	tcase_add_test(ends, nobody_speaks_as_another);
-	tcase_add_test(ends, a_call_may_have_no_arguments);
-	tcase_add_loop_test(
-	    ends, a_call_of_nothing_is_refused, 0, (int)nitems(bad_calls));
-	tcase_add_loop_test(
-	    ends, a_call_waits_as_long_as_its_tool_does, 0, (int)nitems(waits));
-	tcase_add_test(ends, a_call_can_be_cancelled);
-	tcase_add_test(ends, the_daemons_answer_is_text_for_the_model);
-	tcase_add_loop_test(
-	    ends, a_refusal_has_its_code_in_front, 0, (int)nitems(refusals));
-	suite_add_tcase(s, ends);
-	return s;
 }

@@ -5,7 +5,6 @@
 #include "buf.h"
 #include "json.h"
 #include "mem.h"
-#include "message-body.h"
 #include "message.h"
 #include "unit.h"
 
@@ -44,7 +43,7 @@ parsed(const struct buf *text)
 	return json;
 }
 
-START_TEST(a_webhook_gets_level_context_and_time)
+TEST(a_webhook_gets_level_context_and_time)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_json struct json_object *json = NULL;
@@ -69,9 +68,8 @@ START_TEST(a_webhook_gets_level_context_and_time)
 	ck_assert_str_eq(json_string_or(made, "level", ""), "pause");
 	json_object_put(r.detection);
 }
-END_TEST
 
-START_TEST(slack_and_discord_mention_nobody)
+TEST(slack_and_discord_mention_nobody)
 {
 	cleanup_buf struct buf slack = BUF_INIT, discord = BUF_INIT;
 	cleanup_json struct json_object *one = NULL, *two = NULL;
@@ -91,9 +89,8 @@ START_TEST(slack_and_discord_mention_nobody)
 	    json_object_object_get(two, "allowed_mentions"), "parse", &parse);
 	ck_assert_uint_eq(json_object_array_length(parse), 0);
 }
-END_TEST
 
-START_TEST(discord_gets_no_more_than_it_takes)
+TEST(discord_gets_no_more_than_it_takes)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_json struct json_object *json = NULL;
@@ -107,10 +104,9 @@ START_TEST(discord_gets_no_more_than_it_takes)
 	json = parsed(&text);
 	ck_assert_uint_le(strlen(json_string_or(json, "content", "")), 2000);
 }
-END_TEST
 
 /* In this order. */
-START_TEST(an_issue_says_what_was_found_and_done_and_what_to_do)
+TEST(an_issue_says_what_was_found_and_done_and_what_to_do)
 {
 	static const char *const parts[] = { "## ", "**Worker:** `adam`",
 		"**Task:** `t-1: Fix the tests`", "**Iteration:** `7`",
@@ -142,9 +138,8 @@ START_TEST(an_issue_says_what_was_found_and_done_and_what_to_do)
 	}
 	json_object_put(r.detection);
 }
-END_TEST
 
-START_TEST(an_issue_is_found_by_its_own_marker_only)
+TEST(an_issue_is_found_by_its_own_marker_only)
 {
 	cleanup_buf struct buf body = BUF_INIT, comment = BUF_INIT;
 	struct message r = sample();
@@ -163,10 +158,9 @@ START_TEST(an_issue_is_found_by_its_own_marker_only)
 	ck_assert(!message_has_marker(body.data, signature));
 	ck_assert(!message_has_marker("", signature));
 }
-END_TEST
 
 /* A fence of four: the text has three. */
-START_TEST(a_text_of_others_cannot_leave_its_block)
+TEST(a_text_of_others_cannot_leave_its_block)
 {
 	cleanup_buf struct buf body = BUF_INIT;
 	struct message r = sample();
@@ -181,9 +175,8 @@ START_TEST(a_text_of_others_cannot_leave_its_block)
 	ck_assert(strstr(begin, "@everyone") < end);
 	ck_assert_ptr_nonnull(strstr(body.data, "llmc answer"));
 }
-END_TEST
 
-START_TEST(a_title_is_one_line)
+TEST(a_title_is_one_line)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct message r = sample();
@@ -196,9 +189,8 @@ START_TEST(a_title_is_one_line)
 	ck_assert_str_eq(message_label(&r, 1), "critical");
 	ck_assert_str_eq(message_label(&r, 2), "automated");
 }
-END_TEST
 
-START_TEST(a_desktop_shows_no_markup)
+TEST(a_desktop_shows_no_markup)
 {
 	cleanup_buf struct buf line = BUF_INIT, text = BUF_INIT;
 	struct message r = sample();
@@ -211,21 +203,4 @@ START_TEST(a_desktop_shows_no_markup)
 	ck_assert_str_eq(message_urgency(&r), "normal");
 	r.level = ESCALATION_INFO;
 	ck_assert_str_eq(message_urgency(&r), "low");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("message-body");
-
-	unit_case(suite, "bodies",
-	    (const TTest *const[]){ a_webhook_gets_level_context_and_time,
-		slack_and_discord_mention_nobody,
-		discord_gets_no_more_than_it_takes,
-		an_issue_says_what_was_found_and_done_and_what_to_do,
-		an_issue_is_found_by_its_own_marker_only,
-		a_text_of_others_cannot_leave_its_block, a_title_is_one_line,
-		a_desktop_shows_no_markup, NULL });
-	return suite;
 }

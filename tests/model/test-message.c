@@ -11,7 +11,6 @@
 #include "notice.h"
 #include "buf.h"
 #include "message.h"
-#include "strv.h"
 #include "unit.h"
 
 #define ID  "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -37,7 +36,7 @@ make(const struct escalation *what)
 	    what, &channels, ID, "2026-01-01T00:00:00.000Z", "/r", "autod", 0);
 }
 
-START_TEST(a_record_comes_back_as_it_was)
+TEST(a_record_comes_back_as_it_was)
 {
 	static const char *const options[] = { "yes", "no", NULL };
 	cleanup_json struct json_object *detection = json_object_new_object();
@@ -78,9 +77,8 @@ START_TEST(a_record_comes_back_as_it_was)
 	message_free(record);
 	message_free(copy);
 }
-END_TEST
 
-START_TEST(only_channels_that_take_the_level_wait)
+TEST(only_channels_that_take_the_level_wait)
 {
 	struct escalation what = { .level = ESCALATION_INFO, .title = "t" };
 	struct message *record = make(&what);
@@ -92,9 +90,8 @@ START_TEST(only_channels_that_take_the_level_wait)
 	ck_assert_ptr_null(
 	    message_new(&what, &none, ID, "2026", "/r", "autod", 0));
 }
-END_TEST
 
-START_TEST(keys_and_passwords_do_not_get_into_it)
+TEST(keys_and_passwords_do_not_get_into_it)
 {
 	struct escalation what = { .title = "t",
 		.text = "token=hunter2secretvalue",
@@ -104,9 +101,8 @@ START_TEST(keys_and_passwords_do_not_get_into_it)
 	ck_assert_ptr_null(strstr(record->text, "hunter2"));
 	message_free(record);
 }
-END_TEST
 
-START_TEST(long_texts_are_cut_between_characters)
+TEST(long_texts_are_cut_between_characters)
 {
 	cleanup_free char *text = xmalloc(MESSAGE_TEXT_MAX + 10);
 	struct escalation what = { .title = "t", .text = text };
@@ -120,9 +116,8 @@ START_TEST(long_texts_are_cut_between_characters)
 	ck_assert_uint_eq(strlen(record->text) % 3, 0);
 	message_free(record);
 }
-END_TEST
 
-START_TEST(tries_wait_longer_and_come_to_an_end)
+TEST(tries_wait_longer_and_come_to_an_end)
 {
 	struct delivery d = { .channel = name };
 	int64_t now = NOW, wait, before = 0, sum = 0;
@@ -142,9 +137,8 @@ START_TEST(tries_wait_longer_and_come_to_an_end)
 	ck_assert_int_gt(sum, INT64_C(12) * 3600 * 1000);
 	free(d.reason);
 }
-END_TEST
 
-START_TEST(a_server_says_when_and_a_clock_that_jumps_does_not_matter)
+TEST(a_server_says_when_and_a_clock_that_jumps_does_not_matter)
 {
 	struct delivery d = { .channel = name };
 
@@ -159,9 +153,8 @@ START_TEST(a_server_says_when_and_a_clock_that_jumps_does_not_matter)
 	    delivery_wait_ms(&d, NOW - INT64_C(30) * 24 * 3600 * 1000), 0);
 	free(d.reason);
 }
-END_TEST
 
-START_TEST(what_a_person_has_seen_is_not_sent_any_more)
+TEST(what_a_person_has_seen_is_not_sent_any_more)
 {
 	struct escalation what = { .level = ESCALATION_EMERGENCY,
 		.title = "t" };
@@ -175,7 +168,6 @@ START_TEST(what_a_person_has_seen_is_not_sent_any_more)
 	ck_assert_int_eq(record->deliveries[1].state, DELIVERY_SKIPPED);
 	message_free(record);
 }
-END_TEST
 
 #define GOOD                                                                  \
 	"\"id\":\"" ID "\",\"timestamp\":\"t\",\"level\":\"info\",\"title\":" \
@@ -200,7 +192,7 @@ static const struct {
 	    "ULID" },
 };
 
-START_TEST(what_is_no_record_is_refused)
+TEST_ROWS(what_is_no_record_is_refused, nitems(wrong))
 {
 	cleanup_json struct json_object *json = NULL;
 	struct message *record = NULL;
@@ -212,9 +204,9 @@ START_TEST(what_is_no_record_is_refused)
 	ck_assert_int_lt(message_from_json(json, &record, &err), 0);
 	ck_assert_msg(strstr(err.msg, wrong[_i].words) != NULL, "%s", err.msg);
 }
-END_TEST
 
-START_TEST(every_class_of_notices_has_a_level_and_a_signature)
+TEST_ROWS(
+    every_class_of_notices_has_a_level_and_a_signature, NOTICE_CLASS_COUNT - 1)
 {
 	cleanup_buf struct buf signature = BUF_INIT;
 	struct notice n = { .class = (enum notice_class)(_i + 1),
@@ -230,24 +222,4 @@ START_TEST(every_class_of_notices_has_a_level_and_a_signature)
 	escalation_of_notice(&n, &signature, &what);
 	ck_assert_ptr_nonnull(strstr(what.signature, "boom"));
 	ck_assert_ptr_null(strstr(what.signature, "adam"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("message");
-
-	unit_case(suite, "record",
-	    (const TTest *const[]){ a_record_comes_back_as_it_was,
-		only_channels_that_take_the_level_wait,
-		keys_and_passwords_do_not_get_into_it,
-		long_texts_are_cut_between_characters,
-		tries_wait_longer_and_come_to_an_end,
-		a_server_says_when_and_a_clock_that_jumps_does_not_matter,
-		what_a_person_has_seen_is_not_sent_any_more, NULL });
-	unit_rows(suite, what_is_no_record_is_refused, nitems(wrong));
-	unit_rows(suite, every_class_of_notices_has_a_level_and_a_signature,
-	    NOTICE_CLASS_COUNT - 1);
-	return suite;
 }

@@ -2,14 +2,13 @@
 
 #include <string.h>
 
-#include "event-table.h"
 #include "json.h"
 #include "mem.h"
 #include "notice.h"
 #include "settings-world.h"
 #include "unit.h"
 
-START_TEST(every_class_has_a_name_and_words)
+TEST(every_class_has_a_name_and_words)
 {
 	for (int i = NOTICE_NONE + 1; i < NOTICE_CLASS_COUNT; i++) {
 		struct notice n = { .class = (enum notice_class)i };
@@ -23,10 +22,9 @@ START_TEST(every_class_has_a_name_and_words)
 	}
 	ck_assert_ptr_null(notice_names[NOTICE_CLASS_COUNT - 1]);
 }
-END_TEST
 
 /* Programs read these members: they are in llmc.conf(5). */
-START_TEST(a_message_has_every_member)
+TEST(a_message_has_every_member)
 {
 	static const char *const members[] = { "timestamp", "root", "program",
 		"class", "what", "why", "worker", "task", "exit_status",
@@ -41,9 +39,8 @@ START_TEST(a_message_has_every_member)
 		    "%s", members[i]);
 	ck_assert_str_eq(json_string_or(json, "why", ""), "refused");
 }
-END_TEST
 
-START_TEST(several_become_one)
+TEST(several_become_one)
 {
 	struct json_object *message = NULL, *list;
 	char why[] = "number 00\nand its second line";
@@ -67,9 +64,8 @@ START_TEST(several_become_one)
 	    "number 00");
 	json_object_put(message);
 }
-END_TEST
 
-START_TEST(a_class_that_is_none_is_refused_by_name)
+TEST(a_class_that_is_none_is_refused_by_name)
 {
 	cleanup_settings_world struct settings_world good =
 	    settings_world_parse("[people]\nnotify_on = [\"end\", \"limit\"]");
@@ -83,17 +79,4 @@ START_TEST(a_class_that_is_none_is_refused_by_name)
 	ck_assert(bad.problems.fatal);
 	ck_assert_ptr_nonnull(
 	    strstr(bad.problems.list[0].text, "\"checkout\""));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("notice");
-
-	unit_case(suite, "notice",
-	    (const TTest *const[]){ every_class_has_a_name_and_words,
-		a_message_has_every_member, several_become_one,
-		a_class_that_is_none_is_refused_by_name, NULL });
-	return suite;
 }

@@ -27,7 +27,7 @@ assert_contract(const struct buf *text, const char *node_id)
 	ck_assert_pstr_eq(update->node_id, node_id);
 }
 
-START_TEST(a_nudge_asks_for_status_next_blockers_or_done)
+TEST(a_nudge_asks_for_status_next_blockers_or_done)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	static const char *const words[] = { "S1.1.1 (Measure)",
@@ -40,9 +40,8 @@ START_TEST(a_nudge_asks_for_status_next_blockers_or_done)
 		    strstr(text.data, words[i]) != NULL, "%s", words[i]);
 	assert_contract(&text, "S1.1.1");
 }
-END_TEST
 
-START_TEST(a_follow_up_says_what_was_wrong)
+TEST(a_follow_up_says_what_was_wrong)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -55,9 +54,8 @@ START_TEST(a_follow_up_says_what_was_wrong)
 	    text.data, "cannot be used: overseerUpdate.status: expected\n"));
 	assert_contract(&text, "S1.1.1");
 }
-END_TEST
 
-START_TEST(a_person_is_told_why_and_what_to_type)
+TEST(a_person_is_told_why_and_what_to_type)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -67,9 +65,8 @@ START_TEST(a_person_is_told_why_and_what_to_type)
 	    "start\": no key\\x1b[2J. When it can go on: llmc work unblock "
 	    "goal_1/S1.1.1");
 }
-END_TEST
 
-START_TEST(unknown_facts_are_left_out)
+TEST(unknown_facts_are_left_out)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -78,9 +75,8 @@ START_TEST(unknown_facts_are_left_out)
 	ck_assert_ptr_null(strstr(text.data, "goalId"));
 	assert_contract(&text, NULL);
 }
-END_TEST
 
-START_TEST(names_from_outside_stay_on_their_line)
+TEST(names_from_outside_stay_on_their_line)
 {
 	struct nudge_facts bad = facts;
 	cleanup_buf struct buf text = BUF_INIT;
@@ -90,9 +86,8 @@ START_TEST(names_from_outside_stay_on_their_line)
 	assert_contract(&text, "S1.1.1");
 	ck_assert_ptr_nonnull(strstr(text.data, "(x\\x0a```json"));
 }
-END_TEST
 
-START_TEST(the_same_facts_give_the_same_hash)
+TEST(the_same_facts_give_the_same_hash)
 {
 	cleanup_buf struct buf one = BUF_INIT, two = BUF_INIT;
 	char first[PLAN_HASH_SIZE], second[PLAN_HASH_SIZE];
@@ -107,20 +102,4 @@ START_TEST(the_same_facts_give_the_same_hash)
 	nudge_text_follow_up(&facts, NULL, &two);
 	plan_instruction_hash(two.data, second);
 	ck_assert_str_ne(first, second);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("nudge-text");
-
-	unit_case(s, "nudge-text",
-	    (const TTest *[]){ a_nudge_asks_for_status_next_blockers_or_done,
-		a_follow_up_says_what_was_wrong,
-		a_person_is_told_why_and_what_to_type,
-		unknown_facts_are_left_out,
-		names_from_outside_stay_on_their_line,
-		the_same_facts_give_the_same_hash, NULL });
-	return s;
 }

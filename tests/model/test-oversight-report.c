@@ -4,24 +4,22 @@
 #include <math.h>
 #include <string.h>
 
-#include "behaviour-metrics.h"
 #include "behaviour.h"
 #include "buf.h"
 #include "cost-estimate.h"
 #include "coverage-pattern.h"
-#include "ladder.h"
 #include "iteration.h"
 #include "json.h"
+#include "ladder.h"
 #include "oversight-config.h"
 #include "oversight-report.h"
 #include "oversight-shape.h"
 #include "schema.h"
 #include "settings-world.h"
-#include "settings.h"
 #include "thresholds.h"
 #include "unit.h"
 
-START_TEST(all_five_metrics_are_measured)
+TEST(all_five_metrics_are_measured)
 {
 	struct thresholds t;
 	struct behaviour_metrics m;
@@ -56,7 +54,6 @@ START_TEST(all_five_metrics_are_measured)
 	json = behaviour_metrics_to_json(&m);
 	ck_assert_int_eq(json_object_object_length(json), 5);
 }
-END_TEST
 
 static bool
 indicated(const struct oversight_tally *tally, const char *name)
@@ -72,7 +69,7 @@ indicated(const struct oversight_tally *tally, const char *name)
 	return false;
 }
 
-START_TEST(the_report_says_what_to_tune)
+TEST(the_report_says_what_to_tune)
 {
 	struct oversight_tally none = { 0 }, t = { 0 };
 	cleanup_buf struct buf text = BUF_INIT;
@@ -104,9 +101,8 @@ START_TEST(the_report_says_what_to_tune)
 	ck_assert_ptr_nonnull(
 	    strstr(text.data, "Lower resource.iterationMultiplier"));
 }
-END_TEST
 
-START_TEST(positives_are_counted_by_detector)
+TEST(positives_are_counted_by_detector)
 {
 	struct oversight_tally t = { 0 };
 
@@ -118,9 +114,8 @@ START_TEST(positives_are_counted_by_detector)
 	ck_assert_int_eq(t.useless[DETECTION_STUCK], 1);
 	ck_assert_int_eq(t.useless[DETECTION_DEVIATION], 1);
 }
-END_TEST
 
-START_TEST(rates_are_those_of_all_detectors)
+TEST(rates_are_those_of_all_detectors)
 {
 	struct oversight_tally t = { .helped = { 1, 2 }, .useless = { 0, 1 } };
 	cleanup_json struct json_object *json = oversight_report_json(&t);
@@ -140,9 +135,8 @@ START_TEST(rates_are_those_of_all_detectors)
 	oversight_report_text(&t, &text);
 	ck_assert_ptr_nonnull(strstr(text.data, "Helped: 3 of 4 (75%)"));
 }
-END_TEST
 
-START_TEST(coverage_is_read_from_the_last_match)
+TEST(coverage_is_read_from_the_last_match)
 {
 	static const char pattern[] = "total:? +([0-9.]+)%";
 
@@ -158,18 +152,16 @@ START_TEST(coverage_is_read_from_the_last_match)
 	ck_assert(isnan(coverage_pattern_find("(x*)", "abc\n")));
 	ck_assert(isnan(coverage_pattern_find("(", "abc")));
 }
-END_TEST
 
-START_TEST(a_pattern_needs_a_group)
+TEST(a_pattern_needs_a_group)
 {
 	ck_assert(coverage_pattern_valid(""));
 	ck_assert(coverage_pattern_valid("([0-9]+)%"));
 	ck_assert(!coverage_pattern_valid("[0-9]+%"));
 	ck_assert(!coverage_pattern_valid("([0-9]+%"));
 }
-END_TEST
 
-START_TEST(a_cost_is_estimated_from_twenty_landed_tasks)
+TEST(a_cost_is_estimated_from_twenty_landed_tasks)
 {
 	static const double landed[21] = { 3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8,
 		9, 7, 9, 3, 2, 3, 8, 4, 11 };
@@ -180,9 +172,8 @@ START_TEST(a_cost_is_estimated_from_twenty_landed_tasks)
 	ck_assert(cost_estimate(NAN, landed, 21) == 11);
 	ck_assert(isnan(cost_estimate(NAN, NULL, 0)));
 }
-END_TEST
 
-START_TEST(settings_begin_with_their_profile)
+TEST(settings_begin_with_their_profile)
 {
 	cleanup_settings_world struct settings_world plain =
 	    settings_world_parse("");
@@ -209,10 +200,9 @@ START_TEST(settings_begin_with_their_profile)
 	oversight_config_read(free.settings, &c);
 	ck_assert_int_eq(c.mode, OVERSIGHT_OFF);
 }
-END_TEST
 
 /* Named once, with what to do; the rest of the file counts. */
-START_TEST(a_setting_that_is_gone_is_named)
+TEST(a_setting_that_is_gone_is_named)
 {
 	cleanup_settings_world struct settings_world world =
 	    settings_world_parse("[oversight]\nauto_escalate = false\n"
@@ -228,31 +218,12 @@ START_TEST(a_setting_that_is_gone_is_named)
 	    "nothing, set oversight.mode to \"observe\"");
 	ck_assert(!world.problems.list[0].fatal);
 }
-END_TEST
 
-START_TEST(a_wrong_threshold_is_refused)
+TEST(a_wrong_threshold_is_refused)
 {
 	cleanup_settings_world struct settings_world world =
 	    settings_world_parse(
 		"[oversight]\nthresholds = [\"stuck.sameErorCount=4\"]\n");
 
 	ck_assert_uint_eq(world.problems.count, 1);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("oversight-report");
-
-	unit_case(suite, "report",
-	    (const TTest *const[]){ all_five_metrics_are_measured,
-		the_report_says_what_to_tune, positives_are_counted_by_detector,
-		rates_are_those_of_all_detectors,
-		coverage_is_read_from_the_last_match, a_pattern_needs_a_group,
-		a_cost_is_estimated_from_twenty_landed_tasks,
-		settings_begin_with_their_profile,
-		a_setting_that_is_gone_is_named, a_wrong_threshold_is_refused,
-		NULL });
-	return suite;
 }

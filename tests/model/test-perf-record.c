@@ -40,7 +40,7 @@ recorded(const struct task *task, const char *run)
 	return record;
 }
 
-START_TEST(a_run_that_ends_leaves_a_record_with_all_members)
+TEST(a_run_that_ends_leaves_a_record_with_all_members)
 {
 	struct task *task = begin();
 	struct task_run *run = task->run;
@@ -89,10 +89,9 @@ START_TEST(a_run_that_ends_leaves_a_record_with_all_members)
 	ck_assert_int_eq(run->started_ms, 0);
 	task_free(task);
 }
-END_TEST
 
 /* Its card is found by its role, so it is counted there. */
-START_TEST(a_run_is_filed_under_the_role_that_was_asked_for)
+TEST(a_run_is_filed_under_the_role_that_was_asked_for)
 {
 	struct task *task = begin();
 
@@ -102,9 +101,8 @@ START_TEST(a_run_is_filed_under_the_role_that_was_asked_for)
 	ck_assert_str_eq(recorded(task, "t1-1").agent, "reviewer");
 	task_free(task);
 }
-END_TEST
 
-START_TEST(each_attempt_has_its_own_record_and_tokens)
+TEST(each_attempt_has_its_own_record_and_tokens)
 {
 	struct task *task = begin();
 	struct perf_record record;
@@ -131,11 +129,10 @@ START_TEST(each_attempt_has_its_own_record_and_tokens)
 	ck_assert(isnan(record.cost));
 	task_free(task);
 }
-END_TEST
 
 /* It was blocked, and begins again with an answer: one attempt, which has used
  * all of it. */
-START_TEST(an_attempt_that_was_taken_back_is_paid_for_by_the_next)
+TEST(an_attempt_that_was_taken_back_is_paid_for_by_the_next)
 {
 	struct task *task = begin();
 
@@ -150,9 +147,8 @@ START_TEST(an_attempt_that_was_taken_back_is_paid_for_by_the_next)
 	ck_assert_int_eq(recorded(task, "t1-1").tokens_out, 23);
 	task_free(task);
 }
-END_TEST
 
-START_TEST(what_is_no_attempt_leaves_no_record)
+TEST(what_is_no_attempt_leaves_no_record)
 {
 	struct task *task = begin();
 
@@ -177,9 +173,8 @@ START_TEST(what_is_no_attempt_leaves_no_record)
 	ck_assert_int_eq(json_object_object_length(task->run->ended), 1);
 	task_free(task);
 }
-END_TEST
 
-START_TEST(an_attempt_that_is_sent_back_goes_on)
+TEST(an_attempt_that_is_sent_back_goes_on)
 {
 	struct task *task = begin();
 	struct perf_record record;
@@ -196,9 +191,8 @@ START_TEST(an_attempt_that_is_sent_back_goes_on)
 	ck_assert_int_eq(record.runtime_ms, 50);
 	task_free(task);
 }
-END_TEST
 
-START_TEST(the_outcome_follows_from_the_task_and_the_report)
+TEST(the_outcome_follows_from_the_task_and_the_report)
 {
 	static const struct {
 		enum task_outcome outcome;
@@ -222,9 +216,8 @@ START_TEST(the_outcome_follows_from_the_task_and_the_report)
 				     rows[i].timed_out, rows[i].reported),
 		    rows[i].expect);
 }
-END_TEST
 
-START_TEST(a_line_that_is_no_record_is_refused)
+TEST(a_line_that_is_no_record_is_refused)
 {
 	static const char *const rows[] = { "[]", "{}",
 		"{\"runId\": \"t1-1\", \"agentId\": \"a\", \"endedAt\": 3, "
@@ -243,22 +236,4 @@ START_TEST(a_line_that_is_no_record_is_refused)
 		    perf_record_read(json, &record, &err), -EINVAL);
 		ck_assert_str_ne(err.msg, "");
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("perf-record");
-
-	unit_case(s, "perf-record",
-	    (const TTest *[]){ a_run_that_ends_leaves_a_record_with_all_members,
-		a_run_is_filed_under_the_role_that_was_asked_for,
-		each_attempt_has_its_own_record_and_tokens,
-		an_attempt_that_was_taken_back_is_paid_for_by_the_next,
-		what_is_no_attempt_leaves_no_record,
-		an_attempt_that_is_sent_back_goes_on,
-		the_outcome_follows_from_the_task_and_the_report,
-		a_line_that_is_no_record_is_refused, NULL });
-	return s;
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "api.h"
-#include "mem.h"
 #include "plan-deps.h"
 #include "plan-world.h"
 #include "strv.h"
@@ -26,7 +25,7 @@ expect(struct plan *plan, const char *words)
 	plan_free(plan);
 }
 
-START_TEST(a_plan_without_cycles_passes)
+TEST(a_plan_without_cycles_passes)
 {
 	expect(PLAN_WORLD("P1"), NULL);
 	expect(
@@ -34,17 +33,15 @@ START_TEST(a_plan_without_cycles_passes)
 	expect(
 	    PLAN_WORLD("P1", "T1.1 S1.2.1", "S1.1.1", "T1.2", "S1.2.1"), NULL);
 }
-END_TEST
 
-START_TEST(a_cycle_is_named)
+TEST(a_cycle_is_named)
 {
 	expect(
 	    PLAN_WORLD("P1", "T1.1 T1.2", "T1.2 T1.1"), "T1.1 -> T1.2 -> T1.1");
 	expect(PLAN_WORLD("P1 P1"), "P1 -> P1");
 }
-END_TEST
 
-START_TEST(a_node_cannot_wait_for_what_waits_for_it)
+TEST(a_node_cannot_wait_for_what_waits_for_it)
 {
 	/* Its parent; its child; a node whose phase waits for its own. */
 	expect(PLAN_WORLD("P1", "T1.1 P1"), "P1 -> T1.1");
@@ -54,15 +51,13 @@ START_TEST(a_node_cannot_wait_for_what_waits_for_it)
 	expect(PLAN_WORLD("P1", "T1.1 T1.2", "S1.1.1", "T1.2", "S1.2.1 S1.1.1"),
 	    "S1.1.1");
 }
-END_TEST
 
-START_TEST(unknown_dependencies_are_no_cycle)
+TEST(unknown_dependencies_are_no_cycle)
 {
 	expect(PLAN_WORLD("P1 P9"), NULL);
 }
-END_TEST
 
-START_TEST(nodes_taken_as_one_show_the_cycle_of_a_merge)
+TEST(nodes_taken_as_one_show_the_cycle_of_a_merge)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1 T1.2", "T1.2 T1.3", "T1.3", "T1.4 T1.3");
@@ -79,9 +74,8 @@ START_TEST(nodes_taken_as_one_show_the_cycle_of_a_merge)
 	ck_assert_int_eq(plan_deps_check(plan, all, NULL), 0);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_dependency_is_fulfilled_when_it_is_done_or_cancelled)
+TEST(a_dependency_is_fulfilled_when_it_is_done_or_cancelled)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "P2 P1", "T2.1 T2.2", "T2.2");
@@ -95,9 +89,8 @@ START_TEST(a_dependency_is_fulfilled_when_it_is_done_or_cancelled)
 	ck_assert_ptr_null(plan_deps_waits(plan, t21));
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_dependency_that_does_not_exist_is_never_fulfilled)
+TEST(a_dependency_that_does_not_exist_is_never_fulfilled)
 {
 	struct plan *plan = PLAN_WORLD("P1 P9");
 
@@ -105,11 +98,10 @@ START_TEST(a_dependency_that_does_not_exist_is_never_fulfilled)
 	    plan_find(plan, "P1"));
 	plan_free(plan);
 }
-END_TEST
 
 /* One chain through all of them: a walk that recursed, or that took quadratic
  * time, would show. */
-START_TEST(a_chain_of_ten_thousand_nodes_is_checked)
+TEST(a_chain_of_ten_thousand_nodes_is_checked)
 {
 	struct plan *plan = plan_new(plan_goal_new("goal_1", "t", NOW));
 	char id[16], before[16];
@@ -129,21 +121,4 @@ START_TEST(a_chain_of_ten_thousand_nodes_is_checked)
 	strv_add(&plan_find(plan, "P9999")->depends_on, "P0");
 	ck_assert_int_eq(plan_deps_check(plan, NULL, NULL), API_E_CYCLE);
 	plan_free(plan);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-deps");
-	const TTest *const tests[] = { a_plan_without_cycles_passes,
-		a_cycle_is_named, a_node_cannot_wait_for_what_waits_for_it,
-		unknown_dependencies_are_no_cycle,
-		nodes_taken_as_one_show_the_cycle_of_a_merge,
-		a_dependency_is_fulfilled_when_it_is_done_or_cancelled,
-		a_dependency_that_does_not_exist_is_never_fulfilled,
-		a_chain_of_ten_thousand_nodes_is_checked, NULL };
-
-	unit_case(suite, "plan-deps", tests);
-	return suite;
 }

@@ -14,8 +14,8 @@
 
 static struct plan_set set;
 
-static void
-end(void)
+void
+unit_after(void)
 {
 	plan_set_release(&set);
 }
@@ -46,7 +46,7 @@ digest(void)
 	return json;
 }
 
-START_TEST(it_counts_open_goals_and_their_nodes)
+TEST(it_counts_open_goals_and_their_nodes)
 {
 	cleanup_json struct json_object *json = NULL;
 
@@ -62,9 +62,8 @@ START_TEST(it_counts_open_goals_and_their_nodes)
 	ck_assert_uint_eq(
 	    json_object_array_length(json_object_object_get(json, "goals")), 2);
 }
-END_TEST
 
-START_TEST(it_is_bounded)
+TEST(it_is_bounded)
 {
 	cleanup_json struct json_object *json = NULL;
 	struct json_object *goals, *first;
@@ -87,27 +86,11 @@ START_TEST(it_is_bounded)
 	ck_assert_uint_le(
 	    strlen(json_string_or(first, "title", "")), PLAN_DIGEST_TITLE);
 }
-END_TEST
 
-START_TEST(goals_that_are_off_have_a_reason)
+TEST(goals_that_are_off_have_a_reason)
 {
 	cleanup_json struct json_object *json = plan_digest(NULL, "damaged");
 
 	ck_assert_str_eq(json_string_or(json, "off", ""), "damaged");
 	ck_assert_int_eq(json_int_or(json, "active", -1), 0);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-digest");
-	TCase *tc = tcase_create("digest");
-
-	tcase_add_checked_fixture(tc, NULL, end);
-	tcase_add_test(tc, it_counts_open_goals_and_their_nodes);
-	tcase_add_test(tc, it_is_bounded);
-	tcase_add_test(tc, goals_that_are_off_have_a_reason);
-	suite_add_tcase(suite, tc);
-	return suite;
 }

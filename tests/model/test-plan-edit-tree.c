@@ -7,7 +7,7 @@
 #include "mem.h"
 #include "plan-assignment.h"
 #include "plan-deps.h"
-#include "plan-edit-tree.h"
+#include "plan-edit.h"
 #include "plan-world.h"
 #include "strv.h"
 #include "unit.h"
@@ -57,7 +57,7 @@ expect_what(const struct plan *plan, const char *what)
 	    plan->goal->revisions[plan->goal->revision_count - 1].what, what);
 }
 
-START_TEST(a_node_is_added_with_the_next_free_id)
+TEST(a_node_is_added_with_the_next_free_id)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2");
 	struct plan_edit edit = edit_of(plan);
@@ -80,9 +80,8 @@ START_TEST(a_node_is_added_with_the_next_free_id)
 	ck_assert_int_eq(plan_find(plan, "P1")->order, 1);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(an_added_node_depends_on_others_and_they_know)
+TEST(an_added_node_depends_on_others_and_they_know)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2");
 	struct plan_edit edit = edit_of(plan);
@@ -98,9 +97,8 @@ START_TEST(an_added_node_depends_on_others_and_they_know)
 	ck_assert_str_eq(plan_world_changes(&changes), "X T1.1 T1.2 goal");
 	finish(plan);
 }
-END_TEST
 
-START_TEST(adding_is_refused_without_a_trace)
+TEST(adding_is_refused_without_a_trace)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "S1.1.1", "T1.2 T1.1", "T1.3");
@@ -139,9 +137,8 @@ START_TEST(adding_is_refused_without_a_trace)
 	    API_E_LIMIT);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(a_leaf_at_work_gets_no_children)
+TEST(a_leaf_at_work_gets_no_children)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2", "T1.3", "T1.4");
 	struct plan_edit edit = edit_of(plan);
@@ -168,9 +165,8 @@ START_TEST(a_leaf_at_work_gets_no_children)
 	plan_assignment_free(a);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(adding_to_a_done_phase_opens_it_and_the_goal)
+TEST(adding_to_a_done_phase_opens_it_and_the_goal)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1");
 	struct plan_edit edit = edit_of(plan);
@@ -184,9 +180,8 @@ START_TEST(adding_to_a_done_phase_opens_it_and_the_goal)
 	ck_assert_int_eq(plan_find(plan, "P1")->status, NODE_IN_PROGRESS);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(a_task_is_split_into_subtasks)
+TEST(a_task_is_split_into_subtasks)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2 T1.1");
 	struct plan_edit edit = edit_of(plan);
@@ -203,9 +198,8 @@ START_TEST(a_task_is_split_into_subtasks)
 	expect_what(plan, "split T1.1: a, S1.1.2");
 	finish(plan);
 }
-END_TEST
 
-START_TEST(a_subtask_is_split_into_siblings_that_take_its_place)
+TEST(a_subtask_is_split_into_siblings_that_take_its_place)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "S1.1.1", "S1.1.2 S1.1.1",
 	    "S1.1.3 S1.1.2", "T1.2 S1.1.2");
@@ -229,9 +223,8 @@ START_TEST(a_subtask_is_split_into_siblings_that_take_its_place)
 	ck_assert_int_eq(plan_find(plan, "S1.1.5")->priority, PRIORITY_HIGH);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(splitting_is_refused_without_a_trace)
+TEST(splitting_is_refused_without_a_trace)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "S1.1.1", "S1.1.2 S1.1.1", "T1.2");
@@ -264,9 +257,8 @@ START_TEST(splitting_is_refused_without_a_trace)
 	    API_E_CLOSED);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(siblings_are_merged_into_the_first)
+TEST(siblings_are_merged_into_the_first)
 {
 	struct plan *plan = PLAN_WORLD(
 	    "P1", "T1.1 T1.4", "T1.2 T1.1 T1.5", "T1.3 T1.2", "T1.4", "T1.5");
@@ -284,9 +276,8 @@ START_TEST(siblings_are_merged_into_the_first)
 	expect_what(plan, "merged into T1.1: T1.2");
 	finish(plan);
 }
-END_TEST
 
-START_TEST(merging_is_refused_without_a_trace)
+TEST(merging_is_refused_without_a_trace)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1 T1.3", "T1.2", "T1.3 T1.2",
 	    "T1.4", "T1.5", "S1.5.1", "P2", "T2.1");
@@ -310,9 +301,8 @@ START_TEST(merging_is_refused_without_a_trace)
 	    plan, plan_edit_merge(&edit, children, NULL, &err), API_E_CHILDREN);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(a_node_moves_with_all_below_it)
+TEST(a_node_moves_with_all_below_it)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "S1.1.1", "T1.2", "P2 P1", "T2.1", "T2.2");
@@ -341,9 +331,8 @@ START_TEST(a_node_moves_with_all_below_it)
 	}
 	finish(plan);
 }
-END_TEST
 
-START_TEST(moving_is_refused_without_a_trace)
+TEST(moving_is_refused_without_a_trace)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "S1.1.1", "T1.2 P2", "P2", "T2.1", "T2.2");
@@ -361,9 +350,8 @@ START_TEST(moving_is_refused_without_a_trace)
 	    API_E_STARTED);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(a_parent_without_children_is_open_again)
+TEST(a_parent_without_children_is_open_again)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "S1.1.1", "T1.2", "S1.2.1");
@@ -376,11 +364,10 @@ START_TEST(a_parent_without_children_is_open_again)
 	    "S1.2.1 todo");
 	finish(plan);
 }
-END_TEST
 
 /* --- spawn ----------------------------------------------------------- */
 
-START_TEST(spawned_nodes_stand_beside_one_that_is_at_work)
+TEST(spawned_nodes_stand_beside_one_that_is_at_work)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2 T1.1");
 	struct plan_edit edit;
@@ -403,9 +390,8 @@ START_TEST(spawned_nodes_stand_beside_one_that_is_at_work)
 	expect_what(plan, "spawned from T1.1: T1.3, T1.4");
 	finish(plan);
 }
-END_TEST
 
-START_TEST(nodes_are_spawned_all_or_none)
+TEST(nodes_are_spawned_all_or_none)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1");
 	struct plan_edit edit;
@@ -428,29 +414,4 @@ START_TEST(nodes_are_spawned_all_or_none)
 	    plan_edit_spawn(&edit, "P1", "T1.1", specs, 1, nodes, &err),
 	    API_E_CLOSED);
 	finish(plan);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-edit-tree");
-	const TTest *const tests[] = { a_node_is_added_with_the_next_free_id,
-		an_added_node_depends_on_others_and_they_know,
-		adding_is_refused_without_a_trace,
-		a_leaf_at_work_gets_no_children,
-		adding_to_a_done_phase_opens_it_and_the_goal,
-		a_task_is_split_into_subtasks,
-		a_subtask_is_split_into_siblings_that_take_its_place,
-		splitting_is_refused_without_a_trace,
-		siblings_are_merged_into_the_first,
-		merging_is_refused_without_a_trace,
-		a_node_moves_with_all_below_it,
-		moving_is_refused_without_a_trace,
-		a_parent_without_children_is_open_again,
-		spawned_nodes_stand_beside_one_that_is_at_work,
-		nodes_are_spawned_all_or_none, NULL };
-
-	unit_case(suite, "plan-edit-tree", tests);
-	return suite;
 }

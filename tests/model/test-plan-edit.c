@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "api.h"
-#include "mem.h"
 #include "plan-edit.h"
 #include "plan-world.h"
 #include "strv.h"
@@ -42,7 +41,7 @@ finish(struct plan *plan)
 	plan_free(plan);
 }
 
-START_TEST(every_change_is_a_version_with_what_who_and_why)
+TEST(every_change_is_a_version_with_what_who_and_why)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2");
 	struct plan_edit edit = edit_of(plan, "it is late");
@@ -63,9 +62,8 @@ START_TEST(every_change_is_a_version_with_what_who_and_why)
 	ck_assert_int_eq(plan->goal->version, 2);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(done_needs_evidence)
+TEST(done_needs_evidence)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1");
 	struct plan_edit edit = edit_of(plan, NULL);
@@ -89,9 +87,8 @@ START_TEST(done_needs_evidence)
 	plan_evidence_release(&evidence);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(done_with_a_reason_is_an_override_with_actor_and_reason)
+TEST(done_with_a_reason_is_an_override_with_actor_and_reason)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1");
 	struct plan_edit edit = edit_of(plan, "done by hand");
@@ -104,9 +101,8 @@ START_TEST(done_with_a_reason_is_an_override_with_actor_and_reason)
 	ck_assert_int_eq(node->override.at_ms, NOW + 1);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(done_does_not_follow_todo_without_an_override)
+TEST(done_does_not_follow_todo_without_an_override)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1");
 	struct plan_edit edit = edit_of(plan, NULL);
@@ -121,9 +117,8 @@ START_TEST(done_does_not_follow_todo_without_an_override)
 	ck_assert_int_eq(plan->goal->status, GOAL_COMPLETED);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(blocked_needs_a_reason_and_can_be_undone)
+TEST(blocked_needs_a_reason_and_can_be_undone)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1");
 	struct plan_edit edit = edit_of(plan, " ");
@@ -145,9 +140,8 @@ START_TEST(blocked_needs_a_reason_and_can_be_undone)
 	    plan_edit_unblock(&edit, "T1.1", &err), API_E_TRANSITION);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(a_blocked_parent_stays_blocked_until_it_is_unblocked)
+TEST(a_blocked_parent_stays_blocked_until_it_is_unblocked)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2");
 	struct plan_edit edit = edit_of(plan, "wait for the review");
@@ -162,9 +156,8 @@ START_TEST(a_blocked_parent_stays_blocked_until_it_is_unblocked)
 	    "P1 in_progress, T1.1 in_progress, T1.2 todo");
 	finish(plan);
 }
-END_TEST
 
-START_TEST(cancelling_takes_all_that_is_open_below)
+TEST(cancelling_takes_all_that_is_open_below)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "S1.1.1", "S1.1.2", "T1.2", "P2");
@@ -180,9 +173,8 @@ START_TEST(cancelling_takes_all_that_is_open_below)
 	ck_assert_int_eq(plan->goal->status, GOAL_COMPLETED);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(a_revert_opens_a_node_and_its_goal)
+TEST(a_revert_opens_a_node_and_its_goal)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1");
 	struct plan_edit edit = edit_of(plan, "by hand");
@@ -198,9 +190,8 @@ START_TEST(a_revert_opens_a_node_and_its_goal)
 	ck_assert_int_eq(plan->goal->status, GOAL_ACTIVE);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(nothing_changes_in_an_ended_goal)
+TEST(nothing_changes_in_an_ended_goal)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1");
 	struct plan_edit edit = edit_of(plan, "why");
@@ -213,25 +204,4 @@ START_TEST(nothing_changes_in_an_ended_goal)
 	ck_assert_int_eq(plan_edit_cancel(&edit, "T9", &err), API_E_UNKNOWN);
 	ck_assert_str_eq(err.msg, "goal goal_1 has no node T9");
 	finish(plan);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-edit");
-	const TTest *const tests[] = {
-		every_change_is_a_version_with_what_who_and_why,
-		done_needs_evidence,
-		done_with_a_reason_is_an_override_with_actor_and_reason,
-		done_does_not_follow_todo_without_an_override,
-		blocked_needs_a_reason_and_can_be_undone,
-		a_blocked_parent_stays_blocked_until_it_is_unblocked,
-		cancelling_takes_all_that_is_open_below,
-		a_revert_opens_a_node_and_its_goal,
-		nothing_changes_in_an_ended_goal, NULL
-	};
-
-	unit_case(suite, "plan-edit", tests);
-	return suite;
 }

@@ -3,7 +3,7 @@
 #include "plan-effort.h"
 #include "unit.h"
 
-START_TEST(a_word_says_how_many_iterations_are_expected)
+TEST(a_word_says_how_many_iterations_are_expected)
 {
 	ck_assert_int_eq(plan_effort_iterations("XS"), 3);
 	ck_assert_int_eq(plan_effort_iterations("small"), 6);
@@ -12,26 +12,12 @@ START_TEST(a_word_says_how_many_iterations_are_expected)
 	ck_assert_int_eq(plan_effort_iterations("huge"), 48);
 	ck_assert_int_eq(plan_effort_iterations("15"), 15);
 }
-END_TEST
 
-START_TEST(other_words_say_nothing)
+TEST(other_words_say_nothing)
 {
 	static const char *const words[] = { NULL, "", "0", "-1", "2 days",
 		"small or large", "99999999", "1.5", NULL };
 
 	for (size_t i = 0; i < 8; i++)
 		ck_assert_int_eq(plan_effort_iterations(words[i]), -1);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-effort");
-
-	unit_case(suite, "effort",
-	    (const TTest *const[]){
-		a_word_says_how_many_iterations_are_expected,
-		other_words_say_nothing, NULL });
-	return suite;
 }

@@ -2,9 +2,7 @@
 
 #include <string.h>
 
-#include "buf.h"
 #include "clock.h"
-#include "json.h"
 #include "mem.h"
 #include "plan-insights.h"
 #include "plan-recommend.h"
@@ -41,7 +39,7 @@ leaf(const struct plan_insights *all, const char *id)
 	return NULL;
 }
 
-START_TEST(the_critical_path_is_the_longest_by_effort)
+TEST(the_critical_path_is_the_longest_by_effort)
 {
 	struct plan *plan = PLAN_WORLD(
 	    "P1", "T1.1", "T1.2 T1.1", "T1.3 T1.1", "T1.4 T1.2 T1.3", "T1.5");
@@ -63,11 +61,10 @@ START_TEST(the_critical_path_is_the_longest_by_effort)
 	ck_assert_int_eq(leaf(&all, "T1.4")->start, 30);
 	plan_free(plan);
 }
-END_TEST
 
 /* A node waits for those that the nodes above it wait for, and for all below
  * what it depends on. */
-START_TEST(dependencies_of_phases_and_tasks_count_for_their_leaves)
+TEST(dependencies_of_phases_and_tasks_count_for_their_leaves)
 {
 	struct plan *plan = PLAN_WORLD(
 	    "P1", "T1.1", "S1.1.1", "S1.1.2", "P2 P1", "T2.1", "T2.2 T2.1");
@@ -87,9 +84,8 @@ START_TEST(dependencies_of_phases_and_tasks_count_for_their_leaves)
 	    ids(&all, all.bottlenecks, all.bottleneck_count), "S1.1.2 T2.1");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(what_has_ended_counts_for_nothing)
+TEST(what_has_ended_counts_for_nothing)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "T1.2 T1.1", "T1.3 T1.2", "T1.4 T1.3");
@@ -110,10 +106,9 @@ START_TEST(what_has_ended_counts_for_nothing)
 	ck_assert_int_eq(none.length, 0);
 	plan_free(plan);
 }
-END_TEST
 
 /* In 20,000 nodes, each of the first half keeps all of the second waiting. */
-START_TEST(the_largest_plan_takes_no_time_to_speak_of)
+TEST(the_largest_plan_takes_no_time_to_speak_of)
 {
 	struct plan_goal *goal = plan_goal_new("goal_1", "t", 1);
 	struct plan *plan = plan_new(goal);
@@ -147,7 +142,6 @@ START_TEST(the_largest_plan_takes_no_time_to_speak_of)
 	plan_changes_release(&changes);
 	plan_free(plan);
 }
-END_TEST
 
 /* --- recommendations -------------------------------------------------- */
 
@@ -173,7 +167,7 @@ says(const struct recommendation *r, const char *words)
 	ck_abort_msg("no reason says \"%s\"", words);
 }
 
-START_TEST(critical_work_that_others_wait_for_comes_first)
+TEST(critical_work_that_others_wait_for_comes_first)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "T1.2 T1.1", "T1.3 T1.2", "T1.4");
@@ -191,9 +185,8 @@ START_TEST(critical_work_that_others_wait_for_comes_first)
 	ck_assert_ptr_null(find(&told, RECOMMEND_START, "T1.2"));
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(large_and_failed_nodes_are_to_be_split)
+TEST(large_and_failed_nodes_are_to_be_split)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2 T1.1", "T1.3");
 	cleanup_plan_insights struct plan_insights all = { 0 };
@@ -211,9 +204,8 @@ START_TEST(large_and_failed_nodes_are_to_be_split)
 	ck_assert_ptr_null(find(&told, RECOMMEND_SPLIT, "T1.2"));
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(small_siblings_are_to_be_merged)
+TEST(small_siblings_are_to_be_merged)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "S1.1.1", "S1.1.2", "S1.1.3", "T1.2");
@@ -233,9 +225,8 @@ START_TEST(small_siblings_are_to_be_merged)
 	ck_assert_ptr_null(find(&told, RECOMMEND_MERGE, "T1.2"));
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(blocked_and_badly_ordered_work_is_named)
+TEST(blocked_and_badly_ordered_work_is_named)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "T1.2 T1.1", "T1.3", "T1.4");
@@ -255,24 +246,4 @@ START_TEST(blocked_and_badly_ordered_work_is_named)
 	for (size_t i = 0; i < told.count; i++)
 		ck_assert(told.list[i].score > 0 && told.list[i].score <= 100);
 	plan_free(plan);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-insights");
-
-	unit_case(suite, "insights",
-	    (const TTest *const[]){ the_critical_path_is_the_longest_by_effort,
-		dependencies_of_phases_and_tasks_count_for_their_leaves,
-		what_has_ended_counts_for_nothing,
-		the_largest_plan_takes_no_time_to_speak_of, NULL });
-	unit_case(suite, "recommendations",
-	    (const TTest *const[]){
-		critical_work_that_others_wait_for_comes_first,
-		large_and_failed_nodes_are_to_be_split,
-		small_siblings_are_to_be_merged,
-		blocked_and_badly_ordered_work_is_named, NULL });
-	return suite;
 }

@@ -43,7 +43,7 @@ static const char seed_plan[] =
     "'name':'Tick','acceptance':['c'],'deps':['T1.1'],'priority':'high',"
     "'riskLevel':'med'}]}]}";
 
-START_TEST(the_plan_of_the_seed_is_loaded)
+TEST(the_plan_of_the_seed_is_loaded)
 {
 	cleanup_json struct json_object *json = parse(seed_plan);
 	struct plan *plan = NULL;
@@ -68,9 +68,8 @@ START_TEST(the_plan_of_the_seed_is_loaded)
 	ck_assert_int_eq(plan_find(plan, "P1")->created_ms, NOW);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(risks_and_what_to_do_about_stalled_work_are_kept)
+TEST(risks_and_what_to_do_about_stalled_work_are_kept)
 {
 	cleanup_json struct json_object *json = parse(
 	    "{'goal':{'title':'t','recoveryPolicy':'reassign','risks':["
@@ -95,9 +94,8 @@ START_TEST(risks_and_what_to_do_about_stalled_work_are_kept)
 	    plan_recovery(plan, plan_find(plan, "P2")), RECOVERY_REASSIGN);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_title_that_is_given_wins)
+TEST(a_title_that_is_given_wins)
 {
 	cleanup_json struct json_object *json =
 	    parse("{'phases':[{'id':'P1','name':'n'}]}");
@@ -111,7 +109,6 @@ START_TEST(a_title_that_is_given_wins)
 	ck_assert_ptr_null(plan->goal->planner_output);
 	plan_free(plan);
 }
-END_TEST
 
 #define PLAN(phases) \
 	"{'planVersion':1,'goal':{'title':'t'},'phases':[" phases "]}"
@@ -173,7 +170,7 @@ static const struct {
 	    "phases[0].tasks[0].acceptance[0]: expected a string" },
 };
 
-START_TEST(a_fault_is_refused_with_its_path)
+TEST_ROWS(a_fault_is_refused_with_its_path, nitems(faults))
 {
 	cleanup_json struct json_object *json = parse(faults[_i].text);
 	cleanup_strv char **problems = NULL;
@@ -187,9 +184,8 @@ START_TEST(a_fault_is_refused_with_its_path)
 	ck_assert_uint_ge(strv_count(problems), 1);
 	ck_assert_ptr_null(plan);
 }
-END_TEST
 
-START_TEST(all_problems_are_told_for_the_repair)
+TEST(all_problems_are_told_for_the_repair)
 {
 	cleanup_json struct json_object *json = parse(
 	    TASKS("{'id':'T1','name':'n'},{'id':'T2','name':'n'},{'id':'T3',"
@@ -205,7 +201,6 @@ START_TEST(all_problems_are_told_for_the_repair)
 	ck_assert_ptr_nonnull(
 	    strstr(problems[2], "phases[0].tasks[2].deps[0]"));
 }
-END_TEST
 
 /* count children below one parent, of the kind */
 static struct json_object *
@@ -230,7 +225,7 @@ wide(enum node_kind kind, int count)
 	return parse(text.data);
 }
 
-START_TEST(the_caps_bind_the_planner_only)
+TEST(the_caps_bind_the_planner_only)
 {
 	static const int most[] = { 5, 7, 7 };
 	static const char *const paths[] = { "phases: has 6",
@@ -259,9 +254,8 @@ START_TEST(the_caps_bind_the_planner_only)
 		plan_free(plan);
 	}
 }
-END_TEST
 
-START_TEST(a_file_is_json_or_markdown)
+TEST(a_file_is_json_or_markdown)
 {
 	const char *json = " \n{\"goal\":{\"title\":\"t\"},\"phases\":"
 			   "[{\"id\":\"P1\",\"name\":\"n\"}]}";
@@ -279,21 +273,4 @@ START_TEST(a_file_is_json_or_markdown)
 	ck_assert_int_eq(
 	    plan_load_text("{\"a\"", 4, &person, &plan, &err), -EINVAL);
 	ck_assert_int_eq(plan_load_text("", 0, &person, &plan, &err), -EINVAL);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-load");
-	const TTest *const tests[] = { the_plan_of_the_seed_is_loaded,
-		risks_and_what_to_do_about_stalled_work_are_kept,
-		a_title_that_is_given_wins,
-		all_problems_are_told_for_the_repair,
-		the_caps_bind_the_planner_only, a_file_is_json_or_markdown,
-		NULL };
-
-	unit_case(suite, "plan-load", tests);
-	unit_rows(suite, a_fault_is_refused_with_its_path, nitems(faults));
-	return suite;
 }

@@ -8,7 +8,6 @@
 #include "plan-load.h"
 #include "plan-markdown.h"
 #include "plan-world.h"
-#include "strv.h"
 #include "unit.h"
 
 static struct plan *
@@ -35,7 +34,7 @@ expect_list(char *const *list, const char *words)
 	ck_assert_str_eq(got.data, words);
 }
 
-START_TEST(headings_and_bullets_are_phases_tasks_and_subtasks)
+TEST(headings_and_bullets_are_phases_tasks_and_subtasks)
 {
 	struct plan *plan = read_plan("# Ship it\n"
 				      "\n"
@@ -104,9 +103,8 @@ START_TEST(headings_and_bullets_are_phases_tasks_and_subtasks)
 	expect_list(plan_find(plan, "P1")->blocks, "P2");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_node_may_name_its_own_id)
+TEST(a_node_may_name_its_own_id)
 {
 	struct plan *plan = read_plan("# t\n"
 				      "## P7: Seven\n"
@@ -126,9 +124,8 @@ START_TEST(a_node_may_name_its_own_id)
 	expect_list(plan_find(plan, "API2")->depends_on, "API9");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_subtask_goes_on_below_its_first_line)
+TEST(a_subtask_goes_on_below_its_first_line)
 {
 	struct plan *plan = read_plan("# t\n## p\n### t\n"
 				      "Acceptance: a\n"
@@ -149,9 +146,8 @@ START_TEST(a_subtask_goes_on_below_its_first_line)
 	    plan_find(plan, "T1.1")->objective, "Text of the task.");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(text_inside_fences_is_text)
+TEST(text_inside_fences_is_text)
 {
 	struct plan *plan = read_plan("# t\n## p\n"
 				      "```\n"
@@ -165,9 +161,8 @@ START_TEST(text_inside_fences_is_text)
 	    "```\n## no phase\n- no subtask\n```");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_backslash_makes_a_line_text_and_comments_are_none)
+TEST(a_backslash_makes_a_line_text_and_comments_are_none)
 {
 	struct plan *plan = read_plan("<!-- a\n# comment -->\n# t\n"
 				      "Recovery: reassign\n## p\n"
@@ -184,9 +179,8 @@ START_TEST(a_backslash_makes_a_line_text_and_comments_are_none)
 	ck_assert_int_eq(plan->goal->recovery_policy, RECOVERY_REASSIGN);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(any_id_can_stand_behind_the_name)
+TEST(any_id_can_stand_behind_the_name)
 {
 	struct plan *plan = read_plan("# t\n## one {#a-b}\n## P2: two {#P9}\n"
 				      "## three {#no id}\n## P6: six\n"
@@ -199,9 +193,8 @@ START_TEST(any_id_can_stand_behind_the_name)
 	ck_assert_str_eq(plan_find(plan, "P3")->name, "three {#no id}");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(windows_line_ends_and_tabs_are_fine)
+TEST(windows_line_ends_and_tabs_are_fine)
 {
 	struct plan *plan = read_plan("# t\r\n## p\r\n### k\r\n"
 				      "Acceptance:\r\n\r\n- a\r\n\r\n"
@@ -211,7 +204,6 @@ START_TEST(windows_line_ends_and_tabs_are_fine)
 	expect_list(plan_find(plan, "S1.1.1")->acceptance, "b");
 	plan_free(plan);
 }
-END_TEST
 
 static const struct {
 	const char *text, *words;
@@ -249,7 +241,7 @@ static const struct {
 	{ "# t\n## p \xff\n", "line 2: not valid UTF-8 text" },
 };
 
-START_TEST(a_node_has_a_contract_and_paths_that_it_may_change)
+TEST(a_node_has_a_contract_and_paths_that_it_may_change)
 {
 	struct plan *plan =
 	    read_plan("# t\n## p\n### k\nAcceptance: a\n"
@@ -264,9 +256,8 @@ START_TEST(a_node_has_a_contract_and_paths_that_it_may_change)
 	expect_list(node->acceptance, "a");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_fault_is_refused_with_its_line)
+TEST_ROWS(a_fault_is_refused_with_its_line, nitems(faults))
 {
 	const struct plan_source source = { .goal_id = "goal_1",
 		.now_ms = NOW };
@@ -280,9 +271,8 @@ START_TEST(a_fault_is_refused_with_its_line)
 	    "\"%s\": %s", err.msg, faults[_i].words);
 	ck_assert_ptr_null(plan);
 }
-END_TEST
 
-START_TEST(the_bounds_of_records_hold)
+TEST(the_bounds_of_records_hold)
 {
 	const struct plan_source source = { .goal_id = "goal_1",
 		.now_ms = NOW };
@@ -306,25 +296,4 @@ START_TEST(the_bounds_of_records_hold)
 		    plan_markdown(text.data, text.len, &source, &plan, &err),
 		    -EINVAL);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-markdown");
-	const TTest *const tests[] = {
-		headings_and_bullets_are_phases_tasks_and_subtasks,
-		a_node_may_name_its_own_id,
-		a_subtask_goes_on_below_its_first_line,
-		a_backslash_makes_a_line_text_and_comments_are_none,
-		any_id_can_stand_behind_the_name, text_inside_fences_is_text,
-		windows_line_ends_and_tabs_are_fine,
-		a_node_has_a_contract_and_paths_that_it_may_change,
-		the_bounds_of_records_hold, NULL
-	};
-
-	unit_case(suite, "plan-markdown", tests);
-	unit_rows(suite, a_fault_is_refused_with_its_line, nitems(faults));
-	return suite;
 }

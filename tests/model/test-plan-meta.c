@@ -10,7 +10,7 @@
 
 #define ULID "01KB0000000000000000000000"
 
-START_TEST(a_plan_has_one_id_in_all_its_versions)
+TEST(a_plan_has_one_id_in_all_its_versions)
 {
 	struct plan_goal *goal = plan_goal_new("goal_" ULID, "t", 5);
 	struct plan_goal *other = plan_goal_new("G-1", "t", 1793000000000);
@@ -26,9 +26,8 @@ START_TEST(a_plan_has_one_id_in_all_its_versions)
 	plan_goal_free(goal);
 	plan_goal_free(other);
 }
-END_TEST
 
-START_TEST(every_field_of_the_contract_is_there)
+TEST(every_field_of_the_contract_is_there)
 {
 	struct plan_goal *goal = plan_goal_new("goal_" ULID, "t", 5);
 	cleanup_json struct json_object *first = NULL, *later = NULL;
@@ -59,9 +58,8 @@ START_TEST(every_field_of_the_contract_is_there)
 	ck_assert_str_eq(json_string_or(later, "priority", ""), "low");
 	plan_goal_free(goal);
 }
-END_TEST
 
-START_TEST(the_source_follows_from_the_actor)
+TEST(the_source_follows_from_the_actor)
 {
 	static const struct {
 		const char *actor, *source;
@@ -80,17 +78,4 @@ START_TEST(the_source_follows_from_the_actor)
 	for (size_t i = 0; i < nitems(cases); i++)
 		ck_assert_str_eq(
 		    plan_meta_source(cases[i].actor), cases[i].source);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-meta");
-
-	unit_case(suite, "meta",
-	    (const TTest *const[]){ a_plan_has_one_id_in_all_its_versions,
-		every_field_of_the_contract_is_there,
-		the_source_follows_from_the_actor, NULL });
-	return suite;
 }

@@ -178,7 +178,7 @@ read_again(const struct plan *plan, bool notes)
 	return again;
 }
 
-START_TEST(what_is_printed_is_read_as_the_same_plan)
+TEST(what_is_printed_is_read_as_the_same_plan)
 {
 	for (seed = 1; seed < ROUNDS * 7919; seed += 7919) {
 		unsigned begin = seed;
@@ -199,9 +199,8 @@ START_TEST(what_is_printed_is_read_as_the_same_plan)
 		seed = begin;
 	}
 }
-END_TEST
 
-START_TEST(a_person_sees_headings_with_ids_and_what_stays)
+TEST(a_person_sees_headings_with_ids_and_what_stays)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "S1.1.1", "S1.1.2 S1.1.1", "T1.2 T1.1");
@@ -232,16 +231,4 @@ START_TEST(a_person_sees_headings_with_ids_and_what_stays)
 	    "\nAcceptance:\n- it works\n"
 	    "\nDepends: T1.1\nPriority: high\nRecovery: replan\n");
 	plan_free(plan);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-print");
-	const TTest *const tests[] = { what_is_printed_is_read_as_the_same_plan,
-		a_person_sees_headings_with_ids_and_what_stays, NULL };
-
-	unit_case(suite, "plan-print", tests);
-	return suite;
 }

@@ -61,7 +61,7 @@ says(const struct buf *text, const char *words)
 	return strstr(text->data, words) != NULL;
 }
 
-START_TEST(a_prompt_has_all_that_a_worker_needs)
+TEST(a_prompt_has_all_that_a_worker_needs)
 {
 	static const char *const words[] = { "name of S2.1.2", "OBJECTIVE",
 		"- it works", "CONSTRAINT", "PARENT", "PROBLEM", "SUCCESS",
@@ -81,9 +81,8 @@ START_TEST(a_prompt_has_all_that_a_worker_needs)
 	    strstr(text.data, "FAR") < strstr(text.data, "overseerUpdate"));
 	plan_set_release(&set);
 }
-END_TEST
 
-START_TEST(only_what_it_depends_on_is_told)
+TEST(only_what_it_depends_on_is_told)
 {
 	struct plan *plan = scene();
 	cleanup_buf struct buf text = BUF_INIT;
@@ -93,9 +92,8 @@ START_TEST(only_what_it_depends_on_is_told)
 	ck_assert(!says(&text, "FAR"));
 	plan_set_release(&set);
 }
-END_TEST
 
-START_TEST(a_subtask_without_criteria_has_those_of_its_task)
+TEST(a_subtask_without_criteria_has_those_of_its_task)
 {
 	struct plan *plan = scene();
 	struct plan_node *node = plan_find(plan, "S2.1.2");
@@ -108,7 +106,6 @@ START_TEST(a_subtask_without_criteria_has_those_of_its_task)
 	ck_assert(says(&text, "- CRITERION OF THE TASK"));
 	plan_set_release(&set);
 }
-END_TEST
 
 static char *
 filled(const char *words, size_t len)
@@ -121,7 +118,7 @@ filled(const char *words, size_t len)
 }
 
 /* What is left out first, as more and more room is taken by the objective. */
-START_TEST(the_least_useful_is_left_out_first)
+TEST(the_least_useful_is_left_out_first)
 {
 	static const char *const order[] = { "BACKGROUND", "SUCCESS", "FAR",
 		"PROBLEM", "NEAR", "PARENT", "CONSTRAINT", "OWN" };
@@ -154,9 +151,8 @@ START_TEST(the_least_useful_is_left_out_first)
 	ck_assert_uint_ge(gone, 7);
 	plan_set_release(&set);
 }
-END_TEST
 
-START_TEST(even_the_largest_node_fits)
+TEST(even_the_largest_node_fits)
 {
 	struct plan *plan = scene();
 	struct plan_node *node = plan_find(plan, "S2.1.2");
@@ -177,19 +173,4 @@ START_TEST(even_the_largest_node_fits)
 	ck_assert(says(&text, "[cut]"));
 	ck_assert(says(&text, "overseerUpdate"));
 	plan_set_release(&set);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-prompt");
-	const TTest *const tests[] = { a_prompt_has_all_that_a_worker_needs,
-		only_what_it_depends_on_is_told,
-		a_subtask_without_criteria_has_those_of_its_task,
-		the_least_useful_is_left_out_first, even_the_largest_node_fits,
-		NULL };
-
-	unit_case(suite, "plan-prompt", tests);
-	return suite;
 }

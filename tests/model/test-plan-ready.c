@@ -36,7 +36,7 @@ expect(struct plan *plan, const char *ids)
 	strmap_release(&set.by_goal);
 }
 
-START_TEST(leaves_whose_dependencies_are_done_are_ready)
+TEST(leaves_whose_dependencies_are_done_are_ready)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "S1.1.1", "S1.1.2 S1.1.1",
 	    "T1.2 T1.1", "P2 P1", "T2.1", "P3");
@@ -50,9 +50,8 @@ START_TEST(leaves_whose_dependencies_are_done_are_ready)
 	expect(plan, "T2.1 P3");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(only_what_nobody_has_or_ended_is_ready)
+TEST(only_what_nobody_has_or_ended_is_ready)
 {
 	struct plan *plan = PLAN_WORLD("P1", "P2", "P3", "P4", "P5", "P6");
 
@@ -64,9 +63,8 @@ START_TEST(only_what_nobody_has_or_ended_is_ready)
 	expect(plan, "P1 P2");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(an_assigned_node_is_not_ready)
+TEST(an_assigned_node_is_not_ready)
 {
 	struct plan_set set = { 0 };
 	struct plan_assignment *a =
@@ -80,9 +78,8 @@ START_TEST(an_assigned_node_is_not_ready)
 	expect_all(&set, "T1.1 T1.2");
 	plan_set_release(&set);
 }
-END_TEST
 
-START_TEST(only_active_goals_have_ready_nodes)
+TEST(only_active_goals_have_ready_nodes)
 {
 	struct plan *plan = PLAN_WORLD("P1");
 
@@ -92,9 +89,8 @@ START_TEST(only_active_goals_have_ready_nodes)
 	}
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_more_urgent_node_comes_first)
+TEST(a_more_urgent_node_comes_first)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "T1.2", "P2", "T2.1", "T2.2");
@@ -105,9 +101,8 @@ START_TEST(a_more_urgent_node_comes_first)
 	expect(plan, "T2.2 T2.1 T1.2 T1.1");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(goals_of_one_priority_come_in_their_order)
+TEST(goals_of_one_priority_come_in_their_order)
 {
 	struct plan_set set = { 0 };
 	struct plan *other = plan_new(plan_goal_new("goal_2", "t", NOW));
@@ -121,9 +116,8 @@ START_TEST(goals_of_one_priority_come_in_their_order)
 	expect_all(&set, "X1 P1 P2");
 	plan_set_release(&set);
 }
-END_TEST
 
-START_TEST(an_overridden_parent_holds_back_what_is_below)
+TEST(an_overridden_parent_holds_back_what_is_below)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "S1.1.1", "T1.2");
 	struct plan_node *task = plan_find(plan, "T1.1");
@@ -137,9 +131,8 @@ START_TEST(an_overridden_parent_holds_back_what_is_below)
 	expect(plan, "S1.1.1 T1.2");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(ready_nodes_are_queued)
+TEST(ready_nodes_are_queued)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "S1.1.1", "T1.2 T1.1");
 	struct plan_changes changes = { 0 };
@@ -152,24 +145,4 @@ START_TEST(ready_nodes_are_queued)
 	plan_ready_queue(plan, NOW + 2, &changes);
 	ck_assert_str_eq(plan_world_changes(&changes), "");
 	plan_free(plan);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-ready");
-	const TTest *const tests[] = {
-		leaves_whose_dependencies_are_done_are_ready,
-		only_what_nobody_has_or_ended_is_ready,
-		an_assigned_node_is_not_ready,
-		only_active_goals_have_ready_nodes,
-		a_more_urgent_node_comes_first,
-		goals_of_one_priority_come_in_their_order,
-		an_overridden_parent_holds_back_what_is_below,
-		ready_nodes_are_queued, NULL
-	};
-
-	unit_case(suite, "plan-ready", tests);
-	return suite;
 }

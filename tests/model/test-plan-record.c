@@ -327,7 +327,7 @@ read_back(const struct kind *kind, const char *text)
 	return record;
 }
 
-START_TEST(a_record_that_is_written_is_read_back_the_same)
+TEST_ROWS(a_record_that_is_written_is_read_back_the_same, nitems(kinds))
 {
 	const struct kind *kind = &kinds[_i];
 
@@ -349,9 +349,8 @@ START_TEST(a_record_that_is_written_is_read_back_the_same)
 		seed = start;
 	}
 }
-END_TEST
 
-START_TEST(an_unknown_key_is_refused_with_its_path)
+TEST_ROWS(an_unknown_key_is_refused_with_its_path, nitems(kinds))
 {
 	const struct kind *kind = &kinds[_i];
 	struct err err = { 0 };
@@ -368,7 +367,6 @@ START_TEST(an_unknown_key_is_refused_with_its_path)
 	json_object_put(json);
 	kind->free(record);
 }
-END_TEST
 
 /* --- refusals ---------------------------------------------------------- */
 
@@ -396,7 +394,7 @@ refused(unsigned kind, const char *text, const char *words)
 	"\"status\":\"queued\""
 #define CRYSTAL "{\"crystallizationId\":\"C_1\",\"goalId\":\"g\""
 
-START_TEST(a_wrong_value_is_refused_with_its_path)
+TEST(a_wrong_value_is_refused_with_its_path)
 {
 	static const struct {
 		unsigned kind;
@@ -454,7 +452,6 @@ START_TEST(a_wrong_value_is_refused_with_its_path)
 	for (size_t i = 0; i < nitems(rows); i++)
 		refused(rows[i].kind, rows[i].text, rows[i].words);
 }
-END_TEST
 
 static void
 refused_long(unsigned kind, const char *head, const char *key, size_t size)
@@ -469,16 +466,15 @@ refused_long(unsigned kind, const char *head, const char *key, size_t size)
 	refused(kind, text.data, words.data);
 }
 
-START_TEST(a_text_over_its_bound_is_refused)
+TEST(a_text_over_its_bound_is_refused)
 {
 	refused_long(2, ASSIGNMENT, "lastInstructionText", 16384);
 	refused_long(3, CRYSTAL, "summary", 8192);
 	refused_long(0, GOAL, "problemStatement", 8192);
 	refused_long(1, NODE, "objective", 8192);
 }
-END_TEST
 
-START_TEST(a_list_over_its_bound_is_refused)
+TEST(a_list_over_its_bound_is_refused)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -488,9 +484,8 @@ START_TEST(a_list_over_its_bound_is_refused)
 	buf_adds(&text, "]}");
 	refused(1, text.data, "x.acceptanceCriteria: has 201 entries");
 }
-END_TEST
 
-START_TEST(keys_are_those_of_the_seed)
+TEST(keys_are_those_of_the_seed)
 {
 	struct plan_node *node =
 	    plan_node_new("goal_1", NODE_SUBTASK, "S1.1.1", "n", NOW);
@@ -508,22 +503,4 @@ START_TEST(keys_are_those_of_the_seed)
 	    "\"dependsOn\":[\"P1\"],\"status\":\"todo\",\"createdAt\":1000000,"
 	    "\"updatedAt\":1000000}");
 	plan_node_free(node);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-record");
-	const TTest *const tests[] = { a_wrong_value_is_refused_with_its_path,
-		a_text_over_its_bound_is_refused,
-		a_list_over_its_bound_is_refused, keys_are_those_of_the_seed,
-		NULL };
-
-	unit_rows(suite, a_record_that_is_written_is_read_back_the_same,
-	    nitems(kinds));
-	unit_rows(
-	    suite, an_unknown_key_is_refused_with_its_path, nitems(kinds));
-	unit_case(suite, "plan-record", tests);
-	return suite;
 }

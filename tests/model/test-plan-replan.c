@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "api.h"
-#include "buf.h"
 #include "mem.h"
 #include "plan-assignment.h"
 #include "plan-deps.h"
@@ -40,7 +39,7 @@ finish(struct plan *plan)
 	plan_free(plan);
 }
 
-START_TEST(what_has_not_begun_is_replaced)
+TEST(what_has_not_begun_is_replaced)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "T1.2 T1.1", "S1.2.1", "P2 P1", "T2.1");
@@ -63,10 +62,9 @@ START_TEST(what_has_not_begun_is_replaced)
 	ck_assert_uint_eq(changes.count, 6);
 	finish(plan);
 }
-END_TEST
 
 /* It has been worked on, and is planned anew: named or divided. */
-START_TEST(one_node_that_has_begun_may_be_changed)
+TEST(one_node_that_has_begun_may_be_changed)
 {
 	for (int divided = 0; divided < 2; divided++) {
 		struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2");
@@ -92,9 +90,8 @@ START_TEST(one_node_that_has_begun_may_be_changed)
 		finish(plan);
 	}
 }
-END_TEST
 
-START_TEST(what_has_not_begun_is_moved_and_sorted)
+TEST(what_has_not_begun_is_moved_and_sorted)
 {
 	struct plan *plan = PLAN_WORLD(
 	    "P1", "T1.1", "T1.2", "T1.3", "P2", "T2.1", "T2.2", "T2.3");
@@ -118,9 +115,8 @@ START_TEST(what_has_not_begun_is_moved_and_sorted)
 	    "todo, T9.9 todo, T1.1 todo, P1 todo");
 	finish(plan);
 }
-END_TEST
 
-START_TEST(a_started_node_is_neither_removed_nor_renamed_nor_moved)
+TEST(a_started_node_is_neither_removed_nor_renamed_nor_moved)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "S1.1.1", "S1.1.2",
 	    "T1.2 T1.1", "T1.3", "P2", "T2.1");
@@ -147,9 +143,8 @@ START_TEST(a_started_node_is_neither_removed_nor_renamed_nor_moved)
 	ck_assert_ptr_nonnull(plan_find(plan, "S1.1.1"));
 	finish(plan);
 }
-END_TEST
 
-START_TEST(an_assigned_node_counts_as_started)
+TEST(an_assigned_node_counts_as_started)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2");
 	struct plan_assignment *a =
@@ -162,9 +157,8 @@ START_TEST(an_assigned_node_counts_as_started)
 	plan_assignment_free(a);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(a_task_whose_attempt_failed_can_get_subtasks)
+TEST(a_task_whose_attempt_failed_can_get_subtasks)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1");
 
@@ -176,7 +170,6 @@ START_TEST(a_task_whose_attempt_failed_can_get_subtasks)
 	    "P1 in_progress, T1.1 todo, S1.1.1 todo, S1.1.2 todo");
 	finish(plan);
 }
-END_TEST
 
 static void
 refused(struct plan *plan, struct plan *next, int code)
@@ -188,7 +181,7 @@ refused(struct plan *plan, struct plan *next, int code)
 	ck_assert_str_eq(plan_world_changes(&changes), "");
 }
 
-START_TEST(a_refusal_changes_nothing)
+TEST(a_refusal_changes_nothing)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2", "T1.3");
 	struct plan *next;
@@ -209,9 +202,8 @@ START_TEST(a_refusal_changes_nothing)
 	refused(plan, PLAN_WORLD("P1", "T1.1", "T1.2 T1.1"), API_E_CYCLE);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(a_parent_that_lost_its_children_is_a_leaf)
+TEST(a_parent_that_lost_its_children_is_a_leaf)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "S1.1.1", "T1.2");
 
@@ -221,22 +213,4 @@ START_TEST(a_parent_that_lost_its_children_is_a_leaf)
 	ck_assert_str_eq(plan_world_words(plan), "P1 todo, T1.1 todo");
 	ck_assert_ptr_null(plan_find(plan, "T1.1")->blocked_reason);
 	finish(plan);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-replan");
-	const TTest *const tests[] = { what_has_not_begun_is_replaced,
-		one_node_that_has_begun_may_be_changed,
-		what_has_not_begun_is_moved_and_sorted,
-		a_started_node_is_neither_removed_nor_renamed_nor_moved,
-		an_assigned_node_counts_as_started,
-		a_task_whose_attempt_failed_can_get_subtasks,
-		a_refusal_changes_nothing,
-		a_parent_that_lost_its_children_is_a_leaf, NULL };
-
-	unit_case(suite, "plan-replan", tests);
-	return suite;
 }

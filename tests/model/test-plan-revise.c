@@ -75,7 +75,7 @@ world(void)
 	return plan;
 }
 
-START_TEST(a_text_that_is_as_it_was_changes_nothing)
+TEST(a_text_that_is_as_it_was_changes_nothing)
 {
 	struct plan *plan = world();
 	cleanup_free char *was = xstrdup(plan_world_json(plan));
@@ -87,9 +87,8 @@ START_TEST(a_text_that_is_as_it_was_changes_nothing)
 	ck_assert_int_eq(plan->goal->version, 0);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(only_what_is_different_is_changed_in_one_revision)
+TEST(only_what_is_different_is_changed_in_one_revision)
 {
 	struct plan *plan = world();
 	const struct plan_node *n;
@@ -118,9 +117,8 @@ START_TEST(only_what_is_different_is_changed_in_one_revision)
 	ck_assert_str_eq(plan_world_changes(&changes), "T1.2 T1.1 S1.1.2 goal");
 	finish(plan);
 }
-END_TEST
 
-START_TEST(a_contract_and_its_scope_can_be_edited)
+TEST(a_contract_and_its_scope_can_be_edited)
 {
 	struct plan *plan = world();
 	const struct plan_node *n = plan_find(plan, "T1.2");
@@ -141,9 +139,8 @@ START_TEST(a_contract_and_its_scope_can_be_edited)
 	ck_assert_ptr_null(n->scope_paths);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(nodes_are_added_removed_and_moved)
+TEST(nodes_are_added_removed_and_moved)
 {
 	struct plan *plan = world();
 
@@ -170,10 +167,9 @@ START_TEST(nodes_are_added_removed_and_moved)
 	    "edited the plan: 2 added, 1 changed, 1 removed");
 	finish(plan);
 }
-END_TEST
 
 /* A removal in front of a node moves it, but changes nothing of it. */
-START_TEST(a_parent_that_lost_its_children_can_be_worked_on)
+TEST(a_parent_that_lost_its_children_can_be_worked_on)
 {
 	struct plan *plan = world();
 
@@ -190,9 +186,8 @@ START_TEST(a_parent_that_lost_its_children_can_be_worked_on)
 	    "edited the plan: 0 added, 0 changed, 2 removed");
 	finish(plan);
 }
-END_TEST
 
-START_TEST(a_goal_without_a_plan_gets_one)
+TEST(a_goal_without_a_plan_gets_one)
 {
 	struct plan *plan = plan_new(plan_goal_new("goal_1", "title", NOW));
 
@@ -209,7 +204,6 @@ START_TEST(a_goal_without_a_plan_gets_one)
 	ck_assert(!plan->goal->plan_wanted);
 	finish(plan);
 }
-END_TEST
 
 static const struct {
 	const char *from, *to;
@@ -238,7 +232,7 @@ static const struct {
 	{ "# title\n", "", -EINVAL, "line 1: the plan has no title" },
 };
 
-START_TEST(a_refusal_names_the_place_and_changes_nothing)
+TEST_ROWS(a_refusal_names_the_place_and_changes_nothing, nitems(refused))
 {
 	struct plan *plan = world();
 	cleanup_free char *was = NULL;
@@ -256,9 +250,8 @@ START_TEST(a_refusal_names_the_place_and_changes_nothing)
 	ck_assert_str_eq(plan_world_json(plan), was);
 	finish(plan);
 }
-END_TEST
 
-START_TEST(an_order_and_a_priority_can_be_changed_of_what_has_started)
+TEST(an_order_and_a_priority_can_be_changed_of_what_has_started)
 {
 	struct plan *plan = PLAN_WORLD("P1", "P2");
 
@@ -276,9 +269,8 @@ START_TEST(an_order_and_a_priority_can_be_changed_of_what_has_started)
 	    "edited the plan: 0 added, 2 changed, 0 removed");
 	finish(plan);
 }
-END_TEST
 
-START_TEST(an_edit_of_an_old_text_is_refused)
+TEST(an_edit_of_an_old_text_is_refused)
 {
 	struct plan *plan = world();
 	char hash[PLAN_HASH_SIZE];
@@ -291,24 +283,4 @@ START_TEST(an_edit_of_an_old_text_is_refused)
 	ck_assert_int_eq(revise_from(plan, hash), 0);
 	ck_assert_int_eq(revise_from(plan, hash), API_CHANGED);
 	finish(plan);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-revise");
-	const TTest *const tests[] = { a_text_that_is_as_it_was_changes_nothing,
-		a_contract_and_its_scope_can_be_edited,
-		only_what_is_different_is_changed_in_one_revision,
-		nodes_are_added_removed_and_moved,
-		a_parent_that_lost_its_children_can_be_worked_on,
-		a_goal_without_a_plan_gets_one,
-		an_order_and_a_priority_can_be_changed_of_what_has_started,
-		an_edit_of_an_old_text_is_refused, NULL };
-
-	unit_case(suite, "plan-revise", tests);
-	unit_rows(suite, a_refusal_names_the_place_and_changes_nothing,
-	    nitems(refused));
-	return suite;
 }

@@ -26,7 +26,7 @@ static const struct {
 	{ NODE_CANCELLED, NODE_CANCELLED, NODE_CANCELLED },
 };
 
-START_TEST(a_task_follows_from_its_subtasks)
+TEST_ROWS(a_task_follows_from_its_subtasks, nitems(rows))
 {
 	for (int swap = 0; swap < 2; swap++) {
 		struct plan *plan =
@@ -40,9 +40,8 @@ START_TEST(a_task_follows_from_its_subtasks)
 		plan_free(plan);
 	}
 }
-END_TEST
 
-START_TEST(a_goal_is_completed_when_every_phase_is_done)
+TEST(a_goal_is_completed_when_every_phase_is_done)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "S1.1.1", "P2", "T2.1");
 
@@ -55,9 +54,8 @@ START_TEST(a_goal_is_completed_when_every_phase_is_done)
 	ck_assert_int_eq(plan->goal->ended_ms, NOW);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_cancelled_phase_does_not_keep_a_goal_open)
+TEST(a_cancelled_phase_does_not_keep_a_goal_open)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "P2", "T2.1");
 
@@ -67,9 +65,8 @@ START_TEST(a_cancelled_phase_does_not_keep_a_goal_open)
 	ck_assert_int_eq(plan->goal->status, GOAL_COMPLETED);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_goal_of_which_all_was_cancelled_is_not_completed)
+TEST(a_goal_of_which_all_was_cancelled_is_not_completed)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1");
 	struct plan *empty = plan_new(plan_goal_new("goal_2", "t", NOW));
@@ -84,9 +81,8 @@ START_TEST(a_goal_of_which_all_was_cancelled_is_not_completed)
 	plan_free(plan);
 	plan_free(empty);
 }
-END_TEST
 
-START_TEST(a_phase_without_tasks_is_a_leaf)
+TEST(a_phase_without_tasks_is_a_leaf)
 {
 	struct plan *plan = PLAN_WORLD("P1");
 
@@ -96,9 +92,8 @@ START_TEST(a_phase_without_tasks_is_a_leaf)
 	ck_assert_int_eq(plan->goal->status, GOAL_COMPLETED);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_revert_opens_all_above_again)
+TEST(a_revert_opens_all_above_again)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "S1.1.1", "S1.1.2");
 	struct plan_changes changes = { 0 };
@@ -122,9 +117,8 @@ START_TEST(a_revert_opens_all_above_again)
 	plan_changes_release(&changes);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(an_overridden_task_stays_what_it_is)
+TEST(an_overridden_task_stays_what_it_is)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "S1.1.1", "S1.1.2");
 	struct plan_node *task = plan_find(plan, "T1.1");
@@ -143,9 +137,8 @@ START_TEST(an_overridden_task_stays_what_it_is)
 	ck_assert_int_eq(plan->goal->status, GOAL_COMPLETED);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_goal_completed_by_a_person_stays_completed)
+TEST(a_goal_completed_by_a_person_stays_completed)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1");
 
@@ -156,9 +149,8 @@ START_TEST(a_goal_completed_by_a_person_stays_completed)
 	ck_assert_int_eq(plan->goal->status, GOAL_COMPLETED);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(ended_goals_stay_ended)
+TEST(ended_goals_stay_ended)
 {
 	struct plan *plan = PLAN_WORLD("P1");
 
@@ -170,9 +162,8 @@ START_TEST(ended_goals_stay_ended)
 	ck_assert_int_eq(plan->goal->status, GOAL_ARCHIVED);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_paused_goal_is_completed_by_its_last_turn)
+TEST(a_paused_goal_is_completed_by_its_last_turn)
 {
 	struct plan *plan = PLAN_WORLD("P1");
 
@@ -183,9 +174,8 @@ START_TEST(a_paused_goal_is_completed_by_its_last_turn)
 	ck_assert_int_eq(plan->goal->status, GOAL_COMPLETED);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_blocked_parent_names_the_child_and_its_reason)
+TEST(a_blocked_parent_names_the_child_and_its_reason)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "S1.1.1", "S1.1.2");
 
@@ -197,9 +187,8 @@ START_TEST(a_blocked_parent_names_the_child_and_its_reason)
 	ck_assert_ptr_null(plan_find(plan, "P1")->blocked_reason);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(rolling_up_twice_changes_nothing_more)
+TEST(rolling_up_twice_changes_nothing_more)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "S1.1.1", "S1.1.2", "T1.2", "P2", "T2.1");
@@ -215,9 +204,8 @@ START_TEST(rolling_up_twice_changes_nothing_more)
 	ck_assert_str_eq(plan_world_changes(&changes), "");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_goal_for_agents_ends_with_the_last_of_them)
+TEST(a_goal_for_agents_ends_with_the_last_of_them)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2");
 
@@ -234,28 +222,4 @@ START_TEST(a_goal_for_agents_ends_with_the_last_of_them)
 	plan_world_set(plan, "T1.2", NODE_DONE);
 	ck_assert_int_eq(plan->goal->status, GOAL_COMPLETED);
 	plan_free(plan);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-rollup");
-	const TTest *const tests[] = {
-		a_goal_is_completed_when_every_phase_is_done,
-		a_cancelled_phase_does_not_keep_a_goal_open,
-		a_goal_of_which_all_was_cancelled_is_not_completed,
-		a_phase_without_tasks_is_a_leaf, a_revert_opens_all_above_again,
-		an_overridden_task_stays_what_it_is,
-		a_goal_completed_by_a_person_stays_completed,
-		ended_goals_stay_ended,
-		a_paused_goal_is_completed_by_its_last_turn,
-		a_blocked_parent_names_the_child_and_its_reason,
-		rolling_up_twice_changes_nothing_more,
-		a_goal_for_agents_ends_with_the_last_of_them, NULL
-	};
-
-	unit_rows(suite, a_task_follows_from_its_subtasks, nitems(rows));
-	unit_case(suite, "plan-rollup", tests);
-	return suite;
 }

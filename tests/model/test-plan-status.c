@@ -70,7 +70,7 @@ assignment_may(unsigned from, unsigned to)
 	    (enum assignment_status)from, (enum assignment_status)to);
 }
 
-START_TEST(every_row_of_the_tables_is_as_written)
+TEST(every_row_of_the_tables_is_as_written)
 {
 	for (unsigned i = 0; i < GOAL_STATUS_COUNT; i++)
 		check_row(goal_lines[i], goal_status_words, i, goal_may);
@@ -80,18 +80,16 @@ START_TEST(every_row_of_the_tables_is_as_written)
 		check_row(assignment_lines[i], assignment_status_words, i,
 		    assignment_may);
 }
-END_TEST
 
-START_TEST(an_invalid_status_follows_nothing)
+TEST(an_invalid_status_follows_nothing)
 {
 	ck_assert(!node_may(NODE_STATUS_COUNT, NODE_QUEUED));
 	ck_assert(!node_may(NODE_TODO, NODE_STATUS_COUNT));
 	ck_assert(!goal_may(GOAL_STATUS_COUNT, GOAL_ACTIVE));
 	ck_assert(!assignment_may(ASSIGNMENT_STATUS_COUNT, ASSIGNMENT_QUEUED));
 }
-END_TEST
 
-START_TEST(a_refusal_says_what_may_follow)
+TEST(a_refusal_says_what_may_follow)
 {
 	struct err err = { 0 };
 
@@ -113,9 +111,8 @@ START_TEST(a_refusal_says_what_may_follow)
 			     ASSIGNMENT_DISPATCHED, &err),
 	    0);
 }
-END_TEST
 
-START_TEST(every_refusal_has_its_word_in_the_api)
+TEST(every_refusal_has_its_word_in_the_api)
 {
 	static const struct {
 		int code;
@@ -139,9 +136,8 @@ START_TEST(every_refusal_has_its_word_in_the_api)
 		ck_assert_str_eq(api_error_word(&api_methods[0], rows[i].code),
 		    rows[i].word);
 }
-END_TEST
 
-START_TEST(open_means_that_something_follows_by_itself)
+TEST(open_means_that_something_follows_by_itself)
 {
 	ck_assert(goal_status_open(GOAL_PAUSED));
 	ck_assert(!goal_status_open(GOAL_COMPLETED));
@@ -149,19 +145,4 @@ START_TEST(open_means_that_something_follows_by_itself)
 	ck_assert(!node_status_open(NODE_DONE));
 	ck_assert(assignment_status_open(ASSIGNMENT_BLOCKED));
 	ck_assert(!assignment_status_open(ASSIGNMENT_CANCELLED));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-status");
-	const TTest *const tests[] = { every_row_of_the_tables_is_as_written,
-		an_invalid_status_follows_nothing,
-		a_refusal_says_what_may_follow,
-		every_refusal_has_its_word_in_the_api,
-		open_means_that_something_follows_by_itself, NULL };
-
-	unit_case(suite, "plan-status", tests);
-	return suite;
 }

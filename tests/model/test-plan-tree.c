@@ -50,7 +50,7 @@ scene(struct plan_set *set)
 	return plan;
 }
 
-START_TEST(a_tree_shows_progress_blockers_and_who_works_on_what)
+TEST(a_tree_shows_progress_blockers_and_who_works_on_what)
 {
 	struct plan_set set = { 0 };
 	struct plan *plan = scene(&set);
@@ -72,9 +72,8 @@ START_TEST(a_tree_shows_progress_blockers_and_who_works_on_what)
 	    "title (goal_1): active, 1 of 5 done (20%), 1 ready, 1 blocked");
 	plan_set_release(&set);
 }
-END_TEST
 
-START_TEST(a_tree_fits_into_the_terminal)
+TEST(a_tree_fits_into_the_terminal)
 {
 	struct plan_set set = { 0 };
 	struct plan *plan = scene(&set);
@@ -91,7 +90,6 @@ START_TEST(a_tree_fits_into_the_terminal)
 	}
 	plan_set_release(&set);
 }
-END_TEST
 
 static const char *
 paint(enum node_status status)
@@ -99,7 +97,7 @@ paint(enum node_status status)
 	return status == NODE_BLOCKED ? "31" : NULL;
 }
 
-START_TEST(colours_are_the_callers)
+TEST(colours_are_the_callers)
 {
 	struct plan_set set = { 0 };
 	struct plan *plan = scene(&set);
@@ -112,9 +110,8 @@ START_TEST(colours_are_the_callers)
 	ck_assert_ptr_null(strstr(out.data, "mtodo"));
 	plan_set_release(&set);
 }
-END_TEST
 
-START_TEST(an_override_is_shown_with_its_reason)
+TEST(an_override_is_shown_with_its_reason)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1");
 	struct plan_node *phase = plan_find(plan, "P1");
@@ -126,9 +123,8 @@ START_TEST(an_override_is_shown_with_its_reason)
 	ck_assert_str_eq(note.data, "overridden by person: enough");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_dependency_that_does_not_exist_is_shown)
+TEST(a_dependency_that_does_not_exist_is_shown)
 {
 	struct plan *plan = PLAN_WORLD("P1 P9");
 	cleanup_buf struct buf note = BUF_INIT;
@@ -137,9 +133,8 @@ START_TEST(a_dependency_that_does_not_exist_is_shown)
 	ck_assert_str_eq(note.data, "depends on a node that does not exist");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(the_leaves_are_counted)
+TEST(the_leaves_are_counted)
 {
 	struct plan_set set = { 0 };
 	struct plan *plan = scene(&set);
@@ -157,10 +152,9 @@ START_TEST(the_leaves_are_counted)
 	ck_assert_int_eq(s.percent, 50);
 	plan_set_release(&set);
 }
-END_TEST
 
 /* A goal whose children were cancelled is not "3 of 3". */
-START_TEST(what_was_cancelled_was_not_done)
+TEST(what_was_cancelled_was_not_done)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "T1.2", "T1.3", "T1.4", "T1.5");
@@ -185,9 +179,8 @@ START_TEST(what_was_cancelled_was_not_done)
 	ck_assert_str_eq(undone.data, "");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(leaves_below_an_override_count_as_it_says)
+TEST(leaves_below_an_override_count_as_it_says)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "S1.1.1", "T1.2");
 	struct plan_node *phase = plan_find(plan, "P1");
@@ -202,22 +195,4 @@ START_TEST(leaves_below_an_override_count_as_it_says)
 	s = plan_summary(plan, NULL);
 	ck_assert_int_eq(s.percent, 0);
 	plan_free(plan);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan-tree");
-	const TTest *const tests[] = {
-		a_tree_shows_progress_blockers_and_who_works_on_what,
-		a_tree_fits_into_the_terminal, colours_are_the_callers,
-		an_override_is_shown_with_its_reason,
-		a_dependency_that_does_not_exist_is_shown,
-		the_leaves_are_counted, what_was_cancelled_was_not_done,
-		leaves_below_an_override_count_as_it_says, NULL
-	};
-
-	unit_case(suite, "plan-tree", tests);
-	return suite;
 }

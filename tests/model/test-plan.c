@@ -16,7 +16,7 @@
 
 /* --- moves of single records ------------------------------------------- */
 
-START_TEST(a_move_keeps_the_times)
+TEST(a_move_keeps_the_times)
 {
 	struct plan_node *n = plan_node_new("g", NODE_PHASE, "P1", "n", NOW);
 	struct plan_evidence evidence = { 0 };
@@ -43,9 +43,8 @@ START_TEST(a_move_keeps_the_times)
 	plan_evidence_release(&evidence);
 	plan_node_free(n);
 }
-END_TEST
 
-START_TEST(an_override_needs_a_reason_and_ends_only_what_is_open)
+TEST(an_override_needs_a_reason_and_ends_only_what_is_open)
 {
 	struct plan_node *n = plan_node_new("g", NODE_PHASE, "P1", "n", NOW);
 	struct plan_node_move move = { .to = NODE_DONE, .actor = "person" };
@@ -59,9 +58,8 @@ START_TEST(an_override_needs_a_reason_and_ends_only_what_is_open)
 	ck_assert_str_eq(n->override.actor, "person");
 	plan_node_free(n);
 }
-END_TEST
 
-START_TEST(an_assignment_needs_a_crystallization_to_be_done)
+TEST(an_assignment_needs_a_crystallization_to_be_done)
 {
 	struct plan_assignment *a = plan_assignment_new("A_1", "g", "P1", NOW);
 	struct plan_assignment_move move = { .to = ASSIGNMENT_DONE };
@@ -88,9 +86,8 @@ START_TEST(an_assignment_needs_a_crystallization_to_be_done)
 	ck_assert_ptr_null(a->blocked_reason);
 	plan_assignment_free(a);
 }
-END_TEST
 
-START_TEST(the_newest_dispatches_are_kept)
+TEST(the_newest_dispatches_are_kept)
 {
 	struct plan_assignment *a = plan_assignment_new("A_1", "g", "P1", NOW);
 	char id[16];
@@ -112,9 +109,8 @@ START_TEST(the_newest_dispatches_are_kept)
 	ck_assert_int_eq(a->last_dispatch_ms, NOW + PLAN_DISPATCHES_MAX + 1);
 	plan_assignment_free(a);
 }
-END_TEST
 
-START_TEST(an_instruction_is_cut_but_its_hash_is_of_the_whole)
+TEST(an_instruction_is_cut_but_its_hash_is_of_the_whole)
 {
 	struct plan_assignment *a = plan_assignment_new("A_1", "g", "P1", NOW);
 	cleanup_free char *text = xcalloc(PLAN_INSTRUCTION_MAX + 10, 1);
@@ -129,9 +125,8 @@ START_TEST(an_instruction_is_cut_but_its_hash_is_of_the_whole)
 	ck_assert_str_ne(a->instruction_hash, hash);
 	plan_assignment_free(a);
 }
-END_TEST
 
-START_TEST(the_newest_revisions_are_kept)
+TEST(the_newest_revisions_are_kept)
 {
 	struct plan_goal *goal = plan_goal_new("goal_1", "t", NOW);
 
@@ -142,9 +137,8 @@ START_TEST(the_newest_revisions_are_kept)
 	ck_assert_int_eq(goal->version, PLAN_REVISIONS_MAX + 5);
 	plan_goal_free(goal);
 }
-END_TEST
 
-START_TEST(evidence_is_merged_without_doubles)
+TEST(evidence_is_merged_without_doubles)
 {
 	struct plan_evidence a = { 0 }, b = { 0 };
 
@@ -158,7 +152,6 @@ START_TEST(evidence_is_merged_without_doubles)
 	plan_evidence_release(&a);
 	plan_evidence_release(&b);
 }
-END_TEST
 
 /* --- the tree ----------------------------------------------------------- */
 
@@ -179,7 +172,7 @@ build(const char *const *ids, struct plan **ret_plan, struct err *err)
 	return r;
 }
 
-START_TEST(nodes_may_come_in_any_order)
+TEST(nodes_may_come_in_any_order)
 {
 	const char *const ids[] = { "S1.1.2", "T2.1", "P2", "T1.1", "S1.1.1",
 		"P1", NULL };
@@ -190,9 +183,8 @@ START_TEST(nodes_may_come_in_any_order)
 	    "P1 todo, T1.1 todo, S1.1.1 todo, S1.1.2 todo, P2 todo, T2.1 todo");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_plan_that_does_not_fit_together_is_refused)
+TEST(a_plan_that_does_not_fit_together_is_refused)
 {
 	const char *const orphan[] = { "P1", "S1.1.1", NULL };
 	const char *const twice[] = { "P1", "P1", NULL };
@@ -205,9 +197,8 @@ START_TEST(a_plan_that_does_not_fit_together_is_refused)
 	ck_assert_ptr_nonnull(strstr(err.msg, "P1"));
 	ck_assert_ptr_null(plan);
 }
-END_TEST
 
-START_TEST(a_removed_node_is_gone_and_reported)
+TEST(a_removed_node_is_gone_and_reported)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2", "T1.3");
 	struct plan_changes changes = { 0 };
@@ -228,9 +219,8 @@ START_TEST(a_removed_node_is_gone_and_reported)
 	plan_changes_release(&changes);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_plan_is_read_back_with_its_nodes)
+TEST(a_plan_is_read_back_with_its_nodes)
 {
 	struct plan *plan =
 	    PLAN_WORLD("P1", "T1.1", "S1.1.1", "P2 P1", "T2.1 S1.1.1");
@@ -249,7 +239,6 @@ START_TEST(a_plan_is_read_back_with_its_nodes)
 	    err.msg, "g.nodes[5]: expected an object, found a number");
 	plan_free(plan);
 }
-END_TEST
 
 /* --- the set ------------------------------------------------------------ */
 
@@ -263,7 +252,7 @@ second(void)
 	return plan;
 }
 
-START_TEST(a_node_has_one_open_assignment)
+TEST(a_node_has_one_open_assignment)
 {
 	struct plan_set set = { 0 };
 	struct plan_assignment *a = plan_assignment_new(
@@ -289,9 +278,8 @@ START_TEST(a_node_has_one_open_assignment)
 	ck_assert_ptr_eq(plan_set_assignment(&set, "A_3"), c);
 	plan_set_release(&set);
 }
-END_TEST
 
-START_TEST(a_node_is_found_by_its_id_alone_if_that_is_unique)
+TEST(a_node_is_found_by_its_id_alone_if_that_is_unique)
 {
 	struct plan_set set = { 0 };
 	struct plan *plan = NULL, *other = second();
@@ -321,9 +309,8 @@ START_TEST(a_node_is_found_by_its_id_alone_if_that_is_unique)
 	ck_assert_str_eq(err.msg, "there is no goal g");
 	plan_set_release(&set);
 }
-END_TEST
 
-START_TEST(a_dropped_goal_takes_all_that_belongs_to_it)
+TEST(a_dropped_goal_takes_all_that_belongs_to_it)
 {
 	struct plan_set set = { 0 };
 	struct plan_crystal *old = plan_crystal_new(
@@ -350,27 +337,4 @@ START_TEST(a_dropped_goal_takes_all_that_belongs_to_it)
 	ck_assert_ptr_null(plan_set_crystal(&set, "C_1"));
 	ck_assert_ptr_nonnull(plan_set_assignment(&set, "A_2"));
 	plan_set_release(&set);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("plan");
-	const TTest *const tests[] = { a_move_keeps_the_times,
-		an_override_needs_a_reason_and_ends_only_what_is_open,
-		an_assignment_needs_a_crystallization_to_be_done,
-		the_newest_dispatches_are_kept,
-		an_instruction_is_cut_but_its_hash_is_of_the_whole,
-		the_newest_revisions_are_kept,
-		evidence_is_merged_without_doubles, nodes_may_come_in_any_order,
-		a_plan_that_does_not_fit_together_is_refused,
-		a_removed_node_is_gone_and_reported,
-		a_plan_is_read_back_with_its_nodes,
-		a_node_has_one_open_assignment,
-		a_node_is_found_by_its_id_alone_if_that_is_unique,
-		a_dropped_goal_takes_all_that_belongs_to_it, NULL };
-
-	unit_case(suite, "plan", tests);
-	return suite;
 }

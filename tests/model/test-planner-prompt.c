@@ -53,7 +53,7 @@ assert_filled(const struct buf *text)
 		    strstr(text->data, places[i]) == NULL, "%s", places[i]);
 }
 
-START_TEST(a_plan_is_asked_for_with_the_limits_and_the_goal)
+TEST(a_plan_is_asked_for_with_the_limits_and_the_goal)
 {
 	struct plan *plan = plan_of();
 	cleanup_buf struct buf text = BUF_INIT;
@@ -70,9 +70,8 @@ START_TEST(a_plan_is_asked_for_with_the_limits_and_the_goal)
 	assert_filled(&text);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_correction_names_the_faults)
+TEST(a_correction_names_the_faults)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -83,9 +82,8 @@ START_TEST(a_correction_names_the_faults)
 	assert_has(&text, "{\"x\":1}");
 	assert_filled(&text);
 }
-END_TEST
 
-START_TEST(a_new_plan_is_asked_for_with_the_old_one)
+TEST(a_new_plan_is_asked_for_with_the_old_one)
 {
 	struct plan *plan = plan_of();
 	cleanup_buf struct buf text = BUF_INIT;
@@ -99,9 +97,8 @@ START_TEST(a_new_plan_is_asked_for_with_the_old_one)
 	assert_filled(&text);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(long_values_are_cut)
+TEST(long_values_are_cut)
 {
 	struct plan *plan = plan_of();
 	cleanup_buf struct buf text = BUF_INIT, huge = BUF_INIT;
@@ -114,9 +111,8 @@ START_TEST(long_values_are_cut)
 	ck_assert_uint_lt(text.len, PLANNER_VALUE_MAX + 8192);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(every_template_has_an_id_and_a_hash)
+TEST(every_template_has_an_id_and_a_hash)
 {
 	char hashes[PLANNER_TEMPLATE_COUNT][PLANNER_HASH_SIZE];
 
@@ -130,18 +126,4 @@ START_TEST(every_template_has_an_id_and_a_hash)
 			    planner_template_id((enum planner_template)j));
 		}
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("planner-prompt");
-
-	unit_case(s, "planner-prompt",
-	    (const TTest *[]){ a_plan_is_asked_for_with_the_limits_and_the_goal,
-		a_correction_names_the_faults,
-		a_new_plan_is_asked_for_with_the_old_one, long_values_are_cut,
-		every_template_has_an_id_and_a_hash, NULL });
-	return s;
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "buf.h"
-#include "errtext.h"
 #include "json.h"
 #include "mem.h"
 #include "plan-load.h"
@@ -36,7 +35,7 @@ judge(const char *answer, int repairs, struct planner_result *result)
 	planner_judge(answer, strlen(answer), &source, repairs, 2, result);
 }
 
-START_TEST(a_valid_plan_is_accepted)
+TEST(a_valid_plan_is_accepted)
 {
 	struct planner_result result;
 
@@ -47,9 +46,8 @@ START_TEST(a_valid_plan_is_accepted)
 	ck_assert_uint_eq(strv_count(result.problems), 0);
 	planner_result_release(&result);
 }
-END_TEST
 
-START_TEST(the_json_of_claude_code_is_opened)
+TEST(the_json_of_claude_code_is_opened)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct planner_result result;
@@ -77,7 +75,6 @@ START_TEST(the_json_of_claude_code_is_opened)
 	ck_assert_str_eq(result.problems[0], "the planner failed: no credit");
 	planner_result_release(&result);
 }
-END_TEST
 
 static const struct {
 	const char *answer, *problem;
@@ -105,7 +102,7 @@ static const struct {
 	    "phases" },
 };
 
-START_TEST(a_wrong_answer_is_sent_back_with_its_faults)
+TEST_ROWS(a_wrong_answer_is_sent_back_with_its_faults, nitems(wrong))
 {
 	struct planner_result result;
 
@@ -118,9 +115,8 @@ START_TEST(a_wrong_answer_is_sent_back_with_its_faults)
 	ck_assert_ptr_nonnull(strstr(result.prompt, result.problems[0]));
 	planner_result_release(&result);
 }
-END_TEST
 
-START_TEST(patience_has_an_end)
+TEST(patience_has_an_end)
 {
 	struct planner_result result;
 
@@ -133,9 +129,8 @@ START_TEST(patience_has_an_end)
 	ck_assert_uint_ge(strv_count(result.problems), 1);
 	planner_result_release(&result);
 }
-END_TEST
 
-START_TEST(a_huge_answer_is_refused)
+TEST(a_huge_answer_is_refused)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct planner_result result;
@@ -147,9 +142,8 @@ START_TEST(a_huge_answer_is_refused)
 	ck_assert_uint_lt(strlen(result.prompt), 65536);
 	planner_result_release(&result);
 }
-END_TEST
 
-START_TEST(the_schema_has_the_three_levels)
+TEST(the_schema_has_the_three_levels)
 {
 	cleanup_json struct json_object *schema = planner_schema();
 	const char *text = json_object_to_json_string(schema);
@@ -157,20 +151,4 @@ START_TEST(the_schema_has_the_three_levels)
 	ck_assert_ptr_nonnull(strstr(text, "\"phases\""));
 	ck_assert_ptr_nonnull(strstr(text, "\"tasks\""));
 	ck_assert_ptr_nonnull(strstr(text, "\"subtasks\""));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("planner-result");
-
-	unit_rows(
-	    s, a_wrong_answer_is_sent_back_with_its_faults, nitems(wrong));
-	unit_case(s, "planner-result",
-	    (const TTest *[]){ a_valid_plan_is_accepted,
-		the_json_of_claude_code_is_opened, patience_has_an_end,
-		a_huge_answer_is_refused, the_schema_has_the_three_levels,
-		NULL });
-	return s;
 }

@@ -59,7 +59,7 @@ find(const struct preflight *p, const char *name)
 	return NULL;
 }
 
-START_TEST(a_missing_program_is_a_reason_to_refuse)
+TEST(a_missing_program_is_a_reason_to_refuse)
 {
 	struct preflight_facts facts = good();
 	cleanup_preflight struct preflight p = { 0 };
@@ -72,9 +72,8 @@ START_TEST(a_missing_program_is_a_reason_to_refuse)
 	ck_assert_ptr_nonnull(
 	    strstr(find(&p, "agent")->remedy, "defaults.agent_command"));
 }
-END_TEST
 
-START_TEST(where_all_is_right_nothing_is_printed)
+TEST(where_all_is_right_nothing_is_printed)
 {
 	struct preflight_facts facts = good();
 	cleanup_preflight struct preflight p = judge(&facts);
@@ -89,7 +88,6 @@ START_TEST(where_all_is_right_nothing_is_printed)
 	ck_assert_str_eq(find(&p, "branch")->detail, "work lands on main");
 	ck_assert_str_eq(find(&p, "login")->detail, "Claude Code is logged in");
 }
-END_TEST
 
 static void
 no_home(struct preflight_facts *f)
@@ -255,7 +253,7 @@ expect_lines(const struct preflight *p, const char *remedy)
 	ck_assert_uint_le(strlen(second), 80);
 }
 
-START_TEST(each_fault_is_one_finding_with_a_remedy)
+TEST_ROWS(each_fault_is_one_finding_with_a_remedy, nitems(faults))
 {
 	struct preflight_facts facts = good();
 	cleanup_preflight struct preflight p = { 0 };
@@ -275,18 +273,16 @@ START_TEST(each_fault_is_one_finding_with_a_remedy)
 	preflight_agent_reason(&p, &reason);
 	ck_assert_int_eq(reason.len > 0, faults[_i].agent);
 }
-END_TEST
 
-START_TEST(what_is_not_known_refuses_nothing)
+TEST(what_is_not_known_refuses_nothing)
 {
 	struct preflight_facts facts = { .is_claude = true, .disk_free = -1 };
 	cleanup_preflight struct preflight p = judge(&facts);
 
 	ck_assert_uint_eq(p.count, 0);
 }
-END_TEST
 
-START_TEST(another_agent_needs_no_login)
+TEST(another_agent_needs_no_login)
 {
 	struct preflight_facts facts = { .disk_free = -1,
 		.onboarded = PREFLIGHT_NO,
@@ -298,9 +294,8 @@ START_TEST(another_agent_needs_no_login)
 
 	ck_assert_uint_eq(p.count, 0);
 }
-END_TEST
 
-START_TEST(root_may_do_what_is_allowed_or_asks)
+TEST(root_may_do_what_is_allowed_or_asks)
 {
 	struct preflight_facts facts = { .is_claude = true,
 		.disk_free = -1,
@@ -317,9 +312,8 @@ START_TEST(root_may_do_what_is_allowed_or_asks)
 	ck_assert_uint_eq(p.count, 0);
 	preflight_release(&p);
 }
-END_TEST
 
-START_TEST(problems_of_the_settings_are_findings)
+TEST(problems_of_the_settings_are_findings)
 {
 	char warning[] = "tmux.colums: no such";
 	char error[] = "tmux.rows: expected";
@@ -341,9 +335,8 @@ START_TEST(problems_of_the_settings_are_findings)
 	    "warn  config: /r/config.toml:3: tmux.colums: no such\n"
 	    "      edit the file; see: llmc config doc\n");
 }
-END_TEST
 
-START_TEST(the_reason_of_a_worker_names_each_remedy_once)
+TEST(the_reason_of_a_worker_names_each_remedy_once)
 {
 	struct preflight_facts facts = { .is_claude = true,
 		.disk_free = -1,
@@ -357,9 +350,8 @@ START_TEST(the_reason_of_a_worker_names_each_remedy_once)
 	    "Claude Code has never been started by this user; Claude Code does "
 	    "not trust this repository yet; type: llmc trust --onboarding");
 }
-END_TEST
 
-START_TEST(json_has_what_doctor_has)
+TEST(json_has_what_doctor_has)
 {
 	struct preflight_facts facts = { .is_claude = true,
 		.disk_free = 2048 * MIB,
@@ -376,7 +368,6 @@ START_TEST(json_has_what_doctor_has)
 	    "{\"name\":\"disk\",\"status\":\"ok\","
 	    "\"detail\":\"2048 MiB are free on the disk\",\"fix\":null}]}");
 }
-END_TEST
 
 static struct preflight
 judge_limits(const char *place, const char *why)
@@ -389,7 +380,7 @@ judge_limits(const char *place, const char *why)
 	return judge(&facts);
 }
 
-START_TEST(limits_that_cannot_be_held_are_a_warning)
+TEST(limits_that_cannot_be_held_are_a_warning)
 {
 	cleanup_preflight struct preflight all =
 	    judge_limits("systemd scopes", NULL);
@@ -407,26 +398,4 @@ START_TEST(limits_that_cannot_be_held_are_a_warning)
 	ck_assert_str_eq(find(&none, "limits")->detail,
 	    "memory_max and tasks_max cannot be held on this machine: no way");
 	ck_assert_int_eq(find(&none, "limits")->level, PREFLIGHT_WARN);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("preflight");
-	TCase *each = tcase_create("faults");
-
-	tcase_add_loop_test(each, each_fault_is_one_finding_with_a_remedy, 0,
-	    (int)nitems(faults));
-	suite_add_tcase(s, each);
-	unit_case(s, "preflight",
-	    (const TTest *const[]){ where_all_is_right_nothing_is_printed,
-		a_missing_program_is_a_reason_to_refuse,
-		what_is_not_known_refuses_nothing, another_agent_needs_no_login,
-		root_may_do_what_is_allowed_or_asks,
-		problems_of_the_settings_are_findings,
-		the_reason_of_a_worker_names_each_remedy_once,
-		limits_that_cannot_be_held_are_a_warning,
-		json_has_what_doctor_has, NULL });
-	return s;
 }

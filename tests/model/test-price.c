@@ -42,7 +42,7 @@ price_in(const struct settings *settings, const char *model)
 }
 
 /* Claude Code's own figures for these numbers (version 2.1.325). */
-START_TEST(tokens_cost_what_the_agent_says_they_cost)
+TEST(tokens_cost_what_the_agent_says_they_cost)
 {
 	struct usage usage = { 0 };
 	struct price_sum sum;
@@ -59,10 +59,9 @@ START_TEST(tokens_cost_what_the_agent_says_they_cost)
 	sum = price_of(NULL, &usage);
 	ck_assert_int_eq(sum.cost, 5030000);
 }
-END_TEST
 
 /* A third of a millionth is not lost a thousand times. */
-START_TEST(fractions_are_added_before_they_are_rounded)
+TEST(fractions_are_added_before_they_are_rounded)
 {
 	struct usage usage = { 0 };
 
@@ -76,9 +75,8 @@ START_TEST(fractions_are_added_before_they_are_rounded)
 	usage_add(&usage, "claude-haiku-5-5", USAGE_CACHE_READ, 49);
 	ck_assert_int_eq(price_of(NULL, &usage).cost, 0);
 }
-END_TEST
 
-START_TEST(an_unknown_model_is_neither_free_nor_guessed)
+TEST(an_unknown_model_is_neither_free_nor_guessed)
 {
 	static const char *const unknown[] = { "stub", "claude-opus-6",
 		"claude-opus-5-7", "claude-opus-5-7-20270101", "claude-opus",
@@ -95,18 +93,16 @@ START_TEST(an_unknown_model_is_neither_free_nor_guessed)
 	ck_assert_int_eq(sum.unpriced, 7);
 	ck_assert_int_eq(sum.cost, 4000);
 }
-END_TEST
 
-START_TEST(too_much_ends_at_a_bound)
+TEST(too_much_ends_at_a_bound)
 {
 	struct usage usage = { 0 };
 
 	usage_add(&usage, "claude-opus-4-1", USAGE_OUTPUT, USAGE_MAX);
 	ck_assert_int_gt(price_of(NULL, &usage).cost, INT64_C(1) << 40);
 }
-END_TEST
 
-START_TEST(the_most_specific_row_counts)
+TEST(the_most_specific_row_counts)
 {
 	struct settings *s = read_good(
 	    "[prices.\"claude-*\"]\n" ALL("1") "[prices.\"claude-opus-*\"]\n" ALL(
@@ -122,9 +118,8 @@ START_TEST(the_most_specific_row_counts)
 	ck_assert_int_eq(price_in(s, "claude-opus-4-1-20250805"), 15000000);
 	settings_free(s);
 }
-END_TEST
 
-START_TEST(wildcards_match_any_text_and_any_character)
+TEST(wildcards_match_any_text_and_any_character)
 {
 	struct settings *s = read_good("[prices.\"*x*y?z*\"]\n" ALL("1"));
 
@@ -140,9 +135,8 @@ START_TEST(wildcards_match_any_text_and_any_character)
 	    price_in(s, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), -1);
 	settings_free(s);
 }
-END_TEST
 
-START_TEST(a_wrong_table_is_an_error_that_names_the_key)
+TEST(a_wrong_table_is_an_error_that_names_the_key)
 {
 	static const struct {
 		const char *text, *words;
@@ -179,29 +173,11 @@ START_TEST(a_wrong_table_is_an_error_that_names_the_key)
 		settings_free(s);
 	}
 }
-END_TEST
 
-START_TEST(a_price_cannot_be_typed_as_a_setting)
+TEST(a_price_cannot_be_typed_as_a_setting)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
 	settings_describe_unknown("prices.claude-x.input", &out);
 	ck_assert_ptr_nonnull(strstr(out.data, "config.toml"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("price");
-
-	unit_case(s, "price",
-	    (const TTest *const[]){ tokens_cost_what_the_agent_says_they_cost,
-		fractions_are_added_before_they_are_rounded,
-		an_unknown_model_is_neither_free_nor_guessed,
-		too_much_ends_at_a_bound, the_most_specific_row_counts,
-		wildcards_match_any_text_and_any_character,
-		a_wrong_table_is_an_error_that_names_the_key,
-		a_price_cannot_be_typed_as_a_setting, NULL });
-	return s;
 }

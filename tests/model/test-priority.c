@@ -6,7 +6,7 @@
 #include "priority.h"
 #include "unit.h"
 
-START_TEST(every_priority_has_a_name)
+TEST(every_priority_has_a_name)
 {
 	enum priority priority;
 
@@ -17,9 +17,8 @@ START_TEST(every_priority_has_a_name)
 		ck_assert_int_eq(priority, i);
 	}
 }
-END_TEST
 
-START_TEST(other_words_are_refused)
+TEST(other_words_are_refused)
 {
 	static const char *const words[] = { "", "Urgent", "urgen", "3" };
 	enum priority priority = PRIORITY_LOW;
@@ -28,9 +27,8 @@ START_TEST(other_words_are_refused)
 		ck_assert(!priority_parse(words[i], &priority));
 	ck_assert_int_eq(priority, PRIORITY_LOW);
 }
-END_TEST
 
-START_TEST(urgent_is_first_and_low_is_last)
+TEST(urgent_is_first_and_low_is_last)
 {
 	for (int i = 0; i < PRIORITY_COUNT; i++)
 		for (int k = 0; k < PRIORITY_COUNT; k++)
@@ -39,9 +37,8 @@ START_TEST(urgent_is_first_and_low_is_last)
 			    i < k ? -1 : i > k);
 	ck_assert_int_lt(priority_compare(PRIORITY_URGENT, PRIORITY_LOW), 0);
 }
-END_TEST
 
-START_TEST(numbers_of_task_files_have_a_priority)
+TEST(numbers_of_task_files_have_a_priority)
 {
 	static const struct {
 		int64_t number;
@@ -60,30 +57,11 @@ START_TEST(numbers_of_task_files_have_a_priority)
 		ck_assert_int_eq(
 		    priority_from_number(rows[i].number), rows[i].priority);
 }
-END_TEST
 
-START_TEST(every_priority_has_a_number)
+TEST(every_priority_has_a_number)
 {
 	for (int i = 0; i < PRIORITY_COUNT; i++)
 		ck_assert_int_eq(
 		    priority_from_number(priority_to_number((enum priority)i)),
 		    i);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		every_priority_has_a_name,
-		other_words_are_refused,
-		urgent_is_first_and_low_is_last,
-		numbers_of_task_files_have_a_priority,
-		every_priority_has_a_number,
-		NULL,
-	};
-	Suite *suite = suite_create("priority");
-
-	unit_case(suite, "priority", tests);
-	return suite;
 }

@@ -43,7 +43,7 @@ check_range(struct json_object *range)
 	ck_assert(!is_percent(most + 1));
 }
 
-START_TEST(the_vectors_hold)
+TEST(the_vectors_hold)
 {
 	cleanup_free char *path = NULL;
 	cleanup_json struct json_object *root = NULL;
@@ -90,9 +90,8 @@ START_TEST(the_vectors_hold)
 	ck_assert_str_eq(json_string_or(part, "non_blocking", ""),
 	    "answer within 25 ms even if the write never finishes");
 }
-END_TEST
 
-START_TEST(a_run_may_report_every_30_seconds_and_100_times)
+TEST(a_run_may_report_every_30_seconds_and_100_times)
 {
 	int64_t wait = 0;
 
@@ -111,9 +110,8 @@ START_TEST(a_run_may_report_every_30_seconds_and_100_times)
 	ck_assert_int_eq(
 	    progress_report_rate(1, 99999999, 1000, &wait), PROGRESS_ACCEPTED);
 }
-END_TEST
 
-START_TEST(arguments_are_cleaned)
+TEST(arguments_are_cleaned)
 {
 	cleanup_json struct json_object *report = NULL, *latest = NULL;
 	cleanup_json struct json_object *args =
@@ -134,9 +132,8 @@ START_TEST(arguments_are_cleaned)
 	ck_assert(progress_report_percent(latest) == 40);
 	ck_assert(isnan(progress_report_percent(NULL)));
 }
-END_TEST
 
-START_TEST(wrong_arguments_are_refused_with_what_is_right)
+TEST(wrong_arguments_are_refused_with_what_is_right)
 {
 	static const char *const rows[][2] = {
 		{ "{}", "phase required" },
@@ -163,18 +160,4 @@ START_TEST(wrong_arguments_are_refused_with_what_is_right)
 		ck_assert_msg(strstr(err.msg, rows[i][1]) != NULL, "%s: %s",
 		    rows[i][0], err.msg);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("progress-report");
-
-	unit_case(s, "progress-report",
-	    (const TTest *[]){ the_vectors_hold,
-		a_run_may_report_every_30_seconds_and_100_times,
-		arguments_are_cleaned,
-		wrong_arguments_are_refused_with_what_is_right, NULL });
-	return s;
 }

@@ -9,7 +9,6 @@
 #include "fleet-pattern.h"
 #include "progress-text.h"
 #include "ladder.h"
-#include "iteration.h"
 #include "json.h"
 #include "mem.h"
 #include "strv.h"
@@ -18,7 +17,7 @@
 /* --- the table ------------------------------------------------------- */
 
 /* The first step of each type: none, low, medium, high, critical. */
-START_TEST(the_table_is_that_of_the_design)
+TEST(the_table_is_that_of_the_design)
 {
 	static const char *const rows[DETECTION_TYPES] = {
 		[DETECTION_STUCK] = "none log warn redirect redirect ",
@@ -38,7 +37,6 @@ START_TEST(the_table_is_that_of_the_design)
 		ck_assert_str_eq(row.data, rows[type]);
 	}
 }
-END_TEST
 
 /* --- repetition ------------------------------------------------------ */
 
@@ -73,7 +71,7 @@ begin(void)
 	ck_assert_int_eq(          \
 	    turn(DETECTION_##type, SEVERITY_##severity), STEP_##level)
 
-START_TEST(a_pattern_is_told_once_and_goes_up_after_three_iterations)
+TEST(a_pattern_is_told_once_and_goes_up_after_three_iterations)
 {
 	begin();
 	due(REGRESSION, MEDIUM, WARN);
@@ -93,9 +91,8 @@ START_TEST(a_pattern_is_told_once_and_goes_up_after_three_iterations)
 	due(REGRESSION, MEDIUM, NONE);
 	due(REGRESSION, MEDIUM, PAUSE); /* and never higher */
 }
-END_TEST
 
-START_TEST(a_person_is_asked_where_no_attempt_is_left)
+TEST(a_person_is_asked_where_no_attempt_is_left)
 {
 	begin();
 	policy.last_attempt = true;
@@ -107,10 +104,9 @@ START_TEST(a_person_is_asked_where_no_attempt_is_left)
 		due(STUCK, CRITICAL, NONE);
 	due(STUCK, CRITICAL, PAUSE);
 }
-END_TEST
 
 /* A part of a turn, or one without a check, is no further failure. */
-START_TEST(an_iteration_without_news_changes_nothing)
+TEST(an_iteration_without_news_changes_nothing)
 {
 	begin();
 	due(STUCK, HIGH, REDIRECT);
@@ -122,18 +118,16 @@ START_TEST(an_iteration_without_news_changes_nothing)
 		due(STUCK, HIGH, NONE);
 	due(STUCK, HIGH, RESTART);
 }
-END_TEST
 
-START_TEST(what_is_judged_from_words_is_logged_once)
+TEST(what_is_judged_from_words_is_logged_once)
 {
 	begin();
 	due(DEVIATION, MEDIUM, LOG);
 	for (int i = 0; i < 50; i++)
 		due(DEVIATION, MEDIUM, NONE);
 }
-END_TEST
 
-START_TEST(what_is_counted_warns_once_and_pauses_at_most)
+TEST(what_is_counted_warns_once_and_pauses_at_most)
 {
 	begin();
 	due(RESOURCE_BURN, HIGH, WARN);
@@ -141,10 +135,9 @@ START_TEST(what_is_counted_warns_once_and_pauses_at_most)
 		due(RESOURCE_BURN, HIGH, NONE);
 	due(RESOURCE_BURN, CRITICAL, PAUSE);
 }
-END_TEST
 
 /* It was paused for it, and a person has let it go on. */
-START_TEST(what_a_person_has_seen_is_only_logged)
+TEST(what_a_person_has_seen_is_only_logged)
 {
 	static const enum severity stuck[DETECTION_TYPES] = {
 		[DETECTION_STUCK] = SEVERITY_CRITICAL
@@ -163,19 +156,17 @@ START_TEST(what_a_person_has_seen_is_only_logged)
 	/* Of other kinds nobody has said anything. */
 	due(OSCILLATION, HIGH, REDIRECT);
 }
-END_TEST
 
-START_TEST(a_worse_severity_does_not_wait)
+TEST(a_worse_severity_does_not_wait)
 {
 	begin();
 	due(RESOURCE_BURN, HIGH, WARN);
 	due(RESOURCE_BURN, CRITICAL, PAUSE);
 	due(RESOURCE_BURN, HIGH, NONE);
 }
-END_TEST
 
 /* A turn or two without it are not enough: a fresh session may need them. */
-START_TEST(a_resolved_pattern_goes_down)
+TEST(a_resolved_pattern_goes_down)
 {
 	begin();
 	due(STUCK, HIGH, REDIRECT);
@@ -195,9 +186,8 @@ START_TEST(a_resolved_pattern_goes_down)
 		due(STUCK, NONE, NONE);
 	due(STUCK, HIGH, REDIRECT);
 }
-END_TEST
 
-START_TEST(another_failure_begins_anew)
+TEST(another_failure_begins_anew)
 {
 	begin();
 	policy.cause[DETECTION_STUCK] = 7;
@@ -212,9 +202,8 @@ START_TEST(another_failure_begins_anew)
 	policy.cause[DETECTION_STUCK] = 9;
 	due(STUCK, HIGH, LOG);
 }
-END_TEST
 
-START_TEST(iterations_count_from_the_delivery)
+TEST(iterations_count_from_the_delivery)
 {
 	enum severity all[DETECTION_TYPES] = { [DETECTION_STUCK] =
 						   SEVERITY_HIGH };
@@ -230,18 +219,16 @@ START_TEST(iterations_count_from_the_delivery)
 	due(STUCK, HIGH, NONE);
 	due(STUCK, HIGH, RESTART);
 }
-END_TEST
 
-START_TEST(a_worker_driven_by_hand_is_only_logged)
+TEST(a_worker_driven_by_hand_is_only_logged)
 {
 	begin();
 	policy.by_hand = true;
 	for (int i = 0; i < 10; i++)
 		due(REGRESSION, CRITICAL, LOG);
 }
-END_TEST
 
-START_TEST(a_restart_changes_nothing)
+TEST(a_restart_changes_nothing)
 {
 	begin();
 	for (int i = 0; i < 12; i++) {
@@ -262,11 +249,10 @@ START_TEST(a_restart_changes_nothing)
 		ck_assert_mem_eq(&state, &after, sizeof after);
 	}
 }
-END_TEST
 
 /* --- status, outcome, fleet ------------------------------------------ */
 
-START_TEST(the_status_follows_from_the_worst)
+TEST(the_status_follows_from_the_worst)
 {
 	ck_assert_int_eq(
 	    oversight_status(SEVERITY_NONE, false), OVERSIGHT_HEALTHY);
@@ -279,9 +265,8 @@ START_TEST(the_status_follows_from_the_worst)
 	ck_assert_int_eq(
 	    oversight_status(SEVERITY_CRITICAL, true), OVERSIGHT_PAUSED);
 }
-END_TEST
 
-START_TEST(an_outcome_is_judged_after_three_iterations)
+TEST(an_outcome_is_judged_after_three_iterations)
 {
 	static const enum severity gone[] = { SEVERITY_HIGH, SEVERITY_HIGH,
 		SEVERITY_NONE };
@@ -301,11 +286,10 @@ START_TEST(an_outcome_is_judged_after_three_iterations)
 	ck_assert_int_eq(
 	    progress_judge(SEVERITY_HIGH, worse, 3), OUTCOME_WORSE);
 }
-END_TEST
 
 #define MINUTE INT64_C(60000)
 
-START_TEST(the_same_error_on_three_workers_is_one_event)
+TEST(the_same_error_on_three_workers_is_one_event)
 {
 	struct fleet_pattern fleet = { 0 };
 	uint64_t error = error_signature_hash("a/b.c:1: x", 10);
@@ -330,10 +314,9 @@ START_TEST(the_same_error_on_three_workers_is_one_event)
 	ck_assert_uint_eq(
 	    fleet_pattern_see(&fleet, error, "carl", 62 * MINUTE), 3);
 }
-END_TEST
 
 /* Three workers that meet the same error of the code are no event. */
-START_TEST(only_errors_of_the_environment_are_shared)
+TEST(only_errors_of_the_environment_are_shared)
 {
 	static const char *const errors[] = { "write: No space left on device",
 		"curl: (6) Could not resolve host: example.org",
@@ -351,9 +334,8 @@ START_TEST(only_errors_of_the_environment_are_shared)
 		ck_assert_msg(
 		    !fleet_pattern_is_shared(others[i]), "%s", others[i]);
 }
-END_TEST
 
-START_TEST(workers_further_apart_are_no_event)
+TEST(workers_further_apart_are_no_event)
 {
 	for (int later = -1; later <= 1; later++) {
 		struct fleet_pattern fleet = { 0 };
@@ -366,10 +348,9 @@ START_TEST(workers_further_apart_are_no_event)
 		    later <= 0 ? 3 : 0);
 	}
 }
-END_TEST
 
 /* An event goes on for as long as somebody has the error. */
-START_TEST(an_event_is_repeated_after_it_was_quiet)
+TEST(an_event_is_repeated_after_it_was_quiet)
 {
 	static const char *const workers[] = { "adam", "bert", "carl" };
 
@@ -392,10 +373,9 @@ START_TEST(an_event_is_repeated_after_it_was_quiet)
 		ck_assert_uint_eq(told, quiet ? 6 : 3);
 	}
 }
-END_TEST
 
 /* Whatever is seen, it takes no more memory, and forgets the oldest. */
-START_TEST(other_errors_hide_nothing_that_is_new)
+TEST(other_errors_hide_nothing_that_is_new)
 {
 	struct fleet_pattern fleet = { 0 };
 
@@ -407,11 +387,10 @@ START_TEST(other_errors_hide_nothing_that_is_new)
 	ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "carl", 4), 0);
 	ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "adam", 5), 3);
 }
-END_TEST
 
 /* --- in a turn ------------------------------------------------------- */
 
-START_TEST(a_turn_is_told_after_a_tool_and_interrupted_without_one)
+TEST(a_turn_is_told_after_a_tool_and_interrupted_without_one)
 {
 	static const struct {
 		enum progress_step due;
@@ -435,9 +414,8 @@ START_TEST(a_turn_is_told_after_a_tool_and_interrupted_without_one)
 				  10) == rows[i].telling,
 		    "row %zu", i);
 }
-END_TEST
 
-START_TEST(what_was_said_in_vain_is_said_again)
+TEST(what_was_said_in_vain_is_said_again)
 {
 	ck_assert(
 	    progress_tell_again(STEP_REDIRECT, SEVERITY_HIGH, SEVERITY_HIGH));
@@ -450,13 +428,12 @@ START_TEST(what_was_said_in_vain_is_said_again)
 	ck_assert(
 	    !progress_tell_again(STEP_WARN, SEVERITY_HIGH, SEVERITY_HIGH));
 }
-END_TEST
 
 /* --- texts ----------------------------------------------------------- */
 
 static const char *const two_recommendations[] = { "Do this", "Do that", NULL };
 
-START_TEST(every_type_has_its_own_texts)
+TEST(every_type_has_its_own_texts)
 {
 	cleanup_strv char **seen = NULL;
 
@@ -486,9 +463,8 @@ START_TEST(every_type_has_its_own_texts)
 		strv_add(&seen, redirect.data);
 	}
 }
-END_TEST
 
-START_TEST(the_next_worker_is_told_what_was_learned)
+TEST(the_next_worker_is_told_what_was_learned)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct detection d;
@@ -502,9 +478,8 @@ START_TEST(the_next_worker_is_told_what_was_learned)
 	ck_assert_ptr_nonnull(strstr(text.data, "failed:\nFAIL: it is red\n"));
 	ck_assert_ptr_nonnull(strstr(text.data, "Name one approach"));
 }
-END_TEST
 
-START_TEST(long_texts_of_others_are_cut)
+TEST(long_texts_of_others_are_cut)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *objective = xmalloc(100001);
@@ -516,38 +491,4 @@ START_TEST(long_texts_of_others_are_cut)
 	progress_redirection(&d, objective, &text);
 	detection_release(&d);
 	ck_assert_uint_lt(text.len, 2000);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("progress");
-
-	unit_case(suite, "steps",
-	    (const TTest *const[]){ the_table_is_that_of_the_design,
-		a_pattern_is_told_once_and_goes_up_after_three_iterations,
-		what_is_judged_from_words_is_logged_once,
-		what_is_counted_warns_once_and_pauses_at_most,
-		what_a_person_has_seen_is_only_logged,
-		a_worse_severity_does_not_wait, a_resolved_pattern_goes_down,
-		another_failure_begins_anew, iterations_count_from_the_delivery,
-		a_worker_driven_by_hand_is_only_logged,
-		a_person_is_asked_where_no_attempt_is_left,
-		an_iteration_without_news_changes_nothing,
-		a_restart_changes_nothing, NULL });
-	unit_case(suite, "judgement",
-	    (const TTest *const[]){ the_status_follows_from_the_worst,
-		an_outcome_is_judged_after_three_iterations,
-		the_same_error_on_three_workers_is_one_event,
-		only_errors_of_the_environment_are_shared,
-		workers_further_apart_are_no_event,
-		an_event_is_repeated_after_it_was_quiet,
-		other_errors_hide_nothing_that_is_new,
-		a_turn_is_told_after_a_tool_and_interrupted_without_one,
-		what_was_said_in_vain_is_said_again,
-		every_type_has_its_own_texts,
-		the_next_worker_is_told_what_was_learned,
-		long_texts_of_others_are_cut, NULL });
-	return suite;
 }

@@ -6,7 +6,6 @@
 
 #include "buf.h"
 #include "mem.h"
-#include "prompt-commit.h"
 #include "prompt.h"
 #include "unit.h"
 
@@ -26,7 +25,7 @@ assert_message(const char *const *messages, bool strip, const char *wanted)
 
 #define MESSAGES(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-START_TEST(one_message_is_kept_as_it_is)
+TEST(one_message_is_kept_as_it_is)
 {
 	assert_message(MESSAGES("Subject\n\nBody  here.\n\n\n  - a\n\tb\n\n"),
 	    false, "Subject\n\nBody  here.\n\n\n  - a\n\tb");
@@ -36,17 +35,15 @@ START_TEST(one_message_is_kept_as_it_is)
 	    MESSAGES("S\n\nCo-Authored-By: Claude <noreply@anthropic.com>\n"),
 	    false, "S\n\nCo-Authored-By: Claude <noreply@anthropic.com>");
 }
-END_TEST
 
-START_TEST(several_messages_become_paragraphs_below_the_first)
+TEST(several_messages_become_paragraphs_below_the_first)
 {
 	assert_message(
 	    MESSAGES("Add a door\n\nOak.\n", "Paint it\n", "Oil\n\nTwice.\n"),
 	    false, "Add a door\n\nOak.\n\nPaint it\n\nOil\n\nTwice.");
 }
-END_TEST
 
-START_TEST(fixups_and_repetitions_are_left_out)
+TEST(fixups_and_repetitions_are_left_out)
 {
 	assert_message(
 	    MESSAGES("Add a door", "fixup! Add a door", "squash! Add a door",
@@ -54,9 +51,8 @@ START_TEST(fixups_and_repetitions_are_left_out)
 	    false, "Add a door\n\nWIP");
 	assert_message(MESSAGES("fixup! a", "fixup! b"), false, "fixup! a");
 }
-END_TEST
 
-START_TEST(attribution_is_stripped_in_every_form)
+TEST(attribution_is_stripped_in_every_form)
 {
 	static const char *const lines[] = {
 		"Co-Authored-By: Claude <noreply@anthropic.com>",
@@ -86,9 +82,8 @@ START_TEST(attribution_is_stripped_in_every_form)
 		assert_message(MESSAGES(text), true, "Subject\n\nBody.");
 	}
 }
-END_TEST
 
-START_TEST(words_of_people_are_kept)
+TEST(words_of_people_are_kept)
 {
 	static const char *const lines[] = {
 		"Co-Authored-By: Claude Monet <claude@monet.fr>",
@@ -109,9 +104,8 @@ START_TEST(words_of_people_are_kept)
 		assert_message(MESSAGES(text), true, text);
 	}
 }
-END_TEST
 
-START_TEST(strip_leaves_no_hole_in_the_middle)
+TEST(strip_leaves_no_hole_in_the_middle)
 {
 	assert_message(MESSAGES("A\n\n" ROBOT " Generated with Claude Code\n\n"
 				"Co-Authored-By: Claude\n",
@@ -119,9 +113,8 @@ START_TEST(strip_leaves_no_hole_in_the_middle)
 			   "Signed-off-by: Ada <a@x>\n"),
 	    true, "A\n\nB\n\nbody\n\nSigned-off-by: Ada <a@x>");
 }
-END_TEST
 
-START_TEST(message_is_never_empty)
+TEST(message_is_never_empty)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
@@ -133,10 +126,9 @@ START_TEST(message_is_never_empty)
 	    MESSAGES("Co-Authored-By: Claude"), true, "Untitled change");
 	assert_message(MESSAGES("", "B"), false, "B");
 }
-END_TEST
 
 /* Somebody committed with a log file as the message. */
-START_TEST(a_huge_message_is_cut)
+TEST(a_huge_message_is_cut)
 {
 	static const char note[] =
 	    "\n\n(1000 more bytes of this message left out)";
@@ -152,22 +144,4 @@ START_TEST(a_huge_message_is_cut)
 	ck_assert_uint_eq(out.len, kept + strlen(note));
 	ck_assert_str_eq(out.data + kept, note);
 	ck_assert_int_eq(memcmp(out.data, text.data, kept), 0);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("prompt-commit");
-
-	unit_case(suite, "combine",
-	    (const TTest *[]){ one_message_is_kept_as_it_is,
-		several_messages_become_paragraphs_below_the_first,
-		fixups_and_repetitions_are_left_out, message_is_never_empty,
-		a_huge_message_is_cut, NULL });
-	unit_case(suite, "attribution",
-	    (const TTest *[]){ attribution_is_stripped_in_every_form,
-		words_of_people_are_kept, strip_leaves_no_hole_in_the_middle,
-		NULL });
-	return suite;
 }

@@ -18,7 +18,7 @@ assert_clean(const char *text, const char *wanted)
 	ck_assert_str_eq(out.data, wanted);
 }
 
-START_TEST(clean_drops_what_could_leave_the_paste)
+TEST(clean_drops_what_could_leave_the_paste)
 {
 	assert_clean("a\x1b[201~b", "a[201~b");
 	assert_clean("a\rb\x07\x7f", "ab");
@@ -30,27 +30,24 @@ START_TEST(clean_drops_what_could_leave_the_paste)
 	 * dropped. */
 	assert_clean("a\xc2\x1b\x9bz", "az");
 }
-END_TEST
 
-START_TEST(clean_keeps_words_as_they_are)
+TEST(clean_keeps_words_as_they_are)
 {
 	assert_clean("one\r\ntwo\n\n\tthree \xe2\x9c\x93 $(x) #{y} '\"",
 	    "one\ntwo\n\n\tthree \xe2\x9c\x93 $(x) #{y} '\"");
 	assert_clean(" \n\t x y \n", "x y");
 	assert_clean("/clear", "/clear");
 }
-END_TEST
 
-START_TEST(clean_takes_the_end_of_a_backslash)
+TEST(clean_takes_the_end_of_a_backslash)
 {
 	assert_clean("x\\", "x\\ ");
 	assert_clean("x\\ \n", "x\\ ");
 	assert_clean("x\\\\", "x\\\\ ");
 	assert_clean("\\x", "\\x");
 }
-END_TEST
 
-START_TEST(clean_refuses_nothing_and_too_much)
+TEST(clean_refuses_nothing_and_too_much)
 {
 	cleanup_buf struct buf out = BUF_INIT, big = BUF_INIT;
 	const char blanks[] = " \n\x1b\0\xff\t";
@@ -72,18 +69,16 @@ START_TEST(clean_refuses_nothing_and_too_much)
 	ck_assert(!prompt_clean(big.data, big.len, &out));
 	ck_assert_uint_eq(out.len, 0);
 }
-END_TEST
 
-START_TEST(clean_reads_beyond_a_nul)
+TEST(clean_reads_beyond_a_nul)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
 	ck_assert(prompt_clean("a\0b", 3, &out));
 	ck_assert_str_eq(out.data, "ab");
 }
-END_TEST
 
-START_TEST(receipt_comes_first_and_is_found_again)
+TEST(receipt_comes_first_and_is_found_again)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 	char receipt[PROMPT_RECEIPT_SIZE];
@@ -99,9 +94,8 @@ START_TEST(receipt_comes_first_and_is_found_again)
 	ck_assert(!prompt_carries(out.data, "170"));
 	ck_assert(!prompt_carries("", "17"));
 }
-END_TEST
 
-START_TEST(what_is_no_receipt_is_none)
+TEST(what_is_no_receipt_is_none)
 {
 	static const char *const texts[] = { "", "[llmc", "[llmc ", "[llmc ]",
 		"[llmc 17", "x[llmc 17] y", "[llmc 1 7] y", "[LLMC 17] y",
@@ -117,7 +111,6 @@ START_TEST(what_is_no_receipt_is_none)
 	    "[llmc 012345678901234567890123456789012345678] y", receipt));
 	ck_assert_uint_eq(strlen(receipt), PROMPT_RECEIPT_SIZE - 1);
 }
-END_TEST
 
 static void
 assert_says(const struct buf *text, const char *words)
@@ -135,7 +128,7 @@ static const struct prompt_facts facts = {
 	.task = "Mend the fence.\n\nIt is broken.\nIn two places.\nAnd old.",
 };
 
-START_TEST(task_prompt_says_where_and_how)
+TEST(task_prompt_says_where_and_how)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
@@ -151,9 +144,8 @@ START_TEST(task_prompt_says_where_and_how)
 	assert_says(&out, "\n\nYou are careful.\n\nMend the fence.");
 	ck_assert_str_eq(out.data + out.len - strlen(facts.task), facts.task);
 }
-END_TEST
 
-START_TEST(task_prompt_says_who_answers_questions)
+TEST(task_prompt_says_who_answers_questions)
 {
 	struct prompt_facts asks = facts;
 	cleanup_buf struct buf out = BUF_INIT;
@@ -169,9 +161,8 @@ START_TEST(task_prompt_says_who_answers_questions)
 	prompt_task(&asks, &out);
 	assert_says(&out, "waits until a person reads it.\n\nYou are careful.");
 }
-END_TEST
 
-START_TEST(task_prompt_without_a_role_has_no_hole)
+TEST(task_prompt_without_a_role_has_no_hole)
 {
 	struct prompt_facts plain = facts;
 	cleanup_buf struct buf out = BUF_INIT, bare = BUF_INIT;
@@ -182,9 +173,8 @@ START_TEST(task_prompt_without_a_role_has_no_hole)
 	prompt_task(&(struct prompt_facts){ .task = "x" }, &bare);
 	ck_assert_ptr_null(strstr(bare.data, "(null)"));
 }
-END_TEST
 
-START_TEST(rejection_keeps_the_work_and_gives_the_feedback)
+TEST(rejection_keeps_the_work_and_gives_the_feedback)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
@@ -193,9 +183,8 @@ START_TEST(rejection_keeps_the_work_and_gives_the_feedback)
 	assert_says(&out, "Too long.\nToo %s.");
 	assert_says(&out, "amend");
 }
-END_TEST
 
-START_TEST(conflict_prompt_has_why_task_files_and_steps)
+TEST(conflict_prompt_has_why_task_files_and_steps)
 {
 	static const char *const files[] = { "a.c", "b c.h", NULL };
 	cleanup_buf struct buf out = BUF_INIT;
@@ -212,9 +201,8 @@ START_TEST(conflict_prompt_has_why_task_files_and_steps)
 	assert_says(&out, "--amend --no-edit");
 	assert_says(&out, "Do not abort");
 }
-END_TEST
 
-START_TEST(conflict_prompt_cuts_a_long_task_between_characters)
+TEST(conflict_prompt_cuts_a_long_task_between_characters)
 {
 	static const char *const none[] = { NULL };
 	cleanup_buf struct buf task = BUF_INIT, out = BUF_INIT;
@@ -234,7 +222,6 @@ START_TEST(conflict_prompt_cuts_a_long_task_between_characters)
 	ck_assert_ptr_null(strstr(out.data, "Your task"));
 	ck_assert_ptr_null(strstr(out.data, "(null)"));
 }
-END_TEST
 
 static void
 assert_names(const char *text, const char *root, const char *wanted)
@@ -246,7 +233,7 @@ assert_names(const char *text, const char *root, const char *wanted)
 	ck_assert_str_eq(out.data, wanted == NULL ? "" : wanted);
 }
 
-START_TEST(absolute_references_below_the_root_are_found)
+TEST(absolute_references_below_the_root_are_found)
 {
 	assert_names("see @/src/x.c, please", "/src", "/src/x.c");
 	assert_names("see @/src/x.c.", "/src", "/src/x.c");
@@ -256,9 +243,8 @@ START_TEST(absolute_references_below_the_root_are_found)
 	assert_names("@x @/src/y", "/src", "/src/y");
 	assert_names("@/etc/x", "/", "/etc/x");
 }
-END_TEST
 
-START_TEST(other_references_are_not)
+TEST(other_references_are_not)
 {
 	assert_names("", "/src", NULL);
 	assert_names("@src/x.c", "/src", NULL);
@@ -271,9 +257,8 @@ START_TEST(other_references_are_not)
 	assert_names("@/src/x", "", NULL);
 	assert_names("@", "/", NULL);
 }
-END_TEST
 
-START_TEST(random_texts_clean_to_a_fixed_point)
+TEST(random_texts_clean_to_a_fixed_point)
 {
 	static const char *const pieces[] = { "a", " ", "\n", "\t", "\r", "\\",
 		"\x1b", "[201~", "\xc2", "\x9b", "\xc2\x9b", "\xe2\x82\xac",
@@ -294,32 +279,4 @@ START_TEST(random_texts_clean_to_a_fixed_point)
 		ck_assert(prompt_clean(once.data, once.len, &twice));
 		ck_assert_str_eq(once.data, twice.data);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("prompt");
-
-	unit_case(suite, "clean",
-	    (const TTest *[]){ clean_drops_what_could_leave_the_paste,
-		clean_keeps_words_as_they_are,
-		clean_takes_the_end_of_a_backslash,
-		clean_refuses_nothing_and_too_much, clean_reads_beyond_a_nul,
-		random_texts_clean_to_a_fixed_point, NULL });
-	unit_case(suite, "receipt",
-	    (const TTest *[]){ receipt_comes_first_and_is_found_again,
-		what_is_no_receipt_is_none, NULL });
-	unit_case(suite, "texts",
-	    (const TTest *[]){ task_prompt_says_where_and_how,
-		task_prompt_says_who_answers_questions,
-		task_prompt_without_a_role_has_no_hole,
-		rejection_keeps_the_work_and_gives_the_feedback,
-		conflict_prompt_has_why_task_files_and_steps,
-		conflict_prompt_cuts_a_long_task_between_characters, NULL });
-	unit_case(suite, "references",
-	    (const TTest *[]){ absolute_references_below_the_root_are_found,
-		other_references_are_not, NULL });
-	return suite;
 }

@@ -72,7 +72,7 @@ static const struct {
 
 /* A name below a star leads to the internet; one that a rule names leads where
  * it likes; one that is refused leads nowhere. */
-START_TEST(an_address_is_of_its_kind)
+TEST_ROWS(an_address_is_of_its_kind, nitems(rows))
 {
 	const char *kind = proxy_address_kind(rows[_i].address);
 
@@ -81,14 +81,4 @@ START_TEST(an_address_is_of_its_kind)
 	    (rows[_i].kind == NULL));
 	ck_assert(proxy_address_allowed(rows[_i].address, PROXY_NAMED));
 	ck_assert(!proxy_address_allowed(rows[_i].address, PROXY_REFUSED));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("proxy-address");
-
-	unit_rows(suite, an_address_is_of_its_kind, nitems(rows));
-	return suite;
 }

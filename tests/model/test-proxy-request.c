@@ -32,7 +32,7 @@ ask(const char *const *rules, const char *authority)
 	return proxy_rules_ask(rules, &request.target);
 }
 
-START_TEST(a_tunnel_names_its_host_and_port)
+TEST(a_tunnel_names_its_host_and_port)
 {
 	static const char text[] =
 	    "CONNECT Api.Anthropic.COM.:443 HTTP/1.1\r\n"
@@ -46,9 +46,8 @@ START_TEST(a_tunnel_names_its_host_and_port)
 	ck_assert(!request.target.literal);
 	ck_assert_uint_eq(request.head_len, sizeof text - 1 - 4);
 }
-END_TEST
 
-START_TEST(every_beginning_of_a_head_asks_for_more)
+TEST(every_beginning_of_a_head_asks_for_more)
 {
 	static const char text[] =
 	    "CONNECT a.example:443 HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -61,9 +60,8 @@ START_TEST(every_beginning_of_a_head_asks_for_more)
 	ck_assert_int_eq(
 	    proxy_request_parse(text, sizeof text - 1, &request, &err), 1);
 }
-END_TEST
 
-START_TEST(a_head_without_end_is_refused_at_its_bound)
+TEST(a_head_without_end_is_refused_at_its_bound)
 {
 	cleanup_free char *text = xcalloc(1, PROXY_HEAD_MAX + 1);
 	struct proxy_request request;
@@ -75,9 +73,8 @@ START_TEST(a_head_without_end_is_refused_at_its_bound)
 	ck_assert_int_eq(
 	    proxy_request_parse(text, PROXY_HEAD_MAX, &request, &err), -EINVAL);
 }
-END_TEST
 
-START_TEST(a_plain_request_is_rewritten_for_its_server)
+TEST(a_plain_request_is_rewritten_for_its_server)
 {
 	static const char text[] =
 	    "GET HTTP://Name.example:8080/a?b HTTP/1.1\r\n"
@@ -102,7 +99,6 @@ START_TEST(a_plain_request_is_rewritten_for_its_server)
 	    &request, "GET http://a.example?x HTTP/1.0\r\n\r\n", &out);
 	ck_assert(strncmp(out.data, "GET /?x HTTP/1.1\r\n", 18) == 0);
 }
-END_TEST
 
 static const char *const wrong[] = {
 	"CONNECT a.example HTTP/1.1\r\n\r\n",
@@ -146,16 +142,15 @@ static const char *const wrong[] = {
 	"\x16\x03\x01\r\n\r\n",
 };
 
-START_TEST(what_could_be_misread_is_refused)
+TEST_ROWS(what_could_be_misread_is_refused, nitems(wrong))
 {
 	struct proxy_request request;
 
 	ck_assert_msg(
 	    parse(wrong[_i], &request) == -EINVAL, "taken: %s", wrong[_i]);
 }
-END_TEST
 
-START_TEST(rules_allow_a_name_at_its_port_and_nothing_else)
+TEST(rules_allow_a_name_at_its_port_and_nothing_else)
 {
 	static const char *const rules[] = { "api.example", "Two.example:8443",
 		"127.0.0.1:8080", "[::1]:80", NULL };
@@ -174,9 +169,8 @@ START_TEST(rules_allow_a_name_at_its_port_and_nothing_else)
 	ck_assert_int_eq(ask(rules, "[::ffff:127.0.0.1]:8080"), PROXY_REFUSED);
 	ck_assert_int_eq(ask(NULL, "api.example:443"), PROXY_REFUSED);
 }
-END_TEST
 
-START_TEST(a_star_means_the_names_below_and_no_address)
+TEST(a_star_means_the_names_below_and_no_address)
 {
 	static const char *const rules[] = { "*.example.org", "*.b.example:80",
 		"x.b.example:80", NULL };
@@ -189,9 +183,8 @@ START_TEST(a_star_means_the_names_below_and_no_address)
 	ck_assert_int_eq(ask(rules, "y.b.example:80"), PROXY_BELOW);
 	ck_assert_int_eq(ask(rules, "x.b.example:80"), PROXY_NAMED);
 }
-END_TEST
 
-START_TEST(rules_that_are_not_valid_are_named_and_allow_nothing)
+TEST(rules_that_are_not_valid_are_named_and_allow_nothing)
 {
 	static const char *const bad[] = { "", "*", "*.", "*.1.2.3.4", "a b",
 		"http://a.example", "a.example/x", "a.*.example", "a:0", "a:b",
@@ -212,9 +205,8 @@ START_TEST(rules_that_are_not_valid_are_named_and_allow_nothing)
 	    ask((const char *const[]){ "*", NULL }, "a.example:443"),
 	    PROXY_REFUSED);
 }
-END_TEST
 
-START_TEST(the_api_is_allowed_by_default_and_its_gateway_always)
+TEST(the_api_is_allowed_by_default_and_its_gateway_always)
 {
 	static const char *const hosts[] = { "a.example", NULL };
 	static const struct {
@@ -246,26 +238,4 @@ START_TEST(the_api_is_allowed_by_default_and_its_gateway_always)
 		ck_assert_str_eq(rules[0], "a.example");
 		ck_assert_str_eq(rules[1], "gate.example:80");
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		a_tunnel_names_its_host_and_port,
-		every_beginning_of_a_head_asks_for_more,
-		a_head_without_end_is_refused_at_its_bound,
-		a_plain_request_is_rewritten_for_its_server,
-		rules_allow_a_name_at_its_port_and_nothing_else,
-		a_star_means_the_names_below_and_no_address,
-		rules_that_are_not_valid_are_named_and_allow_nothing,
-		the_api_is_allowed_by_default_and_its_gateway_always,
-		NULL,
-	};
-	Suite *suite = suite_create("proxy-request");
-
-	unit_case(suite, "proxy-request", tests);
-	unit_rows(suite, what_could_be_misread_is_refused, nitems(wrong));
-	return suite;
 }

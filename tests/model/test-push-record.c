@@ -6,7 +6,6 @@
 #include "backoff.h"
 #include "buf.h"
 #include "json.h"
-#include "mem.h"
 #include "push-record.h"
 #include "unit.h"
 
@@ -31,7 +30,7 @@ assert_json(const struct push_record *push, const char *want)
 	ck_assert_str_eq(text.data, want);
 }
 
-START_TEST(from_a_landing_to_the_remote)
+TEST(from_a_landing_to_the_remote)
 {
 	struct push_record push = { 0 };
 
@@ -52,9 +51,8 @@ START_TEST(from_a_landing_to_the_remote)
 	    "\"reason\":null,\"next_unix\":null}");
 	release(&push);
 }
-END_TEST
 
-START_TEST(failures_are_further_and_further_apart)
+TEST(failures_are_further_and_further_apart)
 {
 	struct push_record push = { 0 };
 	int64_t last = 0;
@@ -81,16 +79,4 @@ START_TEST(failures_are_further_and_further_apart)
 	push_record_landed(&push, "b");
 	ck_assert_int_eq(push_record_wait_ms(&push, NOW), 0);
 	release(&push);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("push-record");
-
-	unit_case(suite, "push-record",
-	    (const TTest *const[]){ from_a_landing_to_the_remote,
-		failures_are_further_and_further_apart, NULL });
-	return suite;
 }

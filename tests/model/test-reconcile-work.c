@@ -8,12 +8,11 @@
 #include "plan-crystal.h"
 #include "reconcile-scene.h"
 #include "settings-world.h"
-#include "settings.h"
 #include "unit.h"
 
 /* --- replies ---------------------------------------------------------- */
 
-START_TEST(a_question_is_for_a_person_at_once)
+TEST(a_question_is_for_a_person_at_once)
 {
 	scene_begin(ASSIGNMENT_ACTIVE);
 	scene.facts->asked = true;
@@ -34,9 +33,8 @@ START_TEST(a_question_is_for_a_person_at_once)
 	ck_assert_uint_eq(scene.result.decision_count, 0);
 	scene_end();
 }
-END_TEST
 
-START_TEST(what_waits_for_a_worker_or_its_landing_does_not_stall)
+TEST(what_waits_for_a_worker_or_its_landing_does_not_stall)
 {
 	scene_begin(ASSIGNMENT_DISPATCHED);
 	scene.facts->waiting = true;
@@ -49,11 +47,10 @@ START_TEST(what_waits_for_a_worker_or_its_landing_does_not_stall)
 	ck_assert_int_eq(scene.one->status, ASSIGNMENT_DONE);
 	scene_end();
 }
-END_TEST
 
 /* An outcome is recorded at once, also if the tick is off or the goal
  * paused. */
-START_TEST(one_assignment_ends_whatever_the_tick_does)
+TEST(one_assignment_ends_whatever_the_tick_does)
 {
 	struct reconcile_config config;
 	const struct plan *plan;
@@ -77,9 +74,8 @@ START_TEST(one_assignment_ends_whatever_the_tick_does)
 	ck_assert_uint_eq(scene.result.event_count, 0);
 	scene_end();
 }
-END_TEST
 
-START_TEST(an_answered_question_is_not_asked_again)
+TEST(an_answered_question_is_not_asked_again)
 {
 	scene_begin(ASSIGNMENT_ACTIVE);
 	scene.facts->asked = true;
@@ -89,9 +85,8 @@ START_TEST(an_answered_question_is_not_asked_again)
 	ck_assert_uint_eq(scene.result.decision_count, 0);
 	scene_end();
 }
-END_TEST
 
-START_TEST(what_a_person_blocked_stays_blocked)
+TEST(what_a_person_blocked_stays_blocked)
 {
 	scene_begin(ASSIGNMENT_BLOCKED);
 	scene.node->status = NODE_BLOCKED;
@@ -105,9 +100,8 @@ START_TEST(what_a_person_blocked_stays_blocked)
 	ck_assert_uint_eq(scene.result.decision_count, 0);
 	scene_end();
 }
-END_TEST
 
-START_TEST(an_update_counts_once)
+TEST(an_update_counts_once)
 {
 	cleanup_update struct update *update =
 	    scene_update("{\"status\":\"in_progress\",\"summary\":\"half\","
@@ -145,9 +139,8 @@ START_TEST(an_update_counts_once)
 	ck_assert_uint_eq(scene.result.event_count, 0);
 	scene_end();
 }
-END_TEST
 
-START_TEST(a_blocked_update_tells_a_person_once)
+TEST(a_blocked_update_tells_a_person_once)
 {
 	cleanup_update struct update *update =
 	    scene_update("{\"status\":\"blocked\",\"blockers\":[\"a\",\"b\"]}");
@@ -164,9 +157,8 @@ START_TEST(a_blocked_update_tells_a_person_once)
 	ck_assert_uint_eq(scene.result.decision_count, 0);
 	scene_end();
 }
-END_TEST
 
-START_TEST(a_reply_without_an_update_gets_one_follow_up)
+TEST(a_reply_without_an_update_gets_one_follow_up)
 {
 	scene_begin(ASSIGNMENT_DISPATCHED);
 	scene.world.config.max_retries = 5;
@@ -189,11 +181,10 @@ START_TEST(a_reply_without_an_update_gets_one_follow_up)
 	scene_decided(RECONCILE_NUDGE);
 	scene_end();
 }
-END_TEST
 
 /* --- results ---------------------------------------------------------- */
 
-START_TEST(an_accepted_result_closes_the_node_with_its_evidence)
+TEST(an_accepted_result_closes_the_node_with_its_evidence)
 {
 	struct plan_evidence evidence = {
 		.commits = (char *[]){ (char[]){ "abc" }, NULL },
@@ -215,9 +206,8 @@ START_TEST(an_accepted_result_closes_the_node_with_its_evidence)
 	ck_assert_uint_eq(scene.result.decision_count, 0);
 	scene_end();
 }
-END_TEST
 
-START_TEST(the_last_node_completes_the_goal)
+TEST(the_last_node_completes_the_goal)
 {
 	struct plan *plan;
 
@@ -236,9 +226,8 @@ START_TEST(the_last_node_completes_the_goal)
 	ck_assert_uint_eq(scene.result.event_count, 0);
 	scene_end();
 }
-END_TEST
 
-START_TEST(a_failed_task_is_not_made_again)
+TEST(a_failed_task_is_not_made_again)
 {
 	scene_begin(ASSIGNMENT_ACTIVE);
 	scene.facts->failed = true;
@@ -251,9 +240,8 @@ START_TEST(a_failed_task_is_not_made_again)
 	ck_assert_ptr_null(scene.node->assignment);
 	scene_end();
 }
-END_TEST
 
-START_TEST(a_failed_task_is_planned_anew_once)
+TEST(a_failed_task_is_planned_anew_once)
 {
 	for (int dropped = 0; dropped < 2; dropped++) {
 		scene_begin(ASSIGNMENT_ACTIVE);
@@ -273,9 +261,8 @@ START_TEST(a_failed_task_is_planned_anew_once)
 		scene_end();
 	}
 }
-END_TEST
 
-START_TEST(each_way_to_recover_is_tried_once)
+TEST(each_way_to_recover_is_tried_once)
 {
 	static const struct {
 		enum recovery_policy policy;
@@ -303,9 +290,8 @@ START_TEST(each_way_to_recover_is_tried_once)
 	}
 	scene_end();
 }
-END_TEST
 
-START_TEST(what_nobody_works_on_is_queued_again)
+TEST(what_nobody_works_on_is_queued_again)
 {
 	scene_begin(ASSIGNMENT_ACTIVE);
 	scene.facts->lost = true;
@@ -314,11 +300,10 @@ START_TEST(what_nobody_works_on_is_queued_again)
 	ck_assert_int_eq(scene.node->status, NODE_QUEUED);
 	scene_end();
 }
-END_TEST
 
 /* --- around it -------------------------------------------------------- */
 
-START_TEST(busy_records_and_decides_later)
+TEST(busy_records_and_decides_later)
 {
 	for (int i = 0; i < 2; i++) {
 		scene_begin(ASSIGNMENT_DISPATCHED);
@@ -333,9 +318,8 @@ START_TEST(busy_records_and_decides_later)
 		scene_end();
 	}
 }
-END_TEST
 
-START_TEST(a_paused_goal_decides_nothing)
+TEST(a_paused_goal_decides_nothing)
 {
 	scene_begin(ASSIGNMENT_DISPATCHED);
 	plan_set_plan(&scene.world.set, "goal_1")->goal->status = GOAL_PAUSED;
@@ -347,9 +331,8 @@ START_TEST(a_paused_goal_decides_nothing)
 	ck_assert_uint_eq(scene.result.decision_count, 0);
 	scene_end();
 }
-END_TEST
 
-START_TEST(an_ended_goal_ends_its_assignments)
+TEST(an_ended_goal_ends_its_assignments)
 {
 	scene_begin(ASSIGNMENT_ACTIVE);
 	plan_set_plan(&scene.world.set, "goal_1")->goal->status =
@@ -366,9 +349,8 @@ START_TEST(an_ended_goal_ends_its_assignments)
 	ck_assert_str_eq(scene.one->override.actor, "tick");
 	scene_end();
 }
-END_TEST
 
-START_TEST(another_agent_is_left_alone_until_its_goal_ends)
+TEST(another_agent_is_left_alone_until_its_goal_ends)
 {
 	scene_begin(ASSIGNMENT_DISPATCHED);
 	scene.world.config.allow_cross_agent = false;
@@ -382,9 +364,8 @@ START_TEST(another_agent_is_left_alone_until_its_goal_ends)
 	scene_decided(RECONCILE_CANCEL);
 	scene_end();
 }
-END_TEST
 
-START_TEST(one_tick_decides_a_bounded_number)
+TEST(one_tick_decides_a_bounded_number)
 {
 	size_t seen = 0;
 	int ticks = 0;
@@ -411,9 +392,8 @@ START_TEST(one_tick_decides_a_bounded_number)
 	ck_assert_int_eq(ticks, 3);
 	scene_end();
 }
-END_TEST
 
-START_TEST(the_configuration_comes_from_the_settings)
+TEST(the_configuration_comes_from_the_settings)
 {
 	cleanup_settings_world struct settings_world p =
 	    settings_world_parse("[plan]\nenabled = true\nmax_retries = 3\n");
@@ -437,36 +417,4 @@ START_TEST(the_configuration_comes_from_the_settings)
 	ck_assert(reconcile_allows(&config, "eve", "eve"));
 	ck_assert(reconcile_allows(&config, "main", "auto-2"));
 	ck_assert(!reconcile_allows(&config, "main", "auto-1"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("reconcile-work");
-
-	unit_case(s, "replies",
-	    (const TTest *[]){ a_question_is_for_a_person_at_once,
-		what_waits_for_a_worker_or_its_landing_does_not_stall,
-		one_assignment_ends_whatever_the_tick_does,
-		an_answered_question_is_not_asked_again,
-		what_a_person_blocked_stays_blocked, an_update_counts_once,
-		a_blocked_update_tells_a_person_once,
-		a_reply_without_an_update_gets_one_follow_up, NULL });
-	unit_case(s, "results",
-	    (const TTest *[]){
-		an_accepted_result_closes_the_node_with_its_evidence,
-		the_last_node_completes_the_goal,
-		a_failed_task_is_not_made_again,
-		a_failed_task_is_planned_anew_once,
-		each_way_to_recover_is_tried_once,
-		what_nobody_works_on_is_queued_again, NULL });
-	unit_case(s, "around",
-	    (const TTest *[]){ busy_records_and_decides_later,
-		a_paused_goal_decides_nothing,
-		an_ended_goal_ends_its_assignments,
-		another_agent_is_left_alone_until_its_goal_ends,
-		one_tick_decides_a_bounded_number,
-		the_configuration_comes_from_the_settings, NULL });
-	return s;
 }

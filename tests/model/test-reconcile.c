@@ -12,7 +12,7 @@
 
 /* --- dispatches ------------------------------------------------------- */
 
-START_TEST(a_queued_assignment_is_dispatched_once)
+TEST(a_queued_assignment_is_dispatched_once)
 {
 	const struct reconcile_decision *d;
 
@@ -39,9 +39,8 @@ START_TEST(a_queued_assignment_is_dispatched_once)
 	ck_assert_uint_eq(scene.result.assignment_count, 0);
 	scene_end();
 }
-END_TEST
 
-START_TEST(without_a_session_a_fresh_worker_gets_it)
+TEST(without_a_session_a_fresh_worker_gets_it)
 {
 	scene_begin(ASSIGNMENT_QUEUED);
 	xstrset(&scene.one->session_key, NULL);
@@ -49,9 +48,8 @@ START_TEST(without_a_session_a_fresh_worker_gets_it)
 	ck_assert_int_eq(scene_decided(RECONCILE_ASSIGN)->mode, DISPATCH_SPAWN);
 	scene_end();
 }
-END_TEST
 
-START_TEST(a_resend_keeps_the_id_when_the_delivery_is_uncertain)
+TEST(a_resend_keeps_the_id_when_the_delivery_is_uncertain)
 {
 	scene_begin(ASSIGNMENT_QUEUED);
 	scene.world.config.max_retries = 5;
@@ -75,9 +73,8 @@ START_TEST(a_resend_keeps_the_id_when_the_delivery_is_uncertain)
 	    strstr(scene.result.decisions[0].text, "Status:"));
 	scene_end();
 }
-END_TEST
 
-START_TEST(a_rerun_gets_a_new_id)
+TEST(a_rerun_gets_a_new_id)
 {
 	scene_begin(ASSIGNMENT_QUEUED);
 	plan_assignment_instruct(scene.one, "Do it.");
@@ -89,10 +86,9 @@ START_TEST(a_rerun_gets_a_new_id)
 	ck_assert_str_eq(scene.result.decisions[0].text, "Do it.");
 	scene_end();
 }
-END_TEST
 
 /* A crash between storing and sending loses no words. */
-START_TEST(a_stored_dispatch_can_still_be_sent)
+TEST(a_stored_dispatch_can_still_be_sent)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct reconcile_world copy;
@@ -120,9 +116,8 @@ START_TEST(a_stored_dispatch_can_still_be_sent)
 	ck_assert_int_eq(scene.one->status, ASSIGNMENT_BLOCKED);
 	scene_end();
 }
-END_TEST
 
-START_TEST(nothing_is_sent_inside_the_interval)
+TEST(nothing_is_sent_inside_the_interval)
 {
 	scene_begin(ASSIGNMENT_DISPATCHED);
 	scene.world.config.min_resend_ms = 60000;
@@ -135,11 +130,10 @@ START_TEST(nothing_is_sent_inside_the_interval)
 	scene_decided(RECONCILE_NUDGE);
 	scene_end();
 }
-END_TEST
 
 /* --- liveness --------------------------------------------------------- */
 
-START_TEST(a_worker_inside_a_turn_is_left_to_auto_mode)
+TEST(a_worker_inside_a_turn_is_left_to_auto_mode)
 {
 	scene_begin(ASSIGNMENT_STALLED);
 	scene.one->retry_count = 7;
@@ -159,9 +153,8 @@ START_TEST(a_worker_inside_a_turn_is_left_to_auto_mode)
 	ck_assert_int_eq(scene.one->status, ASSIGNMENT_ACTIVE);
 	scene_end();
 }
-END_TEST
 
-START_TEST(activity_since_the_last_message_is_progress)
+TEST(activity_since_the_last_message_is_progress)
 {
 	scene_begin(ASSIGNMENT_STALLED);
 	scene.one->retry_count = 1;
@@ -179,9 +172,8 @@ START_TEST(activity_since_the_last_message_is_progress)
 	scene_decided(RECONCILE_NUDGE);
 	scene_end();
 }
-END_TEST
 
-START_TEST(an_answer_in_words_is_life_and_no_progress)
+TEST(an_answer_in_words_is_life_and_no_progress)
 {
 	scene_begin(ASSIGNMENT_STALLED);
 	scene.one->retry_count = 1;
@@ -196,9 +188,8 @@ START_TEST(an_answer_in_words_is_life_and_no_progress)
 	ck_assert_int_gt(scene.one->backoff_until_ms, 0);
 	scene_end();
 }
-END_TEST
 
-START_TEST(activity_before_the_last_message_is_none)
+TEST(activity_before_the_last_message_is_none)
 {
 	scene_begin(ASSIGNMENT_STALLED);
 	scene.facts->activity_ms = scene.one->last_dispatch_ms;
@@ -207,9 +198,8 @@ START_TEST(activity_before_the_last_message_is_none)
 	scene_decided(RECONCILE_NUDGE);
 	scene_end();
 }
-END_TEST
 
-START_TEST(a_due_update_is_late_before_the_idle_time)
+TEST(a_due_update_is_late_before_the_idle_time)
 {
 	scene_begin(ASSIGNMENT_ACTIVE);
 	scene.world.config.idle_after_ms = 1000000;
@@ -224,9 +214,8 @@ START_TEST(a_due_update_is_late_before_the_idle_time)
 	ck_assert_str_eq(scene_decided(RECONCILE_NUDGE)->code, "overdue");
 	scene_end();
 }
-END_TEST
 
-START_TEST(an_assignment_may_have_its_own_idle_time)
+TEST(an_assignment_may_have_its_own_idle_time)
 {
 	scene_begin(ASSIGNMENT_DISPATCHED);
 	scene.one->idle_after_ms = 20000;
@@ -236,11 +225,10 @@ START_TEST(an_assignment_may_have_its_own_idle_time)
 	ck_assert_int_eq(scene.one->status, ASSIGNMENT_STALLED);
 	scene_end();
 }
-END_TEST
 
 /* --- the ladder ------------------------------------------------------- */
 
-START_TEST(nudges_then_a_person)
+TEST(nudges_then_a_person)
 {
 	scene_begin(ASSIGNMENT_DISPATCHED);
 	scene.world.config.max_retries = 2;
@@ -269,7 +257,6 @@ START_TEST(nudges_then_a_person)
 	ck_assert_uint_eq(scene.result.decision_count, 0);
 	scene_end();
 }
-END_TEST
 
 static void
 ask_and_unblock(const char *answer)
@@ -290,7 +277,7 @@ ask_and_unblock(const char *answer)
 	plan_changes_release(&changes);
 }
 
-START_TEST(who_asked_goes_on_with_the_answer_when_a_person_unblocks_it)
+TEST(who_asked_goes_on_with_the_answer_when_a_person_unblocks_it)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -320,9 +307,8 @@ START_TEST(who_asked_goes_on_with_the_answer_when_a_person_unblocks_it)
 	ck_assert_uint_eq(scene.result.decision_count, 0);
 	scene_end();
 }
-END_TEST
 
-START_TEST(what_is_unblocked_goes_to_another_if_nobody_has_it)
+TEST(what_is_unblocked_goes_to_another_if_nobody_has_it)
 {
 	scene_begin(ASSIGNMENT_ACTIVE);
 	ask_and_unblock(NULL);
@@ -333,9 +319,8 @@ START_TEST(what_is_unblocked_goes_to_another_if_nobody_has_it)
 	ck_assert_int_eq(scene.node->status, NODE_QUEUED);
 	scene_end();
 }
-END_TEST
 
-START_TEST(the_policy_is_one_step_after_another)
+TEST(the_policy_is_one_step_after_another)
 {
 	struct plan_assignment *next;
 
@@ -371,10 +356,9 @@ START_TEST(the_policy_is_one_step_after_another)
 	scene_decided(RECONCILE_ESCALATE);
 	scene_end();
 }
-END_TEST
 
 /* A person says it in the plan, and it decides. */
-START_TEST(the_policy_of_a_node_or_what_is_above_it_decides)
+TEST(the_policy_of_a_node_or_what_is_above_it_decides)
 {
 	struct plan *plan;
 
@@ -412,9 +396,8 @@ START_TEST(the_policy_of_a_node_or_what_is_above_it_decides)
 	scene_decided(RECONCILE_RESEND);
 	scene_end();
 }
-END_TEST
 
-START_TEST(the_messages_of_a_stalled_session_shorten_the_ladder)
+TEST(the_messages_of_a_stalled_session_shorten_the_ladder)
 {
 	scene_begin(ASSIGNMENT_DISPATCHED);
 	scene.facts->sample = STALL_WAITING;
@@ -436,9 +419,8 @@ START_TEST(the_messages_of_a_stalled_session_shorten_the_ladder)
 	scene_decided(RECONCILE_NUDGE);
 	scene_end();
 }
-END_TEST
 
-START_TEST(replies_without_an_update_do_not_go_on_for_ever)
+TEST(replies_without_an_update_do_not_go_on_for_ever)
 {
 	int messages = 0;
 
@@ -458,9 +440,8 @@ START_TEST(replies_without_an_update_do_not_go_on_for_ever)
 	ck_assert_str_eq(scene.result.decisions[0].code, "messages");
 	scene_end();
 }
-END_TEST
 
-START_TEST(a_person_who_could_not_be_told_is_told_again)
+TEST(a_person_who_could_not_be_told_is_told_again)
 {
 	scene_begin(ASSIGNMENT_STALLED);
 	scene.one->retry_count = 9;
@@ -475,35 +456,4 @@ START_TEST(a_person_who_could_not_be_told_is_told_again)
 	scene_tick(60000);
 	ck_assert_uint_eq(scene.result.decision_count, 0);
 	scene_end();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("reconcile");
-
-	unit_case(s, "dispatches",
-	    (const TTest *[]){ a_queued_assignment_is_dispatched_once,
-		without_a_session_a_fresh_worker_gets_it,
-		a_resend_keeps_the_id_when_the_delivery_is_uncertain,
-		a_rerun_gets_a_new_id, nothing_is_sent_inside_the_interval,
-		a_stored_dispatch_can_still_be_sent, NULL });
-	unit_case(s, "liveness",
-	    (const TTest *[]){ a_worker_inside_a_turn_is_left_to_auto_mode,
-		activity_since_the_last_message_is_progress,
-		an_answer_in_words_is_life_and_no_progress,
-		activity_before_the_last_message_is_none,
-		a_due_update_is_late_before_the_idle_time,
-		an_assignment_may_have_its_own_idle_time, NULL });
-	unit_case(s, "ladder",
-	    (const TTest *[]){ nudges_then_a_person,
-		who_asked_goes_on_with_the_answer_when_a_person_unblocks_it,
-		what_is_unblocked_goes_to_another_if_nobody_has_it,
-		the_policy_is_one_step_after_another,
-		the_policy_of_a_node_or_what_is_above_it_decides,
-		the_messages_of_a_stalled_session_shorten_the_ladder,
-		replies_without_an_update_do_not_go_on_for_ever,
-		a_person_who_could_not_be_told_is_told_again, NULL });
-	return s;
 }

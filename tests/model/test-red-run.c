@@ -41,7 +41,7 @@ expect(const struct red_run *run, const char *want)
 	ck_assert_str_eq(text.data, want);
 }
 
-START_TEST(a_run_has_commits_of_tasks_only)
+TEST(a_run_has_commits_of_tasks_only)
 {
 	struct red_run run = { 0 };
 
@@ -58,9 +58,8 @@ START_TEST(a_run_has_commits_of_tasks_only)
 	expect(&run, "e");
 	red_run_release(&run);
 }
-END_TEST
 
-START_TEST(a_run_is_bounded)
+TEST(a_run_is_bounded)
 {
 	struct red_run run = { 0 };
 	char parent[16] = "c0", commit[16], word[] = "x";
@@ -76,7 +75,6 @@ START_TEST(a_run_is_bounded)
 	ck_assert_str_eq(run.list[RED_RUN_MAX - 1].commit, commit);
 	red_run_release(&run);
 }
-END_TEST
 
 /* As it is in the record of landings. */
 static const struct schema_field own[] = {
@@ -85,7 +83,7 @@ static const struct schema_field own[] = {
 };
 static const struct schema schema = SCHEMA_OF(struct red_run, own);
 
-START_TEST(a_run_is_written_and_read)
+TEST(a_run_is_written_and_read)
 {
 	cleanup_json struct json_object *json = NULL;
 	cleanup_json struct json_object *wrong =
@@ -106,7 +104,6 @@ START_TEST(a_run_is_written_and_read)
 	red_run_release(&copy);
 	red_run_release(&run);
 }
-END_TEST
 
 static const struct row {
 	const char *run; /* oldest first; the first one is a person's */
@@ -136,7 +133,7 @@ note(struct check_book *book, const char *trees, enum check_verdict verdict)
 		    verdict, 1, 1, 0);
 }
 
-START_TEST(how_many_are_taken_back)
+TEST_ROWS(how_many_are_taken_back, nitems(rows))
 {
 	const struct row *row = &rows[_i];
 	struct check_book book = { 0 };
@@ -151,19 +148,4 @@ START_TEST(how_many_are_taken_back)
 	    row->want);
 	check_book_release(&book);
 	red_run_release(&run);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("red-run");
-	TCase *loop = tcase_create("rows");
-
-	unit_case(suite, "own",
-	    (const TTest *const[]){ a_run_has_commits_of_tasks_only,
-		a_run_is_bounded, a_run_is_written_and_read, NULL });
-	tcase_add_loop_test(loop, how_many_are_taken_back, 0, nitems(rows));
-	suite_add_tcase(suite, loop);
-	return suite;
 }

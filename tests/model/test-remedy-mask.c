@@ -6,7 +6,6 @@
 #include "dice.h"
 #include "mem.h"
 #include "remedy-mask.h"
-#include "remedy.h"
 #include "text.h"
 #include "unit.h"
 
@@ -29,7 +28,7 @@ assert_kept(const char *text)
 	assert_masked(text, text);
 }
 
-START_TEST(keys_are_known_by_their_shape)
+TEST(keys_are_known_by_their_shape)
 {
 	assert_masked(
 	    "sk-ant-api03-AbCdEfGhIjKlMnOp-_x9 used", "[masked] used");
@@ -44,9 +43,8 @@ START_TEST(keys_are_known_by_their_shape)
 	assert_masked("{\"m\":\"line\\nsk-aaaaaaaaaaaaaaaaaaaa\"}",
 	    "{\"m\":\"line\\n[masked]\"}");
 }
-END_TEST
 
-START_TEST(keys_of_services_are_known_by_their_shape)
+TEST(keys_of_services_are_known_by_their_shape)
 {
 	static const char *const keys[] = { "ya29.a0AfH6SMBx-aBcDeFg_hIjK",
 		"GOCSPX-aBcDeFgHiJkLmNoPqRsT", "xapp-1-A0123-456-abcdef",
@@ -59,9 +57,8 @@ START_TEST(keys_of_services_are_known_by_their_shape)
 		assert_masked(keys[i], "[masked]");
 	assert_kept("SG.1 and ya29. and xapp-x");
 }
-END_TEST
 
-START_TEST(passwords_of_netrc_are_masked)
+TEST(passwords_of_netrc_are_masked)
 {
 	assert_masked("machine h.example login me password hunter2\nx",
 	    "machine h.example login me password [masked]\nx");
@@ -75,9 +72,8 @@ START_TEST(passwords_of_netrc_are_masked)
 	assert_kept("machine h login me password");
 	assert_kept("the login page; a machine; no password given");
 }
-END_TEST
 
-START_TEST(passwords_after_curl_are_masked)
+TEST(passwords_after_curl_are_masked)
 {
 	assert_masked("curl -u me:hunter2 https://h/x",
 	    "curl -u me:[masked] https://h/x");
@@ -93,9 +89,8 @@ START_TEST(passwords_after_curl_are_masked)
 	assert_kept("curl -u me: x");
 	assert_kept("curl -u me https://h:80/");
 }
-END_TEST
 
-START_TEST(variables_are_known_by_the_end_of_their_name)
+TEST(variables_are_known_by_the_end_of_their_name)
 {
 	assert_masked("STRIPE_KEY=abc", "STRIPE_KEY=[masked]");
 	assert_masked("export GH_PAT='a b'", "export GH_PAT='[masked]'");
@@ -105,9 +100,8 @@ START_TEST(variables_are_known_by_the_end_of_their_name)
 	assert_kept("sort_key=name primary_key: id GH_PATH=/x PWD=/x");
 	assert_kept("the _KEY=x, ONE_KEYBOARD=y");
 }
-END_TEST
 
-START_TEST(what_only_begins_like_a_key_is_kept)
+TEST(what_only_begins_like_a_key_is_kept)
 {
 	assert_kept("task-aaaaaaaaaaaaaaaaaaaaaaaa and disk-usage");
 	assert_kept("sk-learn is sk-");
@@ -115,9 +109,8 @@ START_TEST(what_only_begins_like_a_key_is_kept)
 	assert_kept("c3c49918bf93888e9912ace4e6543002c3c49918");
 	assert_kept("a3bb189e-8bf9-3888-9912-ace4e6543002");
 }
-END_TEST
 
-START_TEST(bearer_tokens_are_masked)
+TEST(bearer_tokens_are_masked)
 {
 	assert_masked("Bearer abc123def456", "Bearer [masked]");
 	assert_masked(
@@ -126,9 +119,8 @@ START_TEST(bearer_tokens_are_masked)
 	assert_kept("Bearer");
 	assert_kept("forbearer abc123def456");
 }
-END_TEST
 
-START_TEST(passwords_in_urls_are_masked)
+TEST(passwords_in_urls_are_masked)
 {
 	assert_masked("https://user:p%40ss@host/x?y=a@b",
 	    "https://user:[masked]@host/x?y=a@b");
@@ -140,9 +132,8 @@ START_TEST(passwords_in_urls_are_masked)
 	assert_kept("https://host:8080/a@b and a@b.c:d");
 	assert_kept("https://");
 }
-END_TEST
 
-START_TEST(pem_blocks_are_masked_whole)
+TEST(pem_blocks_are_masked_whole)
 {
 	assert_masked("a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=\n"
 		      "-----END RSA PRIVATE KEY-----\nb",
@@ -153,9 +144,8 @@ START_TEST(pem_blocks_are_masked_whole)
 		      "PRIVATE KEY-----\\n\"}",
 	    "{\"k\":\"[masked]\\n\"}");
 }
-END_TEST
 
-START_TEST(pem_block_that_was_cut_off_is_masked_as_far_as_it_goes)
+TEST(pem_block_that_was_cut_off_is_masked_as_far_as_it_goes)
 {
 	assert_masked("-----BEGIN PRIVATE KEY-----\nMIIE+/x\nabc=\n\nhello",
 	    "[masked]\n\nhello");
@@ -165,9 +155,8 @@ START_TEST(pem_block_that_was_cut_off_is_masked_as_far_as_it_goes)
 	assert_masked("-----BEGIN X-----\nMIIE\n-----END X\nb", "[masked]\nb");
 	assert_masked("-----BEGIN X-----\nMIIE\n-----END X", "[masked]");
 }
-END_TEST
 
-START_TEST(values_are_known_by_the_name_before_them)
+TEST(values_are_known_by_the_name_before_them)
 {
 	assert_masked("password=hunter2 ok", "password=[masked] ok");
 	assert_masked("DB_PASSWORD: hunter2", "DB_PASSWORD: [masked]");
@@ -184,18 +173,16 @@ START_TEST(values_are_known_by_the_name_before_them)
 	assert_masked("token_2=abc", "token_2=[masked]");
 	assert_masked("secret=\xe2\x82\xacx y", "secret=[masked] y");
 }
-END_TEST
 
-START_TEST(values_in_quoted_json_are_masked)
+TEST(values_in_quoted_json_are_masked)
 {
 	assert_masked("\"{\\\"token\\\":\\\"abc\\\",\\\"x\\\":1}\"",
 	    "\"{\\\"token\\\":\\\"[masked]\\\",\\\"x\\\":1}\"");
 	assert_masked("\"{\\\"pin_token\\\": abc\\\"",
 	    "\"{\\\"pin_token\\\": [masked]\\\"");
 }
-END_TEST
 
-START_TEST(headers_are_masked_to_the_end_of_the_line)
+TEST(headers_are_masked_to_the_end_of_the_line)
 {
 	assert_masked("Authorization: Basic dXNlcjpw\nHost: x",
 	    "Authorization: [masked]\nHost: x");
@@ -204,9 +191,8 @@ START_TEST(headers_are_masked_to_the_end_of_the_line)
 	assert_masked("curl -H 'Authorization: token abc' x",
 	    "curl -H 'Authorization: [masked]' x");
 }
-END_TEST
 
-START_TEST(values_of_options_are_masked)
+TEST(values_of_options_are_masked)
 {
 	assert_masked(
 	    "run --password hunter2 --x y", "run --password [masked] --x y");
@@ -214,25 +200,22 @@ START_TEST(values_of_options_are_masked)
 	assert_kept("run --password --x y");
 	assert_kept("run --password\nx");
 }
-END_TEST
 
-START_TEST(unclosed_value_is_masked_to_the_end_of_the_line)
+TEST(unclosed_value_is_masked_to_the_end_of_the_line)
 {
 	assert_masked("password=\"hunter2\nnext", "password=\"[masked]\nnext");
 	assert_masked("password='hunter2", "password='[masked]");
 }
-END_TEST
 
-START_TEST(value_that_was_masked_in_part_is_masked_whole)
+TEST(value_that_was_masked_in_part_is_masked_whole)
 {
 	assert_masked(
 	    "token=sk-aaaaaaaaaaaaaaaaaaaa.rest x", "token=[masked] x");
 	assert_masked("password=\"x sk-aaaaaaaaaaaaaaaaaaaa y\"",
 	    "password=\"[masked]\"");
 }
-END_TEST
 
-START_TEST(what_gives_nothing_away_is_kept)
+TEST(what_gives_nothing_away_is_kept)
 {
 	assert_kept("max_tokens: 4096, \"input_tokens\":12.5");
 	assert_kept("\"token\": null, password=, secret=\"\"");
@@ -243,9 +226,8 @@ START_TEST(what_gives_nothing_away_is_kept)
 	assert_masked("password=1234", "password=[masked]");
 	assert_masked("tokenizer_token=x", "tokenizer_token=[masked]");
 }
-END_TEST
 
-START_TEST(name_alone_says_whether_its_value_is_secret)
+TEST(name_alone_says_whether_its_value_is_secret)
 {
 	ck_assert(remedy_mask_name("password"));
 	ck_assert(remedy_mask_name("GH_TOKEN"));
@@ -254,9 +236,8 @@ START_TEST(name_alone_says_whether_its_value_is_secret)
 	ck_assert(!remedy_mask_name("tokenizer"));
 	ck_assert(!remedy_mask_name(""));
 }
-END_TEST
 
-START_TEST(long_name_is_known_by_its_end)
+TEST(long_name_is_known_by_its_end)
 {
 	cleanup_buf struct buf text = BUF_INIT, wanted = BUF_INIT;
 
@@ -268,9 +249,8 @@ START_TEST(long_name_is_known_by_its_end)
 	buf_adds(&wanted, "[masked]");
 	assert_masked(text.data, wanted.data);
 }
-END_TEST
 
-START_TEST(invalid_bytes_are_replaced)
+TEST(invalid_bytes_are_replaced)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
@@ -280,9 +260,8 @@ START_TEST(invalid_bytes_are_replaced)
 	ck_assert_int_eq(
 	    memcmp(out.data, "a\xef\xbf\xbd token=[masked] b\0c", out.len), 0);
 }
-END_TEST
 
-START_TEST(random_text_stays_valid_and_bounded)
+TEST(random_text_stays_valid_and_bounded)
 {
 	static const char *const pieces[] = { "token", "password", "=", ": ",
 		"\"", "\\\"", "'", "-----BEGIN X-----", "-----END X-----", "\n",
@@ -301,10 +280,9 @@ START_TEST(random_text_stays_valid_and_bounded)
 		ck_assert_uint_le(out.len, 9 * text.len);
 	}
 }
-END_TEST
 
 /* A search that starts over at every byte would not finish here. */
-START_TEST(hostile_text_takes_no_longer_than_its_length)
+TEST(hostile_text_takes_no_longer_than_its_length)
 {
 	static const char *const pieces[] = { "-----BEGIN X-----\n",
 		"token=", "cookie:[masked]", "://", "bearer ", "password='",
@@ -319,35 +297,4 @@ START_TEST(hostile_text_takes_no_longer_than_its_length)
 		remedy_mask(text.data, text.len, &out);
 		ck_assert(text_utf8_valid(out.data, out.len));
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("remedy-mask");
-
-	unit_case(suite, "shapes",
-	    (const TTest *[]){ keys_are_known_by_their_shape,
-		keys_of_services_are_known_by_their_shape,
-		passwords_of_netrc_are_masked, passwords_after_curl_are_masked,
-		what_only_begins_like_a_key_is_kept, bearer_tokens_are_masked,
-		passwords_in_urls_are_masked, pem_blocks_are_masked_whole,
-		pem_block_that_was_cut_off_is_masked_as_far_as_it_goes, NULL });
-	unit_case(suite, "names",
-	    (const TTest *[]){ values_are_known_by_the_name_before_them,
-		variables_are_known_by_the_end_of_their_name,
-		values_in_quoted_json_are_masked,
-		headers_are_masked_to_the_end_of_the_line,
-		values_of_options_are_masked,
-		unclosed_value_is_masked_to_the_end_of_the_line,
-		value_that_was_masked_in_part_is_masked_whole,
-		what_gives_nothing_away_is_kept,
-		name_alone_says_whether_its_value_is_secret,
-		long_name_is_known_by_its_end, NULL });
-	unit_case(suite, "bytes",
-	    (const TTest *[]){ invalid_bytes_are_replaced,
-		random_text_stays_valid_and_bounded,
-		hostile_text_takes_no_longer_than_its_length, NULL });
-	return suite;
 }

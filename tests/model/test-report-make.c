@@ -113,7 +113,7 @@ verdict(struct json_object *report, const char *key)
 
 /* --- sums ------------------------------------------------------------ */
 
-START_TEST(sums_equal_the_records_of_the_period)
+TEST(sums_equal_the_records_of_the_period)
 {
 	static const char *const outcomes[] = { "landed", "no_changes",
 		"failed", "aborted", "dead-letter" };
@@ -164,9 +164,8 @@ START_TEST(sums_equal_the_records_of_the_period)
 		scene_end(&s);
 	}
 }
-END_TEST
 
-START_TEST(a_long_list_is_cut_and_sums_are_of_all)
+TEST(a_long_list_is_cut_and_sums_are_of_all)
 {
 	cleanup_json struct json_object *report = NULL;
 	cleanup_buf struct buf text = BUF_INIT, html = BUF_INIT;
@@ -202,9 +201,8 @@ START_TEST(a_long_list_is_cut_and_sums_are_of_all)
 	ck_assert_ptr_nonnull(strstr(html.data, "The last 500:"));
 	scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_task_in_progress_again_has_not_ended)
+TEST(a_task_in_progress_again_has_not_ended)
 {
 	cleanup_json struct json_object *report = NULL;
 	struct json_object *row;
@@ -226,11 +224,10 @@ START_TEST(a_task_in_progress_again_has_not_ended)
 	ck_assert_int_eq(number(report, "money", "total_micros"), 70);
 	scene_end(&s);
 }
-END_TEST
 
 /* A parked task has no attempt any more, and the most expensive one is often
  * such a task. */
-START_TEST(the_money_of_the_day_is_the_sum_of_the_rows)
+TEST(the_money_of_the_day_is_the_sum_of_the_rows)
 {
 	static const char *const rows[] = { "landed_micros",
 		"not_landed_micros", "open_micros", "hand_micros",
@@ -265,7 +262,6 @@ START_TEST(the_money_of_the_day_is_the_sum_of_the_rows)
 	ck_assert_int_eq(sum, 7640129);
 	scene_end(&s);
 }
-END_TEST
 
 /* --- the verdict ----------------------------------------------------- */
 
@@ -287,7 +283,7 @@ static const struct {
 	{ { NULL }, "nothing", "Nothing was worked on." },
 };
 
-START_TEST(a_verdict_says_how_it_went)
+TEST_ROWS(a_verdict_says_how_it_went, nitems(verdicts))
 {
 	cleanup_json struct json_object *report = NULL;
 	struct scene s;
@@ -304,7 +300,6 @@ START_TEST(a_verdict_says_how_it_went)
 	ck_assert_str_eq(verdict(report, "words"), verdicts[_i].words);
 	scene_end(&s);
 }
-END_TEST
 
 /* Nights in which little was done: why. */
 static const struct {
@@ -329,7 +324,7 @@ static const struct {
 	    "workers were idle for 100 % of the workers' time." },
 };
 
-START_TEST(a_verdict_says_what_took_the_time)
+TEST_ROWS(a_verdict_says_what_took_the_time, nitems(nights))
 {
 	const struct work_span span = { .worker = (char[]){ "a" },
 		.use = nights[_i].use,
@@ -348,9 +343,8 @@ START_TEST(a_verdict_says_what_took_the_time)
 	ck_assert_str_eq(verdict(report, "words"), nights[_i].words);
 	scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_failure_of_another_time_is_not_told)
+TEST(a_failure_of_another_time_is_not_told)
 {
 	static const struct {
 		int64_t at_ms;
@@ -373,9 +367,8 @@ START_TEST(a_failure_of_another_time_is_not_told)
 		scene_end(&s);
 	}
 }
-END_TEST
 
-START_TEST(an_empty_night_is_told_in_a_few_lines)
+TEST(an_empty_night_is_told_in_a_few_lines)
 {
 	cleanup_json struct json_object *report = NULL;
 	cleanup_buf struct buf out = BUF_INIT;
@@ -390,9 +383,8 @@ START_TEST(an_empty_night_is_told_in_a_few_lines)
 	    "Landing: nothing waits to land.\n");
 	scene_end(&s);
 }
-END_TEST
 
-START_TEST(the_landing_queue_and_its_flaky_check_are_told)
+TEST(the_landing_queue_and_its_flaky_check_are_told)
 {
 	cleanup_json struct json_object *report = NULL;
 	cleanup_buf struct buf text = BUF_INIT, html = BUF_INIT;
@@ -417,9 +409,8 @@ START_TEST(the_landing_queue_and_its_flaky_check_are_told)
 	ck_assert_ptr_nonnull(strstr(html.data, words));
 	scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_night_without_its_daemon_is_not_called_good)
+TEST(a_night_without_its_daemon_is_not_called_good)
 {
 	struct work_span spans[] = {
 		{ .worker = (char[]){ "a" },
@@ -446,7 +437,6 @@ START_TEST(a_night_without_its_daemon_is_not_called_good)
 	    "itself failed: disk full.");
 	scene_end(&s);
 }
-END_TEST
 
 /* --- text and page --------------------------------------------------- */
 
@@ -575,7 +565,7 @@ static const char golden[] =
     "A task counts with all that it cost, in the report of the period in "
     "which it ended.\n";
 
-START_TEST(the_text_is_for_people)
+TEST(the_text_is_for_people)
 {
 	cleanup_json struct json_object *report = NULL;
 	cleanup_buf struct buf out = BUF_INIT;
@@ -587,7 +577,6 @@ START_TEST(the_text_is_for_people)
 	ck_assert_str_eq(out.data, golden);
 	scene_end(&s);
 }
-END_TEST
 
 /* No control character, none that changes the direction. */
 static void
@@ -599,7 +588,7 @@ expect_harmless(const char *text)
 	ck_assert_ptr_null(strstr(text, "\u202e"));
 }
 
-START_TEST(the_text_keeps_escapes_of_others_from_the_terminal)
+TEST(the_text_keeps_escapes_of_others_from_the_terminal)
 {
 	cleanup_json struct json_object *report = NULL;
 	cleanup_buf struct buf out = BUF_INIT;
@@ -612,7 +601,6 @@ START_TEST(the_text_keeps_escapes_of_others_from_the_terminal)
 	ck_assert_ptr_nonnull(strstr(out.data, "\\x1b[31mred"));
 	scene_end(&s);
 }
-END_TEST
 
 static void
 expect_none(const char *html, const char *part)
@@ -622,7 +610,7 @@ expect_none(const char *html, const char *part)
 	ck_assert_msg(found == NULL, "%s: %.60s", part, found);
 }
 
-START_TEST(the_page_escapes_every_text)
+TEST(the_page_escapes_every_text)
 {
 	cleanup_json struct json_object *report = NULL;
 	cleanup_buf struct buf html = BUF_INIT;
@@ -641,9 +629,8 @@ START_TEST(the_page_escapes_every_text)
 	    "&amp; \\x1b[31mred"));
 	scene_end(&s);
 }
-END_TEST
 
-START_TEST(the_page_needs_nothing_from_elsewhere)
+TEST(the_page_needs_nothing_from_elsewhere)
 {
 	static const char *const parts[] = { "http:", "https:", "//",
 		"src=", "href", "url(", "@import", "<script", "onload",
@@ -665,28 +652,4 @@ START_TEST(the_page_needs_nothing_from_elsewhere)
 	ck_assert_ptr_nonnull(strstr(html.data, "What the workers"));
 	ck_assert_ptr_nonnull(strstr(html.data, "llmc task show t2"));
 	scene_end(&s);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("report-make");
-
-	unit_case(s, "report-make",
-	    (const TTest *const[]){ sums_equal_the_records_of_the_period,
-		a_long_list_is_cut_and_sums_are_of_all,
-		a_task_in_progress_again_has_not_ended,
-		the_money_of_the_day_is_the_sum_of_the_rows,
-		a_night_without_its_daemon_is_not_called_good,
-		a_failure_of_another_time_is_not_told,
-		an_empty_night_is_told_in_a_few_lines,
-		the_landing_queue_and_its_flaky_check_are_told,
-		the_text_is_for_people,
-		the_text_keeps_escapes_of_others_from_the_terminal,
-		the_page_escapes_every_text,
-		the_page_needs_nothing_from_elsewhere, NULL });
-	unit_rows(s, a_verdict_says_how_it_went, nitems(verdicts));
-	unit_rows(s, a_verdict_says_what_took_the_time, nitems(nights));
-	return s;
 }

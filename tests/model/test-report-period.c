@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "mem.h"
-#include "report-period.h"
+#include "report-make.h"
 #include "unit.h"
 #include "work-span.h"
 
@@ -32,7 +32,7 @@ static struct work_span spans[] = {
 	{ .worker = (char[]){ "a" }, .from_ms = 90000400, .to_ms = 90000450 },
 };
 
-START_TEST(a_run_is_from_its_first_begin_to_its_last_end)
+TEST(a_run_is_from_its_first_begin_to_its_last_end)
 {
 	struct report_run run = { .wanted = xstrdup("r1") };
 
@@ -43,9 +43,8 @@ START_TEST(a_run_is_from_its_first_begin_to_its_last_end)
 	    report_run_end(&run, spans, nitems(spans), true, 900), 200);
 	report_run_release(&run);
 }
-END_TEST
 
-START_TEST(a_run_that_was_killed_ends_with_its_last_span)
+TEST(a_run_that_was_killed_ends_with_its_last_span)
 {
 	struct report_run run = { .wanted = xstrdup("r2") };
 
@@ -55,9 +54,8 @@ START_TEST(a_run_that_was_killed_ends_with_its_last_span)
 	    report_run_end(&run, spans, nitems(spans), false, 900), 333);
 	report_run_release(&run);
 }
-END_TEST
 
-START_TEST(without_a_name_it_is_the_last_run)
+TEST(without_a_name_it_is_the_last_run)
 {
 	struct report_run run = { 0 };
 
@@ -73,9 +71,8 @@ START_TEST(without_a_name_it_is_the_last_run)
 	    90000900);
 	report_run_release(&run);
 }
-END_TEST
 
-START_TEST(an_unknown_run_is_not_found_and_the_last_is_named)
+TEST(an_unknown_run_is_not_found_and_the_last_is_named)
 {
 	struct report_run run = { .wanted = xstrdup("r9") };
 
@@ -84,10 +81,9 @@ START_TEST(an_unknown_run_is_not_found_and_the_last_is_named)
 	ck_assert_str_eq(run.last, "r3");
 	report_run_release(&run);
 }
-END_TEST
 
 /* However often the daemon is started again, a night is one report. */
-START_TEST(a_run_goes_on_after_a_restart)
+TEST(a_run_goes_on_after_a_restart)
 {
 	static const struct {
 		struct line lines[6];
@@ -128,20 +124,4 @@ START_TEST(a_run_goes_on_after_a_restart)
 		    rows[i].what, run.first);
 		report_run_release(&run);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("report-period");
-
-	unit_case(s, "report-period",
-	    (const TTest *const[]){
-		a_run_is_from_its_first_begin_to_its_last_end,
-		a_run_that_was_killed_ends_with_its_last_span,
-		without_a_name_it_is_the_last_run,
-		a_run_goes_on_after_a_restart,
-		an_unknown_run_is_not_found_and_the_last_is_named, NULL });
-	return s;
 }

@@ -6,7 +6,7 @@
 
 #include "json.h"
 #include "mem.h"
-#include "report-time.h"
+#include "report-make.h"
 #include "unit.h"
 
 #define T 1000 /* where most periods begin */
@@ -63,7 +63,7 @@ total(struct json_object *sums)
 		.to_ms = (to)                                                \
 	}
 
-START_TEST(rows_add_up_to_workers_times_wall)
+TEST(rows_add_up_to_workers_times_wall)
 {
 	const struct work_span spans[] = {
 		SPAN("a", WORK_IDLE, T - 50, T + 40),
@@ -78,9 +78,8 @@ START_TEST(rows_add_up_to_workers_times_wall)
 	ck_assert_int_eq(row(sums, "limited"), 60);
 	ck_assert_int_eq(row(sums, "paused"), 100);
 }
-END_TEST
 
-START_TEST(a_gap_in_which_nobody_did_anything_is_daemon_down)
+TEST(a_gap_in_which_nobody_did_anything_is_daemon_down)
 {
 	const struct work_span spans[] = {
 		SPAN("a", WORK_IDLE, T, T + 40),
@@ -94,9 +93,8 @@ START_TEST(a_gap_in_which_nobody_did_anything_is_daemon_down)
 	ck_assert_int_eq(total(sums), 200);
 	ck_assert_int_eq(row(sums, "daemon_down"), 2 * (30 + 20));
 }
-END_TEST
 
-START_TEST(a_worker_that_did_not_exist_has_no_time)
+TEST(a_worker_that_did_not_exist_has_no_time)
 {
 	const struct work_span spans[] = {
 		SPAN("a", WORK_IDLE, T, T + 100),
@@ -111,9 +109,8 @@ START_TEST(a_worker_that_did_not_exist_has_no_time)
 	ck_assert_int_eq(total(sums), 100 + 40 + 30 + 20);
 	ck_assert_int_eq(row(sums, "daemon_down"), 0);
 }
-END_TEST
 
-START_TEST(a_worker_from_before_the_period_exists_when_it_begins)
+TEST(a_worker_from_before_the_period_exists_when_it_begins)
 {
 	const struct work_span spans[] = {
 		SPAN("a", WORK_IDLE, T - 90, T - 50),
@@ -125,9 +122,8 @@ START_TEST(a_worker_from_before_the_period_exists_when_it_begins)
 	ck_assert_int_eq(total(sums), 100);
 	ck_assert_int_eq(row(sums, "daemon_down"), 60);
 }
-END_TEST
 
-START_TEST(of_spans_that_overlap_the_one_that_ends_first_counts)
+TEST(of_spans_that_overlap_the_one_that_ends_first_counts)
 {
 	const struct work_span spans[] = {
 		SPAN("a", WORK_IDLE, T, T + 100), /* the one that goes on */
@@ -142,9 +138,8 @@ START_TEST(of_spans_that_overlap_the_one_that_ends_first_counts)
 	ck_assert_int_eq(row(sums, "limited"), 10);
 	ck_assert_int_eq(row(sums, "idle"), 60);
 }
-END_TEST
 
-START_TEST(work_counts_by_what_became_of_it)
+TEST(work_counts_by_what_became_of_it)
 {
 	static const char ended[] =
 	    "{\"t1\": {\"outcome\": \"landed\", \"attempts\": 2},"
@@ -166,7 +161,6 @@ START_TEST(work_counts_by_what_became_of_it)
 	ck_assert_int_eq(row(sums, "working_landed"), 10 + 40);
 	ck_assert_int_eq(row(sums, "working_open"), 9 + 20);
 }
-END_TEST
 
 /* --- against a slow and simple way ----------------------------------- */
 
@@ -241,7 +235,7 @@ compare(const struct work_span *spans, size_t count, bool exists)
 	ck_assert_int_eq(row(sums, "limited"), limited);
 }
 
-START_TEST(random_spans_with_overlaps_gaps_and_kills_add_up)
+TEST(random_spans_with_overlaps_gaps_and_kills_add_up)
 {
 	unsigned seed = 7;
 
@@ -273,21 +267,4 @@ START_TEST(random_spans_with_overlaps_gaps_and_kills_add_up)
 		}
 		compare(spans, count, trial % 2 == 0);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("report-time");
-
-	unit_case(s, "report-time",
-	    (const TTest *const[]){ rows_add_up_to_workers_times_wall,
-		a_gap_in_which_nobody_did_anything_is_daemon_down,
-		a_worker_that_did_not_exist_has_no_time,
-		a_worker_from_before_the_period_exists_when_it_begins,
-		of_spans_that_overlap_the_one_that_ends_first_counts,
-		work_counts_by_what_became_of_it,
-		random_spans_with_overlaps_gaps_and_kills_add_up, NULL });
-	return s;
 }

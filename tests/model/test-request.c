@@ -233,7 +233,7 @@ run_row(struct json_object *row)
 	ck_abort_msg("there is no test of %s", id);
 }
 
-START_TEST(every_row_of_the_vectors_holds)
+TEST(every_row_of_the_vectors_holds)
 {
 	cleanup_json struct json_object *json = NULL;
 	struct json_object *list, *limits, *states;
@@ -279,9 +279,8 @@ START_TEST(every_row_of_the_vectors_holds)
 				     json_object_array_get_idx(states, i)),
 		    request_state_words[i]);
 }
-END_TEST
 
-START_TEST(a_question_survives_the_store)
+TEST(a_question_survives_the_store)
 {
 	struct request *r = ask("c", "p", NOW), *copy = NULL;
 	cleanup_json struct json_object *json = NULL, *again = NULL;
@@ -298,9 +297,8 @@ START_TEST(a_question_survives_the_store)
 	request_free(copy);
 	request_registry_release(&all);
 }
-END_TEST
 
-START_TEST(a_person_may_choose_an_option_by_its_number)
+TEST(a_person_may_choose_an_option_by_its_number)
 {
 	struct request *r = ask("c", "p", NOW);
 	struct err err = { 0 };
@@ -316,17 +314,4 @@ START_TEST(a_person_may_choose_an_option_by_its_number)
 	ck_assert_ptr_null(request_choice(r, "4", &err));
 	ck_assert_str_eq(err.msg, "there is no option 4, only 2");
 	request_registry_release(&all);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("request");
-
-	unit_case(s, "all",
-	    (const TTest *[]){ every_row_of_the_vectors_holds,
-		a_question_survives_the_store,
-		a_person_may_choose_an_option_by_its_number, NULL });
-	return s;
 }

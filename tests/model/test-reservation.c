@@ -26,7 +26,7 @@ reserve(const char *actor, const char *path)
 	return r;
 }
 
-START_TEST(it_keeps_others_from_the_path_until_then)
+TEST(it_keeps_others_from_the_path_until_then)
 {
 	struct reservation *r = reserve("a", "src/api");
 
@@ -41,9 +41,8 @@ START_TEST(it_keeps_others_from_the_path_until_then)
 	ck_assert(!reservation_blocks(r, "b", "src/api", NOW));
 	reservation_free(r);
 }
-END_TEST
 
-START_TEST(paths_of_a_call_are_shortened_and_stay_inside)
+TEST(paths_of_a_call_are_shortened_and_stay_inside)
 {
 	static const struct {
 		const char *paths, *want; /* NULL = refused */
@@ -79,9 +78,8 @@ START_TEST(paths_of_a_call_are_shortened_and_stay_inside)
 		ck_assert_str_eq(joined, table[i].want);
 	}
 }
-END_TEST
 
-START_TEST(it_survives_the_store)
+TEST(it_survives_the_store)
 {
 	struct reservation *r = reserve("a", ""), *copy = NULL;
 	cleanup_json struct json_object *json = NULL, *bad = NULL;
@@ -98,9 +96,8 @@ START_TEST(it_survives_the_store)
 	reservation_free(copy);
 	reservation_free(r);
 }
-END_TEST
 
-START_TEST(its_id_is_made_of_agent_and_path)
+TEST(its_id_is_made_of_agent_and_path)
 {
 	cleanup_free char *a = reservation_id("a", "p");
 	cleanup_free char *same = reservation_id("a", "p");
@@ -110,18 +107,4 @@ START_TEST(its_id_is_made_of_agent_and_path)
 	ck_assert_str_eq(a, same);
 	ck_assert_str_ne(a, b);
 	ck_assert_str_ne(a, q);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("reservation");
-
-	unit_case(s, "all",
-	    (const TTest *[]){ it_keeps_others_from_the_path_until_then,
-		paths_of_a_call_are_shortened_and_stay_inside,
-		it_survives_the_store, its_id_is_made_of_agent_and_path,
-		NULL });
-	return s;
 }

@@ -40,7 +40,7 @@ is(const struct run_facts *facts, const char *want, const char *reason)
 	ck_assert_str_eq(run_status_words[run_status(facts, NULL)], want);
 }
 
-START_TEST(a_task_is_where_its_step_and_its_worker_are)
+TEST(a_task_is_where_its_step_and_its_worker_are)
 {
 	for (size_t i = 0; i < nitems(rows); i++) {
 		char why[] = "too much";
@@ -56,9 +56,8 @@ START_TEST(a_task_is_where_its_step_and_its_worker_are)
 		is(&facts, rows[i].want, rows[i].reason);
 	}
 }
-END_TEST
 
-START_TEST(a_contract_that_is_being_checked_is_seen)
+TEST(a_contract_that_is_being_checked_is_seen)
 {
 	struct task_run run = { .verification = VERIFICATION_RUNNING };
 	const struct task task = { .step = TASK_ASSIGNED, .run = &run };
@@ -67,9 +66,8 @@ START_TEST(a_contract_that_is_being_checked_is_seen)
 
 	is(&facts, "verifying", "");
 }
-END_TEST
 
-START_TEST(who_works_without_a_task_can_wait_for_an_answer)
+TEST(who_works_without_a_task_can_wait_for_an_answer)
 {
 	struct run_facts facts = { .worker = WORKER_WORKING,
 		.node = NODE_STATUS_COUNT,
@@ -79,9 +77,8 @@ START_TEST(who_works_without_a_task_can_wait_for_an_answer)
 	facts.pending = 1;
 	is(&facts, "blocked", "asks");
 }
-END_TEST
 
-START_TEST(an_outcome_is_told_before_the_plan_knows_it)
+TEST(an_outcome_is_told_before_the_plan_knows_it)
 {
 	char why[] = "no artifact";
 	struct task task = {
@@ -100,9 +97,8 @@ START_TEST(an_outcome_is_told_before_the_plan_knows_it)
 	task.outcome = OUTCOME_DEAD_LETTER;
 	is(&facts, "failed", "no artifact");
 }
-END_TEST
 
-START_TEST(the_record_of_a_task_tells_more_than_its_node)
+TEST(the_record_of_a_task_tells_more_than_its_node)
 {
 	struct run_facts facts = { .node = NODE_CANCELLED,
 		.filed = OUTCOME_FAILED,
@@ -114,9 +110,8 @@ START_TEST(the_record_of_a_task_tells_more_than_its_node)
 	facts.filed = OUTCOME_LANDED;
 	is(&facts, "done", "");
 }
-END_TEST
 
-START_TEST(without_a_task_the_node_tells)
+TEST(without_a_task_the_node_tells)
 {
 	struct run_facts facts = { .node = NODE_QUEUED,
 		.node_reason = "its task failed" };
@@ -130,20 +125,4 @@ START_TEST(without_a_task_the_node_tells)
 	is(&facts, "failed", "its task failed");
 	facts.node = NODE_STATUS_COUNT;
 	is(&facts, "idle", "");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("run-status");
-
-	unit_case(suite, "status",
-	    (const TTest *const[]){ a_task_is_where_its_step_and_its_worker_are,
-		a_contract_that_is_being_checked_is_seen,
-		who_works_without_a_task_can_wait_for_an_answer,
-		an_outcome_is_told_before_the_plan_knows_it,
-		the_record_of_a_task_tells_more_than_its_node,
-		without_a_task_the_node_tells, NULL });
-	return suite;
 }

@@ -10,7 +10,6 @@
 #include "json.h"
 #include "mem.h"
 #include "said.h"
-#include "strv.h"
 #include "update.h"
 #include "unit.h"
 
@@ -50,7 +49,7 @@ assert_said(const struct reply *replies, size_t count)
 	}
 }
 
-START_TEST(statements_are_plain)
+TEST(statements_are_plain)
 {
 	static const struct reply replies[] = {
 		{ NULL, SAID_NOTHING },
@@ -92,9 +91,8 @@ START_TEST(statements_are_plain)
 
 	assert_said(replies, nitems(replies));
 }
-END_TEST
 
-START_TEST(offers_of_more_after_finished_work_are_plain)
+TEST(offers_of_more_after_finished_work_are_plain)
 {
 	static const struct reply replies[] = {
 		{ DONE "Let me know if you would like any changes.",
@@ -128,9 +126,8 @@ START_TEST(offers_of_more_after_finished_work_are_plain)
 
 	assert_said(replies, nitems(replies));
 }
-END_TEST
 
-START_TEST(offers_of_the_work_itself_are_questions)
+TEST(offers_of_the_work_itself_are_questions)
 {
 	static const struct reply replies[] = {
 		{ "Would you like me to proceed?", SAID_QUESTION },
@@ -160,9 +157,8 @@ START_TEST(offers_of_the_work_itself_are_questions)
 
 	assert_said(replies, nitems(replies));
 }
-END_TEST
 
-START_TEST(questions_are_found)
+TEST(questions_are_found)
 {
 	static const struct reply replies[] = {
 		{ "Which database should I use?", SAID_QUESTION },
@@ -213,9 +209,8 @@ START_TEST(questions_are_found)
 
 	assert_said(replies, nitems(replies));
 }
-END_TEST
 
-START_TEST(questions_that_are_not_the_agents_own_are_none)
+TEST(questions_that_are_not_the_agents_own_are_none)
 {
 	static const struct reply replies[] = {
 		{ "The dialog now says \"Do you want to continue?\"",
@@ -239,9 +234,8 @@ START_TEST(questions_that_are_not_the_agents_own_are_none)
 
 	assert_said(replies, nitems(replies));
 }
-END_TEST
 
-START_TEST(refusals_are_found)
+TEST(refusals_are_found)
 {
 	static const struct reply replies[] = {
 		{ "I can't help with that.", SAID_FAILED },
@@ -274,9 +268,8 @@ START_TEST(refusals_are_found)
 
 	assert_said(replies, nitems(replies));
 }
-END_TEST
 
-START_TEST(remarks_within_a_report_are_no_refusals)
+TEST(remarks_within_a_report_are_no_refusals)
 {
 	static const struct reply replies[] = {
 		{ "I removed the helper. I can't see any other usage of it.",
@@ -304,10 +297,9 @@ START_TEST(remarks_within_a_report_are_no_refusals)
 
 	assert_said(replies, nitems(replies));
 }
-END_TEST
 
 /* A task without a commit is believed to need none only with a reason. */
-START_TEST(what_needs_no_change_says_so)
+TEST(what_needs_no_change_says_so)
 {
 	static const struct {
 		const char *words;
@@ -334,9 +326,8 @@ START_TEST(what_needs_no_change_says_so)
 			replies[i].explains,
 		    "%s", replies[i].words);
 }
-END_TEST
 
-START_TEST(long_and_broken_words_are_read_to_the_end)
+TEST(long_and_broken_words_are_read_to_the_end)
 {
 	cleanup_buf struct buf words = BUF_INIT;
 
@@ -348,9 +339,8 @@ START_TEST(long_and_broken_words_are_read_to_the_end)
 	ck_assert_int_eq(said_in("\xf0\x9f"), SAID_NOTHING);
 	ck_assert_int_eq(said_in("\f\v\f?\v"), SAID_NOTHING);
 }
-END_TEST
 
-START_TEST(any_words_have_an_ending)
+TEST(any_words_have_an_ending)
 {
 	static const char *const pieces[] = { "I can't ", "?", " ", "\n",
 		"\n\n", "```", "`", "\"", "- ", "1. ", "> ", "# ", "|", "done",
@@ -366,7 +356,6 @@ START_TEST(any_words_have_an_ending)
 		ck_assert_int_lt(said_in(words.data), SAID_COUNT);
 	}
 }
-END_TEST
 
 /* --- sources ---------------------------------------------------------- */
 
@@ -450,14 +439,13 @@ assert_source(const struct source_row *row)
 	ck_assert((isnan(said.percent) != 0) == (progress == NULL));
 }
 
-START_TEST(the_first_source_that_says_something_decides)
+TEST(the_first_source_that_says_something_decides)
 {
 	for (size_t i = 0; i < nitems(source_rows); i++)
 		assert_source(&source_rows[i]);
 }
-END_TEST
 
-START_TEST(an_update_about_other_work_is_not_its_own)
+TEST(an_update_about_other_work_is_not_its_own)
 {
 	cleanup_said struct said said = { 0 };
 
@@ -471,26 +459,4 @@ START_TEST(an_update_about_other_work_is_not_its_own)
 	ck_assert_int_eq(said.what, SAID_NOTHING);
 	ck_assert_ptr_null(said.update);
 	ck_assert_int_ne(said.fault.code, 0);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("said");
-
-	unit_case(suite, "replies",
-	    (const TTest *[]){ statements_are_plain,
-		offers_of_more_after_finished_work_are_plain,
-		offers_of_the_work_itself_are_questions, questions_are_found,
-		questions_that_are_not_the_agents_own_are_none,
-		refusals_are_found, remarks_within_a_report_are_no_refusals,
-		what_needs_no_change_says_so, NULL });
-	unit_case(suite, "sources",
-	    (const TTest *[]){ the_first_source_that_says_something_decides,
-		an_update_about_other_work_is_not_its_own, NULL });
-	unit_case(suite, "bounds",
-	    (const TTest *[]){ long_and_broken_words_are_read_to_the_end,
-		any_words_have_an_ending, NULL });
-	return suite;
 }

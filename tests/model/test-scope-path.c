@@ -4,7 +4,7 @@
 #include "scope-path.h"
 #include "unit.h"
 
-START_TEST(a_place_has_one_shortest_form)
+TEST(a_place_has_one_shortest_form)
 {
 	static const struct {
 		const char *place, *normal;
@@ -34,9 +34,8 @@ START_TEST(a_place_has_one_shortest_form)
 			ck_assert_str_eq(normal, table[i].normal);
 	}
 }
-END_TEST
 
-START_TEST(a_folder_covers_what_is_in_it_by_whole_names)
+TEST(a_folder_covers_what_is_in_it_by_whole_names)
 {
 	static const struct {
 		const char *place, *file;
@@ -66,9 +65,8 @@ START_TEST(a_folder_covers_what_is_in_it_by_whole_names)
 				  table[i].file) == table[i].covers,
 		    "%s %s", table[i].place, table[i].file);
 }
-END_TEST
 
-START_TEST(two_places_meet_if_one_covers_the_other)
+TEST(two_places_meet_if_one_covers_the_other)
 {
 	ck_assert(scope_path_meets("src", "src/a.c"));
 	ck_assert(scope_path_meets("src/a.c", "src"));
@@ -78,9 +76,8 @@ START_TEST(two_places_meet_if_one_covers_the_other)
 	ck_assert(!scope_path_meets("src/a", "src/b"));
 	ck_assert(!scope_path_meets("src/*", "src/a"));
 }
-END_TEST
 
-START_TEST(no_places_cover_nothing)
+TEST(no_places_cover_nothing)
 {
 	char *const none[] = { NULL };
 	char docs[] = "docs", src[] = "src";
@@ -90,18 +87,4 @@ START_TEST(no_places_cover_nothing)
 	ck_assert(!scope_path_in(none, "a"));
 	ck_assert(scope_path_in(two, "src/a"));
 	ck_assert(!scope_path_in(two, "lib/a"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("scope-path");
-
-	unit_case(s, "all",
-	    (const TTest *[]){ a_place_has_one_shortest_form,
-		a_folder_covers_what_is_in_it_by_whole_names,
-		two_places_meet_if_one_covers_the_other,
-		no_places_cover_nothing, NULL });
-	return s;
 }

@@ -37,7 +37,7 @@ assert_edits(const struct edit *edits, size_t count, const char *path)
 	}
 }
 
-START_TEST(test_path_goes_behind_the_last_item)
+TEST(test_path_goes_behind_the_last_item)
 {
 	static const struct edit edits[] = {
 		{ "a: 1\nprojects:\n- /a\n- /b\nz: 2\n",
@@ -67,9 +67,8 @@ START_TEST(test_path_goes_behind_the_last_item)
 
 	assert_edits(edits, nitems(edits), NEW);
 }
-END_TEST
 
-START_TEST(test_line_ends_of_the_file_are_used)
+TEST(test_line_ends_of_the_file_are_used)
 {
 	static const struct edit edits[] = {
 		{ "a: 1\r\nprojects:\r\n  - /a\r\nz: 2\r\n",
@@ -81,9 +80,8 @@ START_TEST(test_line_ends_of_the_file_are_used)
 
 	assert_edits(edits, nitems(edits), NEW);
 }
-END_TEST
 
-START_TEST(test_empty_list_becomes_a_block)
+TEST(test_empty_list_becomes_a_block)
 {
 	static const struct edit edits[] = {
 		{ "projects: []\nz: 1\n", "projects: \n- /w/new\nz: 1\n" },
@@ -97,9 +95,8 @@ START_TEST(test_empty_list_becomes_a_block)
 
 	assert_edits(edits, nitems(edits), NEW);
 }
-END_TEST
 
-START_TEST(test_list_in_brackets_is_kept_in_brackets)
+TEST(test_list_in_brackets_is_kept_in_brackets)
 {
 	static const struct edit edits[] = {
 		{ "projects: [/a]\n", "projects: [/a, /w/new]\n" },
@@ -113,9 +110,8 @@ START_TEST(test_list_in_brackets_is_kept_in_brackets)
 
 	assert_edits(edits, nitems(edits), NEW);
 }
-END_TEST
 
-START_TEST(test_missing_list_is_made_at_the_end)
+TEST(test_missing_list_is_made_at_the_end)
 {
 	static const struct edit edits[] = {
 		{ "", "projects:\n- /w/new\n" },
@@ -134,9 +130,8 @@ START_TEST(test_missing_list_is_made_at_the_end)
 
 	assert_edits(edits, nitems(edits), NEW);
 }
-END_TEST
 
-START_TEST(test_path_is_added_once_however_it_is_written)
+TEST(test_path_is_added_once_however_it_is_written)
 {
 	static const struct edit edits[] = {
 		{ "projects:\n- /w/new\n", NULL },
@@ -158,9 +153,8 @@ START_TEST(test_path_is_added_once_however_it_is_written)
 	assert_edits(edits, nitems(edits), NEW);
 	assert_edits(slashed, nitems(slashed), "/w/new//");
 }
-END_TEST
 
-START_TEST(test_odd_path_is_quoted_and_found_again)
+TEST(test_odd_path_is_quoted_and_found_again)
 {
 	static const struct edit blank[] = {
 		{ "projects: []\n", "projects: \n- \"/a b: c # 'd'\"\n" },
@@ -183,9 +177,8 @@ START_TEST(test_odd_path_is_quoted_and_found_again)
 	assert_edits(folded, nitems(folded), "/a b");
 	assert_edits(control, nitems(control), "/a\nb\"\\\xc3\xa9");
 }
-END_TEST
 
-START_TEST(test_what_is_not_understood_is_refused_with_its_line)
+TEST(test_what_is_not_understood_is_refused_with_its_line)
 {
 	static const struct edit bad[] = {
 		{ "{projects: []}\n", "line 1: " },
@@ -234,9 +227,8 @@ START_TEST(test_what_is_not_understood_is_refused_with_its_line)
 		ck_assert_uint_eq(out.len, 0);
 	}
 }
-END_TEST
 
-START_TEST(test_bytes_that_yaml_cannot_hold_are_refused)
+TEST(test_bytes_that_yaml_cannot_hold_are_refused)
 {
 	static const char nul[] = "a: 1\0\n", lone[] = "a: 1\rprojects:\n",
 			  last[] = "\r\n\r";
@@ -252,9 +244,8 @@ START_TEST(test_bytes_that_yaml_cannot_hold_are_refused)
 	ck_assert_int_eq(serena_list_add("", 0, "/\xff", &out, NULL), -EINVAL);
 	ck_assert_uint_eq(out.len, 0);
 }
-END_TEST
 
-START_TEST(test_name_is_set_and_the_rest_kept)
+TEST(test_name_is_set_and_the_rest_kept)
 {
 	static const struct edit edits[] = {
 		{ "", "project_name: \"llmc-ann\"\n" },
@@ -285,31 +276,4 @@ START_TEST(test_name_is_set_and_the_rest_kept)
 		ck_assert_int_eq(
 		    serena_name_set(out.data, out.len, "llmc-ann", &again), 0);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const list[] = {
-		test_path_goes_behind_the_last_item,
-		test_line_ends_of_the_file_are_used,
-		test_empty_list_becomes_a_block,
-		test_list_in_brackets_is_kept_in_brackets,
-		test_missing_list_is_made_at_the_end,
-		test_path_is_added_once_however_it_is_written,
-		test_odd_path_is_quoted_and_found_again,
-		test_what_is_not_understood_is_refused_with_its_line,
-		test_bytes_that_yaml_cannot_hold_are_refused,
-		NULL,
-	};
-	const TTest *const name[] = {
-		test_name_is_set_and_the_rest_kept,
-		NULL,
-	};
-	Suite *suite = suite_create("serena-list");
-
-	unit_case(suite, "list", list);
-	unit_case(suite, "name", name);
-	return suite;
 }

@@ -8,7 +8,7 @@
 #define OTHER "00000000-4f89-11d3-9a0c-0305e82c3301"
 #define HOME  "/home/a b/.claude/projects"
 
-START_TEST(id_is_a_uuid)
+TEST(id_is_a_uuid)
 {
 	static const char *const wrong[] = { "", "s1", "../../etc/passwd",
 		"3f2504e0-4f89-11d3-9a0c-0305e82c330",
@@ -23,9 +23,8 @@ START_TEST(id_is_a_uuid)
 		ck_assert_msg(
 		    !session_start_id_valid(wrong[i]), "%s", wrong[i]);
 }
-END_TEST
 
-START_TEST(path_is_the_file_of_the_conversation)
+TEST(path_is_the_file_of_the_conversation)
 {
 	static const struct {
 		const char *projects, *path;
@@ -68,16 +67,4 @@ START_TEST(path_is_the_file_of_the_conversation)
 				  rows[i].path) == rows[i].valid,
 		    "%zu: %s", i, rows[i].path);
 	ck_assert(!session_start_path_valid(HOME, "s1", HOME "/p/s1.jsonl"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("session-start");
-
-	unit_case(suite, "start",
-	    (const TTest *[]){
-		id_is_a_uuid, path_is_the_file_of_the_conversation, NULL });
-	return suite;
 }

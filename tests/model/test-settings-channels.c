@@ -9,7 +9,7 @@
 
 #define HEAD "[people.channels.x]\n"
 
-START_TEST(a_channel_has_what_the_file_says)
+TEST(a_channel_has_what_the_file_says)
 {
 	cleanup_settings_world struct settings_world w = settings_world_parse(
 	    "[people.channels.ops]\ntype = \"gitea\"\n"
@@ -32,7 +32,6 @@ START_TEST(a_channel_has_what_the_file_says)
 	ck_assert(!channel_find(list, "desk")->enabled);
 	ck_assert_ptr_null(channel_find(list, "none"));
 }
-END_TEST
 
 static const struct {
 	const char *text, *words;
@@ -61,7 +60,7 @@ static const struct {
 	    "not a valid name" },
 };
 
-START_TEST(what_is_wrong_is_named)
+TEST_ROWS(what_is_wrong_is_named, nitems(wrong))
 {
 	cleanup_settings_world struct settings_world w =
 	    settings_world_parse(wrong[_i].text);
@@ -72,7 +71,6 @@ START_TEST(what_is_wrong_is_named)
 	ck_assert_uint_gt(w.problems.list[0].line, 0);
 	ck_assert_uint_eq(settings_channels(w.settings)->count, 0);
 }
-END_TEST
 
 /* The table of channels by level, and what is not sent by default. */
 static const struct {
@@ -88,7 +86,7 @@ static const struct {
 	{ "abort", "critical", ESCALATION_EMERGENCY, true, true, true },
 };
 
-START_TEST(each_intervention_goes_to_its_channels)
+TEST_ROWS(each_intervention_goes_to_its_channels, nitems(rows))
 {
 	struct escalation what = { .intervention = rows[_i].intervention };
 	struct channel desktop = { .type = CHANNEL_DESKTOP, .enabled = true };
@@ -111,17 +109,15 @@ START_TEST(each_intervention_goes_to_its_channels)
 	all.enabled = false;
 	ck_assert(!channel_takes(&all, &what));
 }
-END_TEST
 
-START_TEST(an_unknown_intervention_has_no_level)
+TEST(an_unknown_intervention_has_no_level)
 {
 	enum escalation_level level;
 
 	ck_assert(!escalation_of_intervention("shout", NULL, &level));
 }
-END_TEST
 
-START_TEST(a_channel_sends_a_few_at_once_and_then_one_at_a_time)
+TEST(a_channel_sends_a_few_at_once_and_then_one_at_a_time)
 {
 	int64_t now = 1000000, paid = 0;
 
@@ -135,7 +131,6 @@ START_TEST(a_channel_sends_a_few_at_once_and_then_one_at_a_time)
 	ck_assert_int_eq(channel_rest_ms(INT64_MAX, 0, &paid), 0);
 	ck_assert_int_eq(paid, CHANNEL_EACH_MS);
 }
-END_TEST
 
 static const struct {
 	const char *url;
@@ -153,27 +148,10 @@ static const struct {
 	{ "http://127.0.0.1.example.org", false },
 };
 
-START_TEST(what_everybody_on_the_way_can_read_is_known)
+TEST_ROWS(what_everybody_on_the_way_can_read_is_known, nitems(urls))
 {
 	cleanup_free char *url = xstrdup(urls[_i].url);
 	struct channel channel = { .url = url };
 
 	ck_assert_int_eq(channel_is_private(&channel), urls[_i].private);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("settings-channels");
-
-	unit_case(suite, "channels",
-	    (const TTest *const[]){ a_channel_has_what_the_file_says,
-		an_unknown_intervention_has_no_level,
-		a_channel_sends_a_few_at_once_and_then_one_at_a_time, NULL });
-	unit_rows(suite, what_is_wrong_is_named, nitems(wrong));
-	unit_rows(
-	    suite, what_everybody_on_the_way_can_read_is_known, nitems(urls));
-	unit_rows(suite, each_intervention_goes_to_its_channels, nitems(rows));
-	return suite;
 }

@@ -49,7 +49,7 @@ assert_refused(const struct setting *row, const char *value)
 	    settings_world_value(none.settings, row->path));
 }
 
-START_TEST(wrong_types_are_errors)
+TEST(wrong_types_are_errors)
 {
 	/* TOML of each type, and which setting types accept it. */
 	static const struct {
@@ -90,9 +90,8 @@ START_TEST(wrong_types_are_errors)
 				assert_refused(row, values[v].value);
 		}
 }
-END_TEST
 
-START_TEST(bounds_are_inclusive)
+TEST(bounds_are_inclusive)
 {
 	for (size_t i = 0; i < settings_table_count; i++) {
 		const struct setting *row = &settings_table[i];
@@ -116,9 +115,8 @@ START_TEST(bounds_are_inclusive)
 			assert_refused(row, "20.0");
 	}
 }
-END_TEST
 
-START_TEST(choices_are_exact)
+TEST(choices_are_exact)
 {
 	for (size_t i = 0; i < settings_table_count; i++) {
 		const struct setting *row = &settings_table[i];
@@ -138,9 +136,8 @@ START_TEST(choices_are_exact)
 		}
 	}
 }
-END_TEST
 
-START_TEST(durations_take_text_and_numbers)
+TEST(durations_take_text_and_numbers)
 {
 	static const struct {
 		const char *value;
@@ -167,9 +164,8 @@ START_TEST(durations_take_text_and_numbers)
 	assert_refused(row, "\"-5s\"");
 	assert_refused(row, "0.0001");
 }
-END_TEST
 
-START_TEST(amounts_are_held_in_millionths)
+TEST(amounts_are_held_in_millionths)
 {
 	static const struct {
 		const char *value, *told;
@@ -205,9 +201,8 @@ START_TEST(amounts_are_held_in_millionths)
 	assert_refused(row, "\"2.50\"");
 	assert_refused(row, "\"$2\"");
 }
-END_TEST
 
-START_TEST(typed_values_become_toml)
+TEST(typed_values_become_toml)
 {
 	static const struct {
 		const char *path, *typed, *toml; /* NULL: refused */
@@ -269,9 +264,8 @@ START_TEST(typed_values_become_toml)
 		assert_taken(row, cases[i].toml);
 	}
 }
-END_TEST
 
-START_TEST(durations_are_told_exactly)
+TEST(durations_are_told_exactly)
 {
 	static const struct {
 		const char *typed, *told;
@@ -295,9 +289,8 @@ START_TEST(durations_are_told_exactly)
 		    settings_duration(p.settings, row->path));
 	}
 }
-END_TEST
 
-START_TEST(allowed_is_told_for_every_type)
+TEST(allowed_is_told_for_every_type)
 {
 	static const struct {
 		const char *path, *words;
@@ -323,9 +316,8 @@ START_TEST(allowed_is_told_for_every_type)
 		ck_assert_str_eq(out.data, cases[i].words);
 	}
 }
-END_TEST
 
-START_TEST(texts_have_the_form_of_their_row)
+TEST(texts_have_the_form_of_their_row)
 {
 	static const struct {
 		const char *path, *good[4], *bad[6];
@@ -360,22 +352,4 @@ START_TEST(texts_have_the_form_of_their_row)
 	ck_assert_int_eq(settings_form_bytes("4G"), INT64_C(4) << 30);
 	ck_assert_int_eq(settings_form_bytes("77"), 77);
 	ck_assert_int_eq(settings_form_bytes(""), 0);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("settings-value");
-
-	unit_case(s, "read",
-	    (const TTest *[]){ wrong_types_are_errors, bounds_are_inclusive,
-		choices_are_exact, durations_take_text_and_numbers,
-		amounts_are_held_in_millionths,
-		texts_have_the_form_of_their_row, NULL });
-	unit_case(s, "typed",
-	    (const TTest *[]){ typed_values_become_toml,
-		durations_are_told_exactly, allowed_is_told_for_every_type,
-		NULL });
-	return s;
 }

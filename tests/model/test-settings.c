@@ -11,7 +11,7 @@
 #include "settings.h"
 #include "unit.h"
 
-START_TEST(table_is_well_formed)
+TEST(table_is_well_formed)
 {
 	for (size_t i = 0; i < settings_table_count; i++) {
 		const struct setting *row = &settings_table[i];
@@ -34,9 +34,8 @@ START_TEST(table_is_well_formed)
 		ck_assert_ptr_eq(settings_find(row->path, NULL), row);
 	}
 }
-END_TEST
 
-START_TEST(every_default_can_be_written)
+TEST(every_default_can_be_written)
 {
 	for (size_t i = 0; i < settings_table_count; i++) {
 		const struct setting *row = &settings_table[i];
@@ -52,9 +51,8 @@ START_TEST(every_default_can_be_written)
 		    settings_world_value(none.settings, row->path));
 	}
 }
-END_TEST
 
-START_TEST(derived_defaults_come_from_the_facts)
+TEST(derived_defaults_come_from_the_facts)
 {
 	struct settings_facts other = settings_world_facts;
 	cleanup_settings_world struct settings_world p = settings_world_parse(
@@ -75,9 +73,8 @@ START_TEST(derived_defaults_come_from_the_facts)
 	ck_assert_str_eq(
 	    settings_string(r.settings, "repo.default_branch"), "");
 }
-END_TEST
 
-START_TEST(accessors_give_the_effective_value)
+TEST(accessors_give_the_effective_value)
 {
 	cleanup_settings_world struct settings_world p = settings_world_parse(
 	    "[repo]\nworktree_dir = \"~/trees\"\npush = true\n"
@@ -102,9 +99,8 @@ START_TEST(accessors_give_the_effective_value)
 	    settings_list(p.settings, "defaults.extra_args", &items), 0);
 	ck_assert_ptr_null(items[0]);
 }
-END_TEST
 
-START_TEST(value_tells_its_line)
+TEST(value_tells_its_line)
 {
 	cleanup_settings_world struct settings_world p =
 	    settings_world_parse("\n[tmux]\n\nrows = 50\n");
@@ -126,7 +122,6 @@ START_TEST(value_tells_its_line)
 	ck_assert(!settings_value(p.settings, "workers.x", &json, &line));
 	ck_assert_ptr_null(json);
 }
-END_TEST
 
 static void
 assert_override_refused(struct settings *settings, const char *path,
@@ -144,7 +139,7 @@ assert_override_refused(struct settings *settings, const char *path,
 	ck_assert_str_eq(settings_world_value(settings, path), before);
 }
 
-START_TEST(options_stand_over_the_file)
+TEST(options_stand_over_the_file)
 {
 	cleanup_settings_world struct settings_world p = settings_world_parse(
 	    "[auto]\nconcurrency = 2\ntask_pool_command = \"old\"\n");
@@ -180,9 +175,8 @@ START_TEST(options_stand_over_the_file)
 	    settings_override(s, "auto.require_commit", "true", NULL), 0);
 	ck_assert(settings_bool(s, "auto.require_commit"));
 }
-END_TEST
 
-START_TEST(wrong_options_are_refused_with_what_is_allowed)
+TEST(wrong_options_are_refused_with_what_is_allowed)
 {
 	cleanup_settings_world struct settings_world p =
 	    settings_world_parse("[auto]\nconcurrency = 2\n");
@@ -201,9 +195,8 @@ START_TEST(wrong_options_are_refused_with_what_is_allowed)
 	    "auto.on_post_accept_failure: expected one of \"shutdown\", "
 	    "\"continue\", \"revert\", \"fix\", found shrug");
 }
-END_TEST
 
-START_TEST(home_is_for_paths_only)
+TEST(home_is_for_paths_only)
 {
 	struct settings_facts homeless = settings_world_facts;
 	static const char text[] = "[repo]\nworktree_dir = \"~/w\"\n"
@@ -219,9 +212,8 @@ START_TEST(home_is_for_paths_only)
 	ck_assert_str_eq(
 	    settings_string(q.settings, "repo.worktree_dir"), "~/w");
 }
-END_TEST
 
-START_TEST(unknown_keys_are_warnings)
+TEST(unknown_keys_are_warnings)
 {
 	static const struct {
 		const char *text;
@@ -259,9 +251,8 @@ START_TEST(unknown_keys_are_warnings)
 		ck_assert_int_eq(settings_int(p.settings, "tmux.rows"), 40);
 	}
 }
-END_TEST
 
-START_TEST(broken_texts_are_one_error_with_its_line)
+TEST(broken_texts_are_one_error_with_its_line)
 {
 	static const struct {
 		const char *text;
@@ -281,9 +272,8 @@ START_TEST(broken_texts_are_one_error_with_its_line)
 		ck_assert_int_eq(settings_int(p.settings, "tmux.rows"), 40);
 	}
 }
-END_TEST
 
-START_TEST(sections_must_be_tables)
+TEST(sections_must_be_tables)
 {
 	static const char *const texts[] = { "tmux = 1\n", "[[tmux]]\n",
 		"workers = \"x\"\n", "[[workers]]\n", "workers.adam = 1\n",
@@ -299,9 +289,8 @@ START_TEST(sections_must_be_tables)
 		    strstr(p.problems.list[0].text, "expected a table"));
 	}
 }
-END_TEST
 
-START_TEST(all_problems_are_collected)
+TEST(all_problems_are_collected)
 {
 	cleanup_settings_world struct settings_world p = settings_world_parse(
 	    "[tmux]\nrows = 0\nwrong = 1\ncolumns = \"x\"\n"
@@ -318,9 +307,8 @@ START_TEST(all_problems_are_collected)
 	ck_assert_uint_eq(p.problems.count, 0);
 	ck_assert_ptr_null(p.problems.list);
 }
-END_TEST
 
-START_TEST(times_that_contradict_each_other_are_told)
+TEST(times_that_contradict_each_other_are_told)
 {
 	static const struct {
 		const char *text, *problem;
@@ -349,9 +337,8 @@ START_TEST(times_that_contradict_each_other_are_told)
 		ck_assert_str_eq(p.problems.list[0].text, cases[i].problem);
 	}
 }
-END_TEST
 
-START_TEST(workers_stand_over_the_defaults)
+TEST(workers_stand_over_the_defaults)
 {
 	cleanup_settings_world struct settings_world p = settings_world_parse(
 	    "[defaults]\nmodel = \"sonnet\"\n"
@@ -384,9 +371,8 @@ START_TEST(workers_stand_over_the_defaults)
 	    settings_duration(p.settings, "workers.adam.start_timeout"),
 	    settings_duration(p.settings, "defaults.start_timeout"));
 }
-END_TEST
 
-START_TEST(many_workers_are_kept_apart)
+TEST(many_workers_are_kept_apart)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_settings_world struct settings_world p;
@@ -403,9 +389,8 @@ START_TEST(many_workers_are_kept_apart)
 			settings_world_keep(xasprintf("workers.w%d.model", i))),
 		    settings_world_keep(xasprintf("m%d", i)));
 }
-END_TEST
 
-START_TEST(find_knows_workers)
+TEST(find_knows_workers)
 {
 	bool worker = true;
 
@@ -423,11 +408,10 @@ START_TEST(find_knows_workers)
 	ck_assert_ptr_null(settings_find("tmux.rows.", NULL));
 	ck_assert_ptr_null(settings_find("", NULL));
 }
-END_TEST
 
 /* --- other names ------------------------------------------------------ */
 
-START_TEST(other_names_mean_the_same)
+TEST(other_names_mean_the_same)
 {
 	cleanup_settings_world struct settings_world p = settings_world_parse(
 	    "[overseer]\nheartbeat_timeout_secs = 45\n"
@@ -451,9 +435,8 @@ START_TEST(other_names_mean_the_same)
 	ck_assert_str_eq(
 	    settings_string(s, "workers.eve.permission_mode"), "default");
 }
-END_TEST
 
-START_TEST(other_names_are_checked)
+TEST(other_names_are_checked)
 {
 	static const struct {
 		const char *text, *problem;
@@ -484,9 +467,8 @@ START_TEST(other_names_are_checked)
 		    3600000);
 	}
 }
-END_TEST
 
-START_TEST(goals_have_the_names_of_their_design_too)
+TEST(goals_have_the_names_of_their_design_too)
 {
 	cleanup_settings_world struct settings_world p = settings_world_parse(
 	    "[overseer]\nenabled = true\ntickEvery = \"1m\"\n"
@@ -519,9 +501,8 @@ START_TEST(goals_have_the_names_of_their_design_too)
 	ck_assert_int_eq(settings_int(s, "planner.max_subtasks"), 4);
 	ck_assert_int_eq(settings_int(s, "planner.max_repair_attempts"), 1);
 }
-END_TEST
 
-START_TEST(wrong_values_of_goals_are_refused_in_words)
+TEST(wrong_values_of_goals_are_refused_in_words)
 {
 	static const struct {
 		const char *text, *problem;
@@ -554,10 +535,9 @@ START_TEST(wrong_values_of_goals_are_refused_in_words)
 		    settings_duration(p.settings, "plan.backoff_base"), 120000);
 	}
 }
-END_TEST
 
 /* Whichever is first in the file. */
-START_TEST(the_real_name_stands_over_another)
+TEST(the_real_name_stands_over_another)
 {
 	static const struct {
 		const char *text, *problem;
@@ -597,36 +577,4 @@ START_TEST(the_real_name_stands_over_another)
 					     "workers.adam.permission_mode"),
 			    "plan");
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("settings");
-
-	unit_case(s, "table",
-	    (const TTest *[]){ table_is_well_formed,
-		every_default_can_be_written,
-		derived_defaults_come_from_the_facts, find_knows_workers,
-		NULL });
-	unit_case(s, "values",
-	    (const TTest *[]){ accessors_give_the_effective_value,
-		value_tells_its_line, options_stand_over_the_file,
-		wrong_options_are_refused_with_what_is_allowed,
-		home_is_for_paths_only, NULL });
-	unit_case(s, "problems",
-	    (const TTest *[]){ unknown_keys_are_warnings,
-		broken_texts_are_one_error_with_its_line,
-		sections_must_be_tables, all_problems_are_collected,
-		times_that_contradict_each_other_are_told, NULL });
-	unit_case(s, "names",
-	    (const TTest *[]){ other_names_mean_the_same,
-		the_real_name_stands_over_another, other_names_are_checked,
-		goals_have_the_names_of_their_design_too,
-		wrong_values_of_goals_are_refused_in_words, NULL });
-	unit_case(s, "workers",
-	    (const TTest *[]){ workers_stand_over_the_defaults,
-		many_workers_are_kept_apart, NULL });
-	return s;
 }

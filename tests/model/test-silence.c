@@ -13,7 +13,7 @@
 #define NONE    INT64_MAX
 #define MINUTE  ((int64_t)60 * 1000)
 
-START_TEST(actions)
+TEST(actions)
 {
 	static const struct {
 		const char *rule;
@@ -57,9 +57,8 @@ START_TEST(actions)
 		    progress_step_words[silence_next(
 			&cases[i].facts, &limits)]);
 }
-END_TEST
 
-START_TEST(no_timeout_never_stalls)
+TEST(no_timeout_never_stalls)
 {
 	static const int64_t timeouts[] = { 0, -1, INT64_MIN, INT64_MAX };
 	struct silence_facts facts = { NONE - 1, NONE, true, 2 };
@@ -74,9 +73,8 @@ START_TEST(no_timeout_never_stalls)
 	limits = silence_limits(1, 0);
 	ck_assert_int_eq(silence_next(&facts, &limits), STEP_RETRY);
 }
-END_TEST
 
-START_TEST(the_defaults_fit_together)
+TEST(the_defaults_fit_together)
 {
 	cleanup_settings_world struct settings_world world =
 	    settings_world_parse("");
@@ -90,11 +88,10 @@ START_TEST(the_defaults_fit_together)
 	ck_assert_int_gt(silence_look_ms(overseer),
 	    settings_duration(s, "daemon.patrol_interval"));
 }
-END_TEST
 
 /* Whatever the settings: the time of a stage, a patrol late, told a heartbeat
  * late, is before the overseer's verdict. */
-START_TEST(every_stage_comes_before_the_overseer)
+TEST(every_stage_comes_before_the_overseer)
 {
 	static const int64_t times[] = { 1000, 1001, 4000, 10000, 59999, MINUTE,
 		30 * MINUTE, 60 * MINUTE, 7 * 24 * 60 * MINUTE };
@@ -111,18 +108,4 @@ START_TEST(every_stage_comes_before_the_overseer)
 			ck_assert_int_le(limits.turn_ms, limits.tool_ms);
 			ck_assert_int_lt(limits.tool_ms + late, times[i]);
 		}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("silence");
-
-	unit_case(suite, "judge",
-	    (const TTest *[]){ actions, no_timeout_never_stalls, NULL });
-	unit_case(suite, "limits",
-	    (const TTest *[]){ the_defaults_fit_together,
-		every_stage_comes_before_the_overseer, NULL });
-	return suite;
 }

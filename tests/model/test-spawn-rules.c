@@ -106,7 +106,7 @@ denied_as(
 #define CODER    "{\"role\":\"coder\",\"task\":\"do it\"}"
 #define REVIEWER "{\"role\":\"reviewer\",\"task\":\"look\"}"
 
-START_TEST(accepted_agents_get_unique_names)
+TEST(accepted_agents_get_unique_names)
 {
 	struct spawn_facts f = root;
 
@@ -119,9 +119,8 @@ START_TEST(accepted_agents_get_unique_names)
 	    "\"suggested_actor_id\":\"actor:team:ui\"}]",
 	    "actor:team:backend:coder-2; actor:team:ui:coder-1; all accepted");
 }
-END_TEST
 
-START_TEST(depth_is_that_of_the_records_and_not_of_the_request)
+TEST(depth_is_that_of_the_records_and_not_of_the_request)
 {
 	struct spawn_facts f = root;
 
@@ -132,9 +131,8 @@ START_TEST(depth_is_that_of_the_records_and_not_of_the_request)
 	becomes(&f, "[{\"role\":\"coder\",\"task\":\"x\",\"depth\":0}]",
 	    "local_limit_exceeded; all requested agents were denied");
 }
-END_TEST
 
-START_TEST(a_limit_above_that_of_the_caller_is_clamped)
+TEST(a_limit_above_that_of_the_caller_is_clamped)
 {
 	cleanup_json struct json_object *asked =
 	    parse("[{\"role\":\"coder\",\"task\":\"x\",\"local_max_depth\":9},"
@@ -151,9 +149,8 @@ START_TEST(a_limit_above_that_of_the_caller_is_clamped)
 	ck_assert_ptr_null(spawn_decision_reason(&d));
 	spawn_decision_release(&d);
 }
-END_TEST
 
-START_TEST(a_role_that_is_not_allowed_violates_the_policy)
+TEST(a_role_that_is_not_allowed_violates_the_policy)
 {
 	struct spawn_facts f = root;
 
@@ -162,9 +159,8 @@ START_TEST(a_role_that_is_not_allowed_violates_the_policy)
 	    "policy_violation; actor:team:coder:coder-1; some agents were "
 	    "denied");
 }
-END_TEST
 
-START_TEST(no_more_agents_than_may_be_at_work)
+TEST(no_more_agents_than_may_be_at_work)
 {
 	struct spawn_facts f = root;
 
@@ -181,9 +177,8 @@ START_TEST(no_more_agents_than_may_be_at_work)
 	    "actor:team:coder:coder-1; resource_exhausted; some agents were "
 	    "denied");
 }
-END_TEST
 
-START_TEST(a_full_provider_blocks_only_its_own_models)
+TEST(a_full_provider_blocks_only_its_own_models)
 {
 	struct spawn_facts f = root;
 
@@ -209,16 +204,14 @@ START_TEST(a_full_provider_blocks_only_its_own_models)
 	f.default_model = "openai/gpt-5";
 	denied_as(&f, "[" CODER "]", "provider_limit");
 }
-END_TEST
 
-START_TEST(an_agent_that_is_not_in_the_fleet_is_forbidden)
+TEST(an_agent_that_is_not_in_the_fleet_is_forbidden)
 {
 	denied_as(&root, "[{\"role\":\"a\",\"task\":\"x\",\"agent\":\"fox\"}]",
 	    "forbidden");
 }
-END_TEST
 
-START_TEST(what_is_no_request_is_malformed)
+TEST(what_is_no_request_is_malformed)
 {
 	denied_as(&root, "[{\"role\":\"a b\",\"task\":\"x\"}]", "malformed");
 	denied_as(&root, "[{\"role\":\"a\",\"task\":\" \\n\"}]", "malformed");
@@ -237,9 +230,8 @@ START_TEST(what_is_no_request_is_malformed)
 	    "{\"artifacts\":[{\"path\":\"../x\"}]}}]",
 	    "malformed");
 }
-END_TEST
 
-START_TEST(several_reasons_have_a_code_of_their_own)
+TEST(several_reasons_have_a_code_of_their_own)
 {
 	struct spawn_facts f = root;
 
@@ -247,9 +239,8 @@ START_TEST(several_reasons_have_a_code_of_their_own)
 	denied_as(&f, "[" CODER ",{\"role\":\"reviewer\",\"task\":\"\"}]",
 	    "all_requests_denied");
 }
-END_TEST
 
-START_TEST(nobody_gets_more_tools_or_paths_than_its_parent)
+TEST(nobody_gets_more_tools_or_paths_than_its_parent)
 {
 	const struct tool_scope tools = { .allow = LIST("Read", "Edit"),
 		.deny = LIST("Edit") };
@@ -273,9 +264,8 @@ START_TEST(nobody_gets_more_tools_or_paths_than_its_parent)
 	    "\"toolsAllow\":[\"Read\",\"Bash\"]}]",
 	    "tools_widened");
 }
-END_TEST
 
-START_TEST(an_accepted_agent_inherits_what_restricts_its_parent)
+TEST(an_accepted_agent_inherits_what_restricts_its_parent)
 {
 	const struct tool_scope tools = { .allow = LIST("Read"),
 		.deny = LIST("Bash") };
@@ -309,10 +299,9 @@ START_TEST(an_accepted_agent_inherits_what_restricts_its_parent)
 	task_run_free(run);
 	spawn_decision_release(&d);
 }
-END_TEST
 
 /* A card may be removed while its agents work. */
-START_TEST(a_run_keeps_the_tools_that_its_card_has_now)
+TEST(a_run_keeps_the_tools_that_its_card_has_now)
 {
 	cleanup_json struct json_object *asked =
 	    parse("[{\"role\":\"fox\",\"task\":\"x\"}]");
@@ -331,10 +320,9 @@ START_TEST(a_run_keeps_the_tools_that_its_card_has_now)
 	task_run_free(run);
 	spawn_decision_release(&d);
 }
-END_TEST
 
 /* As a text such a pattern may match another one that means more. */
-START_TEST(a_pattern_of_the_child_is_one_of_the_parent_or_below_a_folder)
+TEST(a_pattern_of_the_child_is_one_of_the_parent_or_below_a_folder)
 {
 	struct spawn_facts f = root;
 
@@ -347,10 +335,9 @@ START_TEST(a_pattern_of_the_child_is_one_of_the_parent_or_below_a_folder)
 	    "policy_violation; policy_violation; actor:team:c:c-1; "
 	    "some agents were denied");
 }
-END_TEST
 
 /* What the file has beside its rows: {"concurrency": ...} and so on. */
-START_TEST(the_other_members_of_the_vectors_hold)
+TEST(the_other_members_of_the_vectors_hold)
 {
 	cleanup_json struct json_object *file = NULL, *two = NULL;
 	struct json_object *roles, *list, *expect;
@@ -410,29 +397,4 @@ START_TEST(the_other_members_of_the_vectors_hold)
 	ck_assert_str_eq(
 	    spawn_decision_message(&d), json_string_or(expect, "reason", ""));
 	spawn_decision_release(&d);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("spawn-rules");
-
-	unit_case(suite, "spawn",
-	    (const TTest *const[]){ accepted_agents_get_unique_names,
-		depth_is_that_of_the_records_and_not_of_the_request,
-		a_limit_above_that_of_the_caller_is_clamped,
-		a_role_that_is_not_allowed_violates_the_policy,
-		no_more_agents_than_may_be_at_work,
-		a_full_provider_blocks_only_its_own_models,
-		the_other_members_of_the_vectors_hold,
-		an_agent_that_is_not_in_the_fleet_is_forbidden,
-		what_is_no_request_is_malformed,
-		several_reasons_have_a_code_of_their_own,
-		nobody_gets_more_tools_or_paths_than_its_parent,
-		an_accepted_agent_inherits_what_restricts_its_parent,
-		a_run_keeps_the_tools_that_its_card_has_now,
-		a_pattern_of_the_child_is_one_of_the_parent_or_below_a_folder,
-		NULL });
-	return suite;
 }

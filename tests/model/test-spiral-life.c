@@ -71,7 +71,7 @@ is_bounded(const char *why)
 	    (strcmp(why, "slow_spiral") == 0 || strcmp(why, "day_budget") == 0);
 }
 
-START_TEST(random_lives_repair_first_and_never_twice_inside_the_cooldown)
+TEST(random_lives_repair_first_and_never_twice_inside_the_cooldown)
 {
 	unsigned repaired = 0, ended = 0;
 
@@ -102,9 +102,8 @@ START_TEST(random_lives_repair_first_and_never_twice_inside_the_cooldown)
 	ck_assert_uint_gt(repaired, 1000);
 	ck_assert_uint_gt(ended, 1000);
 }
-END_TEST
 
-START_TEST(first_failure_after_a_clear_is_always_repaired)
+TEST(first_failure_after_a_clear_is_always_repaired)
 {
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct dice dice = { seed * 0x9e3779b97f4a7c15 };
@@ -121,7 +120,6 @@ START_TEST(first_failure_after_a_clear_is_always_repaired)
 		assert_decision(history, SPIRAL_REPAIR, NULL);
 	}
 }
-END_TEST
 
 /* The number of repairs before the overseer gives up on a daemon that always
  * fails at the same place, after runs of up to run_max. */
@@ -143,7 +141,7 @@ repairs_before_the_end(struct dice *dice, const struct spiral_rules *given,
 	return -1;
 }
 
-START_TEST(daemon_that_always_fails_at_the_same_place_ends)
+TEST(daemon_that_always_fails_at_the_same_place_ends)
 {
 	for (uint64_t seed = 1; seed <= 500; seed++) {
 		struct dice dice = { seed * 0x9e3779b97f4a7c15 };
@@ -167,7 +165,6 @@ START_TEST(daemon_that_always_fails_at_the_same_place_ends)
 		ck_assert_int_le(repairs, given.day_max);
 	}
 }
-END_TEST
 
 static int
 repairs_between(const struct history *history, int64_t from_ms, int64_t to_ms)
@@ -181,7 +178,7 @@ repairs_between(const struct history *history, int64_t from_ms, int64_t to_ms)
 	return repairs;
 }
 
-START_TEST(no_window_has_more_repairs_than_its_bound_whatever_the_runs)
+TEST(no_window_has_more_repairs_than_its_bound_whatever_the_runs)
 {
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct dice dice = { seed * 0x9e3779b97f4a7c15 };
@@ -201,9 +198,8 @@ START_TEST(no_window_has_more_repairs_than_its_bound_whatever_the_runs)
 		}
 	}
 }
-END_TEST
 
-START_TEST(replayed_from_the_file_the_decisions_are_the_same)
+TEST(replayed_from_the_file_the_decisions_are_the_same)
 {
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		struct dice dice = { seed * 0x9e3779b97f4a7c15 };
@@ -228,20 +224,4 @@ START_TEST(replayed_from_the_file_the_decisions_are_the_same)
 			ck_assert_ptr_eq(first.why, second.why);
 		}
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("spiral-life");
-
-	unit_case(suite, "properties",
-	    (const TTest *[]){
-		random_lives_repair_first_and_never_twice_inside_the_cooldown,
-		first_failure_after_a_clear_is_always_repaired,
-		daemon_that_always_fails_at_the_same_place_ends,
-		no_window_has_more_repairs_than_its_bound_whatever_the_runs,
-		replayed_from_the_file_the_decisions_are_the_same, NULL });
-	return suite;
 }

@@ -12,16 +12,15 @@
 #include "text.h"
 #include "unit.h"
 
-START_TEST(first_failure_is_repaired_however_soon)
+TEST(first_failure_is_repaired_however_soon)
 {
 	cleanup_history struct history *history = history_new();
 
 	happen(history, SPIRAL_FAILURE, 0, "a");
 	assert_decision(history, SPIRAL_REPAIR, NULL);
 }
-END_TEST
 
-START_TEST(failure_soon_after_a_repair_is_a_spiral)
+TEST(failure_soon_after_a_repair_is_a_spiral)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -31,9 +30,8 @@ START_TEST(failure_soon_after_a_repair_is_a_spiral)
 	assert_decision(history, SPIRAL_END, "spiral");
 	ck_assert_int_eq(decide(history).delay_ms, 0);
 }
-END_TEST
 
-START_TEST(run_as_long_as_the_cooldown_begins_anew)
+TEST(run_as_long_as_the_cooldown_begins_anew)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -46,9 +44,8 @@ START_TEST(run_as_long_as_the_cooldown_begins_anew)
 	happen(history, SPIRAL_FAILURE, 0, "c");
 	assert_decision(history, SPIRAL_REPAIR, NULL);
 }
-END_TEST
 
-START_TEST(short_run_that_a_person_stopped_does_not)
+TEST(short_run_that_a_person_stopped_does_not)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -58,9 +55,8 @@ START_TEST(short_run_that_a_person_stopped_does_not)
 	happen(history, SPIRAL_FAILURE, SHORT, "b");
 	assert_decision(history, SPIRAL_END, "spiral");
 }
-END_TEST
 
-START_TEST(start_by_a_person_begins_anew)
+TEST(start_by_a_person_begins_anew)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -74,9 +70,8 @@ START_TEST(start_by_a_person_begins_anew)
 	happen(history, SPIRAL_FAILURE, SHORT, "c");
 	assert_decision(history, SPIRAL_END, "spiral");
 }
-END_TEST
 
-START_TEST(stall_restarts_and_is_no_attempt)
+TEST(stall_restarts_and_is_no_attempt)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -90,9 +85,8 @@ START_TEST(stall_restarts_and_is_no_attempt)
 	happen(history, SPIRAL_FAILURE, SHORT, "b");
 	assert_decision(history, SPIRAL_END, "spiral");
 }
-END_TEST
 
-START_TEST(interrupted_repair_is_no_attempt)
+TEST(interrupted_repair_is_no_attempt)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -106,7 +100,6 @@ START_TEST(interrupted_repair_is_no_attempt)
 	happen(history, SPIRAL_FAILURE, 0, "a");
 	assert_decision(history, SPIRAL_END, "spiral");
 }
-END_TEST
 
 /* --- restart first ----------------------------------------------------- */
 
@@ -116,7 +109,7 @@ crash(struct history *history, int64_t run_ms, const char *signature)
 	happen(history, SPIRAL_FAILURE, run_ms, signature)->abrupt = true;
 }
 
-START_TEST(abrupt_failure_is_restarted_at_once_and_the_second_repaired)
+TEST(abrupt_failure_is_restarted_at_once_and_the_second_repaired)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -130,9 +123,8 @@ START_TEST(abrupt_failure_is_restarted_at_once_and_the_second_repaired)
 	crash(history, SHORT, "a");
 	assert_decision(history, SPIRAL_END, "spiral");
 }
-END_TEST
 
-START_TEST(abrupt_failure_is_an_accident_again_after_a_while)
+TEST(abrupt_failure_is_an_accident_again_after_a_while)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -141,10 +133,9 @@ START_TEST(abrupt_failure_is_an_accident_again_after_a_while)
 	assert_decision(history, SPIRAL_RESTART, NULL);
 	ck_assert_int_eq(decide(history).delay_ms, 0);
 }
-END_TEST
 
 /* The decision does not change while a repair of it runs, or is interrupted. */
-START_TEST(abrupt_failure_is_judged_by_when_it_happened)
+TEST(abrupt_failure_is_judged_by_when_it_happened)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -155,9 +146,8 @@ START_TEST(abrupt_failure_is_judged_by_when_it_happened)
 	repair(history, "interrupted");
 	assert_decision(history, SPIRAL_REPAIR, NULL);
 }
-END_TEST
 
-START_TEST(other_failure_soon_after_an_abrupt_one_is_repaired)
+TEST(other_failure_soon_after_an_abrupt_one_is_repaired)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -169,9 +159,8 @@ START_TEST(other_failure_soon_after_an_abrupt_one_is_repaired)
 	crash(history, SPIRAL_ABRUPT_MS, "a");
 	assert_decision(history, SPIRAL_RESTART, NULL);
 }
-END_TEST
 
-START_TEST(abrupt_failures_are_repaired_before_they_are_a_slow_spiral)
+TEST(abrupt_failures_are_repaired_before_they_are_a_slow_spiral)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -185,9 +174,8 @@ START_TEST(abrupt_failures_are_repaired_before_they_are_a_slow_spiral)
 	crash(history, HOUR, "a");
 	assert_decision(history, SPIRAL_END, "slow_spiral");
 }
-END_TEST
 
-START_TEST(abrupt_failure_before_a_clear_does_not_count)
+TEST(abrupt_failure_before_a_clear_does_not_count)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -196,9 +184,8 @@ START_TEST(abrupt_failure_before_a_clear_does_not_count)
 	crash(history, SHORT, "a");
 	assert_decision(history, SPIRAL_RESTART, NULL);
 }
-END_TEST
 
-START_TEST(same_failure_again_and_again_is_a_slow_spiral)
+TEST(same_failure_again_and_again_is_a_slow_spiral)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -216,9 +203,8 @@ START_TEST(same_failure_again_and_again_is_a_slow_spiral)
 	assert_decision(history, SPIRAL_END, "slow_spiral");
 	ck_assert_int_eq(decide(history).same, rules.same_max);
 }
-END_TEST
 
-START_TEST(failure_out_of_the_window_is_forgotten)
+TEST(failure_out_of_the_window_is_forgotten)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -230,9 +216,8 @@ START_TEST(failure_out_of_the_window_is_forgotten)
 	ck_assert_int_eq(decide(history).same, 1);
 	assert_decision(history, SPIRAL_REPAIR, NULL);
 }
-END_TEST
 
-START_TEST(clock_that_was_set_back_forgets_nothing)
+TEST(clock_that_was_set_back_forgets_nothing)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -244,9 +229,8 @@ START_TEST(clock_that_was_set_back_forgets_nothing)
 	happen(history, SPIRAL_FAILURE, SOUND, "a");
 	assert_decision(history, SPIRAL_END, "slow_spiral");
 }
-END_TEST
 
-START_TEST(stall_again_and_again_needs_a_person_too)
+TEST(stall_again_and_again_needs_a_person_too)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -260,9 +244,8 @@ START_TEST(stall_again_and_again_needs_a_person_too)
 	happen(history, SPIRAL_STALL, HOUR, "s");
 	assert_decision(history, SPIRAL_END, "slow_spiral");
 }
-END_TEST
 
-START_TEST(what_has_no_signature_is_never_the_same)
+TEST(what_has_no_signature_is_never_the_same)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -272,9 +255,8 @@ START_TEST(what_has_no_signature_is_never_the_same)
 		ck_assert_int_eq(decide(history).same, 1);
 	}
 }
-END_TEST
 
-START_TEST(day_has_a_bound_of_repairs)
+TEST(day_has_a_bound_of_repairs)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -294,9 +276,8 @@ START_TEST(day_has_a_bound_of_repairs)
 	    history->events[1].at_ms + 24 * HOUR;
 	assert_decision(history, SPIRAL_REPAIR, NULL);
 }
-END_TEST
 
-START_TEST(bound_of_zero_is_none)
+TEST(bound_of_zero_is_none)
 {
 	cleanup_history struct history *history = history_new();
 	struct spiral_rules free_rules = rules;
@@ -318,9 +299,8 @@ START_TEST(bound_of_zero_is_none)
 	    history->events, history->count, &free_rules, history->now_ms);
 	ck_assert_int_eq(decision.action, SPIRAL_REPAIR);
 }
-END_TEST
 
-START_TEST(strictest_bound_still_repairs_the_first)
+TEST(strictest_bound_still_repairs_the_first)
 {
 	cleanup_history struct history *history = history_new();
 	struct spiral_rules strict = rules;
@@ -338,9 +318,8 @@ START_TEST(strictest_bound_still_repairs_the_first)
 	    spiral_decide(history->events, 2, &strict, history->now_ms).action,
 	    SPIRAL_END);
 }
-END_TEST
 
-START_TEST(clear_begins_anew)
+TEST(clear_begins_anew)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -356,9 +335,8 @@ START_TEST(clear_begins_anew)
 	ck_assert_int_eq(decide(history).same, 1);
 	ck_assert_int_eq(decide(history).delay_ms, 0);
 }
-END_TEST
 
-START_TEST(pauses_double_up_to_their_bound)
+TEST(pauses_double_up_to_their_bound)
 {
 	static const int64_t wanted[] = { 0, 2, 4, 8, 16, 32, 60, 60, 60 };
 	cleanup_history struct history *history = history_new();
@@ -370,9 +348,8 @@ START_TEST(pauses_double_up_to_their_bound)
 	happen(history, SPIRAL_STALL, SOUND, NULL);
 	ck_assert_int_eq(decide(history).delay_ms, 0);
 }
-END_TEST
 
-START_TEST(pauses_grow_in_a_slow_spiral_too)
+TEST(pauses_grow_in_a_slow_spiral_too)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -384,9 +361,8 @@ START_TEST(pauses_grow_in_a_slow_spiral_too)
 	happen(history, SPIRAL_FAILURE, SOUND, "b");
 	ck_assert_int_eq(decide(history).delay_ms, 0);
 }
-END_TEST
 
-START_TEST(pause_never_overflows)
+TEST(pause_never_overflows)
 {
 	cleanup_history struct history *history = history_new();
 	struct spiral_rules patient = rules;
@@ -405,9 +381,8 @@ START_TEST(pause_never_overflows)
 			     .delay_ms,
 	    0);
 }
-END_TEST
 
-START_TEST(history_is_over_until_it_is_cleared)
+TEST(history_is_over_until_it_is_cleared)
 {
 	cleanup_history struct history *history = history_new();
 	cleanup_buf struct buf words = BUF_INIT;
@@ -431,9 +406,8 @@ START_TEST(history_is_over_until_it_is_cleared)
 	ck_assert(spiral_is_over(history->events, history->count, &words));
 	ck_assert_str_eq(words.data, "gave up");
 }
-END_TEST
 
-START_TEST(nothing_to_decide_about_restarts)
+TEST(nothing_to_decide_about_restarts)
 {
 	cleanup_history struct history *history = history_new();
 
@@ -442,9 +416,8 @@ START_TEST(nothing_to_decide_about_restarts)
 	happen(history, SPIRAL_CLEAR, 0, NULL);
 	assert_decision(history, SPIRAL_RESTART, NULL);
 }
-END_TEST
 
-START_TEST(event_comes_back_as_it_was)
+TEST(event_comes_back_as_it_was)
 {
 	struct spiral_event event = { .kind = SPIRAL_REMEDY,
 		.at_ms = START,
@@ -471,9 +444,8 @@ START_TEST(event_comes_back_as_it_was)
 	spiral_event_release(&event);
 	ck_assert_ptr_null(event.log);
 }
-END_TEST
 
-START_TEST(every_kind_comes_back_without_texts)
+TEST(every_kind_comes_back_without_texts)
 {
 	for (unsigned kind = 0; kind < SPIRAL_KIND_COUNT; kind++) {
 		struct spiral_event event = { .kind = (enum spiral_kind)kind };
@@ -485,9 +457,8 @@ START_TEST(every_kind_comes_back_without_texts)
 		ck_assert_ptr_null(back.log);
 	}
 }
-END_TEST
 
-START_TEST(malformed_event_is_refused_with_its_member)
+TEST(malformed_event_is_refused_with_its_member)
 {
 	static const struct {
 		const char *text, *member;
@@ -523,9 +494,8 @@ START_TEST(malformed_event_is_refused_with_its_member)
 		ck_assert_int_eq(event.run_ms, 42);
 	}
 }
-END_TEST
 
-START_TEST(unknown_members_and_nulls_are_ignored)
+TEST(unknown_members_and_nulls_are_ignored)
 {
 	static const char text[] = "{\"kind\":\"clear\",\"at_ms\":1,\"new\":[],"
 				   "\"words\":null,\"run_ms\":null}";
@@ -537,7 +507,6 @@ START_TEST(unknown_members_and_nulls_are_ignored)
 	ck_assert_int_eq(event.kind, SPIRAL_CLEAR);
 	ck_assert_ptr_null(event.words);
 }
-END_TEST
 
 /* "fail@10", "remediate", ... of the vectors. */
 static void
@@ -562,7 +531,7 @@ happen_word(struct history *history, const char *word)
 		ck_abort_msg("what is \"%s\"?", word);
 }
 
-START_TEST(spirals_are_those_of_the_original)
+TEST_ROWS(spirals_are_those_of_the_original, unit_vectors() != NULL)
 {
 	cleanup_json struct json_object *file = NULL;
 	cleanup_free char *path = xasprintf("%s/llmc.json", unit_vectors());
@@ -593,49 +562,4 @@ START_TEST(spirals_are_those_of_the_original)
 			decision.why,
 		    wanted);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("spiral");
-
-	unit_case(suite, "decide",
-	    (const TTest *[]){ first_failure_is_repaired_however_soon,
-		failure_soon_after_a_repair_is_a_spiral,
-		run_as_long_as_the_cooldown_begins_anew,
-		short_run_that_a_person_stopped_does_not,
-		start_by_a_person_begins_anew, stall_restarts_and_is_no_attempt,
-		interrupted_repair_is_no_attempt,
-		abrupt_failure_is_restarted_at_once_and_the_second_repaired,
-		abrupt_failure_is_an_accident_again_after_a_while,
-		abrupt_failure_is_judged_by_when_it_happened,
-		other_failure_soon_after_an_abrupt_one_is_repaired,
-		abrupt_failures_are_repaired_before_they_are_a_slow_spiral,
-		abrupt_failure_before_a_clear_does_not_count,
-		same_failure_again_and_again_is_a_slow_spiral,
-		failure_out_of_the_window_is_forgotten,
-		clock_that_was_set_back_forgets_nothing,
-		stall_again_and_again_needs_a_person_too,
-		what_has_no_signature_is_never_the_same,
-		day_has_a_bound_of_repairs, bound_of_zero_is_none,
-		strictest_bound_still_repairs_the_first, clear_begins_anew,
-		nothing_to_decide_about_restarts, NULL });
-	unit_case(suite, "pause",
-	    (const TTest *[]){ pauses_double_up_to_their_bound,
-		pauses_grow_in_a_slow_spiral_too, pause_never_overflows,
-		NULL });
-	unit_case(suite, "over",
-	    (const TTest *[]){ history_is_over_until_it_is_cleared, NULL });
-	unit_case(suite, "json",
-	    (const TTest *[]){ event_comes_back_as_it_was,
-		every_kind_comes_back_without_texts,
-		malformed_event_is_refused_with_its_member,
-		unknown_members_and_nulls_are_ignored, NULL });
-	if (unit_vectors() != NULL)
-		unit_case(suite, "vectors",
-		    (const TTest *[]){
-			spirals_are_those_of_the_original, NULL });
-	return suite;
 }

@@ -67,7 +67,7 @@ static const struct {
 	    1, STALL_SLOW, "" },
 };
 
-START_TEST(the_last_messages_tell_the_class)
+TEST_ROWS(the_last_messages_tell_the_class, nitems(cases))
 {
 	cleanup_buf struct buf why = BUF_INIT;
 
@@ -80,9 +80,8 @@ START_TEST(the_last_messages_tell_the_class)
 	    stall_sample_classify(cases[_i].messages, cases[_i].count, NULL),
 	    cases[_i].class);
 }
-END_TEST
 
-START_TEST(only_the_last_twenty_count)
+TEST(only_the_last_twenty_count)
 {
 	struct stall_message many[STALL_SAMPLE_MESSAGES + 2] = { 0 };
 
@@ -97,24 +96,10 @@ START_TEST(only_the_last_twenty_count)
 	ck_assert_int_eq(
 	    stall_sample_classify(many, nitems(many) - 1, NULL), STALL_FAILED);
 }
-END_TEST
 
-START_TEST(every_class_has_a_name)
+TEST(every_class_has_a_name)
 {
 	for (int i = 0; i < STALL_CLASS_COUNT; i++)
 		ck_assert_ptr_nonnull(stall_class_name((enum stall_class)i));
 	ck_assert_str_eq(stall_class_name(STALL_WAITING), "waiting");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("stall-sample");
-
-	unit_rows(s, the_last_messages_tell_the_class, nitems(cases));
-	unit_case(s, "stall-sample",
-	    (const TTest *[]){
-		only_the_last_twenty_count, every_class_has_a_name, NULL });
-	return s;
 }

@@ -41,7 +41,7 @@ static const struct {
 	    "" },
 };
 
-START_TEST(head_is_read_and_cut_off)
+TEST(head_is_read_and_cut_off)
 {
 	struct task_head head;
 
@@ -52,9 +52,8 @@ START_TEST(head_is_read_and_cut_off)
 		ck_assert_str_eq(head.commit, rows[i].commit);
 	}
 }
-END_TEST
 
-START_TEST(who_added_it_is_read_and_written)
+TEST(who_added_it_is_read_and_written)
 {
 	static const char text[] = "Priority: high\nAdded by: auto-1 (strict)\n"
 				   "\nDo it";
@@ -74,9 +73,8 @@ START_TEST(who_added_it_is_read_and_written)
 		ck_assert_str_eq(head.maker, "");
 	}
 }
-END_TEST
 
-START_TEST(a_contract_is_taken_or_refused)
+TEST(a_contract_is_taken_or_refused)
 {
 	static const char *const good = "{\"artifacts\":[{\"path\":\"a\"}]}";
 	cleanup_json struct json_object *contract = NULL;
@@ -106,9 +104,8 @@ START_TEST(a_contract_is_taken_or_refused)
 	ck_assert_int_eq(task_head_contract(&head, &contract, &err), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(err.msg, "longer than"));
 }
-END_TEST
 
-START_TEST(other_lines_are_part_of_the_prompt)
+TEST(other_lines_are_part_of_the_prompt)
 {
 	static const char *const texts[] = { "", "\n Do it\n", "Do it",
 		"Do it\nPriority: high\n", "Priority: hihg\nDo it",
@@ -125,7 +122,6 @@ START_TEST(other_lines_are_part_of_the_prompt)
 		ck_assert_str_eq(head.commit, "");
 	}
 }
-END_TEST
 
 static void
 assert_written(enum priority priority, const char *commit, const char *prompt,
@@ -143,7 +139,7 @@ assert_written(enum priority priority, const char *commit, const char *prompt,
 	ck_assert_str_eq(again.commit, commit);
 }
 
-START_TEST(only_what_says_something_is_written)
+TEST(only_what_says_something_is_written)
 {
 	assert_written(PRIORITY_NORMAL, "", "Do it\n", "Do it\n");
 	assert_written(PRIORITY_LOW, "", "Do it\n", "Priority: low\n\nDo it\n");
@@ -155,9 +151,8 @@ START_TEST(only_what_says_something_is_written)
 	assert_written(PRIORITY_NORMAL, "", "Priority: low\nDo it",
 	    "Priority: normal\n\nPriority: low\nDo it");
 }
-END_TEST
 
-START_TEST(what_is_written_is_read_again)
+TEST(what_is_written_is_read_again)
 {
 	static const char *const lines[] = { "Priority: high\n", "\n",
 		"Landed before: 3f2a91c\n", "Do it\n", "Priority: \r\n",
@@ -174,20 +169,4 @@ START_TEST(what_is_written_is_read_again)
 		    dice_coin(dice) ? "" : "3f2a91c",
 		    prompt.data + strspn(prompt.data, "\n"), NULL);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("task-head");
-
-	unit_case(suite, "head",
-	    (const TTest *const[]){ head_is_read_and_cut_off,
-		a_contract_is_taken_or_refused,
-		who_added_it_is_read_and_written,
-		other_lines_are_part_of_the_prompt,
-		only_what_says_something_is_written,
-		what_is_written_is_read_again, NULL });
-	return suite;
 }

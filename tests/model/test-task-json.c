@@ -60,7 +60,7 @@ assert_refused(const char *text, const char *words)
 	ck_assert_int_eq(task_from_json(json, "t", &task, NULL), -EINVAL);
 }
 
-START_TEST(missing_members_take_their_defaults)
+TEST(missing_members_take_their_defaults)
 {
 	cleanup_task struct task *task =
 	    load("{\"id\":\"t7\",\"worker\":null,\"colour\":\"red\"}");
@@ -73,18 +73,16 @@ START_TEST(missing_members_take_their_defaults)
 	ck_assert_str_eq(task->title, "t7");
 	ck_assert_int_eq(task->priority, PRIORITY_NORMAL);
 }
-END_TEST
 
-START_TEST(missing_title_comes_from_the_text)
+TEST(missing_title_comes_from_the_text)
 {
 	cleanup_task struct task *task =
 	    load("{\"id\":\"t7\",\"text\":\"# Mend it\\nnow\"}");
 
 	ck_assert_str_eq(task->title, "Mend it");
 }
-END_TEST
 
-START_TEST(record_names_what_is_wrong)
+TEST(record_names_what_is_wrong)
 {
 	assert_refused("{}", "t.id: missing");
 	assert_refused("[]", "t: expected an object, found an array");
@@ -111,9 +109,8 @@ START_TEST(record_names_what_is_wrong)
 	assert_refused("{\"id\":\"t1\",\"created_ms\":true}",
 	    "t.created_ms: expected an integer, found a boolean");
 }
-END_TEST
 
-START_TEST(history_is_looked_into)
+TEST(history_is_looked_into)
 {
 	assert_refused("{\"id\":\"t1\",\"history\":{}}",
 	    "t.history: expected an array, found an object");
@@ -129,18 +126,16 @@ START_TEST(history_is_looked_into)
 		       "\"x\",\"detail\":1}]}",
 	    "t.history[0].detail: expected a string, found a number");
 }
-END_TEST
 
-START_TEST(numbers_are_brought_into_their_range)
+TEST(numbers_are_brought_into_their_range)
 {
 	cleanup_task struct task *task =
 	    load("{\"id\":\"t1\",\"created_ms\":-5}");
 
 	ck_assert_int_eq(task->created_ms, 0);
 }
-END_TEST
 
-START_TEST(priority_is_a_word_or_the_number_of_an_older_version)
+TEST(priority_is_a_word_or_the_number_of_an_older_version)
 {
 	static const struct {
 		const char *json;
@@ -167,9 +162,8 @@ START_TEST(priority_is_a_word_or_the_number_of_an_older_version)
 		    priority_name(rows[i].priority));
 	}
 }
-END_TEST
 
-START_TEST(members_that_contradict_each_other_are_mended)
+TEST(members_that_contradict_each_other_are_mended)
 {
 	cleanup_task struct task *orphan =
 	    load("{\"id\":\"t1\",\"step\":\"assigned\"}");
@@ -182,9 +176,8 @@ START_TEST(members_that_contradict_each_other_are_mended)
 	ck_assert_int_eq(open->step, TASK_WAITING);
 	ck_assert_int_eq(good->step, TASK_SETTLING);
 }
-END_TEST
 
-START_TEST(history_is_the_tasks_own_and_bounded)
+TEST(history_is_the_tasks_own_and_bounded)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_json struct json_object *json = NULL;
@@ -204,7 +197,6 @@ START_TEST(history_is_the_tasks_own_and_bounded)
 	    json_object_array_length(json_object_object_get(json, "history")),
 	    100);
 }
-END_TEST
 
 static void
 roll_string(struct dice *dice, char **member)
@@ -323,7 +315,7 @@ assert_same(const struct task *a, const struct task *b)
 	ck_assert_int_eq(json_object_equal(a->history, b->history), 1);
 }
 
-START_TEST(random_records_come_back_identical)
+TEST(random_records_come_back_identical)
 {
 	struct dice dice = { 0x5eed0003 };
 
@@ -342,21 +334,4 @@ START_TEST(random_records_come_back_identical)
 		ck_assert_int_eq(task_from_json(read, "", &again, NULL), 0);
 		assert_same(task, again);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("task-json");
-
-	unit_case(suite, "record",
-	    (const TTest *[]){ missing_members_take_their_defaults,
-		missing_title_comes_from_the_text, record_names_what_is_wrong,
-		history_is_looked_into, numbers_are_brought_into_their_range,
-		priority_is_a_word_or_the_number_of_an_older_version,
-		members_that_contradict_each_other_are_mended,
-		history_is_the_tasks_own_and_bounded,
-		random_records_come_back_identical, NULL });
-	return suite;
 }

@@ -66,7 +66,7 @@ static const char *const wanted_table[TASK_STEP_COUNT] = {
 	[TASK_SETTLING] = /* */ ". . . . . . .",
 };
 
-START_TEST(table_is_the_one_that_was_agreed)
+TEST(table_is_the_one_that_was_agreed)
 {
 	static const char letters[] = "OWAQLPS";
 
@@ -86,9 +86,8 @@ START_TEST(table_is_the_one_that_was_agreed)
 	}
 	fflush(stdout);
 }
-END_TEST
 
-START_TEST(a_task_of_an_agent_fits_a_sandbox_that_is_as_strict)
+TEST(a_task_of_an_agent_fits_a_sandbox_that_is_as_strict)
 {
 	cleanup_task struct task *task = make("x");
 	cleanup_task struct task *again = NULL;
@@ -106,17 +105,15 @@ START_TEST(a_task_of_an_agent_fits_a_sandbox_that_is_as_strict)
 	ck_assert(!task_fits(task, BOX_WORKTREE));
 	ck_assert(task_fits(task, BOX_STRICT));
 }
-END_TEST
 
-START_TEST(what_is_no_step_may_nothing)
+TEST(what_is_no_step_may_nothing)
 {
 	ck_assert(!task_step_may(TASK_OFFERED, TASK_STEP_COUNT));
 	ck_assert(!task_step_may(TASK_STEP_COUNT, TASK_WAITING));
 	ck_assert(!task_step_may((enum task_step) - 1, TASK_WAITING));
 }
-END_TEST
 
-START_TEST(refused_move_changes_nothing_and_says_so)
+TEST(refused_move_changes_nothing_and_says_so)
 {
 	cleanup_task struct task *task = make("x");
 	struct err err = { 0 };
@@ -144,9 +141,8 @@ START_TEST(refused_move_changes_nothing_and_says_so)
 	ck_assert_int_eq(task->outcome, OUTCOME_ABORTED);
 	assert_noted(task, 0, "aborted: -");
 }
-END_TEST
 
-START_TEST(new_task_is_offered)
+TEST(new_task_is_offered)
 {
 	cleanup_task struct task *task = make("Mend it.\nAll of it.\n");
 
@@ -163,9 +159,8 @@ START_TEST(new_task_is_offered)
 	ck_assert_uint_eq(json_object_array_length(task->history), 0);
 	task_free(NULL);
 }
-END_TEST
 
-START_TEST(title_is_the_first_line_that_says_something)
+TEST(title_is_the_first_line_that_says_something)
 {
 	static const struct {
 		const char *title, *text, *wanted;
@@ -206,9 +201,8 @@ START_TEST(title_is_the_first_line_that_says_something)
 		ck_assert_str_eq(task->title, cases[i].wanted);
 	}
 }
-END_TEST
 
-START_TEST(long_title_is_cut_between_characters)
+TEST(long_title_is_cut_between_characters)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_task struct task *task = NULL;
@@ -219,9 +213,8 @@ START_TEST(long_title_is_cut_between_characters)
 	ck_assert_uint_eq(strlen(task->title), 99);
 	ck_assert(text_utf8_valid(task->title, 99));
 }
-END_TEST
 
-START_TEST(history_keeps_its_first_and_last_entries)
+TEST(history_keeps_its_first_and_last_entries)
 {
 	cleanup_task struct task *task = make("x");
 	struct json_object *entry;
@@ -241,9 +234,8 @@ START_TEST(history_keeps_its_first_and_last_entries)
 	ck_assert_str_eq(json_string_or(entry, "what", ""), "11");
 	assert_noted(task, 0, "49: -");
 }
-END_TEST
 
-START_TEST(long_detail_is_cut)
+TEST(long_detail_is_cut)
 {
 	cleanup_task struct task *task = make("x");
 	cleanup_buf struct buf detail = BUF_INIT;
@@ -257,9 +249,8 @@ START_TEST(long_detail_is_cut)
 	ck_assert_uint_eq(strlen(kept), 1023);
 	ck_assert(text_utf8_valid(kept, 1023));
 }
-END_TEST
 
-START_TEST(assignment_begins_an_attempt)
+TEST(assignment_begins_an_attempt)
 {
 	cleanup_task struct task *task = make_taken("x");
 
@@ -282,9 +273,8 @@ START_TEST(assignment_begins_an_attempt)
 	ck_assert_int_eq(task->tokens, 17);
 	ck_assert_str_eq(task->reason, "no");
 }
-END_TEST
 
-START_TEST(failed_attempts_are_repeated_then_a_dead_letter)
+TEST(failed_attempts_are_repeated_then_a_dead_letter)
 {
 	cleanup_task struct task *task = make_taken("x");
 
@@ -305,9 +295,8 @@ START_TEST(failed_attempts_are_repeated_then_a_dead_letter)
 	ck_assert_int_eq(task->finished_ms, NOW + 7);
 	assert_noted(task, 0, "dead-letter: again");
 }
-END_TEST
 
-START_TEST(the_only_attempt_fails_the_task)
+TEST(the_only_attempt_fails_the_task)
 {
 	for (int max = 0; max <= 1; max++) {
 		cleanup_task struct task *task = make_taken("x");
@@ -318,9 +307,8 @@ START_TEST(the_only_attempt_fails_the_task)
 		assert_noted(task, 0, "failed: no");
 	}
 }
-END_TEST
 
-START_TEST(task_given_back_waits_and_has_lost_no_attempt)
+TEST(task_given_back_waits_and_has_lost_no_attempt)
 {
 	cleanup_task struct task *task = make_taken("x");
 
@@ -340,9 +328,8 @@ START_TEST(task_given_back_waits_and_has_lost_no_attempt)
 	ck_assert_int_eq(task->attempts, 1);
 	ck_assert_int_eq(task->turns_before, 3);
 }
-END_TEST
 
-START_TEST(settled_task_has_its_outcome)
+TEST(settled_task_has_its_outcome)
 {
 	cleanup_task struct task *task = make_taken("x");
 
@@ -356,9 +343,8 @@ START_TEST(settled_task_has_its_outcome)
 	ck_assert_str_eq(task->worker, "auto-1");
 	assert_noted(task, 0, "aborted: -");
 }
-END_TEST
 
-START_TEST(landed_task_forgets_what_failed_before)
+TEST(landed_task_forgets_what_failed_before)
 {
 	cleanup_task struct task *task = make_taken("x");
 
@@ -374,9 +360,8 @@ START_TEST(landed_task_forgets_what_failed_before)
 	ck_assert_ptr_null(task->reason);
 	ck_assert_int_eq(task->finished_ms, NOW + 3);
 }
-END_TEST
 
-START_TEST(landing_may_find_the_work_there_already)
+TEST(landing_may_find_the_work_there_already)
 {
 	cleanup_task struct task *task = make_taken("x");
 
@@ -385,9 +370,8 @@ START_TEST(landing_may_find_the_work_there_already)
 	ck_assert_ptr_null(task->commit);
 	assert_noted(task, 0, "nothing left to land: -");
 }
-END_TEST
 
-START_TEST(landed_task_that_is_taken_back_waits_again)
+TEST(landed_task_that_is_taken_back_waits_again)
 {
 	cleanup_task struct task *task = make_taken("x");
 
@@ -398,9 +382,8 @@ START_TEST(landed_task_that_is_taken_back_waits_again)
 	ck_assert_int_eq(task->step, TASK_WAITING);
 	ck_assert_int_eq(task->attempts, 1);
 }
-END_TEST
 
-START_TEST(worker_is_told_what_landed_before)
+TEST(worker_is_told_what_landed_before)
 {
 	cleanup_task struct task *task = make_taken("Mend it.");
 	cleanup_buf struct buf out = BUF_INIT;
@@ -420,9 +403,8 @@ START_TEST(worker_is_told_what_landed_before)
 	ck_assert_str_eq(out.data + strlen(told),
 	    "\nAn earlier attempt at this task failed. How it ended:\n> no\n");
 }
-END_TEST
 
-START_TEST(worker_is_told_how_it_went_before)
+TEST(worker_is_told_how_it_went_before)
 {
 	cleanup_task struct task *task = make_taken("Mend it.");
 	cleanup_buf struct buf out = BUF_INIT;
@@ -449,7 +431,6 @@ START_TEST(worker_is_told_how_it_went_before)
 	    "Mend it.\n\n2 earlier attempts at this task failed. How the last "
 	    "one ended:\n> no\n");
 }
-END_TEST
 
 static void
 assert_next(struct task *const *tasks, size_t count, const char *id)
@@ -459,7 +440,7 @@ assert_next(struct task *const *tasks, size_t count, const char *id)
 	ck_assert_str_eq(next == NULL ? "none" : next->id, id);
 }
 
-START_TEST(next_is_by_label_then_priority_then_age)
+TEST(next_is_by_label_then_priority_then_age)
 {
 	static const struct {
 		const char *id, *label;
@@ -498,9 +479,8 @@ START_TEST(next_is_by_label_then_priority_then_age)
 	for (size_t i = 0; i < nitems(rows); i++)
 		task_free(tasks[i]);
 }
-END_TEST
 
-START_TEST(work_that_leaves_the_queue_goes_on)
+TEST(work_that_leaves_the_queue_goes_on)
 {
 	cleanup_task struct task *task = make("Add a flag");
 	cleanup_buf struct buf text = BUF_INIT;
@@ -552,9 +532,8 @@ START_TEST(work_that_leaves_the_queue_goes_on)
 	ck_assert_int_eq(task->turns_before, 3);
 	ck_assert_int_eq(task_run_turns(task), 0);
 }
-END_TEST
 
-START_TEST(fix_is_urgent_and_knows_what_broke)
+TEST(fix_is_urgent_and_knows_what_broke)
 {
 	cleanup_task struct task *broken = make("Add a flag"), *fix = NULL,
 				 *second = NULL;
@@ -586,9 +565,8 @@ START_TEST(fix_is_urgent_and_knows_what_broke)
 	    "3f2a91c:\n> Add a flag\n"));
 	ck_assert_ptr_nonnull(strstr(second->text, "It printed nothing.\n"));
 }
-END_TEST
 
-START_TEST(words_parse_back)
+TEST(words_parse_back)
 {
 	enum task_outcome outcome = OUTCOME_ABORTED;
 
@@ -604,10 +582,9 @@ START_TEST(words_parse_back)
 	ck_assert_str_eq(task_step_name(TASK_WAITING), "waiting");
 	ck_assert_str_eq(task_step_name(TASK_SETTLING), "settling");
 }
-END_TEST
 
 /* The id, the name at the source, the place in a goal, the node alone. */
-START_TEST(a_task_is_named_by_its_id_its_key_or_its_place)
+TEST(a_task_is_named_by_its_id_its_key_or_its_place)
 {
 	static const struct {
 		const char *source, *key, *word;
@@ -636,42 +613,4 @@ START_TEST(a_task_is_named_by_its_id_its_key_or_its_place)
 		ck_assert_msg(task_named("t17", rows[i].source, rows[i].key,
 				  rows[i].word) == rows[i].fits,
 		    "%s", rows[i].word);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("task");
-
-	unit_case(suite, "new",
-	    (const TTest *[]){ a_task_is_named_by_its_id_its_key_or_its_place,
-		new_task_is_offered,
-		title_is_the_first_line_that_says_something,
-		long_title_is_cut_between_characters, NULL });
-	unit_case(suite, "history",
-	    (const TTest *[]){ history_keeps_its_first_and_last_entries,
-		long_detail_is_cut, NULL });
-	unit_case(suite, "steps",
-	    (const TTest *[]){ assignment_begins_an_attempt,
-		failed_attempts_are_repeated_then_a_dead_letter,
-		the_only_attempt_fails_the_task,
-		task_given_back_waits_and_has_lost_no_attempt,
-		settled_task_has_its_outcome,
-		landed_task_forgets_what_failed_before,
-		landing_may_find_the_work_there_already,
-		landed_task_that_is_taken_back_waits_again, words_parse_back,
-		NULL });
-	unit_case(suite, "rules",
-	    (const TTest *[]){ worker_is_told_what_landed_before,
-		worker_is_told_how_it_went_before,
-		next_is_by_label_then_priority_then_age,
-		work_that_leaves_the_queue_goes_on,
-		fix_is_urgent_and_knows_what_broke, NULL });
-	unit_case(suite, "steps",
-	    (const TTest *[]){ table_is_the_one_that_was_agreed,
-		what_is_no_step_may_nothing,
-		a_task_of_an_agent_fits_a_sandbox_that_is_as_strict,
-		refused_move_changes_nothing_and_says_so, NULL });
-	return suite;
 }

@@ -57,7 +57,7 @@ expect_refused(const char *text, int code, const char *words)
 	ck_assert_int_eq(taskfile_parse(text, strlen(text), &task, NULL), code);
 }
 
-START_TEST(every_member_is_read)
+TEST(every_member_is_read)
 {
 	struct taskfile *task = parse(
 	    "{\"id\":\"7\",\"subject\":\"Mend\",\"description\":\"All of it\","
@@ -78,9 +78,8 @@ START_TEST(every_member_is_read)
 	ck_assert_ptr_null(task->failed);
 	taskfile_free(task);
 }
-END_TEST
 
-START_TEST(what_may_be_missing_has_its_default)
+TEST(what_may_be_missing_has_its_default)
 {
 	struct taskfile *task =
 	    make("1", "pending", ",\"owner\":null,\"blockedBy\":null");
@@ -98,9 +97,8 @@ START_TEST(what_may_be_missing_has_its_default)
 	taskfile_free(task);
 	taskfile_free(NULL);
 }
-END_TEST
 
-START_TEST(priority_is_understood_and_foreign_metadata_is_no_error)
+TEST(priority_is_understood_and_foreign_metadata_is_no_error)
 {
 	static const struct {
 		const char *metadata;
@@ -131,12 +129,11 @@ START_TEST(priority_is_understood_and_foreign_metadata_is_no_error)
 		taskfile_free(task);
 	}
 }
-END_TEST
 
 #define WITH(members) "{\"id\":\"1\"," members "}"
 #define REST          "\"subject\":\"s\",\"description\":\"d\","
 
-START_TEST(a_contract_is_read_and_a_foreign_one_is_left_alone)
+TEST(a_contract_is_read_and_a_foreign_one_is_left_alone)
 {
 	struct taskfile *task = make("1", "pending",
 	    ",\"metadata\":{\"verification\":{\"artifacts\":[]}}");
@@ -148,9 +145,8 @@ START_TEST(a_contract_is_read_and_a_foreign_one_is_left_alone)
 	ck_assert_ptr_null(task->contract);
 	taskfile_free(task);
 }
-END_TEST
 
-START_TEST(what_is_wrong_is_named)
+TEST(what_is_wrong_is_named)
 {
 	expect_refused("", -EINVAL, "");
 	expect_refused("{\"id\":\"1\",\"subj", -EINVAL, "");
@@ -175,9 +171,8 @@ START_TEST(what_is_wrong_is_named)
 		      "{\"command\":\"x\"}}"),
 	    -EINVAL, "metadata.verification.command");
 }
-END_TEST
 
-START_TEST(too_large_a_file_is_refused)
+TEST(too_large_a_file_is_refused)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct taskfile *task = NULL;
@@ -191,9 +186,8 @@ START_TEST(too_large_a_file_is_refused)
 	ck_assert_int_eq(
 	    taskfile_parse(text.data, text.len, &task, NULL), -E2BIG);
 }
-END_TEST
 
-START_TEST(only_a_free_pending_task_is_eligible)
+TEST(only_a_free_pending_task_is_eligible)
 {
 	struct taskfile *all[] = { make("1", "pending", ""),
 		make("2", "pending", ",\"owner\":\"other\""),
@@ -216,7 +210,6 @@ START_TEST(only_a_free_pending_task_is_eligible)
 		    "task %s", all[i]->id);
 	free_all(all, nitems(all));
 }
-END_TEST
 
 static void
 expect_broken(const struct taskfile *task, struct taskfile *const *all,
@@ -230,7 +223,7 @@ expect_broken(const struct taskfile *task, struct taskfile *const *all,
 	ck_assert_str_eq(words.data, wanted);
 }
 
-START_TEST(circles_and_unknown_blockers_are_told)
+TEST(circles_and_unknown_blockers_are_told)
 {
 	struct taskfile *all[] = {
 		make("1", "pending", ",\"blockedBy\":[\"2\"]"),
@@ -261,9 +254,8 @@ START_TEST(circles_and_unknown_blockers_are_told)
 		expect_broken(all[i], all, nitems(all), wanted[i]);
 	free_all(all, nitems(all));
 }
-END_TEST
 
-START_TEST(a_long_chain_is_walked_to_its_end)
+TEST(a_long_chain_is_walked_to_its_end)
 {
 	enum {
 		LENGTH = 2000
@@ -283,7 +275,6 @@ START_TEST(a_long_chain_is_walked_to_its_end)
 	ck_assert(!taskfile_broken(all[7], all, LENGTH, &words));
 	free_all(all, LENGTH);
 }
-END_TEST
 
 static struct taskfile *
 make_choice(const char *id, int priority, const char *label)
@@ -298,7 +289,7 @@ make_choice(const char *id, int priority, const char *label)
 }
 
 /* The selection rules of the earlier llmc. */
-START_TEST(original_choices_hold)
+TEST_ROWS(original_choices_hold, unit_vectors() != NULL)
 {
 	cleanup_json struct json_object *file = NULL;
 	cleanup_free char *path = xasprintf("%s/llmc.json", unit_vectors());
@@ -338,9 +329,8 @@ START_TEST(original_choices_hold)
 		free_all(all, count);
 	}
 }
-END_TEST
 
-START_TEST(an_ended_task_is_written_to_wait_again)
+TEST(an_ended_task_is_written_to_wait_again)
 {
 	cleanup_buf struct buf text = BUF_INIT, more = BUF_INIT;
 	struct taskfile *task = make("1", "completed",
@@ -363,9 +353,8 @@ START_TEST(an_ended_task_is_written_to_wait_again)
 	ck_assert_str_eq(again->landed, "3f2a91c");
 	taskfile_free(again);
 }
-END_TEST
 
-START_TEST(a_priority_is_written_and_the_rest_stays)
+TEST(a_priority_is_written_and_the_rest_stays)
 {
 	static const char *const metadata[] = { "", ",\"metadata\":null",
 		",\"metadata\":{\"label\":\"db\",\"priority\":\"x\"}" };
@@ -387,9 +376,8 @@ START_TEST(a_priority_is_written_and_the_rest_stays)
 		taskfile_free(again);
 	}
 }
-END_TEST
 
-START_TEST(choice_prefers_free_labels_then_priority_then_id)
+TEST(choice_prefers_free_labels_then_priority_then_id)
 {
 	struct taskfile *all[] = { make_choice("10", 2, "a"),
 		make_choice("9", 2, NULL), make_choice("b", 2, NULL),
@@ -418,9 +406,8 @@ START_TEST(choice_prefers_free_labels_then_priority_then_id)
 	ck_assert_ptr_null(taskfile_select(all, count, b));
 	free_all(all, count);
 }
-END_TEST
 
-START_TEST(writing_keeps_what_is_not_known)
+TEST(writing_keeps_what_is_not_known)
 {
 	struct taskfile *task = make("1", "pending",
 	    ",\"blocks\":[\"2\"],\"zebra\":{\"deep\":[1,2.50,null]},"
@@ -445,9 +432,8 @@ START_TEST(writing_keeps_what_is_not_known)
 	ck_assert(json_object_equal(after, task->json));
 	taskfile_free(task);
 }
-END_TEST
 
-START_TEST(the_mark_of_failure_comes_and_goes)
+TEST(the_mark_of_failure_comes_and_goes)
 {
 	static const char *const metadata[] = { "",
 		",\"metadata\":{\"label\":\"l\"}", ",\"metadata\":null" };
@@ -476,9 +462,8 @@ START_TEST(the_mark_of_failure_comes_and_goes)
 		taskfile_free(task);
 	}
 }
-END_TEST
 
-START_TEST(text_is_subject_and_description)
+TEST(text_is_subject_and_description)
 {
 	static const struct {
 		const char *subject, *description, *wanted;
@@ -497,33 +482,4 @@ START_TEST(text_is_subject_and_description)
 		ck_assert_str_eq(text.data, rows[i].wanted);
 		taskfile_free(task);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("taskfile");
-
-	unit_case(suite, "reading",
-	    (const TTest *[]){ every_member_is_read,
-		what_may_be_missing_has_its_default,
-		priority_is_understood_and_foreign_metadata_is_no_error,
-		a_contract_is_read_and_a_foreign_one_is_left_alone,
-		what_is_wrong_is_named, too_large_a_file_is_refused, NULL });
-	unit_case(suite, "choosing",
-	    (const TTest *[]){ only_a_free_pending_task_is_eligible,
-		circles_and_unknown_blockers_are_told,
-		a_long_chain_is_walked_to_its_end,
-		choice_prefers_free_labels_then_priority_then_id,
-		an_ended_task_is_written_to_wait_again,
-		a_priority_is_written_and_the_rest_stays, NULL });
-	if (unit_vectors() != NULL)
-		unit_case(suite, "vectors",
-		    (const TTest *[]){ original_choices_hold, NULL });
-	unit_case(suite, "writing",
-	    (const TTest *[]){ writing_keeps_what_is_not_known,
-		the_mark_of_failure_comes_and_goes,
-		text_is_subject_and_description, NULL });
-	return suite;
 }

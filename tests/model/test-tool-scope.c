@@ -108,7 +108,8 @@ static const struct {
 	{ NULL, "Read", "mcp__llmc", "Read", "mcp__llmc", "Read" },
 };
 
-START_TEST(tools_are_those_of_the_card_and_the_allowed_without_the_denied)
+TEST_ROWS(tools_are_those_of_the_card_and_the_allowed_without_the_denied,
+    nitems(cases))
 {
 	cleanup_tool_scope struct tool_scope scope = { 0 };
 	cleanup_free char *allow = NULL, *deny = NULL, *flag = NULL;
@@ -131,7 +132,6 @@ START_TEST(tools_are_those_of_the_card_and_the_allowed_without_the_denied)
 	ck_assert_int_eq(tool_scope_is_limited(&scope),
 	    !scope.all || cases[_i].denied[0] != '\0');
 }
-END_TEST
 
 static const struct {
 	const char *config, *allow, *deny, *words;
@@ -157,7 +157,7 @@ static const struct {
 	{ NULL, "--model", NULL, "--model: not the name of a tool" },
 };
 
-START_TEST(a_spawn_that_widens_is_refused_and_the_tool_is_named)
+TEST_ROWS(a_spawn_that_widens_is_refused_and_the_tool_is_named, nitems(refused))
 {
 	cleanup_tool_scope struct tool_scope scope = { 0 };
 	struct err err = { 0 };
@@ -170,7 +170,6 @@ START_TEST(a_spawn_that_widens_is_refused_and_the_tool_is_named)
 	ck_assert(!scope.all);
 	ck_assert_ptr_null(scope.allow);
 }
-END_TEST
 
 static const struct {
 	const char *allow, *deny, *tool;
@@ -196,7 +195,7 @@ static const struct {
 	{ "", NULL, "Read", false },
 };
 
-START_TEST(a_hook_is_told_by_the_exact_name)
+TEST_ROWS(a_hook_is_told_by_the_exact_name, nitems(uses))
 {
 	cleanup_tool_scope struct tool_scope scope = { 0 }, back = { 0 };
 	cleanup_json struct json_object *json = NULL;
@@ -211,9 +210,8 @@ START_TEST(a_hook_is_told_by_the_exact_name)
 	ck_assert_int_eq(
 	    tool_scope_permits(&back, uses[_i].tool), uses[_i].permits);
 }
-END_TEST
 
-START_TEST(a_broken_policy_permits_nothing)
+TEST(a_broken_policy_permits_nothing)
 {
 	cleanup_tool_scope struct tool_scope scope = { 0 };
 	cleanup_json struct json_object *json = json_object_new_object(),
@@ -230,10 +228,9 @@ START_TEST(a_broken_policy_permits_nothing)
 	    tool_scope_from_json(json, "tools", &scope, NULL), -EINVAL);
 	ck_assert(!tool_scope_permits(&scope, "Read"));
 }
-END_TEST
 
 /* An empty list that counts, and one that was not given. */
-START_TEST(a_run_keeps_an_empty_list_of_tools)
+TEST(a_run_keeps_an_empty_list_of_tools)
 {
 	cleanup_tool_scope struct tool_scope none = { 0 }, all = { 0 },
 					     nobody = { 0 };
@@ -247,9 +244,8 @@ START_TEST(a_run_keeps_an_empty_list_of_tools)
 	ck_assert_int_eq(tool_scope_of_run(NULL, NULL, &nobody, NULL), 0);
 	ck_assert(!tool_scope_is_limited(&nobody));
 }
-END_TEST
 
-START_TEST(a_card_that_changes_gives_a_run_nothing_and_may_take)
+TEST(a_card_that_changes_gives_a_run_nothing_and_may_take)
 {
 	char name[] = "fox";
 	char *tools[] = { (char[]){ "Read" }, NULL };
@@ -274,23 +270,4 @@ START_TEST(a_card_that_changes_gives_a_run_nothing_and_may_take)
 		ck_assert(!tool_scope_permits(&scope, "Bash"));
 		ck_assert(tool_scope_permits(&scope, TOOL_REPORT_PROGRESS));
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("tool-scope");
-
-	unit_rows(suite,
-	    tools_are_those_of_the_card_and_the_allowed_without_the_denied,
-	    nitems(cases));
-	unit_rows(suite, a_spawn_that_widens_is_refused_and_the_tool_is_named,
-	    nitems(refused));
-	unit_rows(suite, a_hook_is_told_by_the_exact_name, nitems(uses));
-	unit_case(suite, "policy",
-	    (const TTest *const[]){ a_broken_policy_permits_nothing,
-		a_run_keeps_an_empty_list_of_tools,
-		a_card_that_changes_gives_a_run_nothing_and_may_take, NULL });
-	return suite;
 }

@@ -11,7 +11,7 @@
 #include "grid.h"
 #include "json.h"
 #include "mem.h"
-#include "text-width.h"
+#include "text.h"
 #include "top-frame.h"
 #include "top-scene.h"
 #include "top-ui.h"
@@ -91,7 +91,7 @@ static const struct {
 	{ "frozen-80x24", " ", 80, 24 },
 };
 
-START_TEST(the_frame_of_a_night_is_as_it_was_agreed)
+TEST_ROWS(the_frame_of_a_night_is_as_it_was_agreed, nitems(frames))
 {
 	cleanup_json struct json_object *view = scene_night();
 	cleanup_buf struct buf frame = BUF_INIT;
@@ -100,9 +100,8 @@ START_TEST(the_frame_of_a_night_is_as_it_was_agreed)
 	    frames[_i].rows, &frame);
 	assert_golden(frames[_i].name, &frame);
 }
-END_TEST
 
-START_TEST(an_empty_view_is_shown)
+TEST(an_empty_view_is_shown)
 {
 	cleanup_json struct json_object *view = view_new();
 	cleanup_buf struct buf frame = BUF_INIT;
@@ -110,9 +109,8 @@ START_TEST(an_empty_view_is_shown)
 	print_frame(view, "", &live, 80, 24, &frame);
 	assert_golden("empty-80x24", &frame);
 }
-END_TEST
 
-START_TEST(a_daemon_that_is_away_is_lost_for_some_time)
+TEST(a_daemon_that_is_away_is_lost_for_some_time)
 {
 	cleanup_json struct json_object *view = scene_night();
 	cleanup_buf struct buf frame = BUF_INIT;
@@ -128,9 +126,8 @@ START_TEST(a_daemon_that_is_away_is_lost_for_some_time)
 	ck_assert_ptr_nonnull(strstr(frame.data, "[lost]"));
 	ck_assert_ptr_nonnull(strstr(frame.data, "autod is not running"));
 }
-END_TEST
 
-START_TEST(a_daemon_that_lives_but_does_nothing_hangs)
+TEST(a_daemon_that_lives_but_does_nothing_hangs)
 {
 	static const struct {
 		int64_t beat_ms;
@@ -153,9 +150,8 @@ START_TEST(a_daemon_that_lives_but_does_nothing_hangs)
 		    "row %zu: %s", i, frame.data);
 	}
 }
-END_TEST
 
-START_TEST(a_hundred_workers_are_in_their_natural_order)
+TEST(a_hundred_workers_are_in_their_natural_order)
 {
 	cleanup_json struct json_object *view = scene_fleet(100);
 	cleanup_buf struct buf frame = BUF_INIT;
@@ -166,9 +162,8 @@ START_TEST(a_hundred_workers_are_in_their_natural_order)
 	print_frame(view, "G", &live, 80, 24, &frame);
 	assert_golden("fleet-end-80x24", &frame);
 }
-END_TEST
 
-START_TEST(titles_of_all_scripts_keep_the_columns)
+TEST(titles_of_all_scripts_keep_the_columns)
 {
 	cleanup_json struct json_object *view = scene_night();
 	cleanup_buf struct buf frame = BUF_INIT;
@@ -193,7 +188,6 @@ START_TEST(titles_of_all_scripts_keep_the_columns)
 	ck_assert_ptr_null(strchr(frame.data, '\033'));
 	ck_assert_ptr_null(strchr(frame.data, '\r'));
 }
-END_TEST
 
 /* --- rules ----------------------------------------------------------- */
 
@@ -221,7 +215,7 @@ is_whole(const struct grid *grid)
 	return true;
 }
 
-START_TEST(any_view_at_any_size_fits_its_grid)
+TEST(any_view_at_any_size_fits_its_grid)
 {
 	int trials = unit_times(1000);
 
@@ -249,7 +243,6 @@ START_TEST(any_view_at_any_size_fits_its_grid)
 		grid_free(grid);
 	}
 }
-END_TEST
 
 static const struct {
 	int rows, columns;
@@ -268,7 +261,7 @@ static const struct {
 
 /* Until the moment that was named, and not at it: nobody is woken up for
  * nothing. */
-START_TEST(a_frame_says_when_the_next_one_differs)
+TEST_ROWS(a_frame_says_when_the_next_one_differs, nitems(sizes))
 {
 	cleanup_json struct json_object *view = scene_night();
 	int rows = sizes[_i].rows, columns = sizes[_i].columns;
@@ -302,9 +295,8 @@ START_TEST(a_frame_says_when_the_next_one_differs)
 	grid_free(first);
 	grid_free(later);
 }
-END_TEST
 
-START_TEST(a_frozen_frame_does_not_change_with_the_view)
+TEST(a_frozen_frame_does_not_change_with_the_view)
 {
 	cleanup_json struct json_object *view = scene_night();
 	struct grid *first = grid_new(24, 80), *later = grid_new(24, 80);
@@ -325,9 +317,8 @@ START_TEST(a_frozen_frame_does_not_change_with_the_view)
 	grid_free(first);
 	grid_free(later);
 }
-END_TEST
 
-START_TEST(without_styles_a_need_is_still_marked)
+TEST(without_styles_a_need_is_still_marked)
 {
 	cleanup_json struct json_object *view = scene_night();
 	cleanup_buf struct buf frame = BUF_INIT;
@@ -336,28 +327,4 @@ START_TEST(without_styles_a_need_is_still_marked)
 	ck_assert_ptr_nonnull(strstr(frame.data, "\n!auto-4"));
 	ck_assert_ptr_nonnull(strstr(frame.data, "\n>auto-1"));
 	ck_assert_ptr_nonnull(strstr(frame.data, "!NEEDS YOU"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("top-frame");
-	const TTest *const tests[] = {
-		an_empty_view_is_shown,
-		a_daemon_that_is_away_is_lost_for_some_time,
-		a_daemon_that_lives_but_does_nothing_hangs,
-		a_hundred_workers_are_in_their_natural_order,
-		titles_of_all_scripts_keep_the_columns,
-		any_view_at_any_size_fits_its_grid,
-		a_frozen_frame_does_not_change_with_the_view,
-		without_styles_a_need_is_still_marked,
-		NULL,
-	};
-
-	unit_case(suite, "rules", tests);
-	unit_rows(suite, a_frame_says_when_the_next_one_differs, nitems(sizes));
-	unit_rows(
-	    suite, the_frame_of_a_night_is_as_it_was_agreed, nitems(frames));
-	return suite;
 }

@@ -3,7 +3,7 @@
 #include "buf.h"
 #include "json.h"
 #include "mem.h"
-#include "top-text.h"
+#include "top-head.h"
 #include "unit.h"
 
 #define NOW INT64_C(1768546680) /* 2026-01-16 06:58:00 UTC */
@@ -38,7 +38,7 @@ static const struct {
 	{ 0, -5000, "0s", 6000 }, /* in the future */
 };
 
-START_TEST(what_goes_on_is_added_to_what_has_ended)
+TEST_ROWS(what_goes_on_is_added_to_what_has_ended, nitems(running))
 {
 	struct top_clock clock = { NOW * 1000, 0, INT64_MAX };
 	cleanup_buf struct buf out = BUF_INIT;
@@ -48,9 +48,8 @@ START_TEST(what_goes_on_is_added_to_what_has_ended)
 	ck_assert_str_eq(out.data, running[_i].words);
 	ck_assert_int_eq(clock.next_ms, NOW * 1000 + running[_i].lasts_ms);
 }
-END_TEST
 
-START_TEST(an_age_has_one_unit_and_says_how_long_it_is_true)
+TEST_ROWS(an_age_has_one_unit_and_says_how_long_it_is_true, nitems(ages))
 {
 	struct top_clock clock = { NOW * 1000 + 500, 0, INT64_MAX };
 	cleanup_buf struct buf out = BUF_INIT;
@@ -60,7 +59,6 @@ START_TEST(an_age_has_one_unit_and_says_how_long_it_is_true)
 	ck_assert_int_eq(clock.next_ms,
 	    ages[_i].lasts < 0 ? INT64_MAX : (NOW + ages[_i].lasts) * 1000);
 }
-END_TEST
 
 static const struct {
 	int offset;
@@ -79,7 +77,7 @@ static const struct {
 	{ 0, INT64_MIN, "-" },
 };
 
-START_TEST(a_moment_is_a_time_of_today_or_a_date)
+TEST_ROWS(a_moment_is_a_time_of_today_or_a_date, nitems(moments))
 {
 	struct top_clock clock = { NOW * 1000, moments[_i].offset, INT64_MAX };
 	cleanup_buf struct buf out = BUF_INIT;
@@ -87,9 +85,8 @@ START_TEST(a_moment_is_a_time_of_today_or_a_date)
 	top_add_moment(&clock, moments[_i].at, &out);
 	ck_assert_str_eq(out.data, moments[_i].words);
 }
-END_TEST
 
-START_TEST(the_time_of_day_is_true_until_the_next_minute)
+TEST(the_time_of_day_is_true_until_the_next_minute)
 {
 	struct top_clock clock = { NOW * 1000 + 30000, 5400, INT64_MAX };
 	cleanup_buf struct buf out = BUF_INIT;
@@ -98,7 +95,6 @@ START_TEST(the_time_of_day_is_true_until_the_next_minute)
 	ck_assert_str_eq(out.data, "08:28");
 	ck_assert_int_eq(clock.next_ms, (NOW + 60) * 1000);
 }
-END_TEST
 
 static const struct {
 	int64_t day;
@@ -113,14 +109,13 @@ static const struct {
 	{ INT64_MAX, "-" },
 };
 
-START_TEST(a_day_is_a_date)
+TEST_ROWS(a_day_is_a_date, nitems(days))
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
 	top_add_day(days[_i].day, &out);
 	ck_assert_str_eq(out.data, days[_i].words);
 }
-END_TEST
 
 static const struct {
 	int64_t count;
@@ -137,14 +132,13 @@ static const struct {
 	{ INT64_MAX, "9223372T" },
 };
 
-START_TEST(a_count_has_at_most_a_digit_after_the_point)
+TEST_ROWS(a_count_has_at_most_a_digit_after_the_point, nitems(counts))
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
 	top_add_count(counts[_i].count, &out);
 	ck_assert_str_eq(out.data, counts[_i].words);
 }
-END_TEST
 
 static const struct {
 	int64_t micros;
@@ -164,7 +158,7 @@ static const struct {
 	{ 410000, NULL, "?", "?" },
 };
 
-START_TEST(an_unknown_cost_is_never_nothing)
+TEST_ROWS(an_unknown_cost_is_never_nothing, nitems(costs))
 {
 	cleanup_json struct json_object *row = json_object_new_object();
 	cleanup_buf struct buf out = BUF_INIT;
@@ -176,28 +170,4 @@ START_TEST(an_unknown_cost_is_never_nothing)
 	buf_clear(&out);
 	top_add_cost_words(row, &out);
 	ck_assert_str_eq(out.data, costs[_i].words);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("top-text");
-	const TTest *const tests[] = {
-		the_time_of_day_is_true_until_the_next_minute,
-		NULL,
-	};
-
-	unit_case(suite, "text", tests);
-	unit_rows(suite, an_age_has_one_unit_and_says_how_long_it_is_true,
-	    nitems(ages));
-	unit_rows(
-	    suite, what_goes_on_is_added_to_what_has_ended, nitems(running));
-	unit_rows(
-	    suite, a_moment_is_a_time_of_today_or_a_date, nitems(moments));
-	unit_rows(suite, a_day_is_a_date, nitems(days));
-	unit_rows(
-	    suite, a_count_has_at_most_a_digit_after_the_point, nitems(counts));
-	unit_rows(suite, an_unknown_cost_is_never_nothing, nitems(costs));
-	return suite;
 }

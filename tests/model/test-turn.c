@@ -66,7 +66,7 @@ assert_judged(
 	return ask;
 }
 
-START_TEST(good_work_is_accepted)
+TEST(good_work_is_accepted)
 {
 	struct turn_facts facts = good();
 
@@ -77,9 +77,8 @@ START_TEST(good_work_is_accepted)
 	facts.nudges = TURN_NUDGES_MAX;
 	assert_judged(&facts, TURN_FINISHED, "");
 }
-END_TEST
 
-START_TEST(check_comes_before_the_landing)
+TEST(check_comes_before_the_landing)
 {
 	struct turn_facts facts = good();
 
@@ -88,9 +87,8 @@ START_TEST(check_comes_before_the_landing)
 	facts.turns = facts.turns_max;
 	assert_judged(&facts, TURN_CHECK, "");
 }
-END_TEST
 
-START_TEST(no_commit_is_no_change_unless_one_is_wanted)
+TEST(no_commit_is_no_change_unless_one_is_wanted)
 {
 	struct turn_facts facts = good();
 
@@ -102,9 +100,8 @@ START_TEST(no_commit_is_no_change_unless_one_is_wanted)
 	facts.resolving = true; /* its change was already in the other commit */
 	assert_judged(&facts, TURN_NO_CHANGES, "");
 }
-END_TEST
 
-START_TEST(unfinished_rebase_outranks_all)
+TEST(unfinished_rebase_outranks_all)
 {
 	struct turn_facts facts = good();
 
@@ -122,9 +119,8 @@ START_TEST(unfinished_rebase_outranks_all)
 	facts.resolving = true;
 	assert_judged(&facts, TURN_BACK, "git rebase --continue");
 }
-END_TEST
 
-START_TEST(dirt_outranks_the_ending)
+TEST(dirt_outranks_the_ending)
 {
 	struct turn_facts facts = good();
 
@@ -138,10 +134,9 @@ START_TEST(dirt_outranks_the_ending)
 	said.what = SAID_QUESTION;
 	assert_judged(&facts, TURN_BACK, "Nobody can answer you.");
 }
-END_TEST
 
 /* Nobody's attempts are used up by what is said. */
-START_TEST(what_is_said_is_nudged_and_then_asked)
+TEST(what_is_said_is_nudged_and_then_asked)
 {
 	static const struct {
 		enum said_what what;
@@ -178,9 +173,8 @@ START_TEST(what_is_said_is_nudged_and_then_asked)
 		assert_judged(&facts, TURN_ASK, cases[i].reason);
 	}
 }
-END_TEST
 
-START_TEST(one_that_reports_what_blocks_it_is_not_sent_back)
+TEST(one_that_reports_what_blocks_it_is_not_sent_back)
 {
 	struct turn_facts facts = good();
 
@@ -196,9 +190,8 @@ START_TEST(one_that_reports_what_blocks_it_is_not_sent_back)
 	facts.driven = false;
 	assert_judged(&facts, TURN_BACK, "The rebase is not finished.");
 }
-END_TEST
 
-START_TEST(who_can_ask_is_told_whom)
+TEST(who_can_ask_is_told_whom)
 {
 	struct turn_facts facts = good();
 
@@ -209,9 +202,8 @@ START_TEST(who_can_ask_is_told_whom)
 	facts.dirt = 1;
 	assert_judged(&facts, TURN_BACK, "ask a person with the tool");
 }
-END_TEST
 
-START_TEST(a_question_that_a_person_answers_is_asked_at_once)
+TEST(a_question_that_a_person_answers_is_asked_at_once)
 {
 	struct turn_facts facts = good();
 
@@ -228,9 +220,8 @@ START_TEST(a_question_that_a_person_answers_is_asked_at_once)
 	said.what = SAID_FAILED;
 	assert_judged(&facts, TURN_NUDGE, ">You said");
 }
-END_TEST
 
-START_TEST(one_that_waits_for_others_is_not_judged_but_leaves_nothing)
+TEST(one_that_waits_for_others_is_not_judged_but_leaves_nothing)
 {
 	struct turn_facts facts = good();
 
@@ -258,9 +249,8 @@ START_TEST(one_that_waits_for_others_is_not_judged_but_leaves_nothing)
 	facts.driven = false;
 	assert_judged(&facts, TURN_FINISHED, "");
 }
-END_TEST
 
-START_TEST(what_sends_back_fails_with_the_last_turn)
+TEST(what_sends_back_fails_with_the_last_turn)
 {
 	struct turn_facts facts = good();
 
@@ -276,9 +266,8 @@ START_TEST(what_sends_back_fails_with_the_last_turn)
 	assert_judged(
 	    &facts, TURN_FAIL, ">it left a rebase unfinished after 1 turn");
 }
-END_TEST
 
-START_TEST(failed_check_is_told_with_its_output)
+TEST(failed_check_is_told_with_its_output)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
@@ -292,7 +281,6 @@ START_TEST(failed_check_is_told_with_its_output)
 	turn_check_words("make", "took longer than 5s", "", &out);
 	ck_assert_ptr_nonnull(strstr(out.data, "5s.\nIt printed nothing.\n"));
 }
-END_TEST
 
 /* Like good(), but driven by a person; the facts for auto mode are set and must
  * be ignored. */
@@ -309,7 +297,7 @@ by_hand(void)
 		.nudges = TURN_NUDGES_MAX };
 }
 
-START_TEST(by_hand_a_clean_worktree_is_finished)
+TEST(by_hand_a_clean_worktree_is_finished)
 {
 	struct turn_facts facts = by_hand();
 
@@ -318,9 +306,8 @@ START_TEST(by_hand_a_clean_worktree_is_finished)
 	facts.sent_back = TURN_SENT_BACK_MAX;
 	assert_judged(&facts, TURN_FINISHED, "");
 }
-END_TEST
 
-START_TEST(by_hand_only_a_turn_that_was_to_work_ends_without_changes)
+TEST(by_hand_only_a_turn_that_was_to_work_ends_without_changes)
 {
 	struct turn_facts facts = by_hand();
 
@@ -332,9 +319,8 @@ START_TEST(by_hand_only_a_turn_that_was_to_work_ends_without_changes)
 	facts.resolving = true;
 	assert_judged(&facts, TURN_FINISHED, "");
 }
-END_TEST
 
-START_TEST(by_hand_dirt_is_committed_at_last)
+TEST(by_hand_dirt_is_committed_at_last)
 {
 	struct turn_facts facts = by_hand();
 
@@ -346,9 +332,8 @@ START_TEST(by_hand_dirt_is_committed_at_last)
 	facts.ahead = 0;
 	assert_judged(&facts, TURN_COMMIT, "");
 }
-END_TEST
 
-START_TEST(by_hand_an_unfinished_rebase_waits_for_a_person_at_last)
+TEST(by_hand_an_unfinished_rebase_waits_for_a_person_at_last)
 {
 	struct turn_facts facts = by_hand();
 
@@ -361,9 +346,8 @@ START_TEST(by_hand_an_unfinished_rebase_waits_for_a_person_at_last)
 	assert_judged(
 	    &facts, TURN_PAUSE, ">the agent could not finish its rebase; ");
 }
-END_TEST
 
-START_TEST(by_hand_nobody_is_told_that_nobody_answers)
+TEST(by_hand_nobody_is_told_that_nobody_answers)
 {
 	struct turn_facts facts = by_hand();
 	cleanup_buf struct buf words = BUF_INIT;
@@ -371,32 +355,4 @@ START_TEST(by_hand_nobody_is_told_that_nobody_answers)
 	facts.dirt = 1;
 	ck_assert_int_eq(turn_judge(&facts, &words, NULL), TURN_BACK);
 	ck_assert_ptr_null(strstr(words.data, "Nobody"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("turn");
-
-	unit_case(suite, "judge",
-	    (const TTest *[]){ good_work_is_accepted,
-		check_comes_before_the_landing,
-		no_commit_is_no_change_unless_one_is_wanted,
-		unfinished_rebase_outranks_all, dirt_outranks_the_ending,
-		what_is_said_is_nudged_and_then_asked,
-		who_can_ask_is_told_whom,
-		a_question_that_a_person_answers_is_asked_at_once,
-		one_that_reports_what_blocks_it_is_not_sent_back,
-		one_that_waits_for_others_is_not_judged_but_leaves_nothing,
-		what_sends_back_fails_with_the_last_turn, NULL });
-	unit_case(suite, "words",
-	    (const TTest *[]){ failed_check_is_told_with_its_output, NULL });
-	unit_case(suite, "by hand",
-	    (const TTest *[]){ by_hand_a_clean_worktree_is_finished,
-		by_hand_only_a_turn_that_was_to_work_ends_without_changes,
-		by_hand_dirt_is_committed_at_last,
-		by_hand_an_unfinished_rebase_waits_for_a_person_at_last,
-		by_hand_nobody_is_told_that_nobody_answers, NULL });
-	return suite;
 }

@@ -36,7 +36,7 @@ assert_refused(const char *text, int code, const char *words)
 	ck_assert_msg(strstr(err.msg, words) != NULL, "%s", err.msg);
 }
 
-START_TEST(all_members_are_read_and_written_back)
+TEST(all_members_are_read_and_written_back)
 {
 	static const char text[] =
 	    "Hello.\n" FENCED("{\"goalId\":\"g\",\"workNodeId\":\"S1\","
@@ -60,9 +60,8 @@ START_TEST(all_members_are_read_and_written_back)
 	    0);
 	ck_assert(json_object_equal(json, wanted));
 }
-END_TEST
 
-START_TEST(the_last_block_with_the_key_counts)
+TEST(the_last_block_with_the_key_counts)
 {
 	static const struct {
 		const char *text;
@@ -110,9 +109,8 @@ START_TEST(the_last_block_with_the_key_counts)
 		ck_assert_int_eq(update->status, cases[i].status);
 	}
 }
-END_TEST
 
-START_TEST(wrong_updates_are_refused_with_their_path)
+TEST(wrong_updates_are_refused_with_their_path)
 {
 	cleanup_buf struct buf huge = BUF_INIT;
 
@@ -157,9 +155,8 @@ START_TEST(wrong_updates_are_refused_with_their_path)
 	buf_adds(&huge, "{}}\n```");
 	assert_refused(huge.data, -E2BIG, "");
 }
-END_TEST
 
-START_TEST(null_and_empty_are_the_same_as_missing)
+TEST(null_and_empty_are_the_same_as_missing)
 {
 	cleanup_update struct update *update = found(
 	    FENCED("{\"goalId\":null,\"status\":\"done\",\"summary\":\"\","
@@ -169,9 +166,8 @@ START_TEST(null_and_empty_are_the_same_as_missing)
 	ck_assert_ptr_null(update->summary);
 	ck_assert_uint_eq(strv_count(update->blockers), 0);
 }
-END_TEST
 
-START_TEST(ids_come_from_the_assignment_only)
+TEST(ids_come_from_the_assignment_only)
 {
 	cleanup_update struct update *none =
 	    found(FENCED("{\"status\":\"done\"}"));
@@ -191,7 +187,6 @@ START_TEST(ids_come_from_the_assignment_only)
 	    "overseerUpdate.workNodeId: \"S2\" is not what this session works "
 	    "on; write \"S1\", or leave it out");
 }
-END_TEST
 
 static size_t
 texts_of(struct json_object *row, const char **texts, size_t max)
@@ -212,7 +207,7 @@ texts_of(struct json_object *row, const char **texts, size_t max)
 	return count;
 }
 
-START_TEST(the_vectors_hold)
+TEST(the_vectors_hold)
 {
 	cleanup_free char *path = NULL;
 	cleanup_json struct json_object *root = NULL;
@@ -249,20 +244,4 @@ START_TEST(the_vectors_hold)
 		ck_assert_msg(json_object_equal(json, expect), "row %zu: %s", i,
 		    json_object_to_json_string(json));
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("update");
-
-	unit_case(s, "update",
-	    (const TTest *[]){ all_members_are_read_and_written_back,
-		the_last_block_with_the_key_counts,
-		wrong_updates_are_refused_with_their_path,
-		null_and_empty_are_the_same_as_missing,
-		ids_come_from_the_assignment_only, the_vectors_hold,
-		NULL });
-	return s;
 }

@@ -8,7 +8,7 @@
 #include "unit.h"
 #include "usage.h"
 
-START_TEST(tokens_are_kept_by_model_and_kind)
+TEST(tokens_are_kept_by_model_and_kind)
 {
 	struct usage usage = { 0 }, more = { .tool_calls = 2 };
 
@@ -27,9 +27,8 @@ START_TEST(tokens_are_kept_by_model_and_kind)
 	ck_assert_int_eq(usage_budget_tokens(&usage), 16);
 	ck_assert(!usage_is_empty(&usage));
 }
-END_TEST
 
-START_TEST(it_does_not_grow_with_the_number_of_models)
+TEST(it_does_not_grow_with_the_number_of_models)
 {
 	struct usage usage = { 0 };
 	char name[8] = "m0";
@@ -42,9 +41,8 @@ START_TEST(it_does_not_grow_with_the_number_of_models)
 	ck_assert_str_eq(usage.models[USAGE_MODELS_MAX - 1].name, USAGE_OTHERS);
 	ck_assert_int_eq(usage_budget_tokens(&usage), 2 * USAGE_MODELS_MAX);
 }
-END_TEST
 
-START_TEST(numbers_end_at_a_bound)
+TEST(numbers_end_at_a_bound)
 {
 	struct usage usage = { 0 };
 
@@ -52,10 +50,9 @@ START_TEST(numbers_end_at_a_bound)
 	usage_add(&usage, "a", USAGE_INPUT, INT64_MAX);
 	ck_assert_int_eq(usage.models[0].tokens[USAGE_INPUT], USAGE_MAX);
 }
-END_TEST
 
 /* A file that is read again from its beginning has less for a while. */
-START_TEST(only_what_is_beyond_is_new)
+TEST(only_what_is_beyond_is_new)
 {
 	struct usage counted = { .tool_calls = 3 }, total = { .tool_calls = 5 };
 	struct usage more;
@@ -73,9 +70,8 @@ START_TEST(only_what_is_beyond_is_new)
 	ck_assert_int_eq(more.models[0].tokens[USAGE_INPUT], 4);
 	ck_assert_int_eq(more.models[1].tokens[USAGE_OUTPUT], 1);
 }
-END_TEST
 
-START_TEST(records_come_back)
+TEST(records_come_back)
 {
 	struct usage usage = { .tool_calls = 4 }, again = { 0 };
 	cleanup_json struct json_object *json = NULL;
@@ -86,9 +82,8 @@ START_TEST(records_come_back)
 	ck_assert_int_eq(usage_from_json(json, "u", &again, NULL), 0);
 	ck_assert_mem_eq(&usage, &again, sizeof usage);
 }
-END_TEST
 
-START_TEST(wrong_records_are_refused_with_the_member)
+TEST(wrong_records_are_refused_with_the_member)
 {
 	static const struct {
 		const char *text, *words;
@@ -111,19 +106,4 @@ START_TEST(wrong_records_are_refused_with_the_member)
 		    strncmp(err.msg, rows[i].words, strlen(rows[i].words)) == 0,
 		    "%s", err.msg);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("usage");
-
-	unit_case(s, "usage",
-	    (const TTest *const[]){ tokens_are_kept_by_model_and_kind,
-		it_does_not_grow_with_the_number_of_models,
-		numbers_end_at_a_bound, only_what_is_beyond_is_new,
-		records_come_back, wrong_records_are_refused_with_the_member,
-		NULL });
-	return s;
 }

@@ -52,7 +52,7 @@ ends(struct task *task, const char *reason, const char *commit)
 	return verification_end(task, r, commit);
 }
 
-START_TEST(without_a_contract_nothing_is_due)
+TEST(without_a_contract_nothing_is_due)
 {
 	struct task *task = task_new("t1", "folder", "k", NULL, "x", 1);
 
@@ -64,9 +64,8 @@ START_TEST(without_a_contract_nothing_is_due)
 	ck_assert(!verification_is_due(task, A));
 	task_free(task);
 }
-END_TEST
 
-START_TEST(what_passed_goes_on_and_another_commit_is_verified_again)
+TEST(what_passed_goes_on_and_another_commit_is_verified_again)
 {
 	struct task *task = task_with("{}");
 
@@ -83,9 +82,8 @@ START_TEST(what_passed_goes_on_and_another_commit_is_verified_again)
 	ck_assert(verification_is_due(task, A));
 	task_free(task);
 }
-END_TEST
 
-START_TEST(checks_that_were_interrupted_are_due)
+TEST(checks_that_were_interrupted_are_due)
 {
 	struct task *task = task_with("{}");
 	cleanup_json struct json_object *json = NULL;
@@ -99,9 +97,8 @@ START_TEST(checks_that_were_interrupted_are_due)
 	task_free(task);
 	task_free(read);
 }
-END_TEST
 
-START_TEST(retry_once_is_once_whatever_happens)
+TEST(retry_once_is_once_whatever_happens)
 {
 	struct task *task = task_with("{\"onFailure\": \"retry_once\"}");
 
@@ -120,9 +117,8 @@ START_TEST(retry_once_is_once_whatever_happens)
 	ck_assert_str_eq(task->run->retry_of, "t1-1");
 	task_free(task);
 }
-END_TEST
 
-START_TEST(a_failure_is_final_otherwise)
+TEST(a_failure_is_final_otherwise)
 {
 	static const struct {
 		const char *contract;
@@ -137,8 +133,8 @@ START_TEST(a_failure_is_final_otherwise)
 		struct task *task = task_with(rows[i].contract);
 		cleanup_buf struct buf reason = BUF_INIT;
 
-		ck_assert_int_eq(ends(task, "artifact_not_found", A),
-		    VERIFICATION_GIVE_UP);
+		ck_assert_int_eq(
+		    ends(task, "artifact_not_found", A), VERIFICATION_GIVE_UP);
 		ck_assert(!verification_is_parents(task));
 		xstrset(&task->run->parent, "t0");
 		ck_assert(verification_is_parents(task) == rows[i].parents);
@@ -149,9 +145,8 @@ START_TEST(a_failure_is_final_otherwise)
 		task_free(task);
 	}
 }
-END_TEST
 
-START_TEST(a_retry_is_told_why_and_has_the_original_task)
+TEST(a_retry_is_told_why_and_has_the_original_task)
 {
 	struct task *task = task_with("{\"onFailure\": \"retry_once\"}");
 	cleanup_buf struct buf reason = BUF_INIT, text = BUF_INIT;
@@ -189,9 +184,8 @@ START_TEST(a_retry_is_told_why_and_has_the_original_task)
 	ck_assert(!verification_is_retry(task));
 	task_free(task);
 }
-END_TEST
 
-START_TEST(a_report_counts_for_its_own_attempt)
+TEST(a_report_counts_for_its_own_attempt)
 {
 	struct task *task = task_with("{\"requireCompletionReport\": true}");
 	cleanup_json struct json_object *r = check_result_new();
@@ -217,9 +211,8 @@ START_TEST(a_report_counts_for_its_own_attempt)
 	ck_assert_int_eq(task->run->progress_count, 0);
 	task_free(task);
 }
-END_TEST
 
-START_TEST(long_reasons_are_cut)
+TEST(long_reasons_are_cut)
 {
 	struct task *task = task_with("{}");
 	cleanup_json struct json_object *r = check_result_new();
@@ -232,22 +225,4 @@ START_TEST(long_reasons_are_cut)
 	verification_reason(task, &text);
 	ck_assert_uint_lt(text.len, 5000);
 	task_free(task);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("verification");
-
-	unit_case(suite, "verification",
-	    (const TTest *[]){ without_a_contract_nothing_is_due,
-		what_passed_goes_on_and_another_commit_is_verified_again,
-		checks_that_were_interrupted_are_due,
-		retry_once_is_once_whatever_happens,
-		a_failure_is_final_otherwise,
-		a_retry_is_told_why_and_has_the_original_task,
-		a_report_counts_for_its_own_attempt, long_reasons_are_cut,
-		NULL });
-	return suite;
 }

@@ -47,7 +47,7 @@ random_view(int64_t first_event)
 	return view;
 }
 
-START_TEST(a_change_leads_from_one_view_to_the_other)
+TEST(a_change_leads_from_one_view_to_the_other)
 {
 	for (seed = 0; seed < 500; seed++) {
 		unsigned start = seed;
@@ -64,9 +64,8 @@ START_TEST(a_change_leads_from_one_view_to_the_other)
 		seed = start;
 	}
 }
-END_TEST
 
-START_TEST(equal_views_have_no_change)
+TEST(equal_views_have_no_change)
 {
 	cleanup_json struct json_object *one = NULL, *two = NULL;
 
@@ -76,9 +75,8 @@ START_TEST(equal_views_have_no_change)
 	two = random_view(1);
 	ck_assert_ptr_null(view_diff(one, two));
 }
-END_TEST
 
-START_TEST(only_the_last_events_are_kept)
+TEST(only_the_last_events_are_kept)
 {
 	cleanup_json struct json_object *view = view_new();
 	struct json_object *list = view_of(view, VIEW_EVENTS);
@@ -96,9 +94,8 @@ START_TEST(only_the_last_events_are_kept)
 		json_object_array_get_idx(list, VIEW_EVENTS_MAX - 1), "n", 0),
 	    499);
 }
-END_TEST
 
-START_TEST(what_is_no_change_is_refused)
+TEST(what_is_no_change_is_refused)
 {
 	static const char *const wrong[] = {
 		"{\"set\": []}",
@@ -116,10 +113,9 @@ START_TEST(what_is_no_change_is_refused)
 		ck_assert_int_eq(view_apply(view, change), -EINVAL);
 	}
 }
-END_TEST
 
 /* Of a later version. */
-START_TEST(a_section_that_is_not_known_is_passed_over)
+TEST(a_section_that_is_not_known_is_passed_over)
 {
 	cleanup_json struct json_object *view = view_new();
 	cleanup_json struct json_object *change = json_tokener_parse(
@@ -132,9 +128,8 @@ START_TEST(a_section_that_is_not_known_is_passed_over)
 	ck_assert_ptr_null(view_row(view, "tasks", "t1"));
 	ck_assert_ptr_null(view_of(view, "weather"));
 }
-END_TEST
 
-START_TEST(a_brief_view_has_all_rows_without_their_details)
+TEST(a_brief_view_has_all_rows_without_their_details)
 {
 	static const char text[] =
 	    "{\"head\": {\"pid\": 1}, \"tasks\": {\"t1\": {\"title\": "
@@ -150,9 +145,8 @@ START_TEST(a_brief_view_has_all_rows_without_their_details)
 	ck_assert(json_object_equal(brief, wanted));
 	ck_assert(json_object_equal(view, same));
 }
-END_TEST
 
-START_TEST(what_a_view_lacks_is_added)
+TEST(what_a_view_lacks_is_added)
 {
 	cleanup_json struct json_object *view = view_complete(
 	    json_tokener_parse("{\"head\": [], \"tasks\": {\"t1\": {}}}"));
@@ -167,20 +161,4 @@ START_TEST(what_a_view_lacks_is_added)
 	ck_assert_ptr_nonnull(view_row(view, "tasks", "t1"));
 	ck_assert_ptr_null(view_row(view, "tasks", "t2"));
 	ck_assert_ptr_nonnull(view_of(none, "asks"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("view-doc");
-
-	unit_case(s, "view-doc",
-	    (const TTest *const[]){ a_change_leads_from_one_view_to_the_other,
-		equal_views_have_no_change, only_the_last_events_are_kept,
-		what_is_no_change_is_refused,
-		a_section_that_is_not_known_is_passed_over,
-		a_brief_view_has_all_rows_without_their_details,
-		what_a_view_lacks_is_added, NULL });
-	return s;
 }

@@ -23,7 +23,7 @@ node_count(struct json_object *row)
 	return json_object_array_length(json_object_object_get(row, "nodes"));
 }
 
-START_TEST(a_goal_shows_how_far_its_plan_is)
+TEST(a_goal_shows_how_far_its_plan_is)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2 T1.1", "P2");
 	cleanup_json struct json_object *row = NULL;
@@ -41,9 +41,8 @@ START_TEST(a_goal_shows_how_far_its_plan_is)
 	ck_assert_str_eq(json_string_or(node_of(row, 1), "status", ""), "done");
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(nodes_that_find_no_room_are_counted)
+TEST(nodes_that_find_no_room_are_counted)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2", "P2");
 	cleanup_json struct json_object *row = view_goal_row(plan, 2);
@@ -56,9 +55,8 @@ START_TEST(nodes_that_find_no_room_are_counted)
 	ck_assert_int_eq(json_int_or(none, "nodes_more", 0), 4);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(texts_of_nodes_are_cut)
+TEST(texts_of_nodes_are_cut)
 {
 	struct plan *plan = PLAN_WORLD("P1");
 	cleanup_json struct json_object *row = NULL;
@@ -73,7 +71,6 @@ START_TEST(texts_of_nodes_are_cut)
 	ck_assert_uint_lt(strlen(json_object_to_json_string(row)), 1024);
 	plan_free(plan);
 }
-END_TEST
 
 enum {
 	CHANGE_STATUS,
@@ -113,7 +110,7 @@ change(struct plan *plan, struct plan_assignment *assignment, int what)
 		node->assignment = assignment;
 }
 
-START_TEST(whatever_a_row_shows_changes_its_mark)
+TEST_ROWS(whatever_a_row_shows_changes_its_mark, CHANGES)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "P2");
 	struct plan_assignment assignment = { 0 };
@@ -130,18 +127,4 @@ START_TEST(whatever_a_row_shows_changes_its_mark)
 	ck_assert_uint_ne(view_goal_mark(plan, 100), before);
 	plan_find(plan, "T1.1")->assignment = NULL;
 	plan_free(plan);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("view-goal");
-
-	unit_case(suite, "rows",
-	    (const TTest *const[]){ a_goal_shows_how_far_its_plan_is,
-		nodes_that_find_no_room_are_counted, texts_of_nodes_are_cut,
-		NULL });
-	unit_rows(suite, whatever_a_row_shows_changes_its_mark, CHANGES);
-	return suite;
 }

@@ -122,23 +122,10 @@ static const struct {
 	    "mail: 2 to you (llmc mail inbox)\n" },
 };
 
-START_TEST(needs_are_said_once_with_what_to_type)
+TEST_ROWS(needs_are_said_once_with_what_to_type, nitems(rows))
 {
 	cleanup_free char *needs = needs_of(rows[_i].view);
 
 	ck_assert_msg(
 	    strcmp(needs, rows[_i].needs) == 0, "%s: %s", rows[_i].what, needs);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("view-needs");
-	TCase *c = tcase_create("view-needs");
-
-	tcase_add_loop_test(
-	    c, needs_are_said_once_with_what_to_type, 0, (int)nitems(rows));
-	suite_add_tcase(s, c);
-	return s;
 }

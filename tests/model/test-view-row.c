@@ -32,7 +32,7 @@ is_null(struct json_object *row, const char *key)
 
 /* --- members --------------------------------------------------------- */
 
-START_TEST(a_text_is_cut_between_characters)
+TEST(a_text_is_cut_between_characters)
 {
 	cleanup_json struct json_object *row = json_object_new_object();
 
@@ -43,9 +43,8 @@ START_TEST(a_text_is_cut_between_characters)
 	ck_assert_str_eq(text_of(row, "cut"), "ab");
 	ck_assert(is_null(row, "none"));
 }
-END_TEST
 
-START_TEST(a_moment_is_in_seconds_and_never_is_null)
+TEST(a_moment_is_in_seconds_and_never_is_null)
 {
 	cleanup_json struct json_object *row = json_object_new_object();
 
@@ -54,7 +53,6 @@ START_TEST(a_moment_is_in_seconds_and_never_is_null)
 	ck_assert_int_eq(json_int_or(row, "at", 0), NOW / 1000);
 	ck_assert(is_null(row, "never"));
 }
-END_TEST
 
 /* --- workers --------------------------------------------------------- */
 
@@ -66,7 +64,7 @@ static const struct {
 	{ "team-1", "team" },
 };
 
-START_TEST(the_mode_follows_from_the_name)
+TEST_ROWS(the_mode_follows_from_the_name, nitems(modes))
 {
 	struct worker *w = worker_new(modes[_i].name, NOW);
 	cleanup_json struct json_object *row = view_row_worker(w, NULL);
@@ -74,9 +72,8 @@ START_TEST(the_mode_follows_from_the_name)
 	ck_assert_str_eq(text_of(row, "mode"), modes[_i].mode);
 	worker_free(w);
 }
-END_TEST
 
-START_TEST(a_worker_by_hand_shows_its_prompt_and_reason_on_a_line)
+TEST(a_worker_by_hand_shows_its_prompt_and_reason_on_a_line)
 {
 	struct worker *w = worker_new("adam", NOW);
 	cleanup_json struct json_object *row = NULL;
@@ -92,9 +89,8 @@ START_TEST(a_worker_by_hand_shows_its_prompt_and_reason_on_a_line)
 	ck_assert_int_eq(json_int_or(row, "since_unix", 0), NOW / 1000);
 	worker_free(w);
 }
-END_TEST
 
-START_TEST(a_worker_with_a_task_shows_what_it_cost)
+TEST(a_worker_with_a_task_shows_what_it_cost)
 {
 	struct worker *w = worker_new("auto-1", NOW);
 	struct task *task =
@@ -118,9 +114,8 @@ START_TEST(a_worker_with_a_task_shows_what_it_cost)
 	task_free(task);
 	worker_free(w);
 }
-END_TEST
 
-START_TEST(a_remark_tells_what_to_do)
+TEST(a_remark_tells_what_to_do)
 {
 	struct worker *w = worker_new("auto-1", NOW);
 	cleanup_buf struct buf remark = BUF_INIT;
@@ -150,9 +145,8 @@ START_TEST(a_remark_tells_what_to_do)
 	    remark.data);
 	worker_free(w);
 }
-END_TEST
 
-START_TEST(what_oversight_found_is_shown_in_words)
+TEST(what_oversight_found_is_shown_in_words)
 {
 	cleanup_json struct json_object *row = NULL;
 	struct detection d;
@@ -167,7 +161,6 @@ START_TEST(what_oversight_found_is_shown_in_words)
 	ck_assert_int_eq(json_int_or(row, "iteration", 0), 7);
 	detection_release(&d);
 }
-END_TEST
 
 /* --- tasks ----------------------------------------------------------- */
 
@@ -182,7 +175,7 @@ entry(int at)
 	return json;
 }
 
-START_TEST(a_task_shows_the_end_of_its_history)
+TEST(a_task_shows_the_end_of_its_history)
 {
 	struct task *task =
 	    task_new("t1", "folder", "a.md", "A title", "text", NOW);
@@ -202,9 +195,8 @@ START_TEST(a_task_shows_the_end_of_its_history)
 	ck_assert(!json_object_object_get_ex(row, "outcome", NULL));
 	task_free(task);
 }
-END_TEST
 
-START_TEST(a_task_that_has_ended_tells_how)
+TEST(a_task_that_has_ended_tells_how)
 {
 	struct task *task =
 	    task_new("t1", "folder", "a.md", "A title", "text", NOW);
@@ -224,9 +216,8 @@ START_TEST(a_task_that_has_ended_tells_how)
 	ck_assert_int_eq(json_int_or(row, "wall_ms", -1), 0);
 	task_free(task);
 }
-END_TEST
 
-START_TEST(a_row_is_bounded_whatever_the_task_has)
+TEST(a_row_is_bounded_whatever_the_task_has)
 {
 	struct task *task =
 	    task_new("t1", "folder", "a.md", "A title", "text", NOW);
@@ -255,7 +246,6 @@ START_TEST(a_row_is_bounded_whatever_the_task_has)
 	    strlen(json_object_to_json_string_ext(brief, 0)), 1536);
 	task_free(task);
 }
-END_TEST
 
 /* --- has it changed? ------------------------------------------------- */
 
@@ -346,7 +336,7 @@ expect_mark(
 	return shown;
 }
 
-START_TEST(whatever_a_row_shows_changes_its_mark)
+TEST(whatever_a_row_shows_changes_its_mark)
 {
 	cleanup_json struct json_object *record = full_record();
 	int shown = 0;
@@ -360,9 +350,8 @@ START_TEST(whatever_a_row_shows_changes_its_mark)
 	}
 	ck_assert_int_ge(shown, 20);
 }
-END_TEST
 
-START_TEST(tokens_and_history_change_a_mark)
+TEST(tokens_and_history_change_a_mark)
 {
 	struct task *task =
 	    task_new("t1", "folder", "a.md", "A title", "text", NOW);
@@ -377,29 +366,4 @@ START_TEST(tokens_and_history_change_a_mark)
 	usage_add(&task->spent.usage, "m", USAGE_OUTPUT, 1);
 	ck_assert_uint_ne(view_row_task_mark(task), second);
 	task_free(task);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("view-row");
-
-	unit_case(suite, "members",
-	    (const TTest *const[]){ a_text_is_cut_between_characters,
-		a_moment_is_in_seconds_and_never_is_null, NULL });
-	unit_rows(suite, the_mode_follows_from_the_name, nitems(modes));
-	unit_case(suite, "workers",
-	    (const TTest *const[]){
-		a_worker_by_hand_shows_its_prompt_and_reason_on_a_line,
-		a_worker_with_a_task_shows_what_it_cost,
-		a_remark_tells_what_to_do,
-		what_oversight_found_is_shown_in_words, NULL });
-	unit_case(suite, "tasks",
-	    (const TTest *const[]){ a_task_shows_the_end_of_its_history,
-		a_task_that_has_ended_tells_how,
-		a_row_is_bounded_whatever_the_task_has,
-		whatever_a_row_shows_changes_its_mark,
-		tokens_and_history_change_a_mark, NULL });
-	return suite;
 }

@@ -59,7 +59,7 @@ static const struct {
 	{ "X-Forwarded-Host: 127.0.0.1:8080\r\n", 421 },
 };
 
-START_TEST(only_one_host_and_ours_is_answered)
+TEST_ROWS(only_one_host_and_ours_is_answered, nitems(hosts))
 {
 	cleanup_free char *text =
 	    xasprintf("GET / HTTP/1.1\r\n%s\r\n", hosts[_i].fields);
@@ -68,9 +68,8 @@ START_TEST(only_one_host_and_ours_is_answered)
 	ck_assert_msg(
 	    ask(text, &path) == hosts[_i].status, "%s", hosts[_i].fields);
 }
-END_TEST
 
-START_TEST(a_browser_may_leave_out_port_80)
+TEST(a_browser_may_leave_out_port_80)
 {
 	struct http_head request = { .host_count = 1, .host = "localhost" };
 
@@ -79,9 +78,8 @@ START_TEST(a_browser_may_leave_out_port_80)
 	request.host_count = 2;
 	ck_assert(!web_host_allowed(&request, 80));
 }
-END_TEST
 
-START_TEST(a_foreign_host_is_refused_before_anything_else)
+TEST(a_foreign_host_is_refused_before_anything_else)
 {
 	static const char *const lines[] = { "POST /", "GET /nothing",
 		"GET /view", "DELETE /view" };
@@ -96,7 +94,6 @@ START_TEST(a_foreign_host_is_refused_before_anything_else)
 		ck_assert_msg(ask(text, &path) == 421, "%s", lines[i]);
 	}
 }
-END_TEST
 
 static const struct {
 	const char *line;
@@ -141,7 +138,7 @@ static const struct {
 	{ "POST /nothing", NULL, 405, 0 },
 };
 
-START_TEST(a_request_gets_what_its_path_and_token_allow)
+TEST_ROWS(a_request_gets_what_its_path_and_token_allow, nitems(requests))
 {
 	cleanup_free char *token = requests[_i].token != NULL ?
 	    xasprintf("Authorization: Bearer %s\r\n", requests[_i].token) :
@@ -155,9 +152,8 @@ START_TEST(a_request_gets_what_its_path_and_token_allow)
 	ck_assert_int_eq(path,
 	    requests[_i].status == 200 ? requests[_i].path : WEB_PATH_COUNT);
 }
-END_TEST
 
-START_TEST(a_get_with_a_body_is_refused)
+TEST(a_get_with_a_body_is_refused)
 {
 	enum web_path path;
 
@@ -166,9 +162,8 @@ START_TEST(a_get_with_a_body_is_refused)
 			     &path),
 	    400);
 }
-END_TEST
 
-START_TEST(a_token_is_64_hexadecimal_characters)
+TEST(a_token_is_64_hexadecimal_characters)
 {
 	ck_assert(web_token_valid(TOKEN));
 	ck_assert(!web_token_valid(""));
@@ -177,9 +172,8 @@ START_TEST(a_token_is_64_hexadecimal_characters)
 	ck_assert(!web_token_valid("0123456789ABCDEF0123456789ABCDEF"
 				   "0123456789ABCDEF0123456789ABCDEF"));
 }
-END_TEST
 
-START_TEST(tokens_are_equal_in_every_character_or_not_at_all)
+TEST(tokens_are_equal_in_every_character_or_not_at_all)
 {
 	char given[WEB_TOKEN_CHARS + 1];
 
@@ -192,9 +186,8 @@ START_TEST(tokens_are_equal_in_every_character_or_not_at_all)
 	/* A token that could not be made lets nobody in. */
 	ck_assert(!web_token_equal("", ""));
 }
-END_TEST
 
-START_TEST(every_answer_has_the_fields_that_protect_it)
+TEST(every_answer_has_the_fields_that_protect_it)
 {
 	static const char *const fields[] = {
 		("\r\nContent-Security-Policy: default-src 'none'; "
@@ -230,9 +223,8 @@ START_TEST(every_answer_has_the_fields_that_protect_it)
 		    statuses[i] < 400 || web_words(statuses[i])[0] != '\0');
 	}
 }
-END_TEST
 
-START_TEST(an_answer_says_what_its_body_is)
+TEST(an_answer_says_what_its_body_is)
 {
 	const struct web_content zipped = {
 		.type = "text/css", .len = 7, .gzip = true
@@ -257,27 +249,4 @@ START_TEST(an_answer_says_what_its_body_is)
 	web_add_head(&head, 401, &nothing);
 	ck_assert_ptr_nonnull(
 	    strstr(head.data, "WWW-Authenticate: Bearer\r\n"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		a_browser_may_leave_out_port_80,
-		a_foreign_host_is_refused_before_anything_else,
-		a_get_with_a_body_is_refused,
-		a_token_is_64_hexadecimal_characters,
-		tokens_are_equal_in_every_character_or_not_at_all,
-		every_answer_has_the_fields_that_protect_it,
-		an_answer_says_what_its_body_is,
-		NULL,
-	};
-	Suite *suite = suite_create("web-rules");
-
-	unit_case(suite, "web-rules", tests);
-	unit_rows(suite, only_one_host_and_ours_is_answered, nitems(hosts));
-	unit_rows(suite, a_request_gets_what_its_path_and_token_allow,
-	    nitems(requests));
-	return suite;
 }

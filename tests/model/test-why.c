@@ -56,7 +56,7 @@ static const struct {
 	{ "worker.turn_ended", "{\"text\":\"ok\"}", "worker turn ended: ok" },
 };
 
-START_TEST(every_event_is_a_sentence)
+TEST_ROWS(every_event_is_a_sentence, nitems(cases))
 {
 	cleanup_json struct json_object *data =
 	    cases[_i].data != NULL ? json_tokener_parse(cases[_i].data) : NULL;
@@ -69,9 +69,8 @@ START_TEST(every_event_is_a_sentence)
 	why_sentence(&event, &text);
 	ck_assert_str_eq(text.data, cases[_i].words);
 }
-END_TEST
 
-START_TEST(the_chain_has_times_and_joins_what_repeats)
+TEST(the_chain_has_times_and_joins_what_repeats)
 {
 	const struct why_event events[] = {
 		{ .ts_ms = NOW - 120000, .type = "assignment.stalled" },
@@ -88,9 +87,8 @@ START_TEST(the_chain_has_times_and_joins_what_repeats)
 	why_chain(events, 0, NOW, &text);
 	ck_assert_str_eq(text.data, "");
 }
-END_TEST
 
-START_TEST(a_task_that_landed_is_done_and_says_as_what)
+TEST(a_task_that_landed_is_done_and_says_as_what)
 {
 	cleanup_json struct json_object *data =
 	    json_tokener_parse("{\"commit_sha\":\"0123456789\"}");
@@ -121,9 +119,8 @@ START_TEST(a_task_that_landed_is_done_and_says_as_what)
 		ck_assert_pstr_eq(now, rows[i].now);
 	}
 }
-END_TEST
 
-START_TEST(a_node_says_what_it_is_now)
+TEST(a_node_says_what_it_is_now)
 {
 	static const char reason[] = "no key";
 	static const char commit[] = "0123456789";
@@ -146,9 +143,8 @@ START_TEST(a_node_says_what_it_is_now)
 	plan_node_free(node);
 	plan_free(plan);
 }
-END_TEST
 
-START_TEST(a_quiet_assignment_has_short_answers)
+TEST(a_quiet_assignment_has_short_answers)
 {
 	struct plan_assignment *a =
 	    plan_assignment_new("A_1", "goal_1", "S1", NOW);
@@ -162,7 +158,6 @@ START_TEST(a_quiet_assignment_has_short_answers)
 	why_answers_release(&answers);
 	plan_assignment_free(a);
 }
-END_TEST
 
 /* The events of the last tick, as the store gives them. */
 static struct why_event *
@@ -185,7 +180,7 @@ events_of_tick(size_t *ret_count)
 	return events;
 }
 
-START_TEST(the_four_questions_are_answered_after_a_tick)
+TEST(the_four_questions_are_answered_after_a_tick)
 {
 	cleanup_free struct why_event *events = NULL;
 	cleanup_buf struct buf chain = BUF_INIT;
@@ -220,9 +215,8 @@ START_TEST(the_four_questions_are_answered_after_a_tick)
 	plan_crystal_free(crystal);
 	scene_end();
 }
-END_TEST
 
-START_TEST(what_waits_for_a_person_says_so)
+TEST(what_waits_for_a_person_says_so)
 {
 	struct why_answers answers;
 
@@ -240,21 +234,4 @@ START_TEST(what_waits_for_a_person_says_so)
 	    "now: a person is needed (D_1-1); see: llmc status");
 	why_answers_release(&answers);
 	scene_end();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("why");
-
-	unit_rows(s, every_event_is_a_sentence, nitems(cases));
-	unit_case(s, "why",
-	    (const TTest *[]){ the_chain_has_times_and_joins_what_repeats,
-		a_task_that_landed_is_done_and_says_as_what,
-		a_node_says_what_it_is_now,
-		a_quiet_assignment_has_short_answers,
-		the_four_questions_are_answered_after_a_tick,
-		what_waits_for_a_person_says_so, NULL });
-	return s;
 }

@@ -28,15 +28,14 @@ static const struct {
 	{ "of a later version", false, false, "offline" },
 };
 
-START_TEST(a_status_tells_what_the_time_was_used_for)
+TEST_ROWS(a_status_tells_what_the_time_was_used_for, nitems(uses))
 {
 	ck_assert_str_eq(work_use_words[work_use_of(uses[_i].status, false,
 			     uses[_i].queue, uses[_i].outage)],
 	    uses[_i].use);
 }
-END_TEST
 
-START_TEST(only_work_of_a_person_waits_for_one)
+TEST(only_work_of_a_person_waits_for_one)
 {
 	/* Nor does the queue wait for a worker of a person's. */
 	ck_assert_int_eq(work_use_of("idle", true, true, false), WORK_IDLE);
@@ -47,9 +46,8 @@ START_TEST(only_work_of_a_person_waits_for_one)
 	ck_assert_int_eq(
 	    work_use_of("accepting", true, false, false), WORK_LANDING);
 }
-END_TEST
 
-START_TEST(a_span_is_read)
+TEST(a_span_is_read)
 {
 	cleanup_json struct json_object *json = json_tokener_parse(
 	    "{\"worker\": \"auto-1\", \"use\": \"conflict\", \"task\": \"t1\", "
@@ -69,7 +67,6 @@ START_TEST(a_span_is_read)
 	ck_assert_ptr_null(back.task);
 	work_span_release(&back);
 }
-END_TEST
 
 static const char *const none[] = {
 	"[]",
@@ -87,25 +84,10 @@ static const char *const none[] = {
 	"\"to_ms\": 2}",
 };
 
-START_TEST(what_is_no_span_is_refused)
+TEST_ROWS(what_is_no_span_is_refused, nitems(none))
 {
 	cleanup_json struct json_object *json = json_tokener_parse(none[_i]);
 	struct work_span span;
 
 	ck_assert(!work_span_from_json(json, &span));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("work-span");
-
-	unit_rows(
-	    suite, a_status_tells_what_the_time_was_used_for, nitems(uses));
-	unit_case(suite, "records",
-	    (const TTest *const[]){
-		only_work_of_a_person_waits_for_one, a_span_is_read, NULL });
-	unit_rows(suite, what_is_no_span_is_refused, nitems(none));
-	return suite;
 }

@@ -62,7 +62,7 @@ assert_refused(const char *text, const char *words)
 	    worker_from_json(json, "w", NOW, &worker, NULL), -EINVAL);
 }
 
-START_TEST(missing_members_take_their_defaults)
+TEST(missing_members_take_their_defaults)
 {
 	cleanup_worker struct worker *worker = load(
 	    "{\"name\":\"a\",\"prompt\":null,\"colour\":\"red\",\"sticky\":true}");
@@ -72,9 +72,8 @@ START_TEST(missing_members_take_their_defaults)
 
 	ck_assert(json_object_equal(one, other));
 }
-END_TEST
 
-START_TEST(record_names_what_is_wrong)
+TEST(record_names_what_is_wrong)
 {
 	assert_refused("{}", "w.name: missing");
 	assert_refused("[]", "w: expected an object, found an array");
@@ -110,9 +109,8 @@ START_TEST(record_names_what_is_wrong)
 	assert_refused("{\"name\":\"a\",\"prompt\":{}}",
 	    "w.prompt: expected a string, found an object");
 }
-END_TEST
 
-START_TEST(times_are_clamped_but_deadlines_are_not)
+TEST(times_are_clamped_but_deadlines_are_not)
 {
 	cleanup_worker struct worker *worker =
 	    load("{\"name\":\"a\",\"since_ms\":9000000000,\"activity_ms\":-5,"
@@ -127,9 +125,8 @@ START_TEST(times_are_clamped_but_deadlines_are_not)
 	ck_assert_int_eq(worker->session.pending_since_ms, NOW);
 	ck_assert_int_eq(worker->until_ms, 9000000000);
 }
-END_TEST
 
-START_TEST(members_that_contradict_each_other_are_mended)
+TEST(members_that_contradict_each_other_are_mended)
 {
 	cleanup_worker struct worker *worker =
 	    load("{\"name\":\"a\",\"status\":\"limited\",\"before\":\"error\","
@@ -147,7 +144,6 @@ START_TEST(members_that_contradict_each_other_are_mended)
 	ck_assert_int_eq(
 	    worker_transition(other, WORKER_OFFLINE, NULL, NOW, NULL), 0);
 }
-END_TEST
 
 static void
 roll_string(struct dice *dice, char **member)
@@ -303,7 +299,7 @@ assert_same(const struct worker *a, const struct worker *b)
 	    json_object_equal(a->session.pane, b->session.pane), 1);
 }
 
-START_TEST(random_records_come_back_identical)
+TEST(random_records_come_back_identical)
 {
 	struct dice dice = { 0x5eed0002 };
 
@@ -327,19 +323,4 @@ START_TEST(random_records_come_back_identical)
 		json_print(second, true, &other);
 		ck_assert_str_eq(text.data, other.data);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("worker-json");
-
-	unit_case(suite, "record",
-	    (const TTest *[]){ missing_members_take_their_defaults,
-		record_names_what_is_wrong,
-		times_are_clamped_but_deadlines_are_not,
-		members_that_contradict_each_other_are_mended,
-		random_records_come_back_identical, NULL });
-	return suite;
 }

@@ -57,7 +57,7 @@ static const char *const wanted_table[WORKER_STATUS_COUNT] = {
 	[WORKER_WAITING] = /*      */ "I S W . . . b . . P . E O .",
 };
 
-START_TEST(table_is_the_one_that_was_agreed)
+TEST(table_is_the_one_that_was_agreed)
 {
 	static const char letters[] = "ISWNvrb0APLEOw";
 
@@ -77,9 +77,8 @@ START_TEST(table_is_the_one_that_was_agreed)
 	}
 	fflush(stdout);
 }
-END_TEST
 
-START_TEST(original_transitions_hold)
+TEST_ROWS(original_transitions_hold, unit_vectors() != NULL)
 {
 	cleanup_json struct json_object *file = NULL;
 	cleanup_free char *path = xasprintf("%s/llmc.json", unit_vectors());
@@ -104,9 +103,8 @@ START_TEST(original_transitions_hold)
 		    worker_status_name(to));
 	}
 }
-END_TEST
 
-START_TEST(auto_names_are_as_in_the_original)
+TEST_ROWS(auto_names_are_as_in_the_original, unit_vectors() != NULL)
 {
 	cleanup_json struct json_object *file = NULL;
 	cleanup_free char *path = xasprintf("%s/llmc.json", unit_vectors());
@@ -122,7 +120,6 @@ START_TEST(auto_names_are_as_in_the_original)
 		    json_object_get_boolean(json_object_array_get_idx(row, 1)));
 	}
 }
-END_TEST
 
 /* Every status that can be reached from one, including itself. */
 static unsigned
@@ -142,22 +139,20 @@ reach(unsigned from)
 	return seen;
 }
 
-START_TEST(every_status_is_reached_from_every_other)
+TEST(every_status_is_reached_from_every_other)
 {
 	for (unsigned from = 0; from < WORKER_STATUS_COUNT; from++)
 		ck_assert_uint_eq(reach(from), (1u << WORKER_STATUS_COUNT) - 1);
 }
-END_TEST
 
-START_TEST(what_is_no_status_may_nothing)
+TEST(what_is_no_status_may_nothing)
 {
 	ck_assert(!worker_status_may(WORKER_IDLE, WORKER_STATUS_COUNT));
 	ck_assert(!worker_status_may(WORKER_STATUS_COUNT, WORKER_IDLE));
 	ck_assert(!worker_status_may((enum worker_status) - 1, WORKER_IDLE));
 }
-END_TEST
 
-START_TEST(names_parse_back)
+TEST(names_parse_back)
 {
 	enum worker_status status;
 
@@ -185,9 +180,8 @@ START_TEST(names_parse_back)
 	ck_assert(!worker_is_team("team"));
 	ck_assert(!worker_is_auto("adam"));
 }
-END_TEST
 
-START_TEST(nothing_is_typed_into_a_session_that_is_held)
+TEST(nothing_is_typed_into_a_session_that_is_held)
 {
 	static const enum worker_status held[] = { WORKER_ACCEPTING,
 		WORKER_PAUSED, WORKER_LIMITED, WORKER_ERROR, WORKER_OFFLINE };
@@ -207,9 +201,8 @@ START_TEST(nothing_is_typed_into_a_session_that_is_held)
 		ck_assert(!worker_is_held(worker));
 	}
 }
-END_TEST
 
-START_TEST(free_worker_is_idle_and_nothing_is_on_its_way)
+TEST(free_worker_is_idle_and_nothing_is_on_its_way)
 {
 	cleanup_worker struct worker *worker = worker_at(WORKER_IDLE);
 
@@ -225,9 +218,8 @@ START_TEST(free_worker_is_idle_and_nothing_is_on_its_way)
 		ck_assert_int_eq(worker_is_free(worker), s == WORKER_IDLE);
 	}
 }
-END_TEST
 
-START_TEST(worker_at_rest_may_have_any_status)
+TEST(worker_at_rest_may_have_any_status)
 {
 	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
 
@@ -241,18 +233,16 @@ START_TEST(worker_at_rest_may_have_any_status)
 	worker->session.busy = true;
 	ck_assert(!worker_is_at_rest(worker));
 }
-END_TEST
 
-START_TEST(turns_run_in_four_statuses)
+TEST(turns_run_in_four_statuses)
 {
 	for (unsigned s = 0; s < WORKER_STATUS_COUNT; s++)
 		ck_assert_int_eq(worker_in_turn((enum worker_status)s),
 		    s == WORKER_WORKING || s == WORKER_REJECTED ||
 			s == WORKER_REVIEWING || s == WORKER_REBASING);
 }
-END_TEST
 
-START_TEST(life_is_expected_of_a_turn_that_does_not_wait)
+TEST(life_is_expected_of_a_turn_that_does_not_wait)
 {
 	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
 
@@ -266,9 +256,8 @@ START_TEST(life_is_expected_of_a_turn_that_does_not_wait)
 		    s == WORKER_PAUSED || s == WORKER_LIMITED);
 	}
 }
-END_TEST
 
-START_TEST(worker_that_waits_says_for_whom_until_it_goes_on)
+TEST(worker_that_waits_says_for_whom_until_it_goes_on)
 {
 	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
 
@@ -288,9 +277,8 @@ START_TEST(worker_that_waits_says_for_whom_until_it_goes_on)
 	ck_assert_ptr_null(worker->reason);
 	ck_assert_str_eq(worker->task, "t17");
 }
-END_TEST
 
-START_TEST(new_worker_is_offline)
+TEST(new_worker_is_offline)
 {
 	cleanup_worker struct worker *worker = worker_new("adam", 7);
 
@@ -302,9 +290,8 @@ START_TEST(new_worker_is_offline)
 	ck_assert_ptr_null(worker->prompt);
 	worker_free(NULL);
 }
-END_TEST
 
-START_TEST(refused_move_changes_nothing_and_says_so)
+TEST(refused_move_changes_nothing_and_says_so)
 {
 	cleanup_worker struct worker *worker = worker_at(WORKER_IDLE);
 	struct err err = { 0, "" };
@@ -323,9 +310,8 @@ START_TEST(refused_move_changes_nothing_and_says_so)
 	    -EINVAL);
 	ck_assert_str_eq(err.msg, "auto-1: there is no such status");
 }
-END_TEST
 
-START_TEST(move_stamps_since_only_on_a_change)
+TEST(move_stamps_since_only_on_a_change)
 {
 	cleanup_worker struct worker *worker = worker_at(WORKER_OFFLINE);
 
@@ -338,7 +324,6 @@ START_TEST(move_stamps_since_only_on_a_change)
 	ck_assert_int_eq(worker->since_ms, 30);
 	ck_assert_int_eq(worker->activity_ms, 30);
 }
-END_TEST
 
 static void
 fill(struct worker *worker)
@@ -371,7 +356,7 @@ fill(struct worker *worker)
 	worker->conflicts = 1;
 }
 
-START_TEST(idle_forgets_the_task_but_not_the_session)
+TEST(idle_forgets_the_task_but_not_the_session)
 {
 	cleanup_worker struct worker *worker = worker_at(WORKER_ACCEPTING);
 
@@ -405,9 +390,8 @@ START_TEST(idle_forgets_the_task_but_not_the_session)
 	ck_assert_str_eq(worker->session.id, "s");
 	ck_assert_uint_eq(worker->session.generation, 4);
 }
-END_TEST
 
-START_TEST(a_session_that_has_only_begun_does_not_end_the_row_of_crashes)
+TEST(a_session_that_has_only_begun_does_not_end_the_row_of_crashes)
 {
 	cleanup_worker struct worker *worker = worker_at(WORKER_OFFLINE);
 
@@ -417,9 +401,8 @@ START_TEST(a_session_that_has_only_begun_does_not_end_the_row_of_crashes)
 	ck_assert_int_eq(worker->crashed_ms, 3);
 	ck_assert_ptr_null(worker->reason);
 }
-END_TEST
 
-START_TEST(finished_work_ends_the_row_of_crashes_and_keeps_the_task)
+TEST(finished_work_ends_the_row_of_crashes_and_keeps_the_task)
 {
 	static const enum worker_status ends[] = { WORKER_NEEDS_REVIEW,
 		WORKER_NO_CHANGES };
@@ -441,9 +424,8 @@ START_TEST(finished_work_ends_the_row_of_crashes_and_keeps_the_task)
 		ck_assert_int_eq(worker->conflicts, 1);
 	}
 }
-END_TEST
 
-START_TEST(who_leaves_the_pause_has_no_cause_for_it)
+TEST(who_leaves_the_pause_has_no_cause_for_it)
 {
 	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
 
@@ -463,9 +445,8 @@ START_TEST(who_leaves_the_pause_has_no_cause_for_it)
 	move(worker, WORKER_OFFLINE, NULL);
 	ck_assert(!worker->over_budget);
 }
-END_TEST
 
-START_TEST(working_forgets_the_reason_but_not_the_crashes)
+TEST(working_forgets_the_reason_but_not_the_crashes)
 {
 	cleanup_worker struct worker *worker = worker_at(WORKER_STARTING);
 
@@ -474,9 +455,8 @@ START_TEST(working_forgets_the_reason_but_not_the_crashes)
 	ck_assert_ptr_null(worker->reason);
 	ck_assert_int_eq(worker->crashes, 2);
 }
-END_TEST
 
-START_TEST(error_keeps_its_reason_on_the_way_to_a_retry)
+TEST(error_keeps_its_reason_on_the_way_to_a_retry)
 {
 	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
 
@@ -495,9 +475,8 @@ START_TEST(error_keeps_its_reason_on_the_way_to_a_retry)
 	move(worker, WORKER_PAUSED, NULL);
 	ck_assert_ptr_null(worker->reason);
 }
-END_TEST
 
-START_TEST(offline_session_is_neither_ready_nor_busy)
+TEST(offline_session_is_neither_ready_nor_busy)
 {
 	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
 
@@ -510,9 +489,8 @@ START_TEST(offline_session_is_neither_ready_nor_busy)
 	ck_assert_int_eq(worker->session.step, PROMPT_PASTED);
 	ck_assert_str_eq(worker->prompt, "task");
 }
-END_TEST
 
-START_TEST(waiting_worker_goes_back_to_where_it_was)
+TEST(waiting_worker_goes_back_to_where_it_was)
 {
 	for (unsigned s = 0; s < WORKER_STATUS_COUNT; s++) {
 		enum worker_status from = (enum worker_status)s;
@@ -535,9 +513,8 @@ START_TEST(waiting_worker_goes_back_to_where_it_was)
 		ck_assert_ptr_null(worker->reason);
 	}
 }
-END_TEST
 
-START_TEST(waiting_worker_goes_nowhere_its_status_could_not)
+TEST(waiting_worker_goes_nowhere_its_status_could_not)
 {
 	cleanup_worker struct worker *worker = worker_at(WORKER_NEEDS_REVIEW);
 
@@ -554,9 +531,8 @@ START_TEST(waiting_worker_goes_nowhere_its_status_could_not)
 	move(worker, WORKER_STARTING, NULL);
 	move(worker, WORKER_REJECTED, NULL);
 }
-END_TEST
 
-START_TEST(random_moves_never_leave_the_table)
+TEST(random_moves_never_leave_the_table)
 {
 	struct dice dice = { 0x5eed0001 };
 	cleanup_worker struct worker *worker = worker_new("auto-1", 0);
@@ -589,41 +565,4 @@ START_TEST(random_moves_never_leave_the_table)
 	}
 	ck_assert_uint_eq(seen, (1u << WORKER_STATUS_COUNT) - 1);
 	ck_assert_uint_gt(taken, (unsigned)times / 4);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("worker");
-
-	unit_case(suite, "table",
-	    (const TTest *[]){ table_is_the_one_that_was_agreed,
-		every_status_is_reached_from_every_other,
-		what_is_no_status_may_nothing, names_parse_back, NULL });
-	if (unit_vectors() != NULL)
-		unit_case(suite, "vectors",
-		    (const TTest *[]){ original_transitions_hold,
-			auto_names_are_as_in_the_original, NULL });
-	unit_case(suite, "moves",
-	    (const TTest *[]){ new_worker_is_offline,
-		worker_that_waits_says_for_whom_until_it_goes_on,
-		refused_move_changes_nothing_and_says_so,
-		move_stamps_since_only_on_a_change,
-		idle_forgets_the_task_but_not_the_session,
-		a_session_that_has_only_begun_does_not_end_the_row_of_crashes,
-		finished_work_ends_the_row_of_crashes_and_keeps_the_task,
-		who_leaves_the_pause_has_no_cause_for_it,
-		working_forgets_the_reason_but_not_the_crashes,
-		error_keeps_its_reason_on_the_way_to_a_retry,
-		offline_session_is_neither_ready_nor_busy,
-		waiting_worker_goes_back_to_where_it_was,
-		waiting_worker_goes_nowhere_its_status_could_not,
-		random_moves_never_leave_the_table, NULL });
-	unit_case(suite, "moment",
-	    (const TTest *[]){ nothing_is_typed_into_a_session_that_is_held,
-		free_worker_is_idle_and_nothing_is_on_its_way,
-		worker_at_rest_may_have_any_status, turns_run_in_four_statuses,
-		life_is_expected_of_a_turn_that_does_not_wait, NULL });
-	return suite;
 }

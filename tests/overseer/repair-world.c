@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "client.h"
-#include "console.h"
 #include "file.h"
 #include "loop.h"
 #include "mem.h"
@@ -17,7 +16,7 @@
 #include "repair-world.h"
 #include "respond.h"
 #include "settings.h"
-#include "unit.h"
+#include "writer.h"
 
 #define GUARD_MS 90000
 

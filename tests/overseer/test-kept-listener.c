@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "fd-channel.h"
-#include "kept-listener.h"
 #include "loopback.h"
 #include "mem.h"
+#include "overseer.h"
 #include "unit.h"
 #include "web-rules.h"
 
@@ -63,7 +63,7 @@ is_held(unsigned port)
 	return fd < 0;
 }
 
-START_TEST(a_listener_goes_from_one_daemon_to_the_next_with_its_text)
+TEST(a_listener_goes_from_one_daemon_to_the_next_with_its_text)
 {
 	char text[FD_CHANNEL_TEXT_SIZE];
 	unsigned port, found = 0;
@@ -91,9 +91,8 @@ START_TEST(a_listener_goes_from_one_daemon_to_the_next_with_its_text)
 	kept_listener_release(&kept);
 	ck_assert(!is_held(port));
 }
-END_TEST
 
-START_TEST(a_daemon_gets_nothing_when_nothing_is_kept)
+TEST(a_daemon_gets_nothing_when_nothing_is_kept)
 {
 	char text[FD_CHANNEL_TEXT_SIZE];
 	int fd = -1;
@@ -103,9 +102,8 @@ START_TEST(a_daemon_gets_nothing_when_nothing_is_kept)
 	ck_assert_int_eq(fd_channel_receive(ends[1], text, &fd), -EAGAIN);
 	end();
 }
-END_TEST
 
-START_TEST(one_is_kept_and_the_one_before_is_closed)
+TEST(one_is_kept_and_the_one_before_is_closed)
 {
 	unsigned first, second;
 
@@ -120,9 +118,8 @@ START_TEST(one_is_kept_and_the_one_before_is_closed)
 	say(WEB_DROP, -1);
 	end();
 }
-END_TEST
 
-START_TEST(what_is_not_understood_changes_nothing)
+TEST(what_is_not_understood_changes_nothing)
 {
 	static const char nonsense[4000];
 	unsigned port, other;
@@ -147,9 +144,8 @@ START_TEST(what_is_not_understood_changes_nothing)
 	ck_assert_int_eq(kept.ignored, 8);
 	end();
 }
-END_TEST
 
-START_TEST(a_daemon_that_does_not_stop_is_not_listened_to)
+TEST(a_daemon_that_does_not_stop_is_not_listened_to)
 {
 	unsigned port;
 	int r = 1, count = 0;
@@ -168,10 +164,9 @@ START_TEST(a_daemon_that_does_not_stop_is_not_listened_to)
 	ck_assert(is_held(port));
 	end();
 }
-END_TEST
 
 /* One that is started and has no room for it: it makes another one. */
-START_TEST(a_listener_that_cannot_be_handed_on_is_closed)
+TEST(a_listener_that_cannot_be_handed_on_is_closed)
 {
 	unsigned port;
 
@@ -183,23 +178,4 @@ START_TEST(a_listener_that_cannot_be_handed_on_is_closed)
 	ck_assert(!is_held(port));
 	ends[1] = -1;
 	end();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		a_listener_goes_from_one_daemon_to_the_next_with_its_text,
-		a_daemon_gets_nothing_when_nothing_is_kept,
-		one_is_kept_and_the_one_before_is_closed,
-		what_is_not_understood_changes_nothing,
-		a_daemon_that_does_not_stop_is_not_listened_to,
-		a_listener_that_cannot_be_handed_on_is_closed,
-		NULL,
-	};
-	Suite *suite = suite_create("kept-listener");
-
-	unit_case(suite, "kept-listener", tests);
-	return suite;
 }

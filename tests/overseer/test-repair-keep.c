@@ -32,7 +32,7 @@ work(struct world *w)
 }
 
 /* The number of files is the same, or smaller, in each of these. */
-START_TEST(a_repair_that_throws_work_away_has_failed)
+TEST(a_repair_that_throws_work_away_has_failed)
 {
 	static const struct {
 		const char *what, *named;
@@ -81,9 +81,8 @@ START_TEST(a_repair_that_throws_work_away_has_failed)
 		world_end(&w);
 	}
 }
-END_TEST
 
-START_TEST(a_repair_that_leaves_it_alone_is_completed)
+TEST(a_repair_that_leaves_it_alone_is_completed)
 {
 	struct world w;
 
@@ -97,10 +96,9 @@ START_TEST(a_repair_that_leaves_it_alone_is_completed)
 	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
 	world_end(&w);
 }
-END_TEST
 
 /* Editors, logs and databases write while a repair runs. */
-START_TEST(a_file_that_somebody_wrote_is_told_and_no_failure)
+TEST(a_file_that_somebody_wrote_is_told_and_no_failure)
 {
 	cleanup_free char *file = xasprintf("%s/told.json", unit_scratch());
 	cleanup_free char *command =
@@ -129,10 +127,9 @@ START_TEST(a_file_that_somebody_wrote_is_told_and_no_failure)
 	ck_assert_ptr_nonnull(strstr(told.data, "a.txt, u.txt"));
 	ck_assert_ptr_nonnull(strstr(told.data, "salvage"));
 }
-END_TEST
 
 /* A clean checkout needs no ref. */
-START_TEST(nothing_uncommitted_is_no_ref)
+TEST(nothing_uncommitted_is_no_ref)
 {
 	struct world w;
 
@@ -144,10 +141,9 @@ START_TEST(nothing_uncommitted_is_no_ref)
 	ck_assert_str_eq(repo_sh(w.repo, SAVED), "");
 	world_end(&w);
 }
-END_TEST
 
 /* However it ends, the person is told. */
-START_TEST(one_that_gives_up_is_compared_too)
+TEST(one_that_gives_up_is_compared_too)
 {
 	struct world w;
 
@@ -164,9 +160,8 @@ START_TEST(one_that_gives_up_is_compared_too)
 	    "thrown away: u.txt"));
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(without_a_way_to_save_a_person_is_told)
+TEST(without_a_way_to_save_a_person_is_told)
 {
 	cleanup_free char *file = xasprintf("%s/told.json", unit_scratch());
 	cleanup_free char *command =
@@ -187,10 +182,9 @@ START_TEST(without_a_way_to_save_a_person_is_told)
 	ck_assert_int_eq(file_read(file, 65536, &told, NULL), 0);
 	ck_assert_ptr_nonnull(strstr(told.data, "cannot be saved"));
 }
-END_TEST
 
 /* A big file cannot be saved, and is no reason to leave all else broken. */
-START_TEST(a_big_file_is_left_out)
+TEST(a_big_file_is_left_out)
 {
 	struct world w;
 
@@ -205,10 +199,9 @@ START_TEST(a_big_file_is_left_out)
 	    "a.txt\nu.txt\na.txt\nbig\nu.txt");
 	world_end(&w);
 }
-END_TEST
 
 /* The fix of an earlier repair that could not land. */
-START_TEST(the_worktree_of_repairs_is_saved_before_the_next)
+TEST(the_worktree_of_repairs_is_saved_before_the_next)
 {
 	struct world w;
 
@@ -232,9 +225,8 @@ START_TEST(the_worktree_of_repairs_is_saved_before_the_next)
 	repair_stop(&w.o, true);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(it_can_be_ended_while_it_saves_and_compares)
+TEST(it_can_be_ended_while_it_saves_and_compares)
 {
 	for (int i = 0; i < 4; i++) {
 		bool drop = i % 2 == 1, compare = i / 2 == 1;
@@ -259,22 +251,4 @@ START_TEST(it_can_be_ended_while_it_saves_and_compares)
 		ck_assert_int_eq(w.told, 1);
 		world_end(&w);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("repair-keep");
-
-	unit_case(s, "keep",
-	    (const TTest *[]){ a_repair_that_throws_work_away_has_failed,
-		a_repair_that_leaves_it_alone_is_completed,
-		a_file_that_somebody_wrote_is_told_and_no_failure,
-		nothing_uncommitted_is_no_ref,
-		one_that_gives_up_is_compared_too,
-		without_a_way_to_save_a_person_is_told, a_big_file_is_left_out,
-		the_worktree_of_repairs_is_saved_before_the_next,
-		it_can_be_ended_while_it_saves_and_compares, NULL });
-	return s;
 }

@@ -28,7 +28,7 @@ work(struct world *w)
 	world_agent_ready(w);
 }
 
-START_TEST(a_login_that_is_missing_fails_it)
+TEST(a_login_that_is_missing_fails_it)
 {
 	struct world w;
 
@@ -42,9 +42,8 @@ START_TEST(a_login_that_is_missing_fails_it)
 	    &w, REPAIR_FAILED, "the agent's turn failed: Please run /login");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(an_outage_is_waited_for_a_few_times)
+TEST(an_outage_is_waited_for_a_few_times)
 {
 	struct world w;
 
@@ -64,10 +63,9 @@ START_TEST(an_outage_is_waited_for_a_few_times)
 	world_until_told(&w, REPAIR_FAILED, "the agent's turn failed: 529");
 	world_end(&w);
 }
-END_TEST
 
 /* More often than a turn may fail, and longer than the repair may take. */
-START_TEST(a_usage_limit_is_waited_for_until_it_is_over)
+TEST(a_usage_limit_is_waited_for_until_it_is_over)
 {
 	const char *limit = "{\"error\":\"rate_limit\","
 			    "\"last_assistant_message\":\"You've hit your "
@@ -95,9 +93,8 @@ START_TEST(a_usage_limit_is_waited_for_until_it_is_over)
 	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_session_that_dies_is_started_again_twice)
+TEST(a_session_that_dies_is_started_again_twice)
 {
 	uint64_t generation = 0;
 	struct world w;
@@ -118,9 +115,8 @@ START_TEST(a_session_that_dies_is_started_again_twice)
 	    &w, REPAIR_DIED, "the repair session ended on its own");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_session_that_cannot_be_started_is_tried_again)
+TEST(a_session_that_cannot_be_started_is_tried_again)
 {
 	struct world w;
 
@@ -135,7 +131,6 @@ START_TEST(a_session_that_cannot_be_started_is_tried_again)
 	world_until_told(&w, REPAIR_DIED, "no tmux today");
 	world_end(&w);
 }
-END_TEST
 
 /* A process of the worker adam: waits for a byte, reports a Stop for the repair
  * session, and passes the answer on. */
@@ -159,7 +154,7 @@ forger(struct world *w, int go, int out)
 }
 
 /* Its repair would be over with the end of its turn. */
-START_TEST(a_worker_cannot_end_it)
+TEST(a_worker_cannot_end_it)
 {
 	cleanup_free char *file = NULL, *text = NULL, *answer = NULL;
 	cleanup_json struct json_object *pane = NULL;
@@ -195,20 +190,4 @@ START_TEST(a_worker_cannot_end_it)
 	close(go[1]);
 	close(out[1]);
 	world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("repair-turns");
-
-	unit_case(s, "failures",
-	    (const TTest *[]){ a_login_that_is_missing_fails_it,
-		an_outage_is_waited_for_a_few_times,
-		a_usage_limit_is_waited_for_until_it_is_over,
-		a_session_that_dies_is_started_again_twice,
-		a_session_that_cannot_be_started_is_tried_again,
-		a_worker_cannot_end_it, NULL });
-	return s;
 }

@@ -44,7 +44,7 @@ expect_report(struct world *w, const char *words)
 
 /* --- in the checkout -------------------------------------------------- */
 
-START_TEST(a_turn_that_ends_cleanly_completes_it)
+TEST(a_turn_that_ends_cleanly_completes_it)
 {
 	cleanup_free char *answer = NULL;
 	struct world w;
@@ -60,9 +60,8 @@ START_TEST(a_turn_that_ends_cleanly_completes_it)
 	expect_report(&w, "Outcome: completed (" WORLD_FOUND ")");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(one_that_leaves_changes_is_asked_to_tidy_up)
+TEST(one_that_leaves_changes_is_asked_to_tidy_up)
 {
 	cleanup_free char *first = NULL, *second = NULL;
 	struct world w;
@@ -81,9 +80,8 @@ START_TEST(one_that_leaves_changes_is_asked_to_tidy_up)
 	expect_report(&w, "left.txt"); /* what changed */
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(one_that_does_not_tidy_up_needs_a_person)
+TEST(one_that_does_not_tidy_up_needs_a_person)
 {
 	cleanup_free char *manual = NULL;
 	struct world w;
@@ -99,9 +97,8 @@ START_TEST(one_that_does_not_tidy_up_needs_a_person)
 	ck_assert_ptr_nonnull(manual);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(one_that_asks_for_a_person_gives_up)
+TEST(one_that_asks_for_a_person_gives_up)
 {
 	struct world w;
 
@@ -113,9 +110,8 @@ START_TEST(one_that_asks_for_a_person_gives_up)
 	    &w, REPAIR_GAVE_UP, "the agent says that a person is needed");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(an_end_that_nobody_waits_for_is_judged_too)
+TEST(an_end_that_nobody_waits_for_is_judged_too)
 {
 	struct world w;
 
@@ -128,9 +124,8 @@ START_TEST(an_end_that_nobody_waits_for_is_judged_too)
 	world_until_typed(&w, "1 file is in ");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_second_stop_is_not_judged_beside_the_first)
+TEST(a_second_stop_is_not_judged_beside_the_first)
 {
 	cleanup_free char *first = NULL, *second = NULL;
 	struct world w;
@@ -148,9 +143,8 @@ START_TEST(a_second_stop_is_not_judged_beside_the_first)
 	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(other_methods_are_refused)
+TEST(other_methods_are_refused)
 {
 	static const char line[] =
 	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"worker.start\"}\n";
@@ -167,11 +161,10 @@ START_TEST(other_methods_are_refused)
 	ck_assert_ptr_nonnull(strstr(answer, "-32601"));
 	world_end(&w);
 }
-END_TEST
 
 /* --- in a worktree ---------------------------------------------------- */
 
-START_TEST(a_fix_lands_as_one_commit)
+TEST(a_fix_lands_as_one_commit)
 {
 	struct world w;
 
@@ -191,7 +184,6 @@ START_TEST(a_fix_lands_as_one_commit)
 	    repo_sh(w.repo, "git -C .worktrees/overseer rev-parse HEAD"));
 	world_end(&w);
 }
-END_TEST
 
 /* The rules for all work hold for it, too. */
 static const struct {
@@ -211,7 +203,7 @@ static const struct {
 	    REPAIR_NO_FIX, "paths that never land: .llmc/x" },
 };
 
-START_TEST(a_fix_is_checked_before_it_lands)
+TEST_ROWS(a_fix_is_checked_before_it_lands, nitems(rules))
 {
 	cleanup_free char *text = xasprintf("%s%s", fix, rules[_i].more);
 	struct world w;
@@ -237,9 +229,8 @@ START_TEST(a_fix_is_checked_before_it_lands)
 	}
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_fix_that_somebody_made_needs_no_landing)
+TEST(a_fix_that_somebody_made_needs_no_landing)
 {
 	struct world w;
 
@@ -254,9 +245,8 @@ START_TEST(a_fix_that_somebody_made_needs_no_landing)
 	ck_assert_str_eq(repo_sh(w.repo, "git log -1 --format=%s"), "theirs");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_fix_that_conflicts_is_kept)
+TEST(a_fix_that_conflicts_is_kept)
 {
 	struct world w;
 
@@ -280,9 +270,8 @@ START_TEST(a_fix_that_conflicts_is_kept)
 	    "fix");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_checkout_in_the_way_keeps_the_fix)
+TEST(a_checkout_in_the_way_keeps_the_fix)
 {
 	struct world w;
 
@@ -296,9 +285,8 @@ START_TEST(a_checkout_in_the_way_keeps_the_fix)
 	ck_assert_ptr_nonnull(strstr(w.words.data, "the fix cannot land: "));
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(what_is_in_the_way_is_moved_aside)
+TEST(what_is_in_the_way_is_moved_aside)
 {
 	struct world w;
 
@@ -315,10 +303,9 @@ START_TEST(what_is_in_the_way_is_moved_aside)
 	world_until_told(&w, REPAIR_COMPLETED, "the fix has landed");
 	world_end(&w);
 }
-END_TEST
 
 /* Not even then in the user's checkout. */
-START_TEST(without_a_worktree_it_works_in_its_folder)
+TEST(without_a_worktree_it_works_in_its_folder)
 {
 	struct world w;
 
@@ -331,11 +318,10 @@ START_TEST(without_a_worktree_it_works_in_its_folder)
 	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
 	world_end(&w);
 }
-END_TEST
 
 /* --- without a result -------------------------------------------------- */
 
-START_TEST(one_that_changed_nothing_is_asked_and_not_completed)
+TEST(one_that_changed_nothing_is_asked_and_not_completed)
 {
 	cleanup_free char *first = NULL, *second = NULL;
 	struct world w;
@@ -351,9 +337,8 @@ START_TEST(one_that_changed_nothing_is_asked_and_not_completed)
 	    "the agent changed nothing and wrote no finding");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_finding_of_an_earlier_repair_does_not_count)
+TEST(a_finding_of_an_earlier_repair_does_not_count)
 {
 	cleanup_free char *first = NULL;
 	struct world w;
@@ -366,10 +351,9 @@ START_TEST(a_finding_of_an_earlier_repair_does_not_count)
 	ck_assert_ptr_nonnull(strstr(first, "\"decision\":\"block\""));
 	world_end(&w);
 }
-END_TEST
 
 /* The agent may be in a box, and what it writes there is not followed. */
-START_TEST(a_link_is_no_finding)
+TEST(a_link_is_no_finding)
 {
 	struct world w;
 
@@ -382,9 +366,8 @@ START_TEST(a_link_is_no_finding)
 	ck_assert_int_eq(w.outcome, REPAIR_NO_FIX);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(what_is_not_committed_is_saved_and_the_fix_lands)
+TEST(what_is_not_committed_is_saved_and_the_fix_lands)
 {
 	cleanup_free char *first = NULL;
 	struct world w;
@@ -405,9 +388,8 @@ START_TEST(what_is_not_committed_is_saved_and_the_fix_lands)
 	ck_assert_str_eq(repo_sh(w.repo, SAVED "half.txt"), "half");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_record_that_cannot_be_written_is_said)
+TEST(a_record_that_cannot_be_written_is_said)
 {
 	struct world w;
 
@@ -423,9 +405,8 @@ START_TEST(a_record_that_cannot_be_written_is_said)
 	ck_assert_str_eq(w.log.data, "");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(it_asks_for_a_person_in_its_folder)
+TEST(it_asks_for_a_person_in_its_folder)
 {
 	cleanup_free char *manual = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
@@ -445,9 +426,8 @@ START_TEST(it_asks_for_a_person_in_its_folder)
 	ck_assert_str_eq(text.data, "buy a disk");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(an_agent_that_ends_during_the_landing_is_not_started_again)
+TEST(an_agent_that_ends_during_the_landing_is_not_started_again)
 {
 	struct world w;
 
@@ -461,7 +441,6 @@ START_TEST(an_agent_that_ends_during_the_landing_is_not_started_again)
 	ck_assert_str_eq(w.tmux->trace.data, "kill");
 	world_end(&w);
 }
-END_TEST
 
 /* --- stopped, too late, dropped, in every step ------------------------- */
 
@@ -505,7 +484,7 @@ reach(struct world *w, size_t i)
 	ck_assert_ptr_nonnull(w->o.repair);
 }
 
-START_TEST(it_can_be_stopped_in_every_step)
+TEST(it_can_be_stopped_in_every_step)
 {
 	for (size_t i = 0; i < nitems(steps); i++) {
 		struct world w;
@@ -530,9 +509,8 @@ START_TEST(it_can_be_stopped_in_every_step)
 		world_end(&w);
 	}
 }
-END_TEST
 
-START_TEST(it_can_be_dropped_in_every_step)
+TEST(it_can_be_dropped_in_every_step)
 {
 	for (size_t i = 0; i < nitems(steps); i++) {
 		struct world w;
@@ -548,9 +526,8 @@ START_TEST(it_can_be_dropped_in_every_step)
 		ck_assert_int_eq(w.told, 1);
 	}
 }
-END_TEST
 
-START_TEST(it_must_not_take_too_long)
+TEST(it_must_not_take_too_long)
 {
 	struct world w;
 
@@ -561,9 +538,8 @@ START_TEST(it_must_not_take_too_long)
 	    "it took longer than overseer.remediation_timeout");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(an_agent_that_takes_too_long_is_interrupted_first)
+TEST(an_agent_that_takes_too_long_is_interrupted_first)
 {
 	struct world w;
 
@@ -578,9 +554,8 @@ START_TEST(an_agent_that_takes_too_long_is_interrupted_first)
 	ck_assert_str_eq(w.tmux->trace.data, "kill");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_stop_that_is_being_judged_is_answered_all_the_same)
+TEST(a_stop_that_is_being_judged_is_answered_all_the_same)
 {
 	cleanup_free char *answer = NULL;
 	struct world w;
@@ -597,9 +572,8 @@ START_TEST(a_stop_that_is_being_judged_is_answered_all_the_same)
 	    &w, REPAIR_INTERRUPTED, "the overseer was told to stop");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_stop_while_the_session_is_started_again_starts_none)
+TEST(a_stop_while_the_session_is_started_again_starts_none)
 {
 	struct world w;
 
@@ -614,45 +588,4 @@ START_TEST(a_stop_while_the_session_is_started_again_starts_none)
 	    &w, REPAIR_INTERRUPTED, "the overseer was told to stop");
 	ck_assert_str_eq(w.tmux->trace.data, "");
 	world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("repair");
-
-	unit_case(s, "turns",
-	    (const TTest *[]){ a_turn_that_ends_cleanly_completes_it,
-		one_that_leaves_changes_is_asked_to_tidy_up,
-		one_that_does_not_tidy_up_needs_a_person,
-		one_that_asks_for_a_person_gives_up,
-		an_end_that_nobody_waits_for_is_judged_too,
-		a_second_stop_is_not_judged_beside_the_first,
-		other_methods_are_refused, NULL });
-	unit_case(s, "worktree",
-	    (const TTest *[]){ a_fix_lands_as_one_commit,
-		a_fix_that_somebody_made_needs_no_landing,
-		a_fix_that_conflicts_is_kept,
-		a_checkout_in_the_way_keeps_the_fix,
-		what_is_in_the_way_is_moved_aside,
-		without_a_worktree_it_works_in_its_folder,
-		an_agent_that_ends_during_the_landing_is_not_started_again,
-		NULL });
-	unit_case(s, "result",
-	    (const TTest *[]){
-		one_that_changed_nothing_is_asked_and_not_completed,
-		a_finding_of_an_earlier_repair_does_not_count,
-		a_link_is_no_finding,
-		what_is_not_committed_is_saved_and_the_fix_lands,
-		a_record_that_cannot_be_written_is_said,
-		it_asks_for_a_person_in_its_folder, NULL });
-	unit_rows(s, a_fix_is_checked_before_it_lands, nitems(rules));
-	unit_case(s, "stop",
-	    (const TTest *[]){ it_can_be_stopped_in_every_step,
-		it_can_be_dropped_in_every_step, it_must_not_take_too_long,
-		an_agent_that_takes_too_long_is_interrupted_first,
-		a_stop_that_is_being_judged_is_answered_all_the_same,
-		a_stop_while_the_session_is_started_again_starts_none, NULL });
-	return s;
 }

@@ -7,7 +7,6 @@
 #include "child.h"
 #include "errtext.h"
 #include "file.h"
-#include "mem.h"
 #include "repo.h"
 #include "settings.h"
 #include "strv.h"

@@ -21,7 +21,6 @@
 #include "message-spool.h"
 #include "message.h"
 #include "settings.h"
-#include "strv.h"
 #include "unit.h"
 
 #define PATIENCE_MS (60 * 1000)
@@ -266,11 +265,11 @@ http_world_free(struct http_world *w)
 	loop_watch_free(w->raw_watch);
 	close(w->raw);
 	evhttp_free(w->http);
+	message_spool_free(w->spool);
 	loop_free(w->loop);
 	json_object_put(w->labels);
 	json_object_put(w->issues);
 	json_object_put(w->comments);
-	message_spool_free(w->spool);
 	free(w->root);
 	free(w);
 }

@@ -8,7 +8,6 @@
 #include "buf.h"
 #include "mem.h"
 #include "repo-landing.h"
-#include "unit.h"
 
 struct repo_landing *
 repo_landing_on(struct repo *repo)

@@ -55,7 +55,7 @@ static const struct {
 	    "{\"status\":\"todo\"}", "looks like a password", -EINVAL },
 };
 
-START_TEST(wrong_record_is_refused_with_words)
+TEST_ROWS(wrong_record_is_refused_with_words, nitems(refused))
 {
 	struct book_world world;
 
@@ -68,7 +68,6 @@ START_TEST(wrong_record_is_refused_with_words)
 	    world.err.msg);
 	book_world_close(&world);
 }
-END_TEST
 
 /* --- bounds and secrets ------------------------------------------------- */
 
@@ -96,7 +95,7 @@ static const struct {
 	{ BOOK_CRYSTAL, "{\"summary\":\"", "summary: ", BOOK_SUMMARY_MAX },
 };
 
-START_TEST(text_over_its_bound_is_refused_by_name)
+TEST_ROWS(text_over_its_bound_is_refused_by_name, nitems(bounds))
 {
 	cleanup_free char *most =
 	    body_with(bounds[_i].before, bounds[_i].max, "\"}");
@@ -115,9 +114,8 @@ START_TEST(text_over_its_bound_is_refused_by_name)
 	    book_world_put(&world, bounds[_i].kind, "G", "X", huge), -E2BIG);
 	book_world_close(&world);
 }
-END_TEST
 
-START_TEST(event_that_is_too_long_is_cut_and_kept)
+TEST(event_that_is_too_long_is_cut_and_kept)
 {
 	cleanup_free char *data = body_with("{\"a\":\"", 5000, "\"}");
 	cleanup_free char *huge = body_with("{\"a\":\"", 500000, "\"}");
@@ -148,7 +146,6 @@ START_TEST(event_that_is_too_long_is_cut_and_kept)
 	ck_assert_str_eq(world.text.data, "c {\"omittedBytes\":18009}\n");
 	book_world_close(&world);
 }
-END_TEST
 
 #define SECRET  "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 #define SECRET2 "hunter-two-and-three"
@@ -167,7 +164,7 @@ expect_no_secret(const char *path)
 	    memmem(bytes.data, bytes.len, SECRET2, strlen(SECRET2)));
 }
 
-START_TEST(no_secret_reaches_the_file)
+TEST(no_secret_reaches_the_file)
 {
 	struct book_record changes[] = {
 		{ BOOK_GOAL, NULL, "G",
@@ -199,7 +196,6 @@ START_TEST(no_secret_reaches_the_file)
 	book_world_close(&world);
 	expect_no_secret(unit_path("llmc.db"));
 }
-END_TEST
 
 /* --- the records of model/ ---------------------------------------------- */
 
@@ -218,7 +214,7 @@ expect_stored(struct book_world *world, enum book_kind kind, const char *id,
 	ck_assert_str_eq(world->text.data, line.data);
 }
 
-START_TEST(records_of_the_model_are_stored_as_they_are)
+TEST(records_of_the_model_are_stored_as_they_are)
 {
 	struct plan_goal *goal = plan_goal_new("G", "Title", 5);
 	struct plan_node *node =
@@ -241,23 +237,4 @@ START_TEST(records_of_the_model_are_stored_as_they_are)
 	plan_node_free(node);
 	plan_crystal_free(crystal);
 	plan_assignment_free(assignment);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		event_that_is_too_long_is_cut_and_kept,
-		no_secret_reaches_the_file,
-		records_of_the_model_are_stored_as_they_are,
-		NULL,
-	};
-	Suite *suite = suite_create("book-body");
-
-	unit_case(suite, "book-body", tests);
-	unit_rows(suite, wrong_record_is_refused_with_words, nitems(refused));
-	unit_rows(
-	    suite, text_over_its_bound_is_refused_by_name, nitems(bounds));
-	return suite;
 }

@@ -100,7 +100,7 @@ fill(const char *path)
 
 /* --- export and import -------------------------------------------------- */
 
-START_TEST(export_has_the_shape_of_the_root_document)
+TEST(export_has_the_shape_of_the_root_document)
 {
 	cleanup_buf struct buf out = BUF_INIT, text = BUF_INIT;
 
@@ -140,7 +140,6 @@ START_TEST(export_has_the_shape_of_the_root_document)
 	    "\"goalId\":\"G\",\"assignmentId\":\"A_1\","
 	    "\"workNodeId\":\"T1.1\",\"worker\":\"adam\"}]}\n");
 }
-END_TEST
 
 /* What agents send, ask and reserve. */
 static void
@@ -176,7 +175,7 @@ fill_team(const char *path)
 	book_world_close(&world);
 }
 
-START_TEST(mail_requests_and_reservations_are_exported_and_imported)
+TEST(mail_requests_and_reservations_are_exported_and_imported)
 {
 	cleanup_buf struct buf out = BUF_INIT, first = BUF_INIT,
 			       second = BUF_INIT;
@@ -199,7 +198,6 @@ START_TEST(mail_requests_and_reservations_are_exported_and_imported)
 	ck_assert_str_eq(out.data,
 	    "{\"ok\":true,\"records\":11,\"events\":3,\"problems\":[]}");
 }
-END_TEST
 
 /* Names and texts that could get lost on the way. */
 static void
@@ -231,7 +229,7 @@ fill_oddly(const char *path)
 	fill(path);
 }
 
-START_TEST(import_gives_back_what_was_exported_byte_for_byte)
+TEST(import_gives_back_what_was_exported_byte_for_byte)
 {
 	cleanup_buf struct buf out = BUF_INIT, first = BUF_INIT,
 			       second = BUF_INIT;
@@ -251,10 +249,9 @@ START_TEST(import_gives_back_what_was_exported_byte_for_byte)
 	ck_assert(!file_exists(unit_path("b.db.build")));
 	ck_assert(!file_exists(unit_path("b.db-wal")));
 }
-END_TEST
 
 /* More than is written at a time, wherever that ends. */
-START_TEST(long_goals_are_exported_whole)
+TEST(long_goals_are_exported_whole)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 	struct book_world world;
@@ -279,7 +276,6 @@ START_TEST(long_goals_are_exported_whole)
 	    "%s", out.data);
 	ck_assert_str_eq(out.data, "6 records, 0 events");
 }
-END_TEST
 
 static const struct {
 	const char *text, *words;
@@ -313,7 +309,8 @@ static const struct {
 	    "events: byte 21: expected ," },
 };
 
-START_TEST(import_of_a_wrong_file_names_the_place_and_leaves_nothing)
+TEST_ROWS(
+    import_of_a_wrong_file_names_the_place_and_leaves_nothing, nitems(bad))
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
@@ -324,9 +321,8 @@ START_TEST(import_of_a_wrong_file_names_the_place_and_leaves_nothing)
 	ck_assert(!file_exists(unit_path("a.db")));
 	ck_assert(!file_exists(unit_path("a.db.build")));
 }
-END_TEST
 
-START_TEST(import_fills_a_book_without_plans_and_no_other)
+TEST(import_fills_a_book_without_plans_and_no_other)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 	struct book_world world;
@@ -370,11 +366,10 @@ START_TEST(import_fills_a_book_without_plans_and_no_other)
 	ck_assert_int_eq(
 	    job("import", unit_path("c.db"), unit_path("none"), &out), -ENOENT);
 }
-END_TEST
 
 /* --- check -------------------------------------------------------------- */
 
-START_TEST(sound_book_has_no_problem)
+TEST(sound_book_has_no_problem)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
@@ -384,7 +379,6 @@ START_TEST(sound_book_has_no_problem)
 	ck_assert_str_eq(out.data,
 	    "{\"ok\":true,\"records\":6,\"events\":3,\"problems\":[]}");
 }
-END_TEST
 
 #define NODE(id, more) \
 	"{\"taskId\":\"" id "\",\"goalId\":\"G\",\"name\":\"n\"" more "}"
@@ -426,7 +420,7 @@ static const struct {
 	    "crystallization C: its goal has no node P9" },
 };
 
-START_TEST(check_names_what_does_not_belong_together)
+TEST_ROWS(check_names_what_does_not_belong_together, nitems(unsound))
 {
 	cleanup_buf struct buf out = BUF_INIT;
 	struct book_world world;
@@ -441,7 +435,6 @@ START_TEST(check_names_what_does_not_belong_together)
 	ck_assert_msg(
 	    strstr(out.data, unsound[_i].words) != NULL, "%s", out.data);
 }
-END_TEST
 
 /* --- damage ------------------------------------------------------------- */
 
@@ -500,7 +493,7 @@ expect_recovered(struct buf *out, size_t *rows, size_t *refused, size_t *gaps)
 	ck_assert_ptr_null(strstr(out->data, "the file:"));
 }
 
-START_TEST(pages_that_cannot_be_read_are_skipped)
+TEST(pages_that_cannot_be_read_are_skipped)
 {
 	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
 	size_t pages, bad_pages = 0, rows, refused, gaps;
@@ -521,11 +514,10 @@ START_TEST(pages_that_cannot_be_read_are_skipped)
 	ck_assert_uint_gt(rows, (NODES + EVENTS + THINGS) * 8 / 10);
 	ck_assert_uint_lt(rows, NODES + EVENTS + THINGS + 9);
 }
-END_TEST
 
 /* Damage in a book that is too large to be looked at as a whole at every start
  * is found when it is used, and remembered. */
-START_TEST(damage_that_is_found_later_is_recovered_from)
+TEST(damage_that_is_found_later_is_recovered_from)
 {
 	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
 	const char *path = unit_path("a.db");
@@ -552,9 +544,8 @@ START_TEST(damage_that_is_found_later_is_recovered_from)
 	ck_assert(!file_exists(mark));
 	ck_assert_uint_gt(gaps, 0);
 }
-END_TEST
 
-START_TEST(a_book_whose_end_is_missing_is_recovered_up_to_there)
+TEST(a_book_whose_end_is_missing_is_recovered_up_to_there)
 {
 	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
 	size_t rows, refused, gaps;
@@ -566,10 +557,9 @@ START_TEST(a_book_whose_end_is_missing_is_recovered_up_to_there)
 	ck_assert_uint_gt(gaps, 0);
 	ck_assert_uint_gt(rows, 0);
 }
-END_TEST
 
 /* All of its tables, what is in its log too. */
-START_TEST(a_book_whose_first_bytes_are_damaged_is_recovered)
+TEST(a_book_whose_first_bytes_are_damaged_is_recovered)
 {
 	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
 	size_t rows, refused, gaps;
@@ -597,9 +587,8 @@ START_TEST(a_book_whose_first_bytes_are_damaged_is_recovered)
 	ck_assert_int_eq(n, THINGS);
 	book_world_close(&world);
 }
-END_TEST
 
-START_TEST(a_book_without_its_tables_begins_anew)
+TEST(a_book_without_its_tables_begins_anew)
 {
 	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
 	size_t rows, refused, gaps;
@@ -614,11 +603,10 @@ START_TEST(a_book_without_its_tables_begins_anew)
 	ck_assert_uint_eq(rows, 0);
 	ck_assert_uint_gt(gaps, 0);
 }
-END_TEST
 
 /* Whatever is wrong with it: afterwards there is a book that is sound, unless
  * it is not ours any more. */
-START_TEST(flipped_bytes_are_recovered_from)
+TEST(flipped_bytes_are_recovered_from)
 {
 	cleanup_buf struct buf bytes = BUF_INIT, copy = BUF_INIT,
 			       out = BUF_INIT;
@@ -657,9 +645,8 @@ START_TEST(flipped_bytes_are_recovered_from)
 	}
 	ck_assert_int_gt(recovered, 10);
 }
-END_TEST
 
-START_TEST(recovery_that_was_killed_before_the_new_book_has_its_name)
+TEST(recovery_that_was_killed_before_the_new_book_has_its_name)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 	struct book_world world;
@@ -675,9 +662,8 @@ START_TEST(recovery_that_was_killed_before_the_new_book_has_its_name)
 	ck_assert_uint_eq(world.records, 6);
 	book_world_close(&world);
 }
-END_TEST
 
-START_TEST(damaged_store_of_an_earlier_version_is_recovered)
+TEST(damaged_store_of_an_earlier_version_is_recovered)
 {
 	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
 
@@ -690,9 +676,8 @@ START_TEST(damaged_store_of_an_earlier_version_is_recovered)
 	ck_assert(!file_exists(unit_path("store.db")));
 	ck_assert(file_exists(unit_path("before-" LLMC_VERSION "/store.db")));
 }
-END_TEST
 
-START_TEST(a_book_of_another_program_or_version_is_not_recovered)
+TEST_ROWS(a_book_of_another_program_or_version_is_not_recovered, 2)
 {
 	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
 
@@ -704,9 +689,8 @@ START_TEST(a_book_of_another_program_or_version_is_not_recovered)
 	    _i == 0 ? -EINVAL : -EPROTONOSUPPORT);
 	ck_assert(!file_exists(unit_path(ASIDE)));
 }
-END_TEST
 
-START_TEST(pages_that_are_free_are_given_back)
+TEST(pages_that_are_free_are_given_back)
 {
 	struct book_world world;
 	struct stat before, after;
@@ -735,11 +719,10 @@ START_TEST(pages_that_are_free_are_given_back)
 	ck_assert_int_eq(stat(unit_path("a.db"), &after), 0);
 	ck_assert_int_lt(after.st_size, before.st_size);
 }
-END_TEST
 
 /* --- SQL ---------------------------------------------------------------- */
 
-START_TEST(a_query_of_a_person_is_answered)
+TEST(a_query_of_a_person_is_answered)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 	struct book_world world;
@@ -772,7 +755,6 @@ START_TEST(a_query_of_a_person_is_answered)
 	ck_assert_ptr_nonnull(strstr(out.data, "\"truncated\":false"));
 	book_world_close(&world);
 }
-END_TEST
 
 static const struct {
 	const char *sql, *words;
@@ -793,7 +775,7 @@ static const struct {
 	    "took too long", -ETIME },
 };
 
-START_TEST(other_sql_is_refused_with_words)
+TEST_ROWS(other_sql_is_refused_with_words, nitems(refused_sql))
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
@@ -808,41 +790,4 @@ START_TEST(other_sql_is_refused_with_words)
 	ck_assert_int_eq(
 	    job("sql", unit_path("none.db"), "SELECT 1", &out), -ENOENT);
 	ck_assert(!file_exists(unit_path("none.db")));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		export_has_the_shape_of_the_root_document,
-		mail_requests_and_reservations_are_exported_and_imported,
-		import_gives_back_what_was_exported_byte_for_byte,
-		long_goals_are_exported_whole,
-		import_fills_a_book_without_plans_and_no_other,
-		sound_book_has_no_problem,
-		pages_that_cannot_be_read_are_skipped,
-		damage_that_is_found_later_is_recovered_from,
-		a_book_whose_end_is_missing_is_recovered_up_to_there,
-		a_book_whose_first_bytes_are_damaged_is_recovered,
-		a_book_without_its_tables_begins_anew,
-		flipped_bytes_are_recovered_from,
-		recovery_that_was_killed_before_the_new_book_has_its_name,
-		damaged_store_of_an_earlier_version_is_recovered,
-		pages_that_are_free_are_given_back,
-		a_query_of_a_person_is_answered,
-		NULL,
-	};
-	Suite *suite = suite_create("book-care");
-
-	unit_case(suite, "book-care", tests);
-	unit_rows(suite,
-	    import_of_a_wrong_file_names_the_place_and_leaves_nothing,
-	    nitems(bad));
-	unit_rows(
-	    suite, check_names_what_does_not_belong_together, nitems(unsound));
-	unit_rows(
-	    suite, a_book_of_another_program_or_version_is_not_recovered, 2);
-	unit_rows(suite, other_sql_is_refused_with_words, nitems(refused_sql));
-	return suite;
 }

@@ -59,16 +59,15 @@ static const struct {
 	{ SQLITE_RANGE, -EIO },
 };
 
-START_TEST(every_result_has_its_meaning)
+TEST(every_result_has_its_meaning)
 {
 	for (size_t i = 0; i < nitems(rows); i++)
 		ck_assert_msg(book_errno(rows[i].code) == rows[i].want,
 		    "%d: %d, not %d", rows[i].code, book_errno(rows[i].code),
 		    rows[i].want);
 }
-END_TEST
 
-START_TEST(only_a_broken_database_is_damage)
+TEST(only_a_broken_database_is_damage)
 {
 	for (int code = 0; code < 0x10000; code++) {
 		int primary = code & 0xff;
@@ -79,16 +78,4 @@ START_TEST(only_a_broken_database_is_damage)
 		    (book_errno(code) == -EUCLEAN) == broken, "%d", code);
 		ck_assert_int_le(book_errno(code), 0);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("book-code");
-
-	unit_case(suite, "results",
-	    (const TTest *const[]){ every_result_has_its_meaning,
-		only_a_broken_database_is_damage, NULL });
-	return suite;
 }

@@ -15,7 +15,6 @@
 #include "clock.h"
 #include "dice.h"
 #include "file.h"
-#include "mem.h"
 #include "unit.h"
 
 #define ROUNDS 25
@@ -73,7 +72,7 @@ run_writer(const char *path, int first, int enough)
 	return last;
 }
 
-START_TEST(killed_writer_loses_no_commit_and_leaves_none_by_half)
+TEST(killed_writer_loses_no_commit_and_leaves_none_by_half)
 {
 	const char *path = unit_path("llmc.db");
 	struct dice dice = { 11 };
@@ -88,7 +87,6 @@ START_TEST(killed_writer_loses_no_commit_and_leaves_none_by_half)
 	}
 	ck_assert_int_gt(n, ROUNDS);
 }
-END_TEST
 
 /* --- the store of earlier versions --------------------------------------- */
 
@@ -103,7 +101,7 @@ copy_file(const char *from, const char *to)
 }
 
 /* One or the other, never half, and another start finishes it. */
-START_TEST(killed_take_over_of_a_store_loses_nothing)
+TEST(killed_take_over_of_a_store_loses_nothing)
 {
 	const char *book = unit_path("llmc.db"), *old = unit_path("store.db");
 	const char *kept = unit_path("kept");
@@ -152,18 +150,4 @@ START_TEST(killed_take_over_of_a_store_loses_nothing)
 	/* Some of both. */
 	ck_assert_int_gt(done, 0);
 	ck_assert_int_lt(done, 60);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		killed_writer_loses_no_commit_and_leaves_none_by_half,
-		killed_take_over_of_a_store_loses_nothing, NULL
-	};
-	Suite *suite = suite_create("book-crash");
-
-	unit_case(suite, "book-crash", tests);
-	return suite;
 }

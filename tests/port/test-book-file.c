@@ -63,7 +63,7 @@ make_book(const char *path)
 
 /* --- the file ----------------------------------------------------------- */
 
-START_TEST(new_book_is_private_and_has_no_log_when_closed)
+TEST(new_book_is_private_and_has_no_log_when_closed)
 {
 	const char *path = unit_path("a llmc.db");
 	struct book_world world;
@@ -81,9 +81,8 @@ START_TEST(new_book_is_private_and_has_no_log_when_closed)
 	ck_assert(!file_exists(unit_path("a llmc.db-wal")));
 	ck_assert(!file_exists(unit_path("a llmc.db.new")));
 }
-END_TEST
 
-START_TEST(folder_that_is_not_there_is_named)
+TEST(folder_that_is_not_there_is_named)
 {
 	struct book_world world;
 
@@ -92,7 +91,6 @@ START_TEST(folder_that_is_not_there_is_named)
 	ck_assert_ptr_nonnull(strstr(world.err.msg, "none/llmc.db"));
 	book_world_close(&world);
 }
-END_TEST
 
 static int
 look_read_only(const char *folder, const char *path)
@@ -116,7 +114,7 @@ look_read_only(const char *folder, const char *path)
 	return count == 1 ? 0 : 2;
 }
 
-START_TEST(book_on_a_read_only_file_system_is_read)
+TEST(book_on_a_read_only_file_system_is_read)
 {
 	const char *path = unit_path("a ro%23?.db");
 	cleanup_free char *copy = xstrdup(path);
@@ -136,9 +134,8 @@ START_TEST(book_on_a_read_only_file_system_is_read)
 	if (WEXITSTATUS(status) != 77) /* nothing can be mounted here */
 		ck_assert_int_eq(WEXITSTATUS(status), 0);
 }
-END_TEST
 
-START_TEST(rest_of_a_creation_that_was_killed_is_replaced)
+TEST(rest_of_a_creation_that_was_killed_is_replaced)
 {
 	const char *path = unit_path("llmc.db");
 	struct book_world world;
@@ -151,7 +148,6 @@ START_TEST(rest_of_a_creation_that_was_killed_is_replaced)
 	book_world_close(&world);
 	ck_assert(!file_exists(unit_path("llmc.db.new-journal")));
 }
-END_TEST
 
 /* --- versions ----------------------------------------------------------- */
 
@@ -173,7 +169,7 @@ open_next(const char *path, const char *script, struct err *err)
 	return r;
 }
 
-START_TEST(older_book_is_migrated_and_keeps_its_records)
+TEST(older_book_is_migrated_and_keeps_its_records)
 {
 	const char *path = unit_path("llmc.db");
 	struct err err = { 0 };
@@ -187,14 +183,13 @@ START_TEST(older_book_is_migrated_and_keeps_its_records)
 	ck_assert_int_eq(world.err.code, -EPROTONOSUPPORT);
 	book_world_close(&world);
 }
-END_TEST
 
 /* What the tables had no columns for. */
 #define WITHOUT                                                           \
 	"DROP INDEX goals_ended; ALTER TABLE goals DROP COLUMN ended_ms;" \
 	"DROP INDEX nodes_parent; DROP INDEX nodes_commit; ALTER TABLE nodes DROP COLUMN commit_sha;"
 
-START_TEST(columns_that_are_new_are_filled)
+TEST(columns_that_are_new_are_filled)
 {
 	const char *path = unit_path("llmc.db");
 	struct book_world world;
@@ -227,7 +222,6 @@ START_TEST(columns_that_are_new_are_filled)
 	ck_assert_int_eq(ended, 7);
 	book_world_close(&world);
 }
-END_TEST
 
 /* --- the store of earlier versions --------------------------------------- */
 
@@ -286,19 +280,18 @@ expect_taken_over(void)
 	ck_assert(file_exists(unit_path(BEFORE "/store.db")));
 }
 
-START_TEST(store_of_an_earlier_version_is_taken_over)
+TEST_ROWS(store_of_an_earlier_version_is_taken_over, 2)
 {
 	make_old(unit_path("store.db"), _i == 0);
 	expect_taken_over();
 }
-END_TEST
 
 /* Before the book has its name, before the store is moved away, and while it
  * is. */
 #define KILLS 3
 
 /* One or the other, never half: what a kill leaves is made complete. */
-START_TEST(taking_over_can_be_killed_anywhere)
+TEST_ROWS(taking_over_can_be_killed_anywhere, KILLS)
 {
 	struct book_world world;
 
@@ -320,9 +313,8 @@ START_TEST(taking_over_can_be_killed_anywhere)
 	}
 	expect_taken_over();
 }
-END_TEST
 
-START_TEST(store_that_cannot_be_taken_over_is_not_touched)
+TEST_ROWS(store_that_cannot_be_taken_over_is_not_touched, 3)
 {
 	static const struct {
 		size_t at;
@@ -343,9 +335,8 @@ START_TEST(store_that_cannot_be_taken_over_is_not_touched)
 	ck_assert(file_exists(unit_path("store.db")));
 	ck_assert(!file_exists(unit_path("llmc.db")));
 }
-END_TEST
 
-START_TEST(migration_that_fails_leaves_the_old_version)
+TEST(migration_that_fails_leaves_the_old_version)
 {
 	const char *path = unit_path("llmc.db");
 	struct book_world world;
@@ -362,9 +353,8 @@ START_TEST(migration_that_fails_leaves_the_old_version)
 	ck_assert_uint_eq(world.records, 6);
 	book_world_close(&world);
 }
-END_TEST
 
-START_TEST(newer_book_is_refused_and_not_touched)
+TEST(newer_book_is_refused_and_not_touched)
 {
 	const char *path = unit_path("llmc.db");
 	cleanup_buf struct buf before = BUF_INIT, after = BUF_INIT;
@@ -382,9 +372,8 @@ START_TEST(newer_book_is_refused_and_not_touched)
 	ck_assert_uint_eq(before.len, after.len);
 	ck_assert_mem_eq(before.data, after.data, before.len);
 }
-END_TEST
 
-START_TEST(database_of_another_program_is_refused)
+TEST(database_of_another_program_is_refused)
 {
 	const char *path = unit_path("llmc.db");
 	cleanup_buf struct buf bytes = BUF_INIT;
@@ -398,7 +387,6 @@ START_TEST(database_of_another_program_is_refused)
 	ck_assert_int_eq(world.err.code, -EINVAL);
 	book_world_close(&world);
 }
-END_TEST
 
 /* --- damage ------------------------------------------------------------- */
 
@@ -424,7 +412,7 @@ try_book(const char *path)
 	return code;
 }
 
-START_TEST(book_without_one_of_its_columns_is_called_damaged)
+TEST(book_without_one_of_its_columns_is_called_damaged)
 {
 	const char *path = unit_path("llmc.db");
 	struct book_world world;
@@ -439,9 +427,8 @@ START_TEST(book_without_one_of_its_columns_is_called_damaged)
 	book_world_close(&world);
 	ck_assert_int_eq(try_book(path), -EUCLEAN);
 }
-END_TEST
 
-START_TEST(directory_in_its_place_is_refused)
+TEST(directory_in_its_place_is_refused)
 {
 	struct book_world world;
 
@@ -453,7 +440,6 @@ START_TEST(directory_in_its_place_is_refused)
 	ck_assert_int_eq(
 	    book_look(unit_path("llmc.db"), &world.book, NULL), -EINVAL);
 }
-END_TEST
 
 /* So that statements with more than three parameters are an SQLITE_ERROR. */
 static int
@@ -466,7 +452,7 @@ allow_few(
 	return SQLITE_OK;
 }
 
-START_TEST(an_error_of_sqlite_itself_is_not_called_damage)
+TEST(an_error_of_sqlite_itself_is_not_called_damage)
 {
 	const char *path = unit_path("llmc.db");
 
@@ -476,9 +462,8 @@ START_TEST(an_error_of_sqlite_itself_is_not_called_damage)
 	sqlite3_reset_auto_extension();
 	ck_assert_int_eq(try_book(path), 0);
 }
-END_TEST
 
-START_TEST(file_cut_short_anywhere_is_called_damaged)
+TEST(file_cut_short_anywhere_is_called_damaged)
 {
 	const char *path = unit_path("llmc.db");
 	cleanup_buf struct buf bytes = BUF_INIT;
@@ -491,9 +476,8 @@ START_TEST(file_cut_short_anywhere_is_called_damaged)
 		ck_assert_msg(try_book(path) == -EUCLEAN, "at %zu", len);
 	}
 }
-END_TEST
 
-START_TEST(flipped_bytes_are_survived)
+TEST(flipped_bytes_are_survived)
 {
 	const char *path = unit_path("llmc.db");
 	cleanup_buf struct buf bytes = BUF_INIT, copy = BUF_INIT;
@@ -514,13 +498,12 @@ START_TEST(flipped_bytes_are_survived)
 	}
 	ck_assert_int_gt(damaged, 20);
 }
-END_TEST
 
 /* --- aside -------------------------------------------------------------- */
 
 #define ASIDE "llmc.corrupt-20231114T221320Z.db"
 
-START_TEST(damaged_book_moves_aside_with_its_log)
+TEST(damaged_book_moves_aside_with_its_log)
 {
 	const char *path = unit_path("llmc.db");
 	cleanup_free char *aside = NULL, *again = NULL;
@@ -542,7 +525,6 @@ START_TEST(damaged_book_moves_aside_with_its_log)
 	ck_assert_str_ne(again, aside);
 	ck_assert(file_exists(again));
 }
-END_TEST
 
 /* Leaves a database with a log in which everything is that was committed. */
 static void
@@ -565,7 +547,7 @@ leave_log(const char *path)
 	ck_assert(WIFSIGNALED(status));
 }
 
-START_TEST(log_of_another_file_is_never_applied)
+TEST(log_of_another_file_is_never_applied)
 {
 	const char *path = unit_path("llmc.db");
 	struct book_world world;
@@ -588,9 +570,8 @@ START_TEST(log_of_another_file_is_never_applied)
 	ck_assert_uint_eq(world.records, 6);
 	book_world_close(&world);
 }
-END_TEST
 
-START_TEST(log_without_any_database_is_moved_aside)
+TEST(log_without_any_database_is_moved_aside)
 {
 	const char *path = unit_path("llmc.db");
 	struct book_world world;
@@ -603,11 +584,10 @@ START_TEST(log_without_any_database_is_moved_aside)
 	ck_assert_uint_eq(world.records, 0);
 	book_world_close(&world);
 }
-END_TEST
 
 /* --- no space ----------------------------------------------------------- */
 
-START_TEST(full_disk_is_told_and_loses_nothing)
+TEST(full_disk_is_told_and_loses_nothing)
 {
 	const char *path = unit_path("llmc.db");
 	struct rlimit old, tight;
@@ -641,38 +621,4 @@ START_TEST(full_disk_is_told_and_loses_nothing)
 	ck_assert_uint_eq(world.events, sent);
 	ck_assert_int_eq(world.last_seq, (int64_t)sent);
 	book_world_close(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		new_book_is_private_and_has_no_log_when_closed,
-		folder_that_is_not_there_is_named,
-		book_on_a_read_only_file_system_is_read,
-		rest_of_a_creation_that_was_killed_is_replaced,
-		older_book_is_migrated_and_keeps_its_records,
-		columns_that_are_new_are_filled,
-		migration_that_fails_leaves_the_old_version,
-		newer_book_is_refused_and_not_touched,
-		database_of_another_program_is_refused,
-		book_without_one_of_its_columns_is_called_damaged,
-		directory_in_its_place_is_refused,
-		an_error_of_sqlite_itself_is_not_called_damage,
-		file_cut_short_anywhere_is_called_damaged,
-		flipped_bytes_are_survived,
-		damaged_book_moves_aside_with_its_log,
-		log_of_another_file_is_never_applied,
-		log_without_any_database_is_moved_aside,
-		full_disk_is_told_and_loses_nothing,
-		NULL,
-	};
-	Suite *suite = suite_create("book-file");
-
-	unit_case(suite, "book-file", tests);
-	unit_rows(suite, store_of_an_earlier_version_is_taken_over, 2);
-	unit_rows(suite, taking_over_can_be_killed_anywhere, KILLS);
-	unit_rows(suite, store_that_cannot_be_taken_over_is_not_touched, 3);
-	return suite;
 }

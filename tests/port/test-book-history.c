@@ -15,7 +15,7 @@
 #include "mem.h"
 #include "moment.h"
 #include "perf-stats.h"
-#include "report-period.h"
+#include "report-make.h"
 #include "schema.h"
 #include "state.h"
 #include "task.h"
@@ -175,7 +175,7 @@ expect_group(const struct perf_group *group, struct json_object *expect)
 	ck_assert_int_eq(group->reports, json_int_or(expect, "reports", -1));
 }
 
-START_TEST(runs_are_added_up_by_agent)
+TEST(runs_are_added_up_by_agent)
 {
 	struct scene s;
 	struct json_object *row, *rows, *expect;
@@ -208,7 +208,6 @@ START_TEST(runs_are_added_up_by_agent)
 	perf_stats_free(stats);
 	end(&s);
 }
-END_TEST
 
 /* In steps, as a patrol does it. */
 static void
@@ -221,7 +220,7 @@ prune(struct scene *s, int64_t now_ms, int64_t keep_ms, int64_t tasks)
 		ck_assert_int_lt(++steps, 1000);
 }
 
-START_TEST(old_attempts_are_removed)
+TEST(old_attempts_are_removed)
 {
 	struct scene s;
 	struct json_object *row, *rows, *gone;
@@ -244,9 +243,8 @@ START_TEST(old_attempts_are_removed)
 		json_object_array_length(gone)));
 	end(&s);
 }
-END_TEST
 
-START_TEST(unknown_tokens_count_for_nothing)
+TEST(unknown_tokens_count_for_nothing)
 {
 	struct scene s;
 	struct json_object *row, *rows, *expect;
@@ -267,9 +265,8 @@ START_TEST(unknown_tokens_count_for_nothing)
 	perf_stats_free(stats);
 	end(&s);
 }
-END_TEST
 
-START_TEST(an_old_record_does_not_count)
+TEST(an_old_record_does_not_count)
 {
 	struct scene s;
 	struct json_object *row, *rows, *expect;
@@ -298,9 +295,8 @@ START_TEST(an_old_record_does_not_count)
 	perf_stats_free(stats);
 	end(&s);
 }
-END_TEST
 
-START_TEST(a_record_that_was_written_is_not_written_again)
+TEST(a_record_that_was_written_is_not_written_again)
 {
 	struct scene s;
 	cleanup_json struct json_object *none = json_object_new_object();
@@ -319,9 +315,8 @@ START_TEST(a_record_that_was_written_is_not_written_again)
 	perf_stats_free(stats);
 	end(&s);
 }
-END_TEST
 
-START_TEST(only_runs_since_then_are_read)
+TEST(only_runs_since_then_are_read)
 {
 	struct scene s;
 	cleanup_json struct json_object *none = json_object_new_object();
@@ -340,9 +335,8 @@ START_TEST(only_runs_since_then_are_read)
 	perf_stats_free(stats);
 	end(&s);
 }
-END_TEST
 
-START_TEST(percentiles_are_times_of_runs)
+TEST(percentiles_are_times_of_runs)
 {
 	struct perf_stats *stats = perf_stats_new(PERF_BY_MODEL);
 	struct perf_record record = { .run = "t1-1",
@@ -374,7 +368,6 @@ START_TEST(percentiles_are_times_of_runs)
 	ck_assert_int_eq(group.p90_ms, 1000);
 	perf_stats_free(stats);
 }
-END_TEST
 
 /* --- tasks --------------------------------------------------------------- */
 
@@ -420,7 +413,7 @@ expect_tasks(struct scene *s, const struct book_tasks *which, const char *want)
 	ck_assert_str_eq(text.data, want);
 }
 
-START_TEST(an_ended_task_is_found_by_all_its_names)
+TEST(an_ended_task_is_found_by_all_its_names)
 {
 	struct scene s;
 	struct task *task;
@@ -447,10 +440,9 @@ START_TEST(an_ended_task_is_found_by_all_its_names)
 	expect_tasks(&s, &(struct book_tasks){ .name = "t1" }, "t1 landed; ");
 	end(&s);
 }
-END_TEST
 
 /* Its cost was corrected, say: it is there once, as the newest. */
-START_TEST(a_record_that_is_corrected_counts_once_and_last)
+TEST(a_record_that_is_corrected_counts_once_and_last)
 {
 	struct scene s;
 
@@ -469,9 +461,8 @@ START_TEST(a_record_that_is_corrected_counts_once_and_last)
 	    "t3 failed; ");
 	end(&s);
 }
-END_TEST
 
-START_TEST(of_too_many_tasks_the_oldest_go)
+TEST(of_too_many_tasks_the_oldest_go)
 {
 	struct scene s;
 
@@ -489,7 +480,6 @@ START_TEST(of_too_many_tasks_the_oldest_go)
 	expect_tasks(&s, &(struct book_tasks){ .after = 250 }, "t251 landed; ");
 	end(&s);
 }
-END_TEST
 
 static int64_t
 count_events(struct scene *s)
@@ -502,7 +492,7 @@ count_events(struct scene *s)
 	return count;
 }
 
-START_TEST(of_too_many_events_the_oldest_go)
+TEST(of_too_many_events_the_oldest_go)
 {
 	struct scene s;
 
@@ -521,7 +511,6 @@ START_TEST(of_too_many_events_the_oldest_go)
 	ck_assert_int_eq(count_events(&s), 1);
 	end(&s);
 }
-END_TEST
 
 static void
 put_body(struct scene *s, enum book_kind kind, const char *goal, const char *id,
@@ -589,7 +578,7 @@ expect_whole(struct scene *s)
 }
 
 /* One after the other, with all there is of them; an open one never. */
-START_TEST(old_goals_go_with_their_nodes)
+TEST(old_goals_go_with_their_nodes)
 {
 	struct scene s;
 
@@ -614,9 +603,8 @@ START_TEST(old_goals_go_with_their_nodes)
 	expect_rows(&s, "nodes", 60);
 	end(&s);
 }
-END_TEST
 
-START_TEST(closed_mail_and_questions_go)
+TEST(closed_mail_and_questions_go)
 {
 	static const enum book_kind kinds[] = { BOOK_MAIL, BOOK_REQUEST,
 		BOOK_RESERVATION };
@@ -642,10 +630,9 @@ START_TEST(closed_mail_and_questions_go)
 		expect_rows(&s, tables[i], 11);
 	end(&s);
 }
-END_TEST
 
 /* The newest stays: the next one gets the number after it. */
-START_TEST(old_asks_go)
+TEST(old_asks_go)
 {
 	struct scene s;
 
@@ -666,10 +653,9 @@ START_TEST(old_asks_go)
 	expect_rows(&s, "ask", 2);
 	end(&s);
 }
-END_TEST
 
 /* The oldest day goes, then the next; not the last one. */
-START_TEST(a_book_that_is_too_large_loses_its_oldest_days)
+TEST(a_book_that_is_too_large_loses_its_oldest_days)
 {
 	struct scene s;
 
@@ -685,9 +671,8 @@ START_TEST(a_book_that_is_too_large_loses_its_oldest_days)
 	expect_rows(&s, "nodes", 60);
 	end(&s);
 }
-END_TEST
 
-START_TEST(a_report_has_details_of_the_last_and_sums_of_all)
+TEST(a_report_has_details_of_the_last_and_sums_of_all)
 {
 	cleanup_json struct json_object *rows = json_object_new_object();
 	struct json_object *row;
@@ -713,11 +698,10 @@ START_TEST(a_report_has_details_of_the_last_and_sums_of_all)
 		json_object_object_get(rows, "t6"), "cost_source", "-"));
 	end(&s);
 }
-END_TEST
 
 /* --- runs ---------------------------------------------------------------- */
 
-START_TEST(a_run_is_found_with_what_it_goes_on_from)
+TEST(a_run_is_found_with_what_it_goes_on_from)
 {
 	struct scene s;
 	struct report_run run = { 0 };
@@ -744,7 +728,6 @@ START_TEST(a_run_is_found_with_what_it_goes_on_from)
 	report_run_release(&run);
 	end(&s);
 }
-END_TEST
 
 /* --- spans ---------------------------------------------------------------- */
 
@@ -778,7 +761,7 @@ expect_spans(struct scene *s, int64_t since_ms, const char *want)
 	ck_assert_str_eq(text.data, want);
 }
 
-START_TEST(spans_are_read_by_their_ends)
+TEST(spans_are_read_by_their_ends)
 {
 	struct scene s;
 
@@ -795,7 +778,6 @@ START_TEST(spans_are_read_by_their_ends)
 	expect_spans(&s, 0, "b idle - 4; b idle - 1; c idle - 3; ");
 	end(&s);
 }
-END_TEST
 
 static void
 write_document(
@@ -820,7 +802,7 @@ expect_open(
 }
 
 /* The story: it was idle, then a task waited, then the daemon was killed. */
-START_TEST(what_was_split_off_is_not_counted_again)
+TEST(what_was_split_off_is_not_counted_again)
 {
 	struct state state;
 	struct scene s;
@@ -843,9 +825,8 @@ START_TEST(what_was_split_off_is_not_counted_again)
 	state_release(&state);
 	end(&s);
 }
-END_TEST
 
-START_TEST(what_goes_on_ends_now_or_when_the_daemon_was_last_alive)
+TEST(what_goes_on_ends_now_or_when_the_daemon_was_last_alive)
 {
 	struct state state;
 	struct scene s;
@@ -871,7 +852,6 @@ START_TEST(what_goes_on_ends_now_or_when_the_daemon_was_last_alive)
 	state_release(&state);
 	end(&s);
 }
-END_TEST
 
 /* --- the version before ----------------------------------------------------
  */
@@ -950,7 +930,7 @@ expect_old(struct scene *s)
 }
 
 /* Killed before the files are moved, the next daemon reads them again. */
-START_TEST(files_of_the_version_before_are_read_once)
+TEST(files_of_the_version_before_are_read_once)
 {
 	struct scene s;
 	cleanup_free char *old = NULL, *moved = NULL;
@@ -975,37 +955,4 @@ START_TEST(files_of_the_version_before_are_read_once)
 	ck_assert(book_is_clean(s.book));
 	expect_old(&s);
 	end(&s);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("book-history");
-
-	unit_case(s, "attempts",
-	    (const TTest *[]){ runs_are_added_up_by_agent,
-		old_attempts_are_removed, unknown_tokens_count_for_nothing,
-		an_old_record_does_not_count,
-		a_record_that_was_written_is_not_written_again,
-		only_runs_since_then_are_read, percentiles_are_times_of_runs,
-		NULL });
-	unit_case(s, "tasks",
-	    (const TTest *[]){ an_ended_task_is_found_by_all_its_names,
-		a_record_that_is_corrected_counts_once_and_last,
-		of_too_many_tasks_the_oldest_go,
-		of_too_many_events_the_oldest_go, old_goals_go_with_their_nodes,
-		closed_mail_and_questions_go, old_asks_go,
-		a_book_that_is_too_large_loses_its_oldest_days,
-		a_report_has_details_of_the_last_and_sums_of_all,
-		a_run_is_found_with_what_it_goes_on_from, NULL });
-	unit_case(s, "spans",
-	    (const TTest *[]){ spans_are_read_by_their_ends,
-		what_was_split_off_is_not_counted_again,
-		what_goes_on_ends_now_or_when_the_daemon_was_last_alive,
-		NULL });
-	unit_case(s, "import",
-	    (const TTest *[]){
-		files_of_the_version_before_are_read_once, NULL });
-	return s;
 }

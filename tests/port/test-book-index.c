@@ -18,7 +18,7 @@
 #include "file.h"
 #include "json.h"
 #include "mem.h"
-#include "report-period.h"
+#include "report-make.h"
 #include "state.h"
 #include "task.h"
 #include "unit.h"
@@ -207,7 +207,7 @@ use_history(struct book *book)
 	json_object_put(book_list_asks(book, 5, NULL));
 }
 
-START_TEST(statements_of_the_book_use_an_index)
+TEST(statements_of_the_book_use_an_index)
 {
 	struct book_world world;
 	size_t seen = 0;
@@ -234,7 +234,6 @@ START_TEST(statements_of_the_book_use_an_index)
 	ck_assert_uint_gt(seen, 120);
 	book_world_close(&world);
 }
-END_TEST
 
 /* --- those in the sources of autod -----------------------------------------
  */
@@ -309,7 +308,7 @@ check_folder(struct book *book, const char *path)
 	return seen;
 }
 
-START_TEST(statements_of_autod_use_an_index)
+TEST(statements_of_autod_use_an_index)
 {
 	const char *source = getenv("LLMC_SOURCE");
 	cleanup_free char *folder =
@@ -320,19 +319,4 @@ START_TEST(statements_of_autod_use_an_index)
 	ck_assert_int_eq(book_history_open(world.book, NULL), 0);
 	ck_assert_uint_gt(check_folder(world.book, folder), 10);
 	book_world_close(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("book-index");
-
-	unit_case(suite, "index",
-	    (const TTest *const[]){
-		statements_of_the_book_use_an_index,
-		statements_of_autod_use_an_index,
-		NULL,
-	    });
-	return suite;
 }

@@ -426,7 +426,9 @@ cut_after(const struct buf *before, size_t end, struct dice *dice)
 		free(images[i].bytes);
 }
 
-START_TEST(power_cut_after_any_write_loses_no_commit)
+const int unit_timeout = 240; /* seconds, each */
+
+TEST(power_cut_after_any_write_loses_no_commit)
 {
 	const char *path = unit_path("llmc.db");
 	cleanup_buf struct buf before = BUF_INIT;
@@ -446,17 +448,4 @@ START_TEST(power_cut_after_any_write_loses_no_commit)
 		cut_after(&before, end, NULL);
 		cut_after(&before, end, &dice);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("book-power");
-	TCase *tc = tcase_create("book-power");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_test(tc, power_cut_after_any_write_loses_no_commit);
-	suite_add_tcase(suite, tc);
-	return suite;
 }

@@ -21,7 +21,7 @@ begin(struct book_world *world)
 
 /* --- records ------------------------------------------------------------ */
 
-START_TEST(what_was_committed_is_loaded_again_in_its_order)
+TEST(what_was_committed_is_loaded_again_in_its_order)
 {
 	struct book_world world;
 
@@ -48,9 +48,8 @@ START_TEST(what_was_committed_is_loaded_again_in_its_order)
 	    "\"summary\":\"half\"}\n");
 	book_world_close(&world);
 }
-END_TEST
 
-START_TEST(only_open_goals_are_loaded_and_others_can_be_read)
+TEST(only_open_goals_are_loaded_and_others_can_be_read)
 {
 	struct book_world world;
 
@@ -85,9 +84,8 @@ START_TEST(only_open_goals_are_loaded_and_others_can_be_read)
 	ck_assert_uint_eq(world.records, 1);
 	book_world_close(&world);
 }
-END_TEST
 
-START_TEST(record_is_replaced_and_deleted)
+TEST(record_is_replaced_and_deleted)
 {
 	struct book_world world;
 
@@ -104,9 +102,8 @@ START_TEST(record_is_replaced_and_deleted)
 	ck_assert_uint_eq(world.records, 0);
 	book_world_close(&world);
 }
-END_TEST
 
-START_TEST(node_never_has_two_live_assignments)
+TEST(node_never_has_two_live_assignments)
 {
 	const char *second = "{\"workNodeId\":\"T1.1\",\"status\":\"queued\"}";
 	struct book_record swap[] = {
@@ -125,11 +122,10 @@ START_TEST(node_never_has_two_live_assignments)
 	ck_assert_int_eq(book_world_commit(&world, swap, 2, NULL, 0), 0);
 	book_world_close(&world);
 }
-END_TEST
 
 /* --- events ------------------------------------------------------------- */
 
-START_TEST(event_with_a_known_key_is_not_added_again)
+TEST(event_with_a_known_key_is_not_added_again)
 {
 	struct book_event events[] = {
 		{ .type = "a", .key = "D_1/sent" },
@@ -148,7 +144,6 @@ START_TEST(event_with_a_known_key_is_not_added_again)
 	ck_assert_int_eq(world.last_seq, 4);
 	book_world_close(&world);
 }
-END_TEST
 
 static const struct {
 	struct book_filter filter;
@@ -176,7 +171,7 @@ static const struct {
 	{ { .since_ms = 98000, .worker = "w4" }, 1, 99, 99 },
 };
 
-START_TEST(events_are_found_by_every_filter)
+TEST(events_are_found_by_every_filter)
 {
 	struct book_event events[100];
 	char names[100][6][8];
@@ -215,9 +210,8 @@ START_TEST(events_are_found_by_every_filter)
 	}
 	book_world_close(&world);
 }
-END_TEST
 
-START_TEST(event_is_masked)
+TEST(event_is_masked)
 {
 	struct book_world world;
 
@@ -229,7 +223,6 @@ START_TEST(event_is_masked)
 	ck_assert_str_eq(world.text.data, "a {\"password\":\"[masked]\"}\n");
 	book_world_close(&world);
 }
-END_TEST
 
 /* --- the list of writes -------------------------------------------------- */
 
@@ -241,7 +234,7 @@ count_dirty(void *arg)
 	++*(int *)arg;
 }
 
-START_TEST(writes_wait_for_the_commit_and_a_query_sees_them)
+TEST(writes_wait_for_the_commit_and_a_query_sees_them)
 {
 	struct book_world world, other;
 	int dirty = 0;
@@ -278,9 +271,8 @@ START_TEST(writes_wait_for_the_commit_and_a_query_sees_them)
 	ck_assert_uint_eq(world.records, 2);
 	book_world_close(&world);
 }
-END_TEST
 
-START_TEST(record_that_is_refused_leaves_the_others_of_its_pass)
+TEST(record_that_is_refused_leaves_the_others_of_its_pass)
 {
 	struct book_world world;
 
@@ -302,7 +294,6 @@ START_TEST(record_that_is_refused_leaves_the_others_of_its_pass)
 	ck_assert_uint_eq(world.records, 1);
 	book_world_close(&world);
 }
-END_TEST
 
 /* Another program holds the lock: nothing can be committed. */
 static sqlite3 *
@@ -318,7 +309,7 @@ hold_lock(void)
 	return holder;
 }
 
-START_TEST(failed_commit_keeps_the_list_and_the_next_one_writes_it)
+TEST(failed_commit_keeps_the_list_and_the_next_one_writes_it)
 {
 	struct book_event event = { .type = "a", .key = "k" };
 	struct book_world world;
@@ -348,9 +339,8 @@ START_TEST(failed_commit_keeps_the_list_and_the_next_one_writes_it)
 	ck_assert_int_eq(world.last_seq, 1);
 	book_world_close(&world);
 }
-END_TEST
 
-START_TEST(list_that_cannot_be_written_does_not_grow_without_end)
+TEST(list_that_cannot_be_written_does_not_grow_without_end)
 {
 	struct book_world world;
 	sqlite3 *holder;
@@ -380,9 +370,8 @@ START_TEST(list_that_cannot_be_written_does_not_grow_without_end)
 	ck_assert_int_eq(n, 200);
 	book_world_close(&world);
 }
-END_TEST
 
-START_TEST(shortened_list_has_the_same_effect)
+TEST(shortened_list_has_the_same_effect)
 {
 	static const struct {
 		const char *id, *body;
@@ -410,9 +399,8 @@ START_TEST(shortened_list_has_the_same_effect)
 		1) "\n");
 	book_world_close(&world);
 }
-END_TEST
 
-START_TEST(write_that_can_never_be_stored_does_not_block_the_others)
+TEST(write_that_can_never_be_stored_does_not_block_the_others)
 {
 	static const char insert[] = "INSERT INTO t (n, s) VALUES ($1, $2)";
 	struct book_world world;
@@ -433,7 +421,6 @@ START_TEST(write_that_can_never_be_stored_does_not_block_the_others)
 	ck_assert_int_eq(n, 4);
 	book_world_close(&world);
 }
-END_TEST
 
 static bool
 copy_goal(const struct book_record *record, void *arg)
@@ -453,7 +440,7 @@ copy_goal(const struct book_record *record, void *arg)
 	return true;
 }
 
-START_TEST(query_may_query_and_write)
+TEST(query_may_query_and_write)
 {
 	struct book_world world;
 
@@ -468,9 +455,8 @@ START_TEST(query_may_query_and_write)
 	ck_assert_uint_eq(world.records, 4);
 	book_world_close(&world);
 }
-END_TEST
 
-START_TEST(first_column_of_a_query)
+TEST(first_column_of_a_query)
 {
 	cleanup_free char *text = NULL;
 	struct book_world world;
@@ -494,7 +480,6 @@ START_TEST(first_column_of_a_query)
 	ck_assert_ptr_nonnull(strstr(world.err.msg, "nothing"));
 	book_world_close(&world);
 }
-END_TEST
 
 /* --- structs as rows ----------------------------------------------------- */
 
@@ -561,7 +546,7 @@ read_things(struct book_world *world)
 	    0);
 }
 
-START_TEST(struct_is_a_row_with_a_column_for_each_field)
+TEST(struct_is_a_row_with_a_column_for_each_field)
 {
 	struct thing thing = { .id = xstrdup("a"),
 		.part = 2,
@@ -609,9 +594,8 @@ START_TEST(struct_is_a_row_with_a_column_for_each_field)
 	book_world_close(&world);
 	schema_release(&schema, &thing);
 }
-END_TEST
 
-START_TEST(field_that_is_new_becomes_a_column)
+TEST(field_that_is_new_becomes_a_column)
 {
 	struct thing thing = { .id = xstrdup("a"), .colour = GREEN };
 	struct book_world world;
@@ -635,34 +619,4 @@ START_TEST(field_that_is_new_becomes_a_column)
 	ck_assert_int_eq(book_commit(world.book, NULL), 0);
 	book_world_close(&world);
 	free(thing.id);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		what_was_committed_is_loaded_again_in_its_order,
-		only_open_goals_are_loaded_and_others_can_be_read,
-		record_is_replaced_and_deleted,
-		node_never_has_two_live_assignments,
-		event_with_a_known_key_is_not_added_again,
-		events_are_found_by_every_filter,
-		event_is_masked,
-		writes_wait_for_the_commit_and_a_query_sees_them,
-		record_that_is_refused_leaves_the_others_of_its_pass,
-		failed_commit_keeps_the_list_and_the_next_one_writes_it,
-		list_that_cannot_be_written_does_not_grow_without_end,
-		shortened_list_has_the_same_effect,
-		write_that_can_never_be_stored_does_not_block_the_others,
-		query_may_query_and_write,
-		first_column_of_a_query,
-		struct_is_a_row_with_a_column_for_each_field,
-		field_that_is_new_becomes_a_column,
-		NULL,
-	};
-	Suite *suite = suite_create("book");
-
-	unit_case(suite, "book", tests);
-	return suite;
 }

@@ -13,7 +13,7 @@
 
 /* Of bob's HEAD nothing is seen in this box, so what only he has is garbage
  * there. */
-START_TEST(nobody_packs_or_collects_what_others_need)
+TEST(nobody_packs_or_collects_what_others_need)
 {
 	static const char *const ways[] = { "git repack -a -d -q",
 		"git gc --prune=now",
@@ -34,10 +34,9 @@ START_TEST(nobody_packs_or_collects_what_others_need)
 	}
 	box_world_end(&w);
 }
-END_TEST
 
 /* Objects that are missing there are fetched into a pack. */
-START_TEST(a_partial_clone_gets_packs)
+TEST(a_partial_clone_gets_packs)
 {
 	struct box_world w;
 
@@ -48,10 +47,9 @@ START_TEST(a_partial_clone_gets_packs)
 	works(w, ">\"$(git rev-parse --git-path objects/pack)/x\"");
 	box_world_end(&w);
 }
-END_TEST
 
 /* Also what has not been touched: git asks git-lfs. */
-START_TEST(files_in_lfs_are_committed_in_a_box)
+TEST(files_in_lfs_are_committed_in_a_box)
 {
 	struct box_world w;
 
@@ -71,9 +69,8 @@ START_TEST(files_in_lfs_are_committed_in_a_box)
 	fails(w, ">\"$(git rev-parse --git-common-dir)/lfs/f\"");
 	box_world_end(&w);
 }
-END_TEST
 
-START_TEST(much_is_fetched_in_a_box)
+TEST(much_is_fetched_in_a_box)
 {
 	struct box_world w;
 
@@ -88,7 +85,6 @@ START_TEST(much_is_fetched_in_a_box)
 	    "git cat-file -e FETCH_HEAD:150");
 	box_world_end(&w);
 }
-END_TEST
 
 /* As git worktree add --relative-paths writes them. */
 #define RELATIVE                                                    \
@@ -98,7 +94,7 @@ END_TEST
 	">.worktrees/ann/.git; "                                    \
 	"echo ../../../.worktrees/ann/.git >\"$D/gitdir\""
 
-START_TEST(relative_pointers_are_accepted)
+TEST(relative_pointers_are_accepted)
 {
 	struct box_world w;
 
@@ -108,9 +104,8 @@ START_TEST(relative_pointers_are_accepted)
 	works(w, "echo 1 >one; git add one; git commit -qm one");
 	box_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_changed_git_file_is_refused)
+TEST(a_changed_git_file_is_refused)
 {
 	static const char *const changes[] = {
 		"echo 'gitdir: /etc' >.worktrees/ann/.git",
@@ -148,20 +143,4 @@ START_TEST(a_changed_git_file_is_refused)
 		ck_assert_str_ne(err.msg, "");
 		box_world_end(&w);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("box-git");
-
-	unit_case(s, "objects",
-	    (const TTest *[]){ nobody_packs_or_collects_what_others_need,
-		a_partial_clone_gets_packs, files_in_lfs_are_committed_in_a_box,
-		much_is_fetched_in_a_box, NULL });
-	unit_case(s, "pointers",
-	    (const TTest *[]){ relative_pointers_are_accepted,
-		a_changed_git_file_is_refused, NULL });
-	return s;
 }

@@ -135,7 +135,7 @@ request(const struct world *w, const char *host)
 	    host, w->port);
 }
 
-START_TEST(a_session_reaches_the_hosts_of_the_settings_and_no_others)
+TEST(a_session_reaches_the_hosts_of_the_settings_and_no_others)
 {
 	struct world w;
 	cleanup_free char *allowed = NULL, *other = NULL, *direct = NULL;
@@ -155,9 +155,8 @@ START_TEST(a_session_reaches_the_hosts_of_the_settings_and_no_others)
 	works(w, "test \"$HTTPS_PROXY\" = http://127.0.0.1:3128");
 	end(&w);
 }
-END_TEST
 
-START_TEST(git_in_a_strict_box_has_no_network_at_all)
+TEST(git_in_a_strict_box_has_no_network_at_all)
 {
 	struct world w;
 
@@ -169,10 +168,9 @@ START_TEST(git_in_a_strict_box_has_no_network_at_all)
 	works(w, "exec 5<>/dev/tcp/127.0.0.1/3128");
 	end(&w);
 }
-END_TEST
 
 /* A bwrap with the set-user-ID bit needs it, unless root runs it. */
-START_TEST(a_bwrap_that_becomes_root_is_left_as_it_is)
+TEST(a_bwrap_that_becomes_root_is_left_as_it_is)
 {
 	const char *bwrap = unit_path("bwrap");
 
@@ -190,10 +188,9 @@ START_TEST(a_bwrap_that_becomes_root_is_left_as_it_is)
 	if (getuid() == 0)
 		ck_assert_int_eq(seteuid(0), 0);
 }
-END_TEST
 
 /* Also where abstract sockets stay open. */
-START_TEST(nothing_is_open_in_a_box_with_the_hosts_network)
+TEST(nothing_is_open_in_a_box_with_the_hosts_network)
 {
 	struct box_net net = { 0 };
 	struct err err = { 0 };
@@ -206,21 +203,4 @@ START_TEST(nothing_is_open_in_a_box_with_the_hosts_network)
 	ck_assert_ptr_nonnull(net.before);
 	ck_assert_str_eq(net.before[1], "--bare");
 	box_net_release(&net);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		a_session_reaches_the_hosts_of_the_settings_and_no_others,
-		git_in_a_strict_box_has_no_network_at_all,
-		a_bwrap_that_becomes_root_is_left_as_it_is,
-		nothing_is_open_in_a_box_with_the_hosts_network,
-		NULL,
-	};
-	Suite *suite = suite_create("box-net");
-
-	unit_case(suite, "box-net", tests);
-	return suite;
 }

@@ -18,12 +18,11 @@
 #include "mem.h"
 #include "remove-tree.h"
 #include "repo.h"
-#include "settings.h"
 #include "strv.h"
 #include "unit.h"
 #include "workspace.h"
 
-START_TEST(without_a_sandbox_there_is_no_box)
+TEST(without_a_sandbox_there_is_no_box)
 {
 	struct box_world w;
 	struct box box;
@@ -39,9 +38,8 @@ START_TEST(without_a_sandbox_there_is_no_box)
 	ck_assert_ptr_null(prefix);
 	box_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_worker_commits_in_its_box)
+TEST(a_worker_commits_in_its_box)
 {
 	struct box_world w;
 
@@ -54,9 +52,8 @@ START_TEST(a_worker_commits_in_its_box)
 	repo_sh(w.repo, "git fsck --no-progress");
 	box_world_end(&w);
 }
-END_TEST
 
-START_TEST(nothing_else_can_be_changed)
+TEST(nothing_else_can_be_changed)
 {
 	static const char *const scripts[] = {
 		"echo x >\"$R/a.txt\"",
@@ -93,9 +90,8 @@ START_TEST(nothing_else_can_be_changed)
 	}
 	box_world_end(&w);
 }
-END_TEST
 
-START_TEST(little_else_can_be_seen)
+TEST(little_else_can_be_seen)
 {
 	static const char *const scripts[] = {
 		"cat \"$HOME/secret\"",
@@ -123,9 +119,8 @@ START_TEST(little_else_can_be_seen)
 	}
 	box_world_end(&w);
 }
-END_TEST
 
-START_TEST(what_a_worker_needs_is_there)
+TEST(what_a_worker_needs_is_there)
 {
 	struct box_world w;
 	cleanup_free char *claude = NULL, *spool = NULL;
@@ -161,9 +156,8 @@ START_TEST(what_a_worker_needs_is_there)
 	ck_assert(file_exists(spool));
 	box_world_end(&w);
 }
-END_TEST
 
-START_TEST(the_agents_of_the_user_are_read_and_no_others)
+TEST(the_agents_of_the_user_are_read_and_no_others)
 {
 	struct box_world w;
 
@@ -182,9 +176,8 @@ START_TEST(the_agents_of_the_user_are_read_and_no_others)
 	fails(w, "echo >\"$CLAUDE_CONFIG_DIR/rules/a.md\"");
 	box_world_end(&w);
 }
-END_TEST
 
-START_TEST(the_user_can_open_more)
+TEST(the_user_can_open_more)
 {
 	struct box_world w;
 
@@ -204,9 +197,8 @@ START_TEST(the_user_can_open_more)
 	repo_sh(w.repo, "cat \"$HOME/write/x\"");
 	box_world_end(&w);
 }
-END_TEST
 
-START_TEST(gits_own_settings_are_seen_with_what_they_include)
+TEST(gits_own_settings_are_seen_with_what_they_include)
 {
 	struct box_world w;
 
@@ -223,9 +215,8 @@ START_TEST(gits_own_settings_are_seen_with_what_they_include)
 	    "Included");
 	box_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_box_that_cannot_be_made_is_an_error_with_words)
+TEST(a_box_that_cannot_be_made_is_an_error_with_words)
 {
 	struct box_world w;
 	struct box box = { 0 };
@@ -242,7 +233,6 @@ START_TEST(a_box_that_cannot_be_made_is_an_error_with_words)
 	ck_assert_ptr_nonnull(strstr(err.msg, "HOME"));
 	box_world_end(&w);
 }
-END_TEST
 
 /* --- the machine around it -------------------------------------------- */
 
@@ -286,7 +276,7 @@ listen_elsewhere(void)
 	return fd;
 }
 
-START_TEST(the_machine_is_seen_only_where_it_was_given)
+TEST(the_machine_is_seen_only_where_it_was_given)
 {
 	struct box_world w;
 
@@ -302,9 +292,8 @@ START_TEST(the_machine_is_seen_only_where_it_was_given)
 	}
 	remove_elsewhere();
 }
-END_TEST
 
-START_TEST(the_tmux_server_is_out_of_reach_wherever_its_socket_is)
+TEST(the_tmux_server_is_out_of_reach_wherever_its_socket_is)
 {
 	cleanup_free char *dir = make_elsewhere();
 	struct box_world w;
@@ -334,9 +323,8 @@ START_TEST(the_tmux_server_is_out_of_reach_wherever_its_socket_is)
 	}
 	remove_elsewhere();
 }
-END_TEST
 
-START_TEST(a_socket_is_reached_only_if_it_was_named_itself)
+TEST(a_socket_is_reached_only_if_it_was_named_itself)
 {
 	cleanup_free char *dir = make_elsewhere();
 	int fd = listen_elsewhere();
@@ -363,9 +351,8 @@ START_TEST(a_socket_is_reached_only_if_it_was_named_itself)
 	fd_close(fd);
 	remove_elsewhere();
 }
-END_TEST
 
-START_TEST(programs_in_unusual_places_work)
+TEST(programs_in_unusual_places_work)
 {
 	cleanup_free char *dir = make_elsewhere();
 	cleanup_free char *path =
@@ -411,7 +398,6 @@ START_TEST(programs_in_unusual_places_work)
 	box_world_end(&w);
 	remove_elsewhere();
 }
-END_TEST
 
 /* A check of the world's repository from now on. */
 static void
@@ -426,7 +412,7 @@ become_check(struct box_world *w)
 	w->spec.worker = NULL;
 }
 
-START_TEST(a_check_finds_nothing_of_another_in_its_cache)
+TEST(a_check_finds_nothing_of_another_in_its_cache)
 {
 	static const char *const modes[] = { WORKTREE,
 		"[defaults]\nsandbox = \"strict\"\n" };
@@ -444,10 +430,9 @@ START_TEST(a_check_finds_nothing_of_another_in_its_cache)
 		box_world_end(&w);
 	}
 }
-END_TEST
 
 /* Of other worktrees it sees nothing: what only they use would be garbage. */
-START_TEST(git_collects_no_garbage_in_a_box)
+TEST(git_collects_no_garbage_in_a_box)
 {
 	static const enum box_kind kinds[] = { BOX_SESSION, BOX_COMMAND,
 		BOX_CHECK };
@@ -477,9 +462,8 @@ START_TEST(git_collects_no_garbage_in_a_box)
 	}
 	box_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_command_and_a_check_have_a_box_without_the_agents_things)
+TEST(a_command_and_a_check_have_a_box_without_the_agents_things)
 {
 	struct box_world w;
 	cleanup_strv char **prefix = NULL;
@@ -507,10 +491,9 @@ START_TEST(a_command_and_a_check_have_a_box_without_the_agents_things)
 	ck_assert_ptr_nonnull(prefix);
 	box_world_end(&w);
 }
-END_TEST
 
 /* The filter that closes them is not left out in any kind of box. */
-START_TEST(no_box_has_the_kernels_keyrings)
+TEST(no_box_has_the_kernels_keyrings)
 {
 	static const enum box_kind kinds[] = { BOX_SESSION, BOX_COMMAND,
 		BOX_CHECK };
@@ -530,9 +513,8 @@ START_TEST(no_box_has_the_kernels_keyrings)
 		box_world_end(&w);
 	}
 }
-END_TEST
 
-START_TEST(a_shell_command_runs_in_a_box_as_it_is)
+TEST(a_shell_command_runs_in_a_box_as_it_is)
 {
 	cleanup_child_result struct child_result result;
 	cleanup_buf struct buf out = BUF_INIT;
@@ -556,9 +538,8 @@ START_TEST(a_shell_command_runs_in_a_box_as_it_is)
 	box_release(&box);
 	box_world_end(&w);
 }
-END_TEST
 
-START_TEST(a_strict_box_has_a_clone_and_no_network)
+TEST(a_strict_box_has_a_clone_and_no_network)
 {
 	struct box_world w;
 
@@ -582,35 +563,4 @@ START_TEST(a_strict_box_has_a_clone_and_no_network)
 	fails(w, "cat \"$LLMC_TEST_ROOT/.git/config\"");
 	fails(w, "rm -r \"$LLMC_TEST_ROOT/.git/objects\"");
 	box_world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("box");
-
-	unit_case(s, "made",
-	    (const TTest *[]){ without_a_sandbox_there_is_no_box,
-		a_worker_commits_in_its_box, what_a_worker_needs_is_there,
-		the_agents_of_the_user_are_read_and_no_others,
-		the_user_can_open_more,
-		gits_own_settings_are_seen_with_what_they_include,
-		a_command_and_a_check_have_a_box_without_the_agents_things,
-		a_check_finds_nothing_of_another_in_its_cache,
-		git_collects_no_garbage_in_a_box,
-		a_shell_command_runs_in_a_box_as_it_is,
-		a_strict_box_has_a_clone_and_no_network, NULL });
-	unit_case(s, "closed",
-	    (const TTest *[]){ nothing_else_can_be_changed,
-		little_else_can_be_seen,
-		the_machine_is_seen_only_where_it_was_given,
-		no_box_has_the_kernels_keyrings,
-		the_tmux_server_is_out_of_reach_wherever_its_socket_is,
-		a_socket_is_reached_only_if_it_was_named_itself,
-		programs_in_unusual_places_work, NULL });
-	unit_case(s, "refused",
-	    (const TTest *[]){
-		a_box_that_cannot_be_made_is_an_error_with_words, NULL });
-	return s;
 }

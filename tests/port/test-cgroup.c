@@ -75,7 +75,7 @@ make_world(const char *controllers, const char *passed_on)
 	return world;
 }
 
-START_TEST(a_folder_with_the_controllers_is_used)
+TEST(a_folder_with_the_controllers_is_used)
 {
 	struct cgroup_world world =
 	    make_world("cpuset cpu memory pids\n", "cpu memory pids\n");
@@ -89,9 +89,8 @@ START_TEST(a_folder_with_the_controllers_is_used)
 	ck_assert_ptr_null(place.why);
 	cgroup_place_release(&place);
 }
-END_TEST
 
-START_TEST(nothing_is_looked_for_without_limits)
+TEST(nothing_is_looked_for_without_limits)
 {
 	struct cgroup_place place;
 
@@ -100,10 +99,9 @@ START_TEST(nothing_is_looked_for_without_limits)
 	ck_assert_ptr_null(place.why);
 	cgroup_place_release(&place);
 }
-END_TEST
 
 /* As with DelegateSubgroup= of systemd. */
-START_TEST(the_folder_around_ours_is_used_if_ours_has_none)
+TEST(the_folder_around_ours_is_used_if_ours_has_none)
 {
 	struct cgroup_world world = make_world("memory\n", "memory\n");
 	cleanup_free char *inner = file_join(world.mount, "unit/main");
@@ -119,9 +117,8 @@ START_TEST(the_folder_around_ours_is_used_if_ours_has_none)
 	ck_assert_str_eq(place.folder, unit);
 	cgroup_place_release(&place);
 }
-END_TEST
 
-START_TEST(controllers_that_are_not_passed_on_are_turned_on)
+TEST(controllers_that_are_not_passed_on_are_turned_on)
 {
 	struct cgroup_world world = make_world("memory pids\n", "");
 	cleanup_free char *unit = file_join(world.mount, "unit");
@@ -133,9 +130,8 @@ START_TEST(controllers_that_are_not_passed_on_are_turned_on)
 	ck_assert_int_eq(place.way, CGROUP_NONE);
 	cgroup_place_release(&place);
 }
-END_TEST
 
-START_TEST(what_a_folder_cannot_hold_is_said)
+TEST(what_a_folder_cannot_hold_is_said)
 {
 	struct cgroup_world world = make_world("memory\n", "memory\n");
 	struct cgroup_place place;
@@ -148,9 +144,8 @@ START_TEST(what_a_folder_cannot_hold_is_said)
 	    "cpu_weight"));
 	cgroup_place_release(&place);
 }
-END_TEST
 
-START_TEST(without_cgroup_and_systemd_there_is_no_place)
+TEST(without_cgroup_and_systemd_there_is_no_place)
 {
 	struct cgroup_world world = make_world("", "");
 	struct cgroup_place place;
@@ -166,9 +161,8 @@ START_TEST(without_cgroup_and_systemd_there_is_no_place)
 	ck_assert_ptr_nonnull(strstr(place.why, "cgroup v2 is not there"));
 	cgroup_place_release(&place);
 }
-END_TEST
 
-START_TEST(a_folder_outside_of_our_namespace_is_not_ours)
+TEST(a_folder_outside_of_our_namespace_is_not_ours)
 {
 	struct cgroup_world world = make_world("memory\n", "memory\n");
 	struct cgroup_place place;
@@ -179,9 +173,8 @@ START_TEST(a_folder_outside_of_our_namespace_is_not_ours)
 	ck_assert_int_eq(place.way, CGROUP_NONE);
 	cgroup_place_release(&place);
 }
-END_TEST
 
-START_TEST(what_systemd_manages_is_left_to_it)
+TEST(what_systemd_manages_is_left_to_it)
 {
 	struct cgroup_world world = make_world("memory\n", "memory\n");
 	struct cgroup_place place;
@@ -198,9 +191,8 @@ START_TEST(what_systemd_manages_is_left_to_it)
 	ck_assert_ptr_null(place.folder);
 	cgroup_place_release(&place);
 }
-END_TEST
 
-START_TEST(root_asks_the_manager_of_the_system)
+TEST(root_asks_the_manager_of_the_system)
 {
 	struct cgroup_world world = nowhere;
 	struct cgroup_place place;
@@ -212,9 +204,8 @@ START_TEST(root_asks_the_manager_of_the_system)
 	ck_assert(place.as_root == (geteuid() == 0));
 	cgroup_place_release(&place);
 }
-END_TEST
 
-START_TEST(a_worker_gets_a_folder_with_its_limits)
+TEST(a_worker_gets_a_folder_with_its_limits)
 {
 	struct cgroup_world world =
 	    make_world("memory pids cpu\n", "memory pids cpu\n");
@@ -239,9 +230,8 @@ START_TEST(a_worker_gets_a_folder_with_its_limits)
 	assert_file(dir, "cpu.weight", "50");
 	cgroup_place_release(&place);
 }
-END_TEST
 
-START_TEST(a_limit_that_cannot_be_written_is_an_error)
+TEST(a_limit_that_cannot_be_written_is_an_error)
 {
 	struct cgroup_world world = make_world("memory\n", "memory\n");
 	struct box_limits limits = { { 4096, 0, 0 } };
@@ -255,9 +245,8 @@ START_TEST(a_limit_that_cannot_be_written_is_an_error)
 	ck_assert_ptr_nonnull(strstr(err.msg, "llmc-eve/memory.max"));
 	cgroup_place_release(&place);
 }
-END_TEST
 
-START_TEST(kills_for_memory_are_read)
+TEST(kills_for_memory_are_read)
 {
 	const char *dir = unit_path("events");
 
@@ -266,9 +255,8 @@ START_TEST(kills_for_memory_are_read)
 	write_file(dir, "memory.events", "oom 5\noom_kill 3\n");
 	ck_assert_int_eq(cgroup_oom_kills(dir), 3);
 }
-END_TEST
 
-START_TEST(the_kernel_accepts_the_limits)
+TEST(the_kernel_accepts_the_limits)
 {
 	struct box_limits limits = { { INT64_C(1) << 30, 100, 50 } };
 	cleanup_free char *dir = NULL;
@@ -288,27 +276,4 @@ START_TEST(the_kernel_accepts_the_limits)
 	cgroup_remove(dir);
 	ck_assert(!file_exists(dir));
 	cgroup_place_release(&place);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("cgroup");
-	const TTest *const tests[] = { a_folder_with_the_controllers_is_used,
-		nothing_is_looked_for_without_limits,
-		the_folder_around_ours_is_used_if_ours_has_none,
-		controllers_that_are_not_passed_on_are_turned_on,
-		what_a_folder_cannot_hold_is_said,
-		without_cgroup_and_systemd_there_is_no_place,
-		a_folder_outside_of_our_namespace_is_not_ours,
-		what_systemd_manages_is_left_to_it,
-		root_asks_the_manager_of_the_system,
-		a_worker_gets_a_folder_with_its_limits,
-		a_limit_that_cannot_be_written_is_an_error,
-		kills_for_memory_are_read, the_kernel_accepts_the_limits,
-		NULL };
-
-	unit_case(s, "cgroup", tests);
-	return s;
 }

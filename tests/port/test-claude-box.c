@@ -8,10 +8,9 @@
 
 #include "buf.h"
 #include "claude-box.h"
-#include "claude-home.h"
+#include "claude.h"
 #include "errtext.h"
 #include "file.h"
-#include "json.h"
 #include "mem.h"
 #include "unit.h"
 
@@ -54,7 +53,7 @@ text_of(const char *name)
 	return buf_take(&text);
 }
 
-START_TEST(no_dialog_opens_for_somebody_who_never_used_it)
+TEST(no_dialog_opens_for_somebody_who_never_used_it)
 {
 	cleanup_free char *file = NULL;
 
@@ -65,9 +64,8 @@ START_TEST(no_dialog_opens_for_somebody_who_never_used_it)
 			      "sk-ant-0123456789012345678901234567", NULL),
 	    0);
 }
-END_TEST
 
-START_TEST(the_login_gets_in_but_not_the_rest)
+TEST(the_login_gets_in_but_not_the_rest)
 {
 	cleanup_free char *text = NULL, *settings = NULL, *memory = NULL;
 
@@ -92,10 +90,9 @@ START_TEST(the_login_gets_in_but_not_the_rest)
 	memory = text_of("CLAUDE.md");
 	ck_assert_str_eq(memory, "be brief\n");
 }
-END_TEST
 
 /* The worker has put links there while it ran. */
-START_TEST(links_in_the_folder_are_never_followed)
+TEST(links_in_the_folder_are_never_followed)
 {
 	static const char *const names[] = { ".claude.json", "settings.json",
 		"CLAUDE.md", ".credentials.json" };
@@ -128,9 +125,8 @@ START_TEST(links_in_the_folder_are_never_followed)
 		ck_assert_str_eq(text.data, "mine\n");
 	}
 }
-END_TEST
 
-START_TEST(folders_in_their_places_are_put_aside)
+TEST(folders_in_their_places_are_put_aside)
 {
 	static const char *const names[] = { ".claude.json", "settings.json",
 		"CLAUDE.md", ".credentials.json" };
@@ -152,18 +148,4 @@ START_TEST(folders_in_their_places_are_put_aside)
 		    claude_box_login_place(folder, &login, &err), 0);
 		ck_assert(!file_is_dir(path));
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("claude-box");
-
-	unit_case(s, "folder",
-	    (const TTest *[]){ no_dialog_opens_for_somebody_who_never_used_it,
-		the_login_gets_in_but_not_the_rest,
-		folders_in_their_places_are_put_aside,
-		links_in_the_folder_are_never_followed, NULL });
-	return s;
 }

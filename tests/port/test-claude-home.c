@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "buf.h"
-#include "claude-home.h"
+#include "claude.h"
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
@@ -97,7 +97,7 @@ put_quoted(const char *home, const char *text)
 	put(home, json);
 }
 
-START_TEST(missing_file_means_never_started)
+TEST(missing_file_means_never_started)
 {
 	const char *home = new_home("missing");
 
@@ -105,9 +105,8 @@ START_TEST(missing_file_means_never_started)
 	expect(home, KEY, FRESH | CLAUDE_KEY_UNKNOWN);
 	expect(unit_path("no-such-home"), NULL, FRESH);
 }
-END_TEST
 
-START_TEST(each_problem_is_a_bit_of_its_own)
+TEST(each_problem_is_a_bit_of_its_own)
 {
 	static const struct {
 		const char *text;
@@ -153,9 +152,8 @@ START_TEST(each_problem_is_a_bit_of_its_own)
 		    "%s", cases[i].text);
 	}
 }
-END_TEST
 
-START_TEST(no_key_needs_no_approval)
+TEST(no_key_needs_no_approval)
 {
 	const char *home = new_home("keyless");
 
@@ -163,9 +161,8 @@ START_TEST(no_key_needs_no_approval)
 	expect(home, NULL, FRESH);
 	expect(home, "", FRESH);
 }
-END_TEST
 
-START_TEST(key_is_known_by_its_last_20_characters)
+TEST(key_is_known_by_its_last_20_characters)
 {
 	const char *home = new_home("tail");
 
@@ -180,7 +177,6 @@ START_TEST(key_is_known_by_its_last_20_characters)
 	put(home, "{\"customApiKeyResponses\":{\"approved\":[\"" KEY "\"]}}");
 	expect(home, KEY, FRESH | CLAUDE_KEY_UNKNOWN);
 }
-END_TEST
 
 static void
 expect_file(const char *want)
@@ -193,7 +189,7 @@ expect_file(const char *want)
 		ck_assert_str_eq(file, want);
 }
 
-START_TEST(the_file_is_where_claude_keeps_it)
+TEST(the_file_is_where_claude_keeps_it)
 {
 	const char *home = new_home("moved");
 	cleanup_free char *dir = file_join(home, ".claude");
@@ -215,9 +211,8 @@ START_TEST(the_file_is_where_claude_keeps_it)
 	ck_assert_int_eq(setenv("HOME", home, 1), 0);
 	expect_file(old);
 }
-END_TEST
 
-START_TEST(broken_file_is_told_and_left_alone)
+TEST(broken_file_is_told_and_left_alone)
 {
 	static const char *const texts[] = { "", "{", "{\"a\":1,}", "[]",
 		"\"text\"", "{} x", "null", "{\"a\":\"\xff\"}" };
@@ -241,9 +236,8 @@ START_TEST(broken_file_is_told_and_left_alone)
 		ck_assert_str_eq(after, texts[i]);
 	}
 }
-END_TEST
 
-START_TEST(unreadable_file_is_broken_too)
+TEST(unreadable_file_is_broken_too)
 {
 	const char *home = new_home("directory");
 	cleanup_free char *path = file_join(home, ".claude.json");
@@ -258,9 +252,8 @@ START_TEST(unreadable_file_is_broken_too)
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
 	expect(home, NULL, CLAUDE_FILE_BROKEN);
 }
-END_TEST
 
-START_TEST(trust_makes_a_missing_file_for_the_user_alone)
+TEST(trust_makes_a_missing_file_for_the_user_alone)
 {
 	const char *home = new_home("new");
 	mode_t old = umask(0);
@@ -273,9 +266,8 @@ START_TEST(trust_makes_a_missing_file_for_the_user_alone)
 	trust(home, KEY, true);
 	expect(home, KEY, 0);
 }
-END_TEST
 
-START_TEST(a_rejected_key_stays_rejected)
+TEST(a_rejected_key_stays_rejected)
 {
 	const char *home = new_home("rejected");
 	cleanup_free char *text = NULL;
@@ -289,9 +281,8 @@ START_TEST(a_rejected_key_stays_rejected)
 	ck_assert_ptr_eq(
 	    strstr(text, TAIL), strstr(strstr(text, "rejected"), TAIL));
 }
-END_TEST
 
-START_TEST(onboarding_is_skipped_only_when_asked)
+TEST(onboarding_is_skipped_only_when_asked)
 {
 	const char *home = new_home("onboarding");
 	cleanup_free char *text = NULL;
@@ -305,9 +296,8 @@ START_TEST(onboarding_is_skipped_only_when_asked)
 	trust(home, KEY, false);
 	expect(home, KEY, 0);
 }
-END_TEST
 
-START_TEST(trust_keeps_the_rest_in_its_order)
+TEST(trust_keeps_the_rest_in_its_order)
 {
 	static const char before[] =
 	    "{\"zeta\":1,\"numStartups\":42,\"pi\":3.14159265358979312,"
@@ -339,9 +329,8 @@ START_TEST(trust_keeps_the_rest_in_its_order)
 	json_print(json, false, &line);
 	ck_assert_str_eq(line.data, after);
 }
-END_TEST
 
-START_TEST(trust_keeps_what_is_known_of_the_project)
+TEST(trust_keeps_what_is_known_of_the_project)
 {
 	const char *home = new_home("project");
 	cleanup_free char *text = NULL, *again = NULL;
@@ -358,9 +347,8 @@ START_TEST(trust_keeps_what_is_known_of_the_project)
 	again = get(home);
 	ck_assert_str_eq(text, again);
 }
-END_TEST
 
-START_TEST(members_of_a_wrong_type_are_made_anew)
+TEST(members_of_a_wrong_type_are_made_anew)
 {
 	const char *home = new_home("types");
 
@@ -375,9 +363,8 @@ START_TEST(members_of_a_wrong_type_are_made_anew)
 	trust(home, KEY, true);
 	expect(home, KEY, 0);
 }
-END_TEST
 
-START_TEST(existing_file_keeps_its_mode)
+TEST(existing_file_keeps_its_mode)
 {
 	const char *home = new_home("mode");
 	cleanup_free char *path = file_join(home, ".claude.json");
@@ -387,10 +374,9 @@ START_TEST(existing_file_keeps_its_mode)
 	trust(home, NULL, true);
 	ck_assert_uint_eq(mode_of(home), 0640);
 }
-END_TEST
 
 /* Dotfiles that are kept elsewhere and linked to. */
-START_TEST(linked_file_stays_a_link)
+TEST(linked_file_stays_a_link)
 {
 	const char *home = new_home("linked");
 	const char *store = new_home("linked/dotfiles");
@@ -406,9 +392,8 @@ START_TEST(linked_file_stays_a_link)
 	expect(store, NULL, 0);
 	expect(home, NULL, 0);
 }
-END_TEST
 
-START_TEST(missing_home_is_an_error)
+TEST(missing_home_is_an_error)
 {
 	struct err err = { 0 };
 
@@ -416,30 +401,4 @@ START_TEST(missing_home_is_an_error)
 			     NULL, true, &err),
 	    -ENOENT);
 	ck_assert_ptr_nonnull(strstr(err.msg, "nowhere"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("claude-home");
-
-	unit_case(suite, "check",
-	    (const TTest *const[]){ missing_file_means_never_started,
-		each_problem_is_a_bit_of_its_own, no_key_needs_no_approval,
-		key_is_known_by_its_last_20_characters,
-		the_file_is_where_claude_keeps_it,
-		broken_file_is_told_and_left_alone,
-		unreadable_file_is_broken_too, NULL });
-	unit_case(suite, "trust",
-	    (const TTest *const[]){
-		trust_makes_a_missing_file_for_the_user_alone,
-		a_rejected_key_stays_rejected,
-		onboarding_is_skipped_only_when_asked,
-		trust_keeps_the_rest_in_its_order,
-		trust_keeps_what_is_known_of_the_project,
-		members_of_a_wrong_type_are_made_anew,
-		existing_file_keeps_its_mode, linked_file_stays_a_link,
-		missing_home_is_an_error, NULL });
-	return suite;
 }

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "buf.h"
-#include "claude-print.h"
 #include "claude-world.h"
+#include "claude.h"
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
@@ -59,7 +59,7 @@ joined(char **list)
 
 /* --- argument vector ------------------------------------------------- */
 
-START_TEST(defaults_give_the_least_arguments)
+TEST(defaults_give_the_least_arguments)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **argv = NULL;
@@ -77,7 +77,6 @@ START_TEST(defaults_give_the_least_arguments)
 	    w.launch.session, w.workspace.dir);
 	ck_assert_str_eq(text, want);
 }
-END_TEST
 
 /* Every key of [defaults]: how it appears in a launch, or what else uses it. */
 static const struct {
@@ -132,7 +131,7 @@ expect_shown(const char *section, size_t i, bool shown)
 	    "%s: %s in %s", config, keys[i].shows, text);
 }
 
-START_TEST(each_key_shows_for_all_and_for_one)
+TEST(each_key_shows_for_all_and_for_one)
 {
 	for (size_t i = 0; i < nitems(keys); i++) {
 		if (keys[i].value == NULL)
@@ -142,9 +141,8 @@ START_TEST(each_key_shows_for_all_and_for_one)
 		expect_shown("workers.bob", i, false);
 	}
 }
-END_TEST
 
-START_TEST(no_key_of_the_table_is_forgotten)
+TEST(no_key_of_the_table_is_forgotten)
 {
 	size_t found = 0;
 
@@ -161,9 +159,8 @@ START_TEST(no_key_of_the_table_is_forgotten)
 	}
 	ck_assert_uint_eq(found, nitems(keys));
 }
-END_TEST
 
-START_TEST(own_value_of_a_worker_goes_before_the_default)
+TEST(own_value_of_a_worker_goes_before_the_default)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **argv = NULL, **other = NULL;
@@ -186,9 +183,8 @@ START_TEST(own_value_of_a_worker_goes_before_the_default)
 	ck_assert_str_eq(flag(other, "--setting-sources"), "");
 	ck_assert_uint_eq(list_count(other, "--default"), 1);
 }
-END_TEST
 
-START_TEST(what_a_run_is_given_goes_before_the_settings)
+TEST(what_a_run_is_given_goes_before_the_settings)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **argv = NULL, **env = NULL, **off = NULL;
@@ -219,10 +215,9 @@ START_TEST(what_a_run_is_given_goes_before_the_settings)
 	ck_assert_ptr_null(flag(off, "--effort"));
 	ck_assert_uint_eq(list_count(env, "MAX_THINKING_TOKENS=0"), 1);
 }
-END_TEST
 
 /* With what it reads of the project, and of the user where it cannot write. */
-START_TEST(a_limited_run_reads_no_settings_that_it_can_write)
+TEST(a_limited_run_reads_no_settings_that_it_can_write)
 {
 	static const struct {
 		const char *config;
@@ -260,10 +255,9 @@ START_TEST(a_limited_run_reads_no_settings_that_it_can_write)
 		    cases[i].memory);
 	}
 }
-END_TEST
 
 /* Whatever has landed there. */
-START_TEST(a_repair_loads_nothing_of_the_repository)
+TEST(a_repair_loads_nothing_of_the_repository)
 {
 	static const struct {
 		const char *config, *sources;
@@ -286,10 +280,9 @@ START_TEST(a_repair_loads_nothing_of_the_repository)
 		ck_assert_ptr_null(flag(argv, "--add-dir"));
 	}
 }
-END_TEST
 
 /* Neither does what only reads, at the root. */
-START_TEST(a_question_loads_nothing_of_the_repository)
+TEST(a_question_loads_nothing_of_the_repository)
 {
 	cleanup_json struct json_object *schema = json_object_new_object();
 	cleanup_strv char **argv = NULL;
@@ -305,9 +298,8 @@ START_TEST(a_question_loads_nothing_of_the_repository)
 	ck_assert_uint_eq(list_count(argv, "--strict-mcp-config"), 1);
 	ck_assert_str_eq(flag(argv, "--add-dir"), "/src/p");
 }
-END_TEST
 
-START_TEST(empty_own_value_takes_a_default_away)
+TEST(empty_own_value_takes_a_default_away)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **argv = NULL;
@@ -319,9 +311,8 @@ START_TEST(empty_own_value_takes_a_default_away)
 	ck_assert_ptr_null(flag(argv, "--model"));
 	ck_assert_ptr_null(flag(argv, "--append-system-prompt"));
 }
-END_TEST
 
-START_TEST(session_is_new_or_resumed)
+TEST(session_is_new_or_resumed)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **fresh = NULL, **resumed = NULL;
@@ -335,9 +326,8 @@ START_TEST(session_is_new_or_resumed)
 	ck_assert_str_eq(flag(resumed, "--resume"), w.launch.session);
 	ck_assert_ptr_null(flag(resumed, "--session-id"));
 }
-END_TEST
 
-START_TEST(denied_tools_cannot_be_given_back)
+TEST(denied_tools_cannot_be_given_back)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **argv = NULL;
@@ -359,10 +349,9 @@ START_TEST(denied_tools_cannot_be_given_back)
 	for (size_t i = 0; i < nitems(always); i++)
 		ck_assert_ptr_nonnull(strstr(denied, always[i]));
 }
-END_TEST
 
 /* The flags for tools take as many words as they find. */
-START_TEST(tools_are_one_word)
+TEST(tools_are_one_word)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **argv = NULL;
@@ -376,11 +365,10 @@ START_TEST(tools_are_one_word)
 	ck_assert_str_eq(argv[last - 3], "--allowedTools");
 	ck_assert_str_eq(argv[last - 2], "A,B");
 }
-END_TEST
 
 /* --- environment ----------------------------------------------------- */
 
-START_TEST(environment_names_the_worker)
+TEST(environment_names_the_worker)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **env = NULL;
@@ -394,9 +382,8 @@ START_TEST(environment_names_the_worker)
 	ck_assert_uint_eq(list_count(env, "LLMC_AGENT=1"), 1);
 	ck_assert_uint_eq(list_count(env, "CLAUDE_CODE_NO_FLICKER=0"), 1);
 }
-END_TEST
 
-START_TEST(block_cap_is_above_the_turns)
+TEST(block_cap_is_above_the_turns)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **plain = NULL, **capped = NULL;
@@ -411,7 +398,6 @@ START_TEST(block_cap_is_above_the_turns)
 	ck_assert_uint_eq(
 	    list_count(capped, "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=21"), 1);
 }
-END_TEST
 
 static size_t
 sandboxed(const char *config)
@@ -424,7 +410,7 @@ sandboxed(const char *config)
 	return list_count(env, "IS_SANDBOX=1");
 }
 
-START_TEST(only_root_that_may_bypass_says_sandbox)
+TEST(only_root_that_may_bypass_says_sandbox)
 {
 	static const char edits[] =
 	    ALLOW "[workers.ann]\npermission_mode = \"acceptEdits\"\n";
@@ -438,9 +424,8 @@ START_TEST(only_root_that_may_bypass_says_sandbox)
 	ck_assert_uint_eq(sandboxed(""), 0);
 	ck_assert_uint_eq(sandboxed(BYPASS), 0);
 }
-END_TEST
 
-START_TEST(another_user_that_bypasses_says_nothing)
+TEST(another_user_that_bypasses_says_nothing)
 {
 	bool root = geteuid() == 0;
 
@@ -451,7 +436,6 @@ START_TEST(another_user_that_bypasses_says_nothing)
 	if (root)
 		ck_assert_int_eq(seteuid(0), 0);
 }
-END_TEST
 
 /* --- settings file --------------------------------------------------- */
 
@@ -475,7 +459,7 @@ word(struct json_object *args, size_t i)
 	return json_object_get_string(json_object_array_get_idx(args, i));
 }
 
-START_TEST(hooks_say_whose_and_which_launch)
+TEST(hooks_say_whose_and_which_launch)
 {
 	static const char *const events[] = { "SessionStart", "SessionEnd",
 		"UserPromptSubmit", "PreToolUse", "PostToolUse",
@@ -522,9 +506,8 @@ START_TEST(hooks_say_whose_and_which_launch)
 			     json_object_object_get(settings, "hooks")),
 	    (int)nitems(events));
 }
-END_TEST
 
-START_TEST(settings_preempt_what_asks_a_person)
+TEST(settings_preempt_what_asks_a_person)
 {
 	cleanup_json struct json_object *settings = NULL;
 	cleanup_claude_world struct claude_world w;
@@ -542,7 +525,6 @@ START_TEST(settings_preempt_what_asks_a_person)
 	    json_string_or(settings, "crossSessionInbound", ""), "refuse");
 	ck_assert(!json_bool_or(settings, "disableAllHooks", true));
 }
-END_TEST
 
 /* --- files ----------------------------------------------------------- */
 
@@ -555,7 +537,7 @@ expect_private(const char *path, mode_t mode)
 	ck_assert_uint_eq(st.st_mode & 0777, mode);
 }
 
-START_TEST(files_are_for_the_user_alone)
+TEST(files_are_for_the_user_alone)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_free char *launcher = NULL, *dir = NULL, *settings = NULL;
@@ -570,9 +552,8 @@ START_TEST(files_are_for_the_user_alone)
 	expect_private(settings, 0600);
 	expect_private(launcher, 0600);
 }
-END_TEST
 
-START_TEST(settings_file_is_the_one_that_is_named)
+TEST(settings_file_is_the_one_that_is_named)
 {
 	cleanup_json struct json_object *json = NULL, *want = NULL;
 	cleanup_claude_world struct claude_world w;
@@ -587,9 +568,8 @@ START_TEST(settings_file_is_the_one_that_is_named)
 	    json_load(flag(argv, "--settings"), 1 << 20, &json, NULL), 0);
 	ck_assert(json_object_equal(json, want));
 }
-END_TEST
 
-START_TEST(a_worker_gets_a_server_of_tools_about_which_nobody_is_asked)
+TEST(a_worker_gets_a_server_of_tools_about_which_nobody_is_asked)
 {
 	cleanup_json struct json_object *json = NULL;
 	cleanup_claude_world struct claude_world w;
@@ -628,9 +608,8 @@ START_TEST(a_worker_gets_a_server_of_tools_about_which_nobody_is_asked)
 	ck_assert_str_eq(word(args, 7), "--policy");
 	ck_assert_ptr_nonnull(strstr(word(args, 8), "/run/ann/policy.json"));
 }
-END_TEST
 
-START_TEST(a_repair_has_no_tools_of_ours)
+TEST(a_repair_has_no_tools_of_ours)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_free char *launcher = NULL, *file = NULL;
@@ -646,9 +625,8 @@ START_TEST(a_repair_has_no_tools_of_ours)
 	file = file_join(w.workspace.dir, "sessions/ann/mcp.json");
 	ck_assert(!file_exists(file));
 }
-END_TEST
 
-START_TEST(next_launch_replaces_the_files)
+TEST(next_launch_replaces_the_files)
 {
 	cleanup_json struct json_object *json = NULL;
 	cleanup_claude_world struct claude_world w;
@@ -664,9 +642,8 @@ START_TEST(next_launch_replaces_the_files)
 	ck_assert(json_get_array(json, "", "argv", &argv, NULL) == 0);
 	ck_assert_str_eq(word(argv, 1), "--resume");
 }
-END_TEST
 
-START_TEST(launch_that_cannot_be_written_is_an_error)
+TEST(launch_that_cannot_be_written_is_an_error)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_free char *file = NULL;
@@ -683,10 +660,9 @@ START_TEST(launch_that_cannot_be_written_is_an_error)
 	ck_assert_ptr_nonnull(strstr(err.msg, file));
 	ck_assert_ptr_null(launcher);
 }
-END_TEST
 
 /* A daemon that was started by an agent, or by one of its hooks. */
-START_TEST(another_session_is_not_handed_on)
+TEST(another_session_is_not_handed_on)
 {
 	static const char *const names[] = { "CLAUDECODE", "CLAUDE_PID",
 		"CLAUDE_CODE_SESSION_ID", "CLAUDE_PROJECT_DIR",
@@ -706,38 +682,4 @@ START_TEST(another_session_is_not_handed_on)
 	ck_assert_int_eq(file_read(launcher, 1 << 22, &text, NULL), 0);
 	ck_assert_ptr_null(strstr(text.data, "of-another"));
 	ck_assert_ptr_nonnull(strstr(text.data, "CLAUDECODE_MINE=kept-one"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("claude");
-
-	unit_case(suite, "argv",
-	    (const TTest *const[]){ defaults_give_the_least_arguments,
-		each_key_shows_for_all_and_for_one,
-		no_key_of_the_table_is_forgotten,
-		own_value_of_a_worker_goes_before_the_default,
-		what_a_run_is_given_goes_before_the_settings,
-		a_repair_loads_nothing_of_the_repository,
-		a_question_loads_nothing_of_the_repository,
-		a_limited_run_reads_no_settings_that_it_can_write,
-		empty_own_value_takes_a_default_away, session_is_new_or_resumed,
-		denied_tools_cannot_be_given_back, tools_are_one_word, NULL });
-	unit_case(suite, "env",
-	    (const TTest *const[]){ environment_names_the_worker,
-		block_cap_is_above_the_turns,
-		only_root_that_may_bypass_says_sandbox,
-		another_user_that_bypasses_says_nothing, NULL });
-	unit_case(suite, "files",
-	    (const TTest *const[]){ hooks_say_whose_and_which_launch,
-		settings_preempt_what_asks_a_person,
-		files_are_for_the_user_alone,
-		settings_file_is_the_one_that_is_named,
-		a_worker_gets_a_server_of_tools_about_which_nobody_is_asked,
-		a_repair_has_no_tools_of_ours, next_launch_replaces_the_files,
-		launch_that_cannot_be_written_is_an_error,
-		another_session_is_not_handed_on, NULL });
-	return suite;
 }

@@ -7,10 +7,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "client-stream.h"
+#include "client.h"
 #include "errtext.h"
 #include "json.h"
-#include "loop.h"
 #include "mem.h"
 #include "rpc.h"
 #include "server-world.h"
@@ -83,7 +82,7 @@ notify(struct world *w, int n)
 	ck_assert_int_eq(server_notify(w->parked[0], "note", params), 0);
 }
 
-START_TEST(notifications_come_until_the_answer)
+TEST(notifications_come_until_the_answer)
 {
 	struct listener l;
 	struct world w;
@@ -103,9 +102,8 @@ START_TEST(notifications_come_until_the_answer)
 	listener_end(&l);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(an_error_ends_it)
+TEST(an_error_ends_it)
 {
 	struct listener l;
 	struct world w;
@@ -119,9 +117,8 @@ START_TEST(an_error_ends_it)
 	listener_end(&l);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_hang_up_ends_it_after_what_was_said)
+TEST(a_hang_up_ends_it_after_what_was_said)
 {
 	struct listener l;
 	struct world w;
@@ -138,9 +135,8 @@ START_TEST(a_hang_up_ends_it_after_what_was_said)
 	listener_end(&l);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(it_may_be_freed_by_its_callbacks)
+TEST(it_may_be_freed_by_its_callbacks)
 {
 	struct listener l, m;
 	struct world w;
@@ -164,9 +160,8 @@ START_TEST(it_may_be_freed_by_its_callbacks)
 	listener_end(&m);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(nobody_there_is_told_at_once)
+TEST(nobody_there_is_told_at_once)
 {
 	struct client_stream *stream = NULL;
 	struct err err = { 0, "" };
@@ -180,9 +175,8 @@ START_TEST(nobody_there_is_told_at_once)
 	ck_assert_ptr_null(stream);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_request_may_be_long_but_not_longer_than_a_line)
+TEST(a_request_may_be_long_but_not_longer_than_a_line)
 {
 	cleanup_json struct json_object *params = json_object_new_array();
 	struct client_stream *stream = NULL;
@@ -205,7 +199,6 @@ START_TEST(a_request_may_be_long_but_not_longer_than_a_line)
 	listener_end(&l);
 	world_end(&w);
 }
-END_TEST
 
 /* A peer that sends arbitrary text. */
 static void
@@ -231,7 +224,7 @@ hear_from(const char *name, const struct buf *words, struct listener *ret)
 	world_end(&w);
 }
 
-START_TEST(rubbish_ends_it)
+TEST(rubbish_ends_it)
 {
 	static const char *const rows[] = { "hello\n", "{}\n", "[]\n",
 		"{\"jsonrpc\":\"2.0\"}\n" };
@@ -248,9 +241,8 @@ START_TEST(rubbish_ends_it)
 		listener_end(&l);
 	}
 }
-END_TEST
 
-START_TEST(a_line_without_end_is_not_kept)
+TEST(a_line_without_end_is_not_kept)
 {
 	cleanup_buf struct buf words = BUF_INIT;
 	struct listener l;
@@ -263,9 +255,8 @@ START_TEST(a_line_without_end_is_not_kept)
 	ck_assert_ptr_nonnull(strstr(l.err.msg, "longer"));
 	listener_end(&l);
 }
-END_TEST
 
-START_TEST(answers_to_others_are_passed_over)
+TEST(answers_to_others_are_passed_over)
 {
 	cleanup_buf struct buf words = BUF_INIT;
 	struct listener l;
@@ -276,20 +267,4 @@ START_TEST(answers_to_others_are_passed_over)
 	hear_from("others", &words, &l);
 	ck_assert_str_eq(l.heard.data, "note:-1 =4");
 	listener_end(&l);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("client-stream");
-
-	unit_case(s, "stream",
-	    (const TTest *[]){ notifications_come_until_the_answer,
-		an_error_ends_it, a_hang_up_ends_it_after_what_was_said,
-		it_may_be_freed_by_its_callbacks, nobody_there_is_told_at_once,
-		a_request_may_be_long_but_not_longer_than_a_line,
-		rubbish_ends_it, a_line_without_end_is_not_kept,
-		answers_to_others_are_passed_over, NULL });
-	return s;
 }

@@ -165,7 +165,7 @@ host_end(struct host *host)
 	ck_assert(!file_exists(host->path));
 }
 
-START_TEST(asks_the_server)
+TEST(asks_the_server)
 {
 	cleanup_json struct json_object *params = NULL, *result = NULL,
 					*none = NULL;
@@ -195,9 +195,8 @@ START_TEST(asks_the_server)
 	ck_assert_str_eq(err.msg, "no such method");
 	host_end(&host);
 }
-END_TEST
 
-START_TEST(large_messages_pass)
+TEST(large_messages_pass)
 {
 	cleanup_json struct json_object *params = json_object_new_object();
 	cleanup_json struct json_object *result = NULL;
@@ -214,9 +213,8 @@ START_TEST(large_messages_pass)
 	ck_assert(json_object_equal(result, params));
 	host_end(&host);
 }
-END_TEST
 
-START_TEST(a_request_too_long_is_not_sent)
+TEST(a_request_too_long_is_not_sent)
 {
 	cleanup_json struct json_object *params = json_object_new_object();
 	cleanup_free char *text = xmalloc(RPC_LINE_MAX + 1);
@@ -229,9 +227,8 @@ START_TEST(a_request_too_long_is_not_sent)
 			     true, NULL, NULL, &err),
 	    -E2BIG);
 }
-END_TEST
 
-START_TEST(nobody_listens)
+TEST(nobody_listens)
 {
 	const char *path = unit_path("nobody");
 	struct err err = { 0, "" };
@@ -243,9 +240,8 @@ START_TEST(nobody_listens)
 	ck_assert_int_eq(call(path, LONG_MS, NULL, &err), -ECONNREFUSED);
 	ck_assert_ptr_nonnull(strstr(err.msg, "llmc up"));
 }
-END_TEST
 
-START_TEST(an_impossible_path_is_refused)
+TEST(an_impossible_path_is_refused)
 {
 	char path[200];
 
@@ -253,9 +249,8 @@ START_TEST(an_impossible_path_is_refused)
 	path[sizeof path - 1] = '\0';
 	ck_assert_int_eq(call(path, LONG_MS, NULL, NULL), -ENAMETOOLONG);
 }
-END_TEST
 
-START_TEST(silence_ends_at_the_deadline)
+TEST(silence_ends_at_the_deadline)
 {
 	struct json_object *result = NULL;
 	const char *path = unit_path("silent");
@@ -270,9 +265,8 @@ START_TEST(silence_ends_at_the_deadline)
 	ck_assert_ptr_null(result);
 	fd_close(listener);
 }
-END_TEST
 
-START_TEST(a_crowd_at_the_door_ends_at_the_deadline)
+TEST(a_crowd_at_the_door_ends_at_the_deadline)
 {
 	const char *path = unit_path("crowd");
 	int listener = listen_at(path, 0);
@@ -289,9 +283,8 @@ START_TEST(a_crowd_at_the_door_ends_at_the_deadline)
 	fd_close(fd);
 	fd_close(listener);
 }
-END_TEST
 
-START_TEST(a_peer_that_does_not_read_ends_at_the_deadline)
+TEST(a_peer_that_does_not_read_ends_at_the_deadline)
 {
 	cleanup_json struct json_object *params = json_object_new_object();
 	cleanup_free char *text = xmalloc(3000001);
@@ -306,9 +299,8 @@ START_TEST(a_peer_that_does_not_read_ends_at_the_deadline)
 	    -ETIMEDOUT);
 	fd_close(listener);
 }
-END_TEST
 
-START_TEST(a_notification_waits_for_nothing)
+TEST(a_notification_waits_for_nothing)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	const char *path = unit_path("notification");
@@ -324,9 +316,8 @@ START_TEST(a_notification_waits_for_nothing)
 	fd_close(fd);
 	fd_close(listener);
 }
-END_TEST
 
-START_TEST(a_peer_that_hangs_up_is_named)
+TEST(a_peer_that_hangs_up_is_named)
 {
 	struct json_object *result = NULL;
 	struct err err = { 0, "" };
@@ -338,9 +329,8 @@ START_TEST(a_peer_that_hangs_up_is_named)
 	    -ECONNRESET);
 	ck_assert_ptr_null(result);
 }
-END_TEST
 
-START_TEST(only_its_own_answer_counts)
+TEST(only_its_own_answer_counts)
 {
 	cleanup_json struct json_object *result = NULL;
 	int code = 0;
@@ -358,9 +348,8 @@ START_TEST(only_its_own_answer_counts)
 	ck_assert_str_eq(json_object_get_string(result), "mine");
 	ck_assert_int_eq(code, 0);
 }
-END_TEST
 
-START_TEST(an_error_without_id_is_an_answer)
+TEST(an_error_without_id_is_an_answer)
 {
 	struct err err = { 0, "" };
 	int code = 0;
@@ -373,9 +362,8 @@ START_TEST(an_error_without_id_is_an_answer)
 	ck_assert_int_eq(code, -32700);
 	ck_assert_str_eq(err.msg, "eh?");
 }
-END_TEST
 
-START_TEST(nonsense_is_no_answer)
+TEST(nonsense_is_no_answer)
 {
 	static const char *const rows[] = { "hello\n", "[]\n", "{}\n",
 		"{\"jsonrpc\":\"2.0\",\"id\":1}\n" };
@@ -391,9 +379,8 @@ START_TEST(nonsense_is_no_answer)
 	ck_assert_ptr_null(result);
 	ck_assert_int_eq(code, 5);
 }
-END_TEST
 
-START_TEST(an_endless_answer_is_refused)
+TEST(an_endless_answer_is_refused)
 {
 	cleanup_free char *text = xmalloc(RPC_LINE_MAX + 2);
 	const char *path = unit_path("endless");
@@ -407,9 +394,8 @@ START_TEST(an_endless_answer_is_refused)
 	reap(pid);
 	fd_close(listener);
 }
-END_TEST
 
-START_TEST(another_users_socket_is_refused)
+TEST(another_users_socket_is_refused)
 {
 	const char *path = unit_path("stranger");
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -428,9 +414,8 @@ START_TEST(another_users_socket_is_refused)
 	ck_assert_ptr_nonnull(strstr(err.msg, "65534"));
 	fd_close(listener);
 }
-END_TEST
 
-START_TEST(the_socket_is_beside_the_state)
+TEST(the_socket_is_beside_the_state)
 {
 	char root[] = "/r", dir[] = "/r/.llmc";
 	struct workspace ws = { .root = root, .dir = dir };
@@ -438,7 +423,6 @@ START_TEST(the_socket_is_beside_the_state)
 
 	ck_assert_str_eq(path, "/r/.llmc/autod.sock");
 }
-END_TEST
 
 static char *
 path_of_long_root(const char *runtime, char last)
@@ -457,7 +441,7 @@ path_of_long_root(const char *runtime, char last)
 	return client_socket_path(&ws);
 }
 
-START_TEST(a_long_root_has_its_socket_elsewhere)
+TEST(a_long_root_has_its_socket_elsewhere)
 {
 	const char *old = getenv("XDG_RUNTIME_DIR");
 	cleanup_free char *kept = old != NULL ? xstrdup(old) : NULL;
@@ -479,24 +463,4 @@ START_TEST(a_long_root_has_its_socket_elsewhere)
 		setenv("XDG_RUNTIME_DIR", kept, 1);
 	else
 		unsetenv("XDG_RUNTIME_DIR");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("client");
-
-	unit_case(s, "client",
-	    (const TTest *[]){ asks_the_server, large_messages_pass,
-		a_request_too_long_is_not_sent, nobody_listens,
-		an_impossible_path_is_refused, silence_ends_at_the_deadline,
-		a_crowd_at_the_door_ends_at_the_deadline,
-		a_peer_that_does_not_read_ends_at_the_deadline,
-		a_notification_waits_for_nothing, a_peer_that_hangs_up_is_named,
-		only_its_own_answer_counts, an_error_without_id_is_an_answer,
-		nonsense_is_no_answer, an_endless_answer_is_refused,
-		another_users_socket_is_refused, the_socket_is_beside_the_state,
-		a_long_root_has_its_socket_elsewhere, NULL });
-	return s;
 }

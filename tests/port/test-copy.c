@@ -15,7 +15,7 @@
 #include "setup-world.h"
 #include "unit.h"
 
-START_TEST(test_files_folders_and_patterns_are_copied)
+TEST(test_files_folders_and_patterns_are_copied)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -48,9 +48,8 @@ START_TEST(test_files_folders_and_patterns_are_copied)
 		"stat -c %a 'dep s'"),
 	    "secret\ntool\n1\n2\nlit\n750");
 }
-END_TEST
 
-START_TEST(test_what_git_tracks_is_not_overwritten)
+TEST(test_what_git_tracks_is_not_overwritten)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -66,10 +65,9 @@ START_TEST(test_what_git_tracks_is_not_overwritten)
 	ck_assert_str_eq(
 	    repo_wt(w->repo, "cat a.txt conf/t conf/u"), "one\nbase\nnew");
 }
-END_TEST
 
 /* More paths than one query to git holds. */
-START_TEST(test_every_path_is_asked_about)
+TEST(test_every_path_is_asked_about)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -84,9 +82,8 @@ START_TEST(test_every_path_is_asked_about)
 	    repo_wt(w->repo, "ls m | wc -l; cat m/7 m/300 m/599 m/600"),
 	    "600\n7\n300\n599\n600");
 }
-END_TEST
 
-START_TEST(test_file_of_several_pieces_is_copied_while_the_loop_runs)
+TEST(test_file_of_several_pieces_is_copied_while_the_loop_runs)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 	uint64_t passes = loop_passes(w->repo->loop);
@@ -99,9 +96,8 @@ START_TEST(test_file_of_several_pieces_is_copied_while_the_loop_runs)
 	ck_assert_str_eq(
 	    repo_wt(w->repo, "cmp big \"$R/big\" && stat -c %Y big"), "1000");
 }
-END_TEST
 
-START_TEST(test_unchanged_file_is_not_copied_again)
+TEST(test_unchanged_file_is_not_copied_again)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 	const char *inodes, *ask = "stat -c %i same other link | xargs";
@@ -117,9 +113,8 @@ START_TEST(test_unchanged_file_is_not_copied_again)
 	ck_assert_str_eq(
 	    repo_wt(w->repo, "cat other link; stat -c %a same"), "22\n22\n600");
 }
-END_TEST
 
-START_TEST(test_path_out_of_the_root_is_refused)
+TEST(test_path_out_of_the_root_is_refused)
 {
 	static const char *const bad[] = { "../x", "a/../../x", "/etc/passwd",
 		"..", "out/x", "out/*" };
@@ -139,9 +134,8 @@ START_TEST(test_path_out_of_the_root_is_refused)
 	setup_world_ready(w);
 	ck_assert_str_eq(repo_wt(w->repo, "test -L out; ls"), "a.txt\nout");
 }
-END_TEST
 
-START_TEST(test_path_out_of_the_worktree_is_refused)
+TEST(test_path_out_of_the_worktree_is_refused)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -154,9 +148,8 @@ START_TEST(test_path_out_of_the_worktree_is_refused)
 	setup_world_fails(w, -EINVAL, "repo.copy_files");
 	ck_assert_str_eq(repo_sh(w->repo, "ls -A \"$B/far\""), "");
 }
-END_TEST
 
-START_TEST(test_folders_of_git_and_llmc_and_around_the_worktree_stay)
+TEST(test_folders_of_git_and_llmc_and_around_the_worktree_stay)
 {
 	static const char *const bad[] = { ".git", ".git/config", ".llmc", ".",
 		"", "wt", "wt/ann" };
@@ -178,9 +171,8 @@ START_TEST(test_folders_of_git_and_llmc_and_around_the_worktree_stay)
 	ck_assert_str_eq(
 	    repo_sh(w->repo, "ls -A wt/ann | xargs"), ".git a.txt u");
 }
-END_TEST
 
-START_TEST(test_link_inside_of_the_root_is_followed_to_its_folder)
+TEST(test_link_inside_of_the_root_is_followed_to_its_folder)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -193,9 +185,8 @@ START_TEST(test_link_inside_of_the_root_is_followed_to_its_folder)
 	setup_world_ready(w);
 	ck_assert_str_eq(repo_wt(w->repo, "cat alias/env"), "secret");
 }
-END_TEST
 
-START_TEST(test_file_that_cannot_be_placed_is_named)
+TEST(test_file_that_cannot_be_placed_is_named)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -205,11 +196,10 @@ START_TEST(test_file_that_cannot_be_placed_is_named)
 	setup_world_fails(w, -EISDIR, "repo.copy_files: cannot copy x: ");
 	ck_assert_str_eq(repo_wt(w->repo, "ls -A x; ls -A . | wc -l"), "y\n3");
 }
-END_TEST
 
 /* Killed within the first file: only complete files are visible, and the next
  * run repairs it. */
-START_TEST(test_crash_while_copying_is_mended_by_the_next_time)
+TEST(test_crash_while_copying_is_mended_by_the_next_time)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 	pid_t pid;
@@ -240,28 +230,4 @@ START_TEST(test_crash_while_copying_is_mended_by_the_next_time)
 	setup_world_ready(w);
 	ck_assert_str_eq(
 	    repo_wt(w->repo, "diff -r d \"$R/d\"; ls -A d | xargs"), "1 2 3");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const copy[] = {
-		test_files_folders_and_patterns_are_copied,
-		test_what_git_tracks_is_not_overwritten,
-		test_every_path_is_asked_about,
-		test_file_of_several_pieces_is_copied_while_the_loop_runs,
-		test_unchanged_file_is_not_copied_again,
-		test_path_out_of_the_root_is_refused,
-		test_path_out_of_the_worktree_is_refused,
-		test_folders_of_git_and_llmc_and_around_the_worktree_stay,
-		test_link_inside_of_the_root_is_followed_to_its_folder,
-		test_file_that_cannot_be_placed_is_named,
-		test_crash_while_copying_is_mended_by_the_next_time,
-		NULL,
-	};
-	Suite *suite = suite_create("copy");
-
-	unit_case(suite, "copy", copy);
-	return suite;
 }

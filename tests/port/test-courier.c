@@ -24,7 +24,6 @@
 #include "message-spool.h"
 #include "message.h"
 #include "settings.h"
-#include "strv.h"
 #include "unit.h"
 
 #define SECRET "tok-0123456789abcdef"
@@ -85,7 +84,13 @@ has_failed(void *arg)
 	return reason != NULL && reason[0] != '\0';
 }
 
-START_TEST(an_event_is_sent_once_and_noted)
+void
+unit_begin(void)
+{
+	unit_hurry(10);
+}
+
+TEST(an_event_is_sent_once_and_noted)
 {
 	struct scene s = begin(HTTP_WELL, "webhook", HOOK);
 	cleanup_free char *state = NULL;
@@ -105,7 +110,6 @@ START_TEST(an_event_is_sent_once_and_noted)
 	ck_assert_int_eq(attempts, 1);
 	end(&s);
 }
-END_TEST
 
 static const struct {
 	enum http_mood mood;
@@ -126,7 +130,7 @@ static const struct {
 };
 
 /* It waits, and arrives when the server is well again. */
-START_TEST(a_server_that_fails_gets_it_later)
+TEST_ROWS(a_server_that_fails_gets_it_later, nitems(moods))
 {
 	struct scene s = begin(moods[_i].mood, "webhook", HOOK);
 	cleanup_free char *reason = NULL, *state = NULL;
@@ -154,7 +158,6 @@ START_TEST(a_server_that_fails_gets_it_later)
 		ck_assert_str_eq(s.w->seen[s.w->count - 1].key, id);
 	end(&s);
 }
-END_TEST
 
 static bool
 other_has_it(void *arg)
@@ -163,7 +166,7 @@ other_has_it(void *arg)
 }
 
 /* One of them is dead, the other one is served. */
-START_TEST(each_channel_fails_alone)
+TEST(each_channel_fails_alone)
 {
 	struct scene s = begin(HTTP_REFUSES, "webhook", HOOK);
 	cleanup_free char *text =
@@ -180,10 +183,9 @@ START_TEST(each_channel_fails_alone)
 	ck_assert_ptr_null(s.w->seen[0].authorization);
 	end(&s);
 }
-END_TEST
 
 /* While one hangs, not only after it. */
-START_TEST(a_channel_that_hangs_does_not_delay_others)
+TEST(a_channel_that_hangs_does_not_delay_others)
 {
 	struct scene s = begin(HTTP_HANGS, "webhook", HOOK);
 	cleanup_free char *other = xstrdup(unit_path("other"));
@@ -204,7 +206,6 @@ START_TEST(a_channel_that_hangs_does_not_delay_others)
 	ck_assert_int_eq(attempts, 1);
 	end(&s);
 }
-END_TEST
 
 /* What everybody can see of all processes. */
 static void
@@ -236,7 +237,7 @@ look_at_processes(struct http_world *w, const struct http_seen *seen)
 }
 
 /* While curl runs, and in what is left afterwards. */
-START_TEST(no_secret_shows_in_a_list_of_processes_or_on_disk)
+TEST(no_secret_shows_in_a_list_of_processes_or_on_disk)
 {
 	struct scene s = begin(HTTP_WELL, "webhook", HOOK);
 	cleanup_free char *grep =
@@ -266,7 +267,6 @@ START_TEST(no_secret_shows_in_a_list_of_processes_or_on_disk)
 	ck_assert(child_succeeded(&three));
 	end(&s);
 }
-END_TEST
 
 static mode_t body_mode;
 
@@ -281,7 +281,7 @@ look_at_body(struct http_world *w, const struct http_seen *seen)
 	body_mode = st.st_mode & 0777;
 }
 
-START_TEST(only_the_owner_can_read_a_body)
+TEST(only_the_owner_can_read_a_body)
 {
 	struct scene s = begin(HTTP_WELL, "webhook", "");
 
@@ -292,12 +292,11 @@ START_TEST(only_the_owner_can_read_a_body)
 	ck_assert_uint_eq(body_mode, 0600);
 	end(&s);
 }
-END_TEST
 
 static const char *const bad_tokens[] = { "", "two words\n", "a\nb\n",
 	"\x01\n" };
 
-START_TEST(what_is_no_token_is_not_sent)
+TEST_ROWS(what_is_no_token_is_not_sent, nitems(bad_tokens))
 {
 	struct scene s = begin(HTTP_WELL, "webhook", "token_file = \"t\"\n");
 	cleanup_free char *file = xasprintf("%s/t", s.w->root);
@@ -317,9 +316,8 @@ START_TEST(what_is_no_token_is_not_sent)
 	ck_assert_str_eq(s.w->seen[0].authorization, "Bearer good");
 	end(&s);
 }
-END_TEST
 
-START_TEST(a_token_that_others_can_read_is_not_used)
+TEST(a_token_that_others_can_read_is_not_used)
 {
 	struct scene s = begin(HTTP_WELL, "webhook", "token_file = \"t\"\n");
 	cleanup_free char *file = xasprintf("%s/t", s.w->root);
@@ -337,7 +335,6 @@ START_TEST(a_token_that_others_can_read_is_not_used)
 	ck_assert_str_eq(s.w->seen[0].authorization, "Bearer good");
 	end(&s);
 }
-END_TEST
 
 static bool
 is_two(void *arg)
@@ -347,7 +344,7 @@ is_two(void *arg)
 	return http_world_done(s->w) == 2 && http_world_waiting(s->w) == 0;
 }
 
-START_TEST(a_flood_becomes_two_messages)
+TEST(a_flood_becomes_two_messages)
 {
 	struct scene s = begin(HTTP_WELL, "webhook", "");
 	struct json_object *context;
@@ -360,10 +357,9 @@ START_TEST(a_flood_becomes_two_messages)
 	ck_assert_int_eq(json_int_or(context, "count", 0), 999);
 	end(&s);
 }
-END_TEST
 
 /* More different failures than the channel may send at once. */
-START_TEST(a_channel_rests_between_many_messages)
+TEST(a_channel_rests_between_many_messages)
 {
 	struct scene s = begin(HTTP_WELL, "webhook", "");
 	int64_t began = clock_mono_ms();
@@ -377,11 +373,10 @@ START_TEST(a_channel_rests_between_many_messages)
 	ck_assert_int_ge(clock_mono_ms() - began, CHANNEL_EACH_MS);
 	end(&s);
 }
-END_TEST
 
 /* --- a disk that is full, too much that waits --------------------------- */
 
-START_TEST(what_could_not_be_written_is_sent_when_it_can)
+TEST(what_could_not_be_written_is_sent_when_it_can)
 {
 	struct scene s = begin(HTTP_WELL, "webhook", "");
 	cleanup_free char *file =
@@ -394,10 +389,9 @@ START_TEST(what_could_not_be_written_is_sent_when_it_can)
 	ck_assert_uint_eq(s.w->count, 1);
 	end(&s);
 }
-END_TEST
 
 /* As after a day with a dead server: what is new is sent. */
-START_TEST(the_oldest_of_too_many_is_given_up)
+TEST(the_oldest_of_too_many_is_given_up)
 {
 	struct scene s = begin(HTTP_WELL, "webhook", "");
 	const struct escalation old = { .level = ESCALATION_EMERGENCY,
@@ -420,7 +414,6 @@ START_TEST(the_oldest_of_too_many_is_given_up)
 	ck_assert_uint_ge(http_world_done(s.w), 1);
 	end(&s);
 }
-END_TEST
 
 /* --- death ------------------------------------------------------------ */
 
@@ -481,7 +474,7 @@ heir_free(struct heir *heir)
 
 /* The sender is killed when its message has arrived, before it can note that:
  * whoever comes next sends it again, with the same id. */
-START_TEST(a_message_of_a_killed_sender_comes_again_with_its_id)
+TEST(a_message_of_a_killed_sender_comes_again_with_its_id)
 {
 	struct scene s = begin(HTTP_WELL, "webhook", "");
 
@@ -504,11 +497,10 @@ START_TEST(a_message_of_a_killed_sender_comes_again_with_its_id)
 	    json_string_or(s.w->seen[1].body, "program", ""), "overseer");
 	end(&s);
 }
-END_TEST
 
 /* The daemon is killed after it has taken the spool, before or after it has
  * filed it: the next one gets the same messages, until they are filed. */
-START_TEST(a_spool_is_there_until_it_is_filed)
+TEST(a_spool_is_there_until_it_is_filed)
 {
 	struct scene s = begin(HTTP_REFUSES, "webhook", "");
 	struct heir first, second;
@@ -527,7 +519,6 @@ START_TEST(a_spool_is_there_until_it_is_filed)
 	heir_free(&second);
 	end(&s);
 }
-END_TEST
 
 static bool
 is_taken_note(void *arg)
@@ -539,7 +530,7 @@ is_taken_note(void *arg)
 
 /* What the overseer has told before is the daemon's; what it tells afterwards
  * is in another file, and the first one is not sent by both. */
-START_TEST(what_a_daemon_has_taken_is_not_sent_by_the_overseer)
+TEST(what_a_daemon_has_taken_is_not_sent_by_the_overseer)
 {
 	struct scene s = begin(HTTP_REFUSES, "webhook", "");
 	struct heir first, second;
@@ -566,7 +557,6 @@ START_TEST(what_a_daemon_has_taken_is_not_sent_by_the_overseer)
 	settings_free(well);
 	end(&s);
 }
-END_TEST
 
 static struct heir taker;
 
@@ -580,7 +570,7 @@ take_now(struct http_world *w, const struct http_seen *seen)
 
 /* The daemon takes it while it is being sent: it learns that it was, before it
  * would try. */
-START_TEST(what_is_sent_while_it_is_taken_is_told_to_the_daemon)
+TEST(what_is_sent_while_it_is_taken_is_told_to_the_daemon)
 {
 	struct scene s = begin(HTTP_WELL, "webhook", "");
 	struct heir after;
@@ -601,9 +591,8 @@ START_TEST(what_is_sent_while_it_is_taken_is_told_to_the_daemon)
 	heir_free(&after);
 	end(&s);
 }
-END_TEST
 
-START_TEST(a_file_that_holds_no_messages_is_put_aside)
+TEST(a_file_that_holds_no_messages_is_put_aside)
 {
 	struct scene s = begin(HTTP_WELL, "webhook", "");
 	cleanup_free char *file =
@@ -619,11 +608,10 @@ START_TEST(a_file_that_holds_no_messages_is_put_aside)
 	ck_assert(file_exists(aside));
 	end(&s);
 }
-END_TEST
 
 /* --- other channels --------------------------------------------------- */
 
-START_TEST(a_command_gets_the_event)
+TEST(a_command_gets_the_event)
 {
 	cleanup_free char *more = xasprintf(
 	    "command = '''cat >'%s'; test \"$LLMC_TEST_TOKEN\" = \"\"'''\n" HOOK,
@@ -640,9 +628,8 @@ START_TEST(a_command_gets_the_event)
 	ck_assert_str_eq(json_string_or(json, "level", ""), "emergency");
 	end(&s);
 }
-END_TEST
 
-START_TEST(without_a_session_a_desktop_is_skipped)
+TEST(without_a_session_a_desktop_is_skipped)
 {
 	cleanup_free char *state = NULL, *reason = NULL;
 	struct scene s;
@@ -657,9 +644,8 @@ START_TEST(without_a_session_a_desktop_is_skipped)
 	ck_assert_ptr_nonnull(strstr(reason, "desktop session"));
 	end(&s);
 }
-END_TEST
 
-START_TEST(a_desktop_with_a_session_shows_a_notice)
+TEST(a_desktop_with_a_session_shows_a_notice)
 {
 	static const char script[] =
 	    "#!/bin/sh\nfor a; do echo \"$a\"; done >\"$TOLD\"\n";
@@ -686,9 +672,8 @@ START_TEST(a_desktop_with_a_session_shows_a_notice)
 	    "&lt;b&gt;so it is&lt;/b&gt;\n"));
 	end(&s);
 }
-END_TEST
 
-START_TEST(a_channel_that_is_gone_is_skipped)
+TEST(a_channel_that_is_gone_is_skipped)
 {
 	struct scene s = begin(HTTP_REFUSES, "webhook", "");
 	cleanup_free char *state = NULL;
@@ -703,38 +688,4 @@ START_TEST(a_channel_that_is_gone_is_skipped)
 	ck_assert_str_eq(state, "skipped");
 	settings_free(fresh);
 	end(&s);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("courier");
-
-	unit_hurry(10);
-	unit_case(suite, "webhook",
-	    (const TTest *const[]){ an_event_is_sent_once_and_noted,
-		each_channel_fails_alone,
-		a_channel_that_hangs_does_not_delay_others,
-		a_token_that_others_can_read_is_not_used,
-		no_secret_shows_in_a_list_of_processes_or_on_disk,
-		only_the_owner_can_read_a_body, a_flood_becomes_two_messages,
-		a_channel_rests_between_many_messages,
-		what_could_not_be_written_is_sent_when_it_can,
-		the_oldest_of_too_many_is_given_up, NULL });
-	unit_case(suite, "death",
-	    (const TTest *const[]){
-		a_message_of_a_killed_sender_comes_again_with_its_id,
-		a_spool_is_there_until_it_is_filed,
-		what_a_daemon_has_taken_is_not_sent_by_the_overseer,
-		what_is_sent_while_it_is_taken_is_told_to_the_daemon,
-		a_file_that_holds_no_messages_is_put_aside, NULL });
-	unit_case(suite, "others",
-	    (const TTest *const[]){ a_command_gets_the_event,
-		without_a_session_a_desktop_is_skipped,
-		a_desktop_with_a_session_shows_a_notice,
-		a_channel_that_is_gone_is_skipped, NULL });
-	unit_rows(suite, a_server_that_fails_gets_it_later, nitems(moods));
-	unit_rows(suite, what_is_no_token_is_not_sent, nitems(bad_tokens));
-	return suite;
 }

@@ -42,7 +42,7 @@ start_and_die(const struct errand_spec *spec, const char *on)
 	return said;
 }
 
-START_TEST(it_outlives_its_starter_and_happens_once)
+TEST(it_outlives_its_starter_and_happens_once)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo(), *go = fresh_fifo();
 	const char *effect = unit_path("effect");
@@ -80,9 +80,8 @@ START_TEST(it_outlives_its_starter_and_happens_once)
 	ck_assert_str_eq(text, "done\n");
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(one_that_ended_with_nobody_there_is_found)
+TEST(one_that_ended_with_nobody_there_is_found)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo(), *go = fresh_fifo();
 	cleanup_free char *command =
@@ -103,9 +102,8 @@ START_TEST(one_that_ended_with_nobody_there_is_found)
 	ck_assert_str_eq(run.result.out.data, "alone\n");
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(freeing_it_leaves_it_running)
+TEST(freeing_it_leaves_it_running)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo(), *go = fresh_fifo();
 	cleanup_free char *command =
@@ -125,7 +123,6 @@ START_TEST(freeing_it_leaves_it_running)
 	ck_assert_str_eq(run.result.out.data, "on\n");
 	run_release(&run);
 }
-END_TEST
 
 /* A shell, a child in the foreground and one in the background, which write to
  * the fifo when they are there; all have its path in their environment. */
@@ -143,7 +140,7 @@ expect_gone(const char *on)
 	ck_assert(strays_become(on, 0, 5000));
 }
 
-START_TEST(the_deadline_ends_its_whole_group)
+TEST(the_deadline_ends_its_whole_group)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo();
 	cleanup_free char *command = hang_command(on);
@@ -163,9 +160,8 @@ START_TEST(the_deadline_ends_its_whole_group)
 	expect_gone(on);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(the_deadline_of_an_adopted_one_counts_from_its_start)
+TEST(the_deadline_of_an_adopted_one_counts_from_its_start)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo();
 	cleanup_free char *command = hang_command(on);
@@ -184,9 +180,8 @@ START_TEST(the_deadline_of_an_adopted_one_counts_from_its_start)
 	expect_gone(on);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(one_past_its_deadline_is_ended_when_adopted)
+TEST(one_past_its_deadline_is_ended_when_adopted)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo();
 	cleanup_free char *command = hang_command(on);
@@ -206,7 +201,6 @@ START_TEST(one_past_its_deadline_is_ended_when_adopted)
 	expect_gone(on);
 	run_release(&run);
 }
-END_TEST
 
 /* Change one member of the .json. */
 static void
@@ -220,7 +214,7 @@ edit_json(const char *dir, const char *key, struct json_object *value)
 	ck_assert_int_eq(json_save(path, record, 0600, NULL), 0);
 }
 
-START_TEST(a_start_in_the_future_does_not_lengthen_the_deadline)
+TEST(a_start_in_the_future_does_not_lengthen_the_deadline)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo();
 	cleanup_free char *command = hang_command(on);
@@ -240,9 +234,8 @@ START_TEST(a_start_in_the_future_does_not_lengthen_the_deadline)
 	expect_gone(on);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(one_that_ignores_sigterm_is_killed_and_lost)
+TEST(one_that_ignores_sigterm_is_killed_and_lost)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo();
 	cleanup_free char *command = xasprintf(
@@ -267,9 +260,8 @@ START_TEST(one_that_ignores_sigterm_is_killed_and_lost)
 	expect_gone(on);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(cancel_ends_a_started_and_an_adopted_one)
+TEST(cancel_ends_a_started_and_an_adopted_one)
 {
 	for (int adopted = 0; adopted < 2; adopted++) {
 		const char *dir = fresh_dir(), *on = fresh_fifo();
@@ -294,9 +286,8 @@ START_TEST(cancel_ends_a_started_and_an_adopted_one)
 		run_release(&run);
 	}
 }
-END_TEST
 
-START_TEST(cancelled_before_it_began_it_never_begins)
+TEST(cancelled_before_it_began_it_never_begins)
 {
 	const char *dir = fresh_dir(), *effect = unit_path("never");
 	cleanup_free char *command =
@@ -315,9 +306,8 @@ START_TEST(cancelled_before_it_began_it_never_begins)
 	run_release(&run);
 	ck_assert(!file_exists(effect));
 }
-END_TEST
 
-START_TEST(what_it_leaves_behind_cannot_hold_the_result_back)
+TEST(what_it_leaves_behind_cannot_hold_the_result_back)
 {
 	const char *dir = fresh_dir();
 	struct errand_spec spec =
@@ -334,9 +324,8 @@ START_TEST(what_it_leaves_behind_cannot_hold_the_result_back)
 	ck_assert_int_eq(strays_count("ON=it_leaves_behind", NULL), 0);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(a_daemon_that_it_leaves_is_gone_with_the_result)
+TEST(a_daemon_that_it_leaves_is_gone_with_the_result)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo();
 	cleanup_free char *command = xasprintf(
@@ -355,9 +344,8 @@ START_TEST(a_daemon_that_it_leaves_is_gone_with_the_result)
 	run_release(&run);
 	ck_assert_int_eq(lock_is_held(lock), 0);
 }
-END_TEST
 
-START_TEST(its_runner_killed_it_ends_with_everything)
+TEST(its_runner_killed_it_ends_with_everything)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo();
 	cleanup_free char *command = xasprintf(
@@ -382,9 +370,8 @@ START_TEST(its_runner_killed_it_ends_with_everything)
 	ck_assert(strays_become(on, 0, 5000));
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(killed_with_its_shell_it_is_lost)
+TEST(killed_with_its_shell_it_is_lost)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo();
 	cleanup_free char *command =
@@ -403,9 +390,8 @@ START_TEST(killed_with_its_shell_it_is_lost)
 		run_release(&run);
 	}
 }
-END_TEST
 
-START_TEST(lost_under_our_eyes_too)
+TEST(lost_under_our_eyes_too)
 {
 	const char *dir = fresh_dir();
 	struct errand_spec spec = spec_for(dir, "kill -KILL 0");
@@ -417,9 +403,8 @@ START_TEST(lost_under_our_eyes_too)
 	ck_assert_int_eq(run.result.status, -1);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(a_status_that_is_none_is_lost)
+TEST(a_status_that_is_none_is_lost)
 {
 	static const char *const bad[] = { "", "\n", "x\n", "256\n", "-1\n",
 		"1 2\n", "0\n0\n",
@@ -441,7 +426,6 @@ START_TEST(a_status_that_is_none_is_lost)
 		run_release(&run);
 	}
 }
-END_TEST
 
 /* Run it, then remove everything but the intent: as if the starter had died
  * right after writing it. */
@@ -459,7 +443,7 @@ leave_intent(const struct errand_spec *spec)
 	remove_file(spec->dir, ".err");
 }
 
-START_TEST(one_that_was_never_started_is_started)
+TEST(one_that_was_never_started_is_started)
 {
 	const char *dir = fresh_dir(), *effect = unit_path("intent");
 	const char *const env[] = { "A=\"q\"", NULL };
@@ -488,9 +472,8 @@ START_TEST(one_that_was_never_started_is_started)
 	text = text_of(effect);
 	ck_assert_str_eq(text, "x\nx\n");
 }
-END_TEST
 
-START_TEST(an_intent_of_another_boot_is_lost)
+TEST(an_intent_of_another_boot_is_lost)
 {
 	const char *dir = fresh_dir(), *effect = unit_path("boot");
 	cleanup_free char *command = xasprintf("echo x >>'%s'", effect);
@@ -508,9 +491,8 @@ START_TEST(an_intent_of_another_boot_is_lost)
 	text = text_of(effect);
 	ck_assert_str_eq(text, "x\n");
 }
-END_TEST
 
-START_TEST(a_pid_that_became_anothers_is_not_signalled)
+TEST(a_pid_that_became_anothers_is_not_signalled)
 {
 	const char *dir = fresh_dir();
 	cleanup_free char *lock_path = file_of(dir, ".lock");
@@ -546,34 +528,4 @@ START_TEST(a_pid_that_became_anothers_is_not_signalled)
 	ck_assert_int_eq(kill(stranger, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(stranger, &status, 0), stranger);
 	ck_assert_int_eq(WTERMSIG(status), SIGKILL);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("errand-end");
-	const TTest *const surviving[] = {
-		it_outlives_its_starter_and_happens_once,
-		one_that_ended_with_nobody_there_is_found,
-		freeing_it_leaves_it_running, killed_with_its_shell_it_is_lost,
-		lost_under_our_eyes_too, a_status_that_is_none_is_lost,
-		one_that_was_never_started_is_started,
-		an_intent_of_another_boot_is_lost, NULL
-	};
-	const TTest *const ending[] = { the_deadline_ends_its_whole_group,
-		the_deadline_of_an_adopted_one_counts_from_its_start,
-		one_past_its_deadline_is_ended_when_adopted,
-		a_start_in_the_future_does_not_lengthen_the_deadline,
-		one_that_ignores_sigterm_is_killed_and_lost,
-		cancel_ends_a_started_and_an_adopted_one,
-		cancelled_before_it_began_it_never_begins,
-		what_it_leaves_behind_cannot_hold_the_result_back,
-		a_daemon_that_it_leaves_is_gone_with_the_result,
-		its_runner_killed_it_ends_with_everything,
-		a_pid_that_became_anothers_is_not_signalled, NULL };
-
-	unit_case(s, "surviving", surviving);
-	unit_case(s, "ending", ending);
-	return s;
 }

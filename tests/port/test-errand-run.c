@@ -43,13 +43,14 @@ expect(const char *command, int status, const char *out)
 	run_release(&run);
 }
 
-START_TEST(the_last_words_of_a_killed_command_are_kept)
+const int unit_timeout = 120; /* seconds, each */
+
+TEST(the_last_words_of_a_killed_command_are_kept)
 {
 	expect("echo words; kill -KILL $$", 137, "words\n");
 }
-END_TEST
 
-START_TEST(signals_to_the_group_end_the_command_only)
+TEST(signals_to_the_group_end_the_command_only)
 {
 	expect("trap '' INT HUP USR1; kill -INT 0; kill -HUP 0; kill -USR1 0; "
 	       "echo on; exit 3",
@@ -57,17 +58,15 @@ START_TEST(signals_to_the_group_end_the_command_only)
 	expect("kill -INT 0; sleep 1000", 130, "");
 	expect("kill -TERM 0; sleep 1000", 143, "");
 }
-END_TEST
 
-START_TEST(the_command_has_the_lock_out_of_the_way)
+TEST(the_command_has_the_lock_out_of_the_way)
 {
 	expect("ls /proc/$$/fd; true", 0, "0\n1\n100\n2\n");
 	expect(
 	    "readlink /proc/$$/fd/100 | sed 's/.*\\///'; true", 0, "e.lock\n");
 }
-END_TEST
 
-START_TEST(a_flood_that_is_left_behind_ends_with_it)
+TEST(a_flood_that_is_left_behind_ends_with_it)
 {
 	struct run run;
 
@@ -79,16 +78,14 @@ START_TEST(a_flood_that_is_left_behind_ends_with_it)
 	ck_assert_int_lt(run.result.duration_ms, 10000);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(output_may_end_before_the_command)
+TEST(output_may_end_before_the_command)
 {
 	expect("echo x; exec >&- 2>&-; true; exit 7", 7, "x\n");
 }
-END_TEST
 
 /* Half of a task would be mistaken for a whole one. */
-START_TEST(output_that_cannot_be_written_is_lost)
+TEST(output_that_cannot_be_written_is_lost)
 {
 	struct rlimit old, few;
 	struct errand_spec spec = spec_for(fresh_dir(),
@@ -108,9 +105,8 @@ START_TEST(output_that_cannot_be_written_is_lost)
 	ck_assert_str_eq(run.result.err.data, "done\n");
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(a_command_that_is_too_long_is_126_with_words)
+TEST(a_command_that_is_too_long_is_126_with_words)
 {
 	cleanup_free char *command = xcalloc(1, 300001);
 	struct run run;
@@ -121,7 +117,6 @@ START_TEST(a_command_that_is_too_long_is_126_with_words)
 	ck_assert_ptr_nonnull(strstr(run.result.err.data, "too long"));
 	run_release(&run);
 }
-END_TEST
 
 /* --- missing or wrong programs ----------------------------------------- */
 
@@ -142,13 +137,12 @@ expect_unable(const char *path, const char *words)
 	run_release(&run);
 }
 
-START_TEST(without_llmc_it_is_126_with_words)
+TEST(without_llmc_it_is_126_with_words)
 {
 	expect_unable(unit_scratch(), "No such file");
 }
-END_TEST
 
-START_TEST(an_llmc_that_is_broken_is_126_with_its_words)
+TEST(an_llmc_that_is_broken_is_126_with_its_words)
 {
 	static const char script[] =
 	    "#!/bin/sh\necho I am broken >&2\nexit 1\n";
@@ -159,7 +153,6 @@ START_TEST(an_llmc_that_is_broken_is_126_with_its_words)
 	    file_replace(path, script, sizeof script - 1, 0755, NULL), 0);
 	expect_unable(unit_path("broken"), "I am broken\n");
 }
-END_TEST
 
 static void
 expect_refusal(const char *file, const char *words)
@@ -177,7 +170,7 @@ expect_refusal(const char *file, const char *words)
 	    result.err.head.data);
 }
 
-START_TEST(nobody_else_can_run_one)
+TEST(nobody_else_can_run_one)
 {
 	const char *dir = fresh_dir();
 	struct errand_spec spec = spec_for(dir, "true");
@@ -193,7 +186,6 @@ START_TEST(nobody_else_can_run_one)
 	expect_refusal(".json", "record of an errand");
 	ck_assert(!has_file(dir, ".pid"));
 }
-END_TEST
 
 /* --- killed between any two system calls ------------------------------ */
 
@@ -302,7 +294,7 @@ leave_intent(const struct errand_spec *spec, const char *effect)
 	ck_assert_int_eq(unlink(effect), 0);
 }
 
-START_TEST(killed_anywhere_it_happens_once_at_most)
+TEST(killed_anywhere_it_happens_once_at_most)
 {
 	const char *dir = fresh_dir(), *effect = unit_path("effect");
 	cleanup_free char *command =
@@ -349,10 +341,9 @@ START_TEST(killed_anywhere_it_happens_once_at_most)
 	ck_assert_int_gt(told, 0);
 	ck_assert_int_gt(lost, 0);
 }
-END_TEST
 
 /* A SIGTERM for the group also counts before the command is in it. */
-START_TEST(ended_anywhere_it_does_not_go_on)
+TEST(ended_anywhere_it_does_not_go_on)
 {
 	static const char record[] = "{\"command\":\"exec sleep 60\"}";
 	const char *dir = fresh_dir();
@@ -379,30 +370,4 @@ START_TEST(ended_anywhere_it_does_not_go_on)
 		}
 	}
 	ck_assert_int_gt(told, 1);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("errand-run");
-	TCase *kills = tcase_create("kills");
-
-	unit_case(suite, "commands",
-	    (const TTest *[]){ the_last_words_of_a_killed_command_are_kept,
-		signals_to_the_group_end_the_command_only,
-		the_command_has_the_lock_out_of_the_way,
-		a_flood_that_is_left_behind_ends_with_it,
-		output_may_end_before_the_command,
-		output_that_cannot_be_written_is_lost,
-		a_command_that_is_too_long_is_126_with_words, NULL });
-	unit_case(suite, "programs",
-	    (const TTest *[]){ without_llmc_it_is_126_with_words,
-		an_llmc_that_is_broken_is_126_with_its_words,
-		nobody_else_can_run_one, NULL });
-	tcase_set_timeout(kills, 120);
-	tcase_add_test(kills, killed_anywhere_it_happens_once_at_most);
-	tcase_add_test(kills, ended_anywhere_it_does_not_go_on);
-	suite_add_tcase(suite, kills);
-	return suite;
 }

@@ -31,7 +31,7 @@ expect(const char *command, int status, const char *out)
 	run_release(&run);
 }
 
-START_TEST(output_and_status_come_back)
+TEST(output_and_status_come_back)
 {
 	const char *dir = fresh_dir();
 	struct errand_spec spec =
@@ -48,10 +48,9 @@ START_TEST(output_and_status_come_back)
 	ck_assert_int_lt(run.result.duration_ms, 10000);
 	run_release(&run);
 }
-END_TEST
 
 /* It does not wait the whole second for leftover processes without need. */
-START_TEST(a_short_one_takes_short)
+TEST(a_short_one_takes_short)
 {
 	int64_t best = GUARD_MS;
 
@@ -68,9 +67,8 @@ START_TEST(a_short_one_takes_short)
 	}
 	ck_assert_int_lt(best, 900);
 }
-END_TEST
 
-START_TEST(exit_statuses_are_the_shells)
+TEST(exit_statuses_are_the_shells)
 {
 	expect("true", 0, "");
 	expect("false", 1, "");
@@ -81,9 +79,8 @@ START_TEST(exit_statuses_are_the_shells)
 	expect("if", 2, "");
 	expect("", 0, "");
 }
-END_TEST
 
-START_TEST(the_command_is_not_quoted_into_anything)
+TEST(the_command_is_not_quoted_into_anything)
 {
 	expect("printf '%s|' \"a b\" 'c\"d' $'e' '`f`' \\$g", 0,
 	    "a b|c\"d|$e|`f`|$g|");
@@ -93,9 +90,8 @@ START_TEST(the_command_is_not_quoted_into_anything)
 	expect("echo $# \"$*\" $0", 0, "0  /bin/sh\n");
 	expect("-x", 2, "");
 }
-END_TEST
 
-START_TEST(the_command_finds_an_ordinary_world)
+TEST(the_command_finds_an_ordinary_world)
 {
 	expect("cat; readlink /proc/self/fd/0", 0, "/dev/null\n");
 	expect("umask 022; (umask)", 0, "0022\n");
@@ -107,18 +103,16 @@ START_TEST(the_command_finds_an_ordinary_world)
 	    0, "00000000\n");
 	expect("ulimit -f", 0, "unlimited\n");
 }
-END_TEST
 
-START_TEST(the_umask_of_the_command_is_ours)
+TEST(the_umask_of_the_command_is_ours)
 {
 	mode_t old = umask(027);
 
 	expect("umask", 0, "0027\n");
 	umask(old);
 }
-END_TEST
 
-START_TEST(cwd_and_environment_are_as_told)
+TEST(cwd_and_environment_are_as_told)
 {
 	const char *dir = fresh_dir();
 	const char *const env[] = { "A=x y\n'\"$z", "PATH=/nowhere", "HOME",
@@ -136,9 +130,8 @@ START_TEST(cwd_and_environment_are_as_told)
 	    run.result.out.data, "/usr\nx y\n'\"$z /nowhere unset\n");
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(a_missing_directory_is_126_with_words)
+TEST(a_missing_directory_is_126_with_words)
 {
 	const char *dir = fresh_dir();
 	struct errand_spec spec = spec_for(dir, "true");
@@ -157,9 +150,8 @@ START_TEST(a_missing_directory_is_126_with_words)
 	ck_assert_int_eq(run.result.status, 126);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(a_flood_is_cut_and_not_ended)
+TEST(a_flood_is_cut_and_not_ended)
 {
 	const char *dir = fresh_dir();
 	struct errand_spec spec = spec_for(dir,
@@ -178,9 +170,8 @@ START_TEST(a_flood_is_cut_and_not_ended)
 	ck_assert_int_eq(strncmp(run.result.err.data, "0\nyy", 4), 0);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(output_of_just_the_bound_is_whole)
+TEST(output_of_just_the_bound_is_whole)
 {
 	const char *dir = fresh_dir();
 	struct errand_spec spec = spec_for(dir, "head -c 1048576 /dev/zero");
@@ -199,9 +190,8 @@ START_TEST(output_of_just_the_bound_is_whole)
 	ck_assert_uint_eq(run.result.out.len, ERRAND_OUT_MAX);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(its_files_are_ours_alone)
+TEST(its_files_are_ours_alone)
 {
 	static const char *const suffixes[] = { ".lock", ".pid", ".out", ".err",
 		".status", ".json" };
@@ -222,9 +212,8 @@ START_TEST(its_files_are_ours_alone)
 		ck_assert_msg((st.st_mode & 07777) == 0600, "%s", path);
 	}
 }
-END_TEST
 
-START_TEST(the_lock_is_held_while_it_runs_and_by_us_not)
+TEST(the_lock_is_held_while_it_runs_and_by_us_not)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo(), *go = fresh_fifo();
 	cleanup_free char *command =
@@ -243,9 +232,8 @@ START_TEST(the_lock_is_held_while_it_runs_and_by_us_not)
 	ck_assert_int_eq(lock_is_held(lock), 0);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(a_second_start_is_refused_until_it_is_forgotten)
+TEST(a_second_start_is_refused_until_it_is_forgotten)
 {
 	const char *dir = fresh_dir();
 	struct errand_spec spec = spec_for(dir, "echo first");
@@ -274,9 +262,8 @@ START_TEST(a_second_start_is_refused_until_it_is_forgotten)
 	ck_assert_str_eq(run.result.out.data, "");
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(leftovers_without_a_record_are_no_errand)
+TEST(leftovers_without_a_record_are_no_errand)
 {
 	const char *dir = fresh_dir();
 	struct errand_spec spec = spec_for(dir, "echo old; exit 1");
@@ -301,9 +288,8 @@ START_TEST(leftovers_without_a_record_are_no_errand)
 	ck_assert_str_eq(run.result.out.data, "");
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(a_record_that_makes_no_sense_is_told)
+TEST(a_record_that_makes_no_sense_is_told)
 {
 	static const char *const bad[] = { "", "{", "[]", "{}",
 		"{\"command\":1,\"started_unix_ms\":1}",
@@ -330,9 +316,8 @@ START_TEST(a_record_that_makes_no_sense_is_told)
 	ck_assert_int_eq(errand_forget(dir, "e", NULL), 0);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(what_cannot_be_is_refused_and_leaves_nothing)
+TEST(what_cannot_be_is_refused_and_leaves_nothing)
 {
 	static const char *const names[] = { "", ".", "a/b", "a.b", "a b",
 		"\xc3\xa9" };
@@ -370,9 +355,8 @@ START_TEST(what_cannot_be_is_refused_and_leaves_nothing)
 	ck_assert_ptr_null(none);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(find_names_one_and_then_the_next)
+TEST(find_names_one_and_then_the_next)
 {
 	const char *dir = fresh_dir();
 	struct errand_spec spec = spec_for(dir, "true");
@@ -402,7 +386,6 @@ START_TEST(find_names_one_and_then_the_next)
 	}
 	ck_assert(!errand_find(dir, name, sizeof name));
 }
-END_TEST
 
 static void
 free_in_fn(const struct errand_result *result, void *arg)
@@ -415,7 +398,7 @@ free_in_fn(const struct errand_result *result, void *arg)
 	ck_assert_int_eq(errand_forget(unit_path("free-in-fn"), "e", NULL), 0);
 }
 
-START_TEST(it_can_be_freed_and_forgotten_in_fn)
+TEST(it_can_be_freed_and_forgotten_in_fn)
 {
 	const char *dir = unit_path("free-in-fn");
 	struct errand_spec spec = spec_for(dir, "echo x");
@@ -439,9 +422,8 @@ START_TEST(it_can_be_freed_and_forgotten_in_fn)
 	run_release(&run);
 	ck_assert_int_eq(rmdir(dir), 0);
 }
-END_TEST
 
-START_TEST(several_run_at_once)
+TEST(several_run_at_once)
 {
 	const char *dir = fresh_dir();
 	struct run runs[8];
@@ -461,34 +443,4 @@ START_TEST(several_run_at_once)
 		ck_assert_str_eq(runs[i].result.out.data, text);
 		run_release(&runs[i]);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("errand");
-	const TTest *const running[] = { output_and_status_come_back,
-		a_short_one_takes_short, exit_statuses_are_the_shells,
-		the_command_is_not_quoted_into_anything,
-		the_command_finds_an_ordinary_world,
-		the_umask_of_the_command_is_ours,
-		cwd_and_environment_are_as_told,
-		a_missing_directory_is_126_with_words,
-		a_flood_is_cut_and_not_ended, output_of_just_the_bound_is_whole,
-		its_files_are_ours_alone,
-		the_lock_is_held_while_it_runs_and_by_us_not,
-		several_run_at_once, NULL };
-	const TTest *const files[] = {
-		a_second_start_is_refused_until_it_is_forgotten,
-		leftovers_without_a_record_are_no_errand,
-		a_record_that_makes_no_sense_is_told,
-		what_cannot_be_is_refused_and_leaves_nothing,
-		find_names_one_and_then_the_next,
-		it_can_be_freed_and_forgotten_in_fn, NULL
-	};
-
-	unit_case(s, "running", running);
-	unit_case(s, "files", files);
-	return s;
 }

@@ -19,7 +19,7 @@
 #include "unit.h"
 #include "workspace.h"
 
-START_TEST(failures_of_one_second_have_folders_of_their_own)
+TEST(failures_of_one_second_have_folders_of_their_own)
 {
 	struct workspace ws;
 	struct evidence e;
@@ -67,9 +67,8 @@ START_TEST(failures_of_one_second_have_folders_of_their_own)
 	evidence_release(&e);
 	evidence_world_end(&ws);
 }
-END_TEST
 
-START_TEST(keys_are_not_kept)
+TEST(keys_are_not_kept)
 {
 	struct workspace ws;
 	struct evidence e;
@@ -83,9 +82,8 @@ START_TEST(keys_are_not_kept)
 	evidence_release(&e);
 	evidence_world_end(&ws);
 }
-END_TEST
 
-START_TEST(the_oldest_folders_go)
+TEST(the_oldest_folders_go)
 {
 	cleanup_free char *parent = NULL;
 	struct workspace ws;
@@ -108,9 +106,8 @@ START_TEST(the_oldest_folders_go)
 	}
 	evidence_world_end(&ws);
 }
-END_TEST
 
-START_TEST(what_is_not_ours_stays_in_the_folder)
+TEST(what_is_not_ours_stays_in_the_folder)
 {
 	static const char *const mine[] = { "evidence/keep/notes",
 		"evidence/1999/of a person/notes" };
@@ -144,7 +141,6 @@ START_TEST(what_is_not_ours_stays_in_the_folder)
 	ck_assert(file_exists(linked));
 	evidence_world_end(&ws);
 }
-END_TEST
 
 /* As on a full disk: no file may grow beyond max bytes. */
 static int
@@ -166,7 +162,7 @@ collect_within(const struct workspace *ws, rlim_t max,
 	return r;
 }
 
-START_TEST(on_a_full_disk_the_texts_are_given)
+TEST(on_a_full_disk_the_texts_are_given)
 {
 	cleanup_free char *parent = NULL;
 	struct workspace ws;
@@ -186,9 +182,8 @@ START_TEST(on_a_full_disk_the_texts_are_given)
 	evidence_release(&e);
 	evidence_world_end(&ws);
 }
-END_TEST
 
-START_TEST(what_does_not_fit_on_the_disk_is_left_out)
+TEST(what_does_not_fit_on_the_disk_is_left_out)
 {
 	struct workspace ws;
 	struct evidence e;
@@ -205,9 +200,8 @@ START_TEST(what_does_not_fit_on_the_disk_is_left_out)
 	evidence_release(&e);
 	evidence_world_end(&ws);
 }
-END_TEST
 
-START_TEST(without_a_place_for_it_nothing_is_made)
+TEST(without_a_place_for_it_nothing_is_made)
 {
 	struct workspace ws = { 0 };
 	struct evidence e;
@@ -233,10 +227,9 @@ START_TEST(without_a_place_for_it_nothing_is_made)
 	evidence_release(&e);
 	evidence_world_end(&ws);
 }
-END_TEST
 
 /* Killed at any moment; the next one finds what it needs. */
-START_TEST(a_crash_in_the_middle_harms_nobody)
+TEST(a_crash_in_the_middle_harms_nobody)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *parent = NULL;
@@ -271,22 +264,4 @@ START_TEST(a_crash_in_the_middle_harms_nobody)
 	ck_assert_int_le(evidence_world_count(parent), EVIDENCE_KEEP);
 	evidence_release(&e);
 	evidence_world_end(&ws);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("evidence-folder");
-
-	unit_case(s, "folder",
-	    (const TTest *const[]){
-		failures_of_one_second_have_folders_of_their_own,
-		keys_are_not_kept, the_oldest_folders_go,
-		what_is_not_ours_stays_in_the_folder,
-		on_a_full_disk_the_texts_are_given,
-		what_does_not_fit_on_the_disk_is_left_out,
-		without_a_place_for_it_nothing_is_made,
-		a_crash_in_the_middle_harms_nobody, NULL });
-	return s;
 }

@@ -15,16 +15,13 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
-#include "state.h"
-#include "task-json.h"
 #include "task.h"
 #include "unit.h"
-#include "worker.h"
 #include "workspace.h"
 
 #define NOW INT64_C(1700000000000)
 
-START_TEST(every_part_is_given_and_kept)
+TEST(every_part_is_given_and_kept)
 {
 	cleanup_free char *said = NULL, *parent = NULL;
 	struct workspace ws;
@@ -73,11 +70,10 @@ START_TEST(every_part_is_given_and_kept)
 	evidence_release(&e);
 	evidence_world_end(&ws);
 }
-END_TEST
 
 /* What the next daemon replaces is read first; of the file that all of them
  * write to, only what this one said. */
-START_TEST(what_the_next_daemon_says_is_not_taken)
+TEST(what_the_next_daemon_says_is_not_taken)
 {
 	cleanup_free char *said = NULL;
 	struct workspace ws;
@@ -99,9 +95,8 @@ START_TEST(what_the_next_daemon_says_is_not_taken)
 	evidence_release(&e);
 	evidence_world_end(&ws);
 }
-END_TEST
 
-START_TEST(what_is_not_there_is_left_out)
+TEST(what_is_not_there_is_left_out)
 {
 	struct workspace ws;
 	struct evidence e;
@@ -122,9 +117,8 @@ START_TEST(what_is_not_there_is_left_out)
 	evidence_release(&e);
 	evidence_world_end(&ws);
 }
-END_TEST
 
-START_TEST(what_cannot_be_read_is_left_out)
+TEST(what_cannot_be_read_is_left_out)
 {
 	cleanup_free char *dir = NULL, *fifo = NULL, *dead = NULL, *loop = NULL;
 	struct workspace ws;
@@ -150,9 +144,8 @@ START_TEST(what_cannot_be_read_is_left_out)
 	evidence_release(&e);
 	evidence_world_end(&ws);
 }
-END_TEST
 
-START_TEST(of_a_long_log_the_last_whole_lines_are_taken)
+TEST(of_a_long_log_the_last_whole_lines_are_taken)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct workspace ws;
@@ -173,9 +166,8 @@ START_TEST(of_a_long_log_the_last_whole_lines_are_taken)
 	evidence_release(&e);
 	evidence_world_end(&ws);
 }
-END_TEST
 
-START_TEST(a_log_at_the_bound_is_whole_and_one_endless_line_is_kept)
+TEST(a_log_at_the_bound_is_whole_and_one_endless_line_is_kept)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct workspace ws;
@@ -203,9 +195,8 @@ START_TEST(a_log_at_the_bound_is_whole_and_one_endless_line_is_kept)
 	evidence_release(&e);
 	evidence_world_end(&ws);
 }
-END_TEST
 
-START_TEST(a_nul_does_not_end_a_text)
+TEST(a_nul_does_not_end_a_text)
 {
 	struct workspace ws;
 	struct evidence e;
@@ -219,9 +210,8 @@ START_TEST(a_nul_does_not_end_a_text)
 	evidence_release(&e);
 	evidence_world_end(&ws);
 }
-END_TEST
 
-START_TEST(workers_have_a_line_each)
+TEST(workers_have_a_line_each)
 {
 	struct workspace ws;
 	struct evidence e;
@@ -249,7 +239,6 @@ START_TEST(workers_have_a_line_each)
 	evidence_world_end(&ws);
 	clock_virtual_end();
 }
-END_TEST
 
 static void
 file_task(const struct workspace *ws, const char *id, enum task_outcome outcome,
@@ -281,7 +270,7 @@ expect_task_error(const struct workspace *ws, const char *want)
 	evidence_release(&e);
 }
 
-START_TEST(the_last_task_that_failed_is_told)
+TEST(the_last_task_that_failed_is_told)
 {
 	cleanup_free char *path = NULL;
 	struct workspace ws;
@@ -306,9 +295,8 @@ START_TEST(the_last_task_that_failed_is_told)
 	expect_task_error(&ws, "task t5 dead-letter: Do it\n");
 	evidence_world_end(&ws);
 }
-END_TEST
 
-START_TEST(a_stopped_process_shows_where_it_is)
+TEST(a_stopped_process_shows_where_it_is)
 {
 	struct workspace ws;
 	struct evidence e;
@@ -335,22 +323,4 @@ START_TEST(a_stopped_process_shows_where_it_is)
 	ck_assert_ptr_null(e.stack);
 	evidence_release(&e);
 	evidence_world_end(&ws);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("evidence");
-
-	unit_case(s, "parts",
-	    (const TTest *const[]){ every_part_is_given_and_kept,
-		what_the_next_daemon_says_is_not_taken,
-		what_is_not_there_is_left_out, what_cannot_be_read_is_left_out,
-		of_a_long_log_the_last_whole_lines_are_taken,
-		a_log_at_the_bound_is_whole_and_one_endless_line_is_kept,
-		a_nul_does_not_end_a_text, workers_have_a_line_each,
-		the_last_task_that_failed_is_told,
-		a_stopped_process_shows_where_it_is, NULL });
-	return s;
 }

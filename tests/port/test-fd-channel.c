@@ -70,7 +70,7 @@ next_descriptor(void)
 	return fd;
 }
 
-START_TEST(a_message_comes_whole_with_its_descriptor)
+TEST(a_message_comes_whole_with_its_descriptor)
 {
 	int pipes[2];
 	char byte;
@@ -95,9 +95,8 @@ START_TEST(a_message_comes_whole_with_its_descriptor)
 	ck_assert_int_eq(receive(), -EAGAIN);
 	end();
 }
-END_TEST
 
-START_TEST(what_was_sent_before_the_end_comes_before_it)
+TEST(what_was_sent_before_the_end_comes_before_it)
 {
 	begin();
 	ck_assert_int_eq(fd_channel_send(ends[1], "last", -1), 0);
@@ -109,9 +108,8 @@ START_TEST(what_was_sent_before_the_end_comes_before_it)
 	ck_assert_int_eq(fd_channel_send(ends[0], "x", -1), -EPIPE);
 	close(ends[0]);
 }
-END_TEST
 
-START_TEST(who_does_not_read_is_not_waited_for)
+TEST(who_does_not_read_is_not_waited_for)
 {
 	int r = 0;
 
@@ -121,9 +119,8 @@ START_TEST(who_does_not_read_is_not_waited_for)
 	ck_assert_int_eq(r, -EAGAIN);
 	end();
 }
-END_TEST
 
-START_TEST(what_is_no_message_is_thrown_away_with_its_descriptors)
+TEST(what_is_no_message_is_thrown_away_with_its_descriptors)
 {
 	static const struct {
 		size_t len, count;
@@ -160,7 +157,6 @@ START_TEST(what_is_no_message_is_thrown_away_with_its_descriptors)
 	close(got);
 	end();
 }
-END_TEST
 
 static int
 inherit(const char *value)
@@ -173,7 +169,7 @@ inherit(const char *value)
 	return fd;
 }
 
-START_TEST(a_channel_is_inherited_once_and_not_handed_on)
+TEST(a_channel_is_inherited_once_and_not_handed_on)
 {
 	cleanup_free char *number = NULL;
 
@@ -185,9 +181,8 @@ START_TEST(a_channel_is_inherited_once_and_not_handed_on)
 	ck_assert_int_eq(fd_channel_inherited(), 0);
 	end();
 }
-END_TEST
 
-START_TEST(what_is_no_channel_is_not_inherited)
+TEST(what_is_no_channel_is_not_inherited)
 {
 	static const char *const values[] = { "", "x", "-1", "0", "2", "9x",
 		"60000", "99999999999999999999" };
@@ -204,23 +199,4 @@ START_TEST(what_is_no_channel_is_not_inherited)
 	ck_assert_int_eq(inherit(stream), 0);
 	close(streams[0]);
 	close(streams[1]);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		a_message_comes_whole_with_its_descriptor,
-		what_was_sent_before_the_end_comes_before_it,
-		who_does_not_read_is_not_waited_for,
-		what_is_no_message_is_thrown_away_with_its_descriptors,
-		a_channel_is_inherited_once_and_not_handed_on,
-		what_is_no_channel_is_not_inherited,
-		NULL,
-	};
-	Suite *suite = suite_create("fd-channel");
-
-	unit_case(suite, "fd-channel", tests);
-	return suite;
 }

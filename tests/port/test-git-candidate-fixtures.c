@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem.h"
 #include "repo-landing.h"
 #include "unit.h"
 
@@ -24,7 +23,7 @@ assert_merges(struct repo_landing *landing)
 		"git rev-parse HEAD^{tree}"));
 }
 
-START_TEST(line_ends)
+TEST(line_ends)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -43,10 +42,9 @@ START_TEST(line_ends)
 			     "tr '\\r' R"),
 	    "12three456789101112131415161718192021222324x2627282930");
 }
-END_TEST
 
 /* One side has its files renormalized. */
-START_TEST(line_ends_that_changed)
+TEST(line_ends_that_changed)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -67,10 +65,9 @@ START_TEST(line_ends_that_changed)
 	    repo_sh(repo, "git cat-file blob $ID:f.txt | sed -n 2,4p"),
 	    "2\nthree\n4");
 }
-END_TEST
 
 /* They are those of the folder that it is built in, not of the user's. */
-START_TEST(attributes)
+TEST(attributes)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -91,9 +88,8 @@ START_TEST(attributes)
 	repo_expect_build(landing, "main", "llmc/ann", GIT_CANDIDATE_CONFLICT);
 	landing->dir = own;
 }
-END_TEST
 
-START_TEST(sparse_checkout)
+TEST(sparse_checkout)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -108,9 +104,8 @@ START_TEST(sparse_checkout)
 	ck_assert_str_eq(
 	    repo_sh(repo, "git show $ID:in/f $ID:out/f"), "i\nmain\no\nann");
 }
-END_TEST
 
-START_TEST(links_modes_and_names)
+TEST(links_modes_and_names)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -132,10 +127,9 @@ START_TEST(links_modes_and_names)
 	    "100644 a.txt|100644 file/in|120000 link|100644 n~\n\\\"x|"
 	    "100755 script|s\nt\n/elsewhere");
 }
-END_TEST
 
 /* Larger than what an answer of git's may be. */
-START_TEST(a_huge_file)
+TEST(a_huge_file)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -149,9 +143,8 @@ START_TEST(a_huge_file)
 	assert_merges(landing);
 	ck_assert_str_eq(repo_sh(repo, "git cat-file -s $ID:huge"), "50331652");
 }
-END_TEST
 
-START_TEST(submodules)
+TEST(submodules)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -185,10 +178,9 @@ START_TEST(submodules)
 	    "2>/dev/null");
 	repo_expect_build(landing, "main", "llmc/ann", GIT_CANDIDATE_SAME);
 }
-END_TEST
 
 /* As git-lfs does it: what is stored is not what is in the folder. */
-START_TEST(filters)
+TEST(filters)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -209,9 +201,8 @@ START_TEST(filters)
 	    repo_sh(repo, "git cat-file blob $ID:f.up | sed -n '3p;25p'"),
 	    "ann\nmain");
 }
-END_TEST
 
-START_TEST(lfs)
+TEST(lfs)
 {
 	cleanup_landing struct repo_landing *landing =
 	    repo_landing_on(repo_new_lfs());
@@ -237,17 +228,4 @@ START_TEST(lfs)
 	repo_sh(repo, "echo main >f.bin; git commit -qam more");
 	repo_expect_build(landing, "main", "llmc/ann", GIT_CANDIDATE_CONFLICT);
 	ck_assert_str_eq(landing->paths, "f.bin|");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-candidate-fixtures");
-
-	unit_case(s, "fixtures",
-	    (const TTest *[]){ line_ends, line_ends_that_changed, attributes,
-		sparse_checkout, links_modes_and_names, a_huge_file, submodules,
-		filters, lfs, NULL });
-	return s;
 }

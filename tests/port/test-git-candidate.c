@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
 #include "mem.h"
 #include "repo-landing.h"
 #include "unit.h"
@@ -32,7 +31,7 @@ show(struct repo_landing *landing, const char *format)
 	return repo_sh(landing->repo, text);
 }
 
-START_TEST(without_others_it_is_the_worker_s_tree)
+TEST(without_others_it_is_the_worker_s_tree)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -61,9 +60,8 @@ START_TEST(without_others_it_is_the_worker_s_tree)
 	    "Ann|ann@example.org|1600000000 +0100|C O Mitter|"
 	    "committer@example.org|1700000000 +0545|N|Subject\n\nBody");
 }
-END_TEST
 
-START_TEST(both_sides_are_in_it)
+TEST(both_sides_are_in_it)
 {
 	cleanup_landing struct repo_landing *landing = apart();
 	struct repo *repo = landing->repo;
@@ -81,10 +79,9 @@ START_TEST(both_sides_are_in_it)
 	ck_assert_str_eq(
 	    landing->built.tree, repo_sh(repo, "git rev-parse main^{tree}"));
 }
-END_TEST
 
 /* Asked again after a restart, with another clock. */
-START_TEST(the_same_input_is_the_same_commit)
+TEST(the_same_input_is_the_same_commit)
 {
 	cleanup_landing struct repo_landing *landing = apart();
 	struct repo *repo = landing->repo;
@@ -101,9 +98,8 @@ START_TEST(the_same_input_is_the_same_commit)
 	unsetenv("GIT_AUTHOR_DATE");
 	ck_assert_str_eq(landing->built.commit, first);
 }
-END_TEST
 
-START_TEST(dates_never_go_back)
+TEST(dates_never_go_back)
 {
 	cleanup_landing struct repo_landing *landing = apart();
 	struct repo *repo = landing->repo;
@@ -121,9 +117,8 @@ START_TEST(dates_never_go_back)
 	ck_assert_int_eq(repo_build(landing, &what), 0);
 	ck_assert_str_eq(show(landing, "%cd"), "1650000001 -0200");
 }
-END_TEST
 
-START_TEST(what_the_parent_has_is_the_same)
+TEST(what_the_parent_has_is_the_same)
 {
 	cleanup_landing struct repo_landing *landing = apart();
 	struct repo *repo = landing->repo;
@@ -142,11 +137,10 @@ START_TEST(what_the_parent_has_is_the_same)
 	ck_assert_int_eq(repo_build(landing, &what), 0);
 	ck_assert_int_eq(landing->built.result, GIT_CANDIDATE_SAME);
 }
-END_TEST
 
 /* This is a merge: a change that the work made and undid stays as others made
  * it. */
-START_TEST(what_was_made_and_undone_is_no_change)
+TEST(what_was_made_and_undone_is_no_change)
 {
 	cleanup_landing struct repo_landing *landing = apart();
 	struct repo *repo = landing->repo;
@@ -160,9 +154,8 @@ START_TEST(what_was_made_and_undone_is_no_change)
 	    repo_sh(repo, "git show $ID:a.txt; git ls-tree --name-only $ID"),
 	    "one\nann\na.txt\nn\nz");
 }
-END_TEST
 
-START_TEST(conflicts_are_named)
+TEST(conflicts_are_named)
 {
 	cleanup_landing struct repo_landing *landing = apart();
 	struct repo *repo = landing->repo;
@@ -175,9 +168,8 @@ START_TEST(conflicts_are_named)
 	ck_assert_str_eq(landing->built.commit, "");
 	ck_assert_str_eq(landing->built.tree, "");
 }
-END_TEST
 
-START_TEST(a_missing_commit_is_no_conflict)
+TEST(a_missing_commit_is_no_conflict)
 {
 	cleanup_landing struct repo_landing *landing = apart();
 	struct repo *repo = landing->repo;
@@ -195,9 +187,8 @@ START_TEST(a_missing_commit_is_no_conflict)
 		    .parent = NOWHERE, .head = "llmc/ann", .base = "main" }),
 	    -ENOENT);
 }
-END_TEST
 
-START_TEST(bad_input_is_told)
+TEST(bad_input_is_told)
 {
 	cleanup_landing struct repo_landing *landing = apart();
 	struct git_candidate what = { .parent = "main", .head = "llmc/ann" };
@@ -208,9 +199,8 @@ START_TEST(bad_input_is_told)
 	what.committer_date = "yesterday";
 	ck_assert_int_eq(repo_build(landing, &what), -EINVAL);
 }
-END_TEST
 
-START_TEST(git_must_know_who_commits)
+TEST(git_must_know_who_commits)
 {
 	cleanup_landing struct repo_landing *landing = apart();
 	struct git_candidate what = { .parent = "main", .head = "llmc/ann" };
@@ -221,7 +211,6 @@ START_TEST(git_must_know_who_commits)
 	ck_assert_int_eq(repo_build(landing, &what), -ENOKEY);
 	ck_assert_ptr_nonnull(strstr(landing->repo->msg, "user.name"));
 }
-END_TEST
 
 /* Build it with a git whose merge-tree does that instead. */
 static int
@@ -245,7 +234,7 @@ build_with(struct repo_landing *landing, const char *merge_tree,
 	return r;
 }
 
-START_TEST(an_old_git_is_told)
+TEST(an_old_git_is_told)
 {
 	cleanup_landing struct repo_landing *landing = apart();
 	struct git_candidate what = { .parent = "main", .head = "llmc/ann" };
@@ -256,9 +245,8 @@ START_TEST(an_old_git_is_told)
 	what.revert = true;
 	ck_assert_int_eq(build_with(landing, "exit 129", &what), -ENOTSUP);
 }
-END_TEST
 
-START_TEST(a_git_that_fails_is_told)
+TEST(a_git_that_fails_is_told)
 {
 	cleanup_landing struct repo_landing *landing = apart();
 	struct git_candidate what = { .parent = "main", .head = "llmc/ann" };
@@ -275,11 +263,10 @@ START_TEST(a_git_that_fails_is_told)
 		what.revert = true;
 	}
 }
-END_TEST
 
 /* The user took a commit off the branch that the work was based on: the merge
  * would bring it back. */
-START_TEST(what_was_dropped_is_not_brought_back)
+TEST(what_was_dropped_is_not_brought_back)
 {
 	cleanup_landing struct repo_landing *landing = apart();
 	struct repo *repo = landing->repo;
@@ -295,9 +282,8 @@ START_TEST(what_was_dropped_is_not_brought_back)
 	ck_assert_int_eq(landing->built.result, GIT_CANDIDATE_LOST);
 	ck_assert_str_eq(landing->built.commit, "");
 }
-END_TEST
 
-START_TEST(a_rename_by_others_is_followed)
+TEST(a_rename_by_others_is_followed)
 {
 	cleanup_landing struct repo_landing *landing = apart();
 	struct repo *repo = landing->repo;
@@ -310,10 +296,9 @@ START_TEST(a_rename_by_others_is_followed)
 			     "git ls-tree -r --name-only $ID"),
 	    "one\nann\nd/b.txt\nz");
 }
-END_TEST
 
 /* What the work changed has another name by now, which the rules are for. */
-START_TEST(rules_hold_for_a_new_name)
+TEST(rules_hold_for_a_new_name)
 {
 	cleanup_landing struct repo_landing *landing = apart();
 	struct repo *repo = landing->repo;
@@ -336,9 +321,8 @@ START_TEST(rules_hold_for_a_new_name)
 	ck_assert_int_eq(repo_build(landing, &what), 0);
 	ck_assert_str_eq(landing->protected_paths, "");
 }
-END_TEST
 
-START_TEST(a_rename_by_the_work_is_kept)
+TEST(a_rename_by_the_work_is_kept)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -351,9 +335,8 @@ START_TEST(a_rename_by_the_work_is_kept)
 	    repo_sh(repo, "git show $ID:b.txt; git ls-tree --name-only $ID"),
 	    "one\ntwo\nb.txt");
 }
-END_TEST
 
-START_TEST(a_file_added_to_a_renamed_folder_is_a_conflict)
+TEST(a_file_added_to_a_renamed_folder_is_a_conflict)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -366,10 +349,9 @@ START_TEST(a_file_added_to_a_renamed_folder_is_a_conflict)
 	repo_expect_build(landing, "main", "llmc/ann", GIT_CANDIDATE_CONFLICT);
 	ck_assert_str_eq(landing->paths, "e/n|");
 }
-END_TEST
 
 /* Three at once are the same as one after the other. */
-START_TEST(a_chain_is_the_same_as_one_by_one)
+TEST(a_chain_is_the_same_as_one_by_one)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -394,7 +376,6 @@ START_TEST(a_chain_is_the_same_as_one_by_one)
 		ck_assert_str_eq(landing->built.tree, repo_sh(repo, land));
 	}
 }
-END_TEST
 
 /* --- reverts ---------------------------------------------------------- */
 
@@ -406,7 +387,7 @@ revert(struct repo_landing *landing, const char *parent, const char *commit)
 		.parent = parent, .head = commit, .revert = true });
 }
 
-START_TEST(a_landed_commit_is_undone)
+TEST(a_landed_commit_is_undone)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -431,10 +412,9 @@ START_TEST(a_landed_commit_is_undone)
 	setenv("ID", landing->built.commit, 1);
 	ck_assert_str_eq(repo_sh(repo, "git show $ID:b.txt"), "one");
 }
-END_TEST
 
 /* Files that it removed come back, modes too. */
-START_TEST(removals_and_modes_are_undone)
+TEST(removals_and_modes_are_undone)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -448,10 +428,9 @@ START_TEST(removals_and_modes_are_undone)
 	ck_assert_str_eq(
 	    landing->built.tree, repo_sh(repo, "git rev-parse good^{tree}"));
 }
-END_TEST
 
 /* A person did it, and more followed; or there was nothing in it. */
-START_TEST(what_is_undone_already_is_the_same)
+TEST(what_is_undone_already_is_the_same)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -465,9 +444,8 @@ START_TEST(what_is_undone_already_is_the_same)
 	ck_assert_int_eq(revert(landing, "main", "main"), 0);
 	ck_assert_int_eq(landing->built.result, GIT_CANDIDATE_SAME);
 }
-END_TEST
 
-START_TEST(of_a_merge_all_that_it_brought_is_undone)
+TEST(of_a_merge_all_that_it_brought_is_undone)
 {
 	cleanup_landing struct repo_landing *landing = apart();
 	struct repo *repo = landing->repo;
@@ -480,10 +458,9 @@ START_TEST(of_a_merge_all_that_it_brought_is_undone)
 	ck_assert_str_eq(
 	    landing->built.tree, repo_sh(repo, "git rev-parse m^1^{tree}"));
 }
-END_TEST
 
 /* Of several commits, in one step. */
-START_TEST(an_earlier_commit_is_restored)
+TEST(an_earlier_commit_is_restored)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -506,9 +483,8 @@ START_TEST(an_earlier_commit_is_restored)
 	    repo_sh(repo, "git show $ID:a.txt; git ls-tree --name-only $ID"),
 	    "one\na.txt\nz");
 }
-END_TEST
 
-START_TEST(what_cannot_be_undone_is_told)
+TEST(what_cannot_be_undone_is_told)
 {
 	cleanup_landing struct repo_landing *landing = apart();
 	struct repo *repo = landing->repo;
@@ -521,34 +497,4 @@ START_TEST(what_cannot_be_undone_is_told)
 	ck_assert_ptr_nonnull(strstr(repo->msg, "not an ancestor"));
 	ck_assert_int_eq(revert(landing, "main", "main~2"), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(repo->msg, "no parent"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-candidate");
-
-	unit_case(s, "built",
-	    (const TTest *[]){ without_others_it_is_the_worker_s_tree,
-		both_sides_are_in_it, the_same_input_is_the_same_commit,
-		dates_never_go_back, what_the_parent_has_is_the_same,
-		what_was_made_and_undone_is_no_change,
-		a_rename_by_others_is_followed, rules_hold_for_a_new_name,
-		a_rename_by_the_work_is_kept, a_chain_is_the_same_as_one_by_one,
-		NULL });
-	unit_case(s, "not built",
-	    (const TTest *[]){ conflicts_are_named,
-		a_missing_commit_is_no_conflict, bad_input_is_told,
-		git_must_know_who_commits, an_old_git_is_told,
-		a_git_that_fails_is_told, what_was_dropped_is_not_brought_back,
-		a_file_added_to_a_renamed_folder_is_a_conflict, NULL });
-	unit_case(s, "revert",
-	    (const TTest *[]){ a_landed_commit_is_undone,
-		removals_and_modes_are_undone,
-		what_is_undone_already_is_the_same,
-		of_a_merge_all_that_it_brought_is_undone,
-		an_earlier_commit_is_restored, what_cannot_be_undone_is_told,
-		NULL });
-	return s;
 }

@@ -49,7 +49,7 @@ assert_at(struct repo_landing *landing, const char *name, const char *files)
 static const struct git_check_tree at_main = { .commit = "main" };
 static const struct git_check_tree at_next = { .commit = "next" };
 
-START_TEST(it_is_made_and_used_again)
+TEST(it_is_made_and_used_again)
 {
 	cleanup_landing struct repo_landing *landing = without_tree();
 	struct repo *repo = landing->repo;
@@ -74,10 +74,9 @@ START_TEST(it_is_made_and_used_again)
 	ck_assert_str_eq(landing->modified, "");
 	ck_assert_str_eq(landing->overlaid, "");
 }
-END_TEST
 
 /* An earlier check cannot make git believe that a file is as in the commit. */
-START_TEST(no_mark_in_the_index_hides_a_file)
+TEST(no_mark_in_the_index_hides_a_file)
 {
 	static const char *const poisons[] = {
 		"git update-index --skip-worktree a.txt",
@@ -107,10 +106,9 @@ START_TEST(no_mark_in_the_index_hides_a_file)
 		    "one\na.txt\nd");
 	}
 }
-END_TEST
 
 /* What a setup made stays as long as it is as that left it. */
-START_TEST(only_what_a_setup_made_is_kept)
+TEST(only_what_a_setup_made_is_kept)
 {
 	static const char *const changes[] = {
 		"echo evil >m/a.o",
@@ -159,9 +157,8 @@ START_TEST(only_what_a_setup_made_is_kept)
 	ck_assert(!landing->kept);
 	assert_at(landing, "main", ".gitignore\na.txt\nd");
 }
-END_TEST
 
-START_TEST(what_a_check_did_to_its_judge_is_seen)
+TEST(what_a_check_did_to_its_judge_is_seen)
 {
 	cleanup_landing struct repo_landing *landing = without_tree();
 	struct repo *repo = landing->repo;
@@ -177,9 +174,8 @@ START_TEST(what_a_check_did_to_its_judge_is_seen)
 	ck_assert_int_eq(repo_compare(landing, "main", paths), 0);
 	ck_assert_str_eq(landing->paths, "a.txt|d/t|");
 }
-END_TEST
 
-START_TEST(a_sparse_checkout_is_not_inherited)
+TEST(a_sparse_checkout_is_not_inherited)
 {
 	cleanup_landing struct repo_landing *landing = without_tree();
 	struct repo *repo = landing->repo;
@@ -205,9 +201,8 @@ START_TEST(a_sparse_checkout_is_not_inherited)
 			     "ls -A | grep -v '^.git$'"),
 	    "true\na.txt");
 }
-END_TEST
 
-START_TEST(hooks_do_not_run)
+TEST(hooks_do_not_run)
 {
 	cleanup_landing struct repo_landing *landing = without_tree();
 	struct repo *repo = landing->repo;
@@ -225,9 +220,8 @@ START_TEST(hooks_do_not_run)
 		.protected_paths = (const char *[]){ "n", NULL } });
 	ck_assert_str_eq(repo_sh(repo, "ls \"$B\" | grep ran; :"), "");
 }
-END_TEST
 
-START_TEST(the_judge_is_that_of_the_branch)
+TEST(the_judge_is_that_of_the_branch)
 {
 	cleanup_landing struct repo_landing *landing = without_tree();
 	struct repo *repo = landing->repo;
@@ -257,10 +251,9 @@ START_TEST(the_judge_is_that_of_the_branch)
 	    repo_sh(repo, "ls \"$B/check\"; git -C \"$B/check\" status -s"),
 	    "*\na.txt\nn\nx.c");
 }
-END_TEST
 
 /* With the branch's .gitignore, other files are left over. */
-START_TEST(a_judged_gitignore)
+TEST(a_judged_gitignore)
 {
 	cleanup_landing struct repo_landing *landing = without_tree();
 	struct git_check_tree what = { .commit = "next",
@@ -276,9 +269,8 @@ START_TEST(a_judged_gitignore)
 	ck_assert_str_eq(landing->overlaid, ".gitignore|");
 	ck_assert_str_eq(repo_sh(landing->repo, "ls \"$B/check\""), "a.txt\nn");
 }
-END_TEST
 
-START_TEST(it_is_repaired)
+TEST(it_is_repaired)
 {
 	static const char *const damages[] = {
 		"d=$(git -C \"$B/check\" rev-parse --git-dir); "
@@ -315,9 +307,8 @@ START_TEST(it_is_repaired)
 		    "");
 	}
 }
-END_TEST
 
-START_TEST(a_repository_in_its_place_is_told)
+TEST(a_repository_in_its_place_is_told)
 {
 	cleanup_landing struct repo_landing *landing = without_tree();
 	struct repo *repo = landing->repo;
@@ -335,7 +326,6 @@ START_TEST(a_repository_in_its_place_is_told)
 	ck_assert_int_eq(repo_check_out(landing, &at_next), -EEXIST);
 	ck_assert_str_eq(repo_sh(repo, "cat \"$B/check/my\""), "my");
 }
-END_TEST
 
 /* git, with something that happens right after one of its commands. */
 static int
@@ -361,7 +351,7 @@ check_out_beside(
 	return r;
 }
 
-START_TEST(whoever_else_writes_there_is_noticed)
+TEST(whoever_else_writes_there_is_noticed)
 {
 	static const struct {
 		const char *script, *named;
@@ -392,10 +382,9 @@ START_TEST(whoever_else_writes_there_is_noticed)
 	    check_out_beside(landing, "checkout", ">x.o; echo x >>a.txt"), 0);
 	ck_assert_str_eq(landing->modified, "a.txt|");
 }
-END_TEST
 
 /* A file that git takes for changed whenever it looks. */
-START_TEST(line_ends_that_never_fit_are_no_obstacle)
+TEST(line_ends_that_never_fit_are_no_obstacle)
 {
 	cleanup_landing struct repo_landing *landing = without_tree();
 
@@ -410,9 +399,8 @@ START_TEST(line_ends_that_never_fit_are_no_obstacle)
 	    repo_sh(landing->repo, "od -c \"$B/check/f.txt\" | head -1"),
 	    "0000000   x  \\r  \\n");
 }
-END_TEST
 
-START_TEST(submodules_follow_where_they_are_populated)
+TEST(submodules_follow_where_they_are_populated)
 {
 	cleanup_landing struct repo_landing *landing = without_tree();
 	struct repo *repo = landing->repo;
@@ -445,10 +433,9 @@ START_TEST(submodules_follow_where_they_are_populated)
 	check_out(landing, &what);
 	ck_assert_str_eq(repo_sh(repo, "ls \"$B/check/lib\""), "l1\nl2\nl3");
 }
-END_TEST
 
 /* Killed after each of its commands, and asked again. */
-START_TEST(killed_anywhere_it_is_finished_by_the_next)
+TEST(killed_anywhere_it_is_finished_by_the_next)
 {
 	int calls = 0, nth = 1;
 
@@ -470,7 +457,6 @@ START_TEST(killed_anywhere_it_is_finished_by_the_next)
 	} while (calls >= nth++ + 2);
 	ck_assert_int_gt(nth, 6);
 }
-END_TEST
 
 static void
 on_nothing(const struct git_checked_out *out, const struct err *err, void *arg)
@@ -481,7 +467,7 @@ on_nothing(const struct git_checked_out *out, const struct err *err, void *arg)
 	ck_abort_msg("answered after git_free()");
 }
 
-START_TEST(given_up_in_the_middle)
+TEST(given_up_in_the_middle)
 {
 	cleanup_landing struct repo_landing *landing = without_tree();
 	struct repo *repo = landing->repo;
@@ -497,9 +483,8 @@ START_TEST(given_up_in_the_middle)
 	    repo->git, landing->dir, &what, on_nothing, NULL);
 	repo_reopen(repo, &options);
 }
-END_TEST
 
-START_TEST(a_missing_commit_is_told)
+TEST(a_missing_commit_is_told)
 {
 	cleanup_landing struct repo_landing *landing = without_tree();
 	struct git_check_tree what = {
@@ -510,28 +495,4 @@ START_TEST(a_missing_commit_is_told)
 	check_out(landing, &at_main);
 	ck_assert_int_eq(repo_check_out(landing, &what), -EIO);
 	ck_assert_ptr_nonnull(strstr(landing->repo->msg, "git read-tree: "));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-check-tree");
-
-	unit_case(s, "prepare",
-	    (const TTest *[]){ it_is_made_and_used_again,
-		no_mark_in_the_index_hides_a_file,
-		only_what_a_setup_made_is_kept,
-		what_a_check_did_to_its_judge_is_seen,
-		a_sparse_checkout_is_not_inherited, hooks_do_not_run,
-		the_judge_is_that_of_the_branch, a_judged_gitignore,
-		line_ends_that_never_fit_are_no_obstacle,
-		submodules_follow_where_they_are_populated, NULL });
-	unit_case(s, "damage",
-	    (const TTest *[]){ it_is_repaired,
-		a_repository_in_its_place_is_told,
-		whoever_else_writes_there_is_noticed,
-		killed_anywhere_it_is_finished_by_the_next,
-		given_up_in_the_middle, a_missing_commit_is_told, NULL });
-	return s;
 }

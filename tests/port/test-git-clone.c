@@ -9,7 +9,6 @@
 #include "errtext.h"
 #include "file.h"
 #include "git-clone.h"
-#include "git-import.h"
 #include "mem.h"
 #include "repo.h"
 #include "strv.h"
@@ -121,7 +120,7 @@ end(struct repo *repo)
 /* A script in the clone, outside of any box. */
 #define IN_CLONE "cd .worktrees/ann && "
 
-START_TEST(a_clone_borrows_objects_and_has_the_branches_and_files)
+TEST(a_clone_borrows_objects_and_has_the_branches_and_files)
 {
 	struct repo *repo = begin();
 
@@ -146,9 +145,8 @@ START_TEST(a_clone_borrows_objects_and_has_the_branches_and_files)
 	ck_assert_int_eq(make_clone(repo), -EEXIST);
 	end(repo);
 }
-END_TEST
 
-START_TEST(a_commit_is_imported_by_its_id)
+TEST(a_commit_is_imported_by_its_id)
 {
 	struct repo *repo = begin();
 	cleanup_free char *id = NULL, *later = NULL;
@@ -174,11 +172,10 @@ START_TEST(a_commit_is_imported_by_its_id)
 	ck_assert_int_eq(import(repo, "HEAD", NULL, 0), -EINVAL);
 	end(repo);
 }
-END_TEST
 
 /* While git adds a worktree, its HEAD names no commit for a moment, and every
  * fetch of that moment fails. */
-START_TEST(an_import_while_a_worktree_is_added_is_made_again)
+TEST(an_import_while_a_worktree_is_added_is_made_again)
 {
 	struct repo *repo = begin();
 	cleanup_free char *id = NULL;
@@ -198,9 +195,8 @@ START_TEST(an_import_while_a_worktree_is_added_is_made_again)
 	repo_sh(repo, "test -e again && git worktree remove --force ../new");
 	end(repo);
 }
-END_TEST
 
-START_TEST(what_a_worker_plants_in_its_clone_does_nothing_at_an_import)
+TEST(what_a_worker_plants_in_its_clone_does_nothing_at_an_import)
 {
 	struct repo *repo = begin();
 	cleanup_free char *id = NULL;
@@ -226,9 +222,8 @@ START_TEST(what_a_worker_plants_in_its_clone_does_nothing_at_an_import)
 	repo_sh(repo, "test ! -e \"$B/planted\"");
 	end(repo);
 }
-END_TEST
 
-START_TEST(a_broken_object_is_not_imported)
+TEST(a_broken_object_is_not_imported)
 {
 	struct repo *repo = begin();
 	cleanup_free char *id = NULL;
@@ -247,9 +242,8 @@ START_TEST(a_broken_object_is_not_imported)
 	repo_sh(repo, xasprintf("! git cat-file -e %s", id));
 	end(repo);
 }
-END_TEST
 
-START_TEST(more_than_the_limit_is_not_imported)
+TEST(more_than_the_limit_is_not_imported)
 {
 	struct repo *repo = begin();
 	cleanup_free char *id = NULL;
@@ -266,9 +260,8 @@ START_TEST(more_than_the_limit_is_not_imported)
 	ck_assert_int_eq(import(repo, id, "refs/heads/llmc/ann", 0), 0);
 	end(repo);
 }
-END_TEST
 
-START_TEST(partial_clones_and_lfs_are_refused_with_words)
+TEST(partial_clones_and_lfs_are_refused_with_words)
 {
 	struct repo *repo = begin();
 
@@ -284,9 +277,8 @@ START_TEST(partial_clones_and_lfs_are_refused_with_words)
 	ck_assert(!file_exists(clone_dir));
 	end(repo);
 }
-END_TEST
 
-START_TEST(a_clone_that_fails_leaves_nothing)
+TEST(a_clone_that_fails_leaves_nothing)
 {
 	struct repo *repo = begin();
 
@@ -294,25 +286,4 @@ START_TEST(a_clone_that_fails_leaves_nothing)
 	ck_assert_int_eq(make_clone(repo), -EIO);
 	ck_assert(!file_exists(clone_dir));
 	end(repo);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		a_clone_borrows_objects_and_has_the_branches_and_files,
-		a_commit_is_imported_by_its_id,
-		an_import_while_a_worktree_is_added_is_made_again,
-		what_a_worker_plants_in_its_clone_does_nothing_at_an_import,
-		a_broken_object_is_not_imported,
-		more_than_the_limit_is_not_imported,
-		partial_clones_and_lfs_are_refused_with_words,
-		a_clone_that_fails_leaves_nothing,
-		NULL,
-	};
-	Suite *suite = suite_create("git-clone");
-
-	unit_case(suite, "git-clone", tests);
-	return suite;
 }

@@ -2,11 +2,11 @@
 
 #include <check.h>
 
-#include "git-config-plain.h"
+#include "git-remove.h"
 #include "mem.h"
 #include "unit.h"
 
-START_TEST(what_git_itself_writes_is_plain)
+TEST(what_git_itself_writes_is_plain)
 {
 	static const char *const texts[] = { "", "\n\n",
 		"# a comment with filter.x.clean\n; another\n",
@@ -24,9 +24,8 @@ START_TEST(what_git_itself_writes_is_plain)
 	for (size_t i = 0; i < nitems(texts); i++)
 		ck_assert_msg(git_config_is_plain(texts[i]), "%s", texts[i]);
 }
-END_TEST
 
-START_TEST(what_could_run_a_program_or_is_unknown_is_not)
+TEST(what_could_run_a_program_or_is_unknown_is_not)
 {
 	static const char *const texts[] = { "[filter \"x\"]\n\tclean = cmd\n",
 		"[core]\n\tfsmonitor = cmd\n", "[core]\n\tsshCommand = cmd\n",
@@ -47,16 +46,4 @@ START_TEST(what_could_run_a_program_or_is_unknown_is_not)
 
 	for (size_t i = 0; i < nitems(texts); i++)
 		ck_assert_msg(!git_config_is_plain(texts[i]), "%s", texts[i]);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-config-plain");
-
-	unit_case(s, "plain",
-	    (const TTest *[]){ what_git_itself_writes_is_plain,
-		what_could_run_a_program_or_is_unknown_is_not, NULL });
-	return s;
 }

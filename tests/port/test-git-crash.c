@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mem.h"
 #include "repo.h"
 #include "unit.h"
 
@@ -117,7 +116,7 @@ kill_everywhere(const struct scenario *scenario)
 	"done | sort -u"
 #define WORK "echo two >>a.txt; echo n >n; git add .; git commit -qm w1"
 
-START_TEST(add)
+TEST(add)
 {
 	kill_everywhere(&(struct scenario){
 	    .without_tree = true,
@@ -127,9 +126,8 @@ START_TEST(add)
 	    .want = "## llmc/ann\none",
 	});
 }
-END_TEST
 
-START_TEST(add_after_damage)
+TEST(add_after_damage)
 {
 	kill_everywhere(&(struct scenario){
 	    .root = "rm -rf \"$W\"; mkdir \"$W\"",
@@ -139,9 +137,8 @@ START_TEST(add_after_damage)
 	    .want = "## llmc/ann\none",
 	});
 }
-END_TEST
 
-START_TEST(remove_both)
+TEST(remove_both)
 {
 	kill_everywhere(&(struct scenario){
 	    .tree = WORK "; echo dirt >dirt",
@@ -152,9 +149,8 @@ START_TEST(remove_both)
 	    .want = "1\ndirt",
 	});
 }
-END_TEST
 
-START_TEST(salvage)
+TEST(salvage)
 {
 	kill_everywhere(&(struct scenario){
 	    .tree = WORK "; echo dirt >>a.txt; echo u >u",
@@ -166,9 +162,8 @@ START_TEST(salvage)
 	    .want = "a.txt\nn\nu\none\ntwo\ndirt\nw1\n M a.txt\n?? u",
 	});
 }
-END_TEST
 
-START_TEST(leftovers)
+TEST(leftovers)
 {
 	kill_everywhere(&(struct scenario){
 	    .tree = WORK "; echo dirt >>a.txt; echo u >u",
@@ -178,9 +173,8 @@ START_TEST(leftovers)
 	    .want = "w1\nu",
 	});
 }
-END_TEST
 
-START_TEST(rebase)
+TEST(rebase)
 {
 	kill_everywhere(&(struct scenario){
 	    .tree = WORK "; echo 3 >>n; git commit -qam w2",
@@ -191,9 +185,8 @@ START_TEST(rebase)
 	    .want = "w2\nw1\nelse\nfirst\n## llmc/ann",
 	});
 }
-END_TEST
 
-START_TEST(rebase_over_a_stale_one)
+TEST(rebase_over_a_stale_one)
 {
 	kill_everywhere(&(struct scenario){
 	    .tree = WORK "; d=$(git rev-parse --git-dir)/rebase-merge; "
@@ -206,9 +199,8 @@ START_TEST(rebase_over_a_stale_one)
 	    .want = "w1\nelse\nfirst\n## llmc/ann",
 	});
 }
-END_TEST
 
-START_TEST(reset)
+TEST(reset)
 {
 	kill_everywhere(&(struct scenario){
 	    .tree = WORK "; git checkout -q --detach; echo u >u",
@@ -221,9 +213,8 @@ START_TEST(reset)
 	    .want = "against\nfirst\n## llmc/ann\nu",
 	});
 }
-END_TEST
 
-START_TEST(squash)
+TEST(squash)
 {
 	kill_everywhere(&(struct scenario){
 	    .tree = WORK,
@@ -233,11 +224,10 @@ START_TEST(squash)
 	    .want = "m\nfirst\nn",
 	});
 }
-END_TEST
 
 #define LAND_LOOK "git log --format=%s main; git status --short; cat a.txt"
 
-START_TEST(land_with_a_checkout)
+TEST(land_with_a_checkout)
 {
 	kill_everywhere(&(struct scenario){
 	    .tree = WORK "; git tag id",
@@ -247,9 +237,8 @@ START_TEST(land_with_a_checkout)
 	    .want = "w1\nfirst\none\ntwo",
 	});
 }
-END_TEST
 
-START_TEST(land_without_a_checkout)
+TEST(land_without_a_checkout)
 {
 	kill_everywhere(&(struct scenario){
 	    .tree = WORK "; git tag id",
@@ -258,17 +247,4 @@ START_TEST(land_without_a_checkout)
 	    .look = LAND_LOOK,
 	    .want = "w1\nfirst\none",
 	});
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-crash");
-
-	unit_case(s, "crash",
-	    (const TTest *[]){ add, add_after_damage, remove_both, salvage,
-		leftovers, rebase, rebase_over_a_stale_one, reset, squash,
-		land_with_a_checkout, land_without_a_checkout, NULL });
-	return s;
 }

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "errtext.h"
-#include "file.h"
-#include "git-verify.h"
 #include "mem.h"
 #include "repo.h"
 #include "unit.h"
@@ -58,7 +55,7 @@ ask_all(struct repo *repo)
 	repo_reset(repo);
 }
 
-START_TEST(a_filter_through_the_git_file_does_not_run)
+TEST(a_filter_through_the_git_file_does_not_run)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -72,9 +69,8 @@ START_TEST(a_filter_through_the_git_file_does_not_run)
 	ask_all(repo);
 	ck_assert(!has_run(repo));
 }
-END_TEST
 
-START_TEST(a_filter_through_commondir_does_not_run)
+TEST(a_filter_through_commondir_does_not_run)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -87,11 +83,10 @@ START_TEST(a_filter_through_commondir_does_not_run)
 	ask_all(repo);
 	ck_assert(!has_run(repo));
 }
-END_TEST
 
 /* Between the check and the start of git it is changed: GIT_COMMON_DIR is
  * stronger. */
-START_TEST(a_commondir_that_changes_too_late_has_no_effect)
+TEST(a_commondir_that_changes_too_late_has_no_effect)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	const char *command =
@@ -108,10 +103,9 @@ START_TEST(a_commondir_that_changes_too_late_has_no_effect)
 	    "GIT_COMMON_DIR=\"$R/.git\"; git status -s >/dev/null");
 	ck_assert(!has_run(repo));
 }
-END_TEST
 
 /* git itself removes such a tree, with all that was not saved. */
-START_TEST(what_is_refused_is_not_removed)
+TEST(what_is_refused_is_not_removed)
 {
 	static const char *const table[] = {
 		"git config extensions.worktreeConfig true; "
@@ -128,9 +122,8 @@ START_TEST(what_is_refused_is_not_removed)
 		ck_assert_str_eq(repo_wt(repo, "cat w"), "W");
 	}
 }
-END_TEST
 
-START_TEST(a_filter_in_config_worktree_does_not_run)
+TEST(a_filter_in_config_worktree_does_not_run)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -151,7 +144,6 @@ START_TEST(a_filter_in_config_worktree_does_not_run)
 	    EVIL " >.git/config.worktree; cp .git/config.worktree " GITDIR);
 	ck_assert_msg(repo_facts(repo) == 0, "%s", repo->msg);
 }
-END_TEST
 
 /* A rebase that stopped, with a command in what is left to do. */
 #define STOP                                                          \
@@ -161,7 +153,7 @@ END_TEST
 	"echo \"exec >\\\"$B/ran\\\"\" >>" GITDIR \
 	"/rebase-merge/git-rebase-todo; "
 
-START_TEST(a_command_in_a_rebase_does_not_run)
+TEST(a_command_in_a_rebase_does_not_run)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -183,10 +175,9 @@ START_TEST(a_command_in_a_rebase_does_not_run)
 	ck_assert_int_eq(repo->code, 0);
 	ck_assert(!has_run(repo));
 }
-END_TEST
 
 /* rerere has resolved what the rebase stopped at, so the daemon goes on. */
-START_TEST(a_command_planted_while_rerere_helps_does_not_run)
+TEST(a_command_planted_while_rerere_helps_does_not_run)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	cleanup_free char *path = NULL;
@@ -223,10 +214,9 @@ START_TEST(a_command_planted_while_rerere_helps_does_not_run)
 	    "two\none\nwork\nboth");
 	ck_assert(!has_run(repo));
 }
-END_TEST
 
 /* The state of a rebase names another branch, which would be "put back". */
-START_TEST(a_rebase_does_not_move_another_branch)
+TEST(a_rebase_does_not_move_another_branch)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	const char *before = repo_sh(repo, "git rev-parse main");
@@ -252,9 +242,8 @@ START_TEST(a_rebase_does_not_move_another_branch)
 		ck_assert_str_eq(repo->facts.branch, "llmc/ann");
 	}
 }
-END_TEST
 
-START_TEST(head_of_another_branch_is_not_written_to)
+TEST(head_of_another_branch_is_not_written_to)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	const char *before = repo_sh(repo, "git rev-parse main");
@@ -276,9 +265,8 @@ START_TEST(head_of_another_branch_is_not_written_to)
 	ck_assert_int_eq(repo_facts(repo), 0);
 	ck_assert_str_eq(repo->facts.branch, "llmc/ann");
 }
-END_TEST
 
-START_TEST(a_branch_that_is_another_name_of_main_is_not_written_to)
+TEST(a_branch_that_is_another_name_of_main_is_not_written_to)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	const char *before = repo_sh(repo, "git rev-parse main");
@@ -305,10 +293,9 @@ START_TEST(a_branch_that_is_another_name_of_main_is_not_written_to)
 		repo, "git symbolic-ref -q refs/heads/llmc/ann || echo none"),
 	    "none");
 }
-END_TEST
 
 /* git would wait for them, and so would everything behind it. */
-START_TEST(what_is_no_file_is_not_opened)
+TEST(what_is_no_file_is_not_opened)
 {
 	static const char *const names[] = { "HEAD", "index" };
 
@@ -327,9 +314,8 @@ START_TEST(what_is_no_file_is_not_opened)
 		repo_sh(repo, "git worktree list >/dev/null");
 	}
 }
-END_TEST
 
-START_TEST(git_runs_in_no_repository_inside_that_could_run_a_program)
+TEST(git_runs_in_no_repository_inside_that_could_run_a_program)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -342,29 +328,4 @@ START_TEST(git_runs_in_no_repository_inside_that_could_run_a_program)
 	ck_assert_int_eq(repo_remove(repo), -ENOTEMPTY);
 	ck_assert_ptr_nonnull(strstr(repo->msg, "settings of its own"));
 	ck_assert(!has_run(repo));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-deputy");
-
-	unit_case(s, "filters",
-	    (const TTest *[]){ a_filter_through_the_git_file_does_not_run,
-		a_filter_through_commondir_does_not_run,
-		a_commondir_that_changes_too_late_has_no_effect,
-		what_is_refused_is_not_removed,
-		a_filter_in_config_worktree_does_not_run,
-		git_runs_in_no_repository_inside_that_could_run_a_program,
-		NULL });
-	unit_case(s, "rebase",
-	    (const TTest *[]){ a_command_in_a_rebase_does_not_run,
-		a_command_planted_while_rerere_helps_does_not_run,
-		a_rebase_does_not_move_another_branch, NULL });
-	unit_case(s, "refs",
-	    (const TTest *[]){ head_of_another_branch_is_not_written_to,
-		a_branch_that_is_another_name_of_main_is_not_written_to,
-		what_is_no_file_is_not_opened, NULL });
-	return s;
 }

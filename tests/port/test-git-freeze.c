@@ -53,7 +53,7 @@ assert_refused(struct repo_landing *landing, const struct git_freeze *what,
 }
 
 /* The caller has looked already: only HEAD is compared. */
-START_TEST(what_was_seen_clean_is_not_looked_at_again)
+TEST(what_was_seen_clean_is_not_looked_at_again)
 {
 	cleanup_landing struct repo_landing *landing = with_work();
 	struct repo *repo = landing->repo;
@@ -72,11 +72,10 @@ START_TEST(what_was_seen_clean_is_not_looked_at_again)
 	repo_wt(repo, "git checkout -q llmc/ann; git commit -qam more");
 	assert_refused(landing, &what, GIT_FREEZE_MOVED);
 }
-END_TEST
 
 /* The user drops what the worker began with: only the worker's own commits are
  * its work, and they are what lands. */
-START_TEST(commits_that_were_dropped_do_not_come_back)
+TEST(commits_that_were_dropped_do_not_come_back)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -122,9 +121,8 @@ START_TEST(commits_that_were_dropped_do_not_come_back)
 	ck_assert_int_eq(repo->facts.ahead, 2);
 	ck_assert_msg(repo_rebase(repo) == 0, "%s", repo->msg);
 }
-END_TEST
 
-START_TEST(all_that_the_queue_needs)
+TEST(all_that_the_queue_needs)
 {
 	cleanup_landing struct repo_landing *landing = with_work();
 	struct repo *repo = landing->repo;
@@ -150,9 +148,8 @@ START_TEST(all_that_the_queue_needs)
 	    landing->author, "B|b@x|1500000000 +0100|1500000100 -0300");
 	ck_assert_str_eq(landing->messages, "one\n\nbody|two|");
 }
-END_TEST
 
-START_TEST(the_ref_stays_when_the_worker_goes_on)
+TEST(the_ref_stays_when_the_worker_goes_on)
 {
 	cleanup_landing struct repo_landing *landing = with_work();
 	struct repo *repo = landing->repo;
@@ -169,9 +166,8 @@ START_TEST(the_ref_stays_when_the_worker_goes_on)
 	ck_assert_str_eq(repo_sh(repo, REF), "");
 	ck_assert_int_eq(repo_drop(landing, "refs/llmc/queue/t1"), 0);
 }
-END_TEST
 
-START_TEST(what_is_in_the_way)
+TEST(what_is_in_the_way)
 {
 	cleanup_landing struct repo_landing *landing = with_work();
 	struct repo *repo = landing->repo;
@@ -200,9 +196,8 @@ START_TEST(what_is_in_the_way)
 	assert_refused(landing, &what,
 	    GIT_FREEZE_REBASING | GIT_FREEZE_OTHER_BRANCH | GIT_FREEZE_NOTHING);
 }
-END_TEST
 
-START_TEST(nothing_to_land)
+TEST(nothing_to_land)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -227,9 +222,8 @@ START_TEST(nothing_to_land)
 	what.onto = "main";
 	ck_assert_int_eq(repo_freeze(landing, &what), -ENOENT);
 }
-END_TEST
 
-START_TEST(forbidden_paths_are_refused)
+TEST(forbidden_paths_are_refused)
 {
 	cleanup_landing struct repo_landing *landing = with_work();
 	struct repo *repo = landing->repo;
@@ -255,10 +249,9 @@ START_TEST(forbidden_paths_are_refused)
 	assert_frozen(landing, &what);
 	ck_assert_str_eq(landing->protected_paths, "");
 }
-END_TEST
 
 /* Other spellings of the same place, and ways into it and out of it. */
-START_TEST(forbidden_paths_by_other_ways)
+TEST(forbidden_paths_by_other_ways)
 {
 	static const struct {
 		const char *work, *paths; /* "" = it may land */
@@ -293,10 +286,9 @@ START_TEST(forbidden_paths_by_other_ways)
 		    table[i].paths[0] != '\0');
 	}
 }
-END_TEST
 
 /* What the branch has there is nobody's to change, move away or remove. */
-START_TEST(forbidden_paths_that_are_there_stay)
+TEST(forbidden_paths_that_are_there_stay)
 {
 	static const char *const works[] = { "git mv .llmc/t t",
 		"git rm -q .llmc/t", "echo x >.llmc/t", "chmod +x .llmc/t",
@@ -319,10 +311,9 @@ START_TEST(forbidden_paths_that_are_there_stay)
 		    GIT_FREEZE_FORBIDDEN);
 	}
 }
-END_TEST
 
 /* A merge can hide a change that neither parent has. */
-START_TEST(forbidden_paths_in_a_merge_are_refused)
+TEST(forbidden_paths_in_a_merge_are_refused)
 {
 	cleanup_landing struct repo_landing *landing = with_work();
 	struct repo *repo = landing->repo;
@@ -335,9 +326,8 @@ START_TEST(forbidden_paths_in_a_merge_are_refused)
 	assert_refused(landing, &what, GIT_FREEZE_FORBIDDEN);
 	ck_assert_str_eq(landing->forbidden, ".llmc/t|");
 }
-END_TEST
 
-START_TEST(a_merge_of_the_branch_moves_the_base)
+TEST(a_merge_of_the_branch_moves_the_base)
 {
 	cleanup_landing struct repo_landing *landing = with_work();
 	struct repo *repo = landing->repo;
@@ -355,9 +345,8 @@ START_TEST(a_merge_of_the_branch_moves_the_base)
 	/* It was changed by somebody else. */
 	ck_assert_str_eq(landing->protected_paths, "");
 }
-END_TEST
 
-START_TEST(protected_paths_are_told)
+TEST(protected_paths_are_told)
 {
 	static const struct {
 		const char *pattern, *paths;
@@ -391,10 +380,9 @@ START_TEST(protected_paths_are_told)
 		    "%s: %s", table[i].pattern, landing->protected_paths);
 	}
 }
-END_TEST
 
 /* A submodule that .gitmodules has git ignore is a change all the same. */
-START_TEST(submodules_are_not_ignored)
+TEST(submodules_are_not_ignored)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct git_freeze what = {
@@ -413,10 +401,9 @@ START_TEST(submodules_are_not_ignored)
 	ck_assert_str_eq(landing->forbidden, ".llmc/x|");
 	ck_assert_str_eq(landing->protected_paths, "ci/y|");
 }
-END_TEST
 
 /* A path that looks like the start of a commit in the log. */
-START_TEST(names_that_hide_themselves)
+TEST(names_that_hide_themselves)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct git_freeze what = {
@@ -432,9 +419,8 @@ START_TEST(names_that_hide_themselves)
 	ck_assert_str_eq(landing->protected_paths, "\1>a.sh|\1>b.sh|");
 	ck_assert_str_eq(landing->messages, "one|two|");
 }
-END_TEST
 
-START_TEST(a_date_in_the_future_is_today)
+TEST(a_date_in_the_future_is_today)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	int64_t now = clock_wall_ms() / 1000, date;
@@ -448,10 +434,9 @@ START_TEST(a_date_in_the_future_is_today)
 	ck_assert_int_le(date, clock_wall_ms() / 1000);
 	ck_assert_ptr_nonnull(strstr(strrchr(landing->author, '|'), " +0530"));
 }
-END_TEST
 
 /* Hooks that the worker wrote, and a ref that needs git to be written. */
-START_TEST(no_hook_of_the_tree_runs)
+TEST(no_hook_of_the_tree_runs)
 {
 	cleanup_landing struct repo_landing *landing =
 	    repo_landing_on(repo_new(true));
@@ -476,10 +461,9 @@ START_TEST(no_hook_of_the_tree_runs)
 	ck_assert_msg(repo_salvage(repo, "1") == 0, "%s", repo->msg);
 	ck_assert_str_eq(repo_sh(repo, "ls \"$B\" | grep ran; true"), "");
 }
-END_TEST
 
 /* What a worker can write to have git read something else. */
-START_TEST(replaced_objects_are_not_read)
+TEST(replaced_objects_are_not_read)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
 	struct repo *repo = landing->repo;
@@ -497,10 +481,9 @@ START_TEST(replaced_objects_are_not_read)
 	ck_assert_int_eq(repo_freeze(landing, &(struct git_freeze){ 0 }), 0);
 	ck_assert_int_eq(landing->frozen.refused, 0);
 }
-END_TEST
 
 /* A commit of a worktree that has gone on in the meantime. */
-START_TEST(what_was_saved_is_looked_at)
+TEST(what_was_saved_is_looked_at)
 {
 	static const char *const patterns[] = { "n", NULL };
 	cleanup_landing struct repo_landing *landing = with_work();
@@ -531,26 +514,4 @@ START_TEST(what_was_saved_is_looked_at)
 	    landing->frozen.refused, GIT_FREEZE_FORBIDDEN | GIT_FREEZE_MOVED);
 	ck_assert_int_eq(
 	    repo_freeze_look(landing, base, "refs/x/none", &what), -ENOENT);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-freeze");
-
-	unit_case(s, "freeze",
-	    (const TTest *[]){ what_was_seen_clean_is_not_looked_at_again,
-		commits_that_were_dropped_do_not_come_back,
-		all_that_the_queue_needs, the_ref_stays_when_the_worker_goes_on,
-		what_is_in_the_way, nothing_to_land,
-		forbidden_paths_are_refused, forbidden_paths_by_other_ways,
-		forbidden_paths_that_are_there_stay,
-		forbidden_paths_in_a_merge_are_refused,
-		a_merge_of_the_branch_moves_the_base, protected_paths_are_told,
-		submodules_are_not_ignored, names_that_hide_themselves,
-		a_date_in_the_future_is_today, no_hook_of_the_tree_runs,
-		replaced_objects_are_not_read, what_was_saved_is_looked_at,
-		NULL });
-	return s;
 }

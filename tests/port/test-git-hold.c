@@ -10,7 +10,6 @@
 
 #include "errtext.h"
 #include "git-hold.h"
-#include "mem.h"
 #include "repo.h"
 #include "unit.h"
 
@@ -95,7 +94,13 @@ tip(struct held *held)
 	"echo start: ok; echo prepare: ok; exit 0;; esac\n" \
 	"PATH=$TRAP_PATH; exec git \"$@\"\nE\n"
 
-START_TEST(a_held_branch_moves_or_stays)
+void
+unit_begin(void)
+{
+	unit_hurry(SCALE);
+}
+
+TEST(a_held_branch_moves_or_stays)
 {
 	struct held held;
 
@@ -116,10 +121,9 @@ START_TEST(a_held_branch_moves_or_stays)
 	ck_assert_str_eq(tip(&held), "first");
 	finish(&held);
 }
-END_TEST
 
 /* The word comes when git has been told to let go. */
-START_TEST(a_late_word_does_not_count)
+TEST(a_late_word_does_not_count)
 {
 	struct held held;
 
@@ -132,10 +136,9 @@ START_TEST(a_late_word_does_not_count)
 	ck_assert_str_eq(tip(&held), "first");
 	finish(&held);
 }
-END_TEST
 
 /* It exits with 0 and has moved nothing. */
-START_TEST(only_its_word_says_that_the_branch_has_moved)
+TEST(only_its_word_says_that_the_branch_has_moved)
 {
 	struct held held;
 
@@ -147,10 +150,9 @@ START_TEST(only_its_word_says_that_the_branch_has_moved)
 	ck_assert_str_ne(held.complaint, "");
 	finish(&held);
 }
-END_TEST
 
 /* After the move, and after it was given up. */
-START_TEST(a_hook_that_does_not_end_is_ended)
+TEST(a_hook_that_does_not_end_is_ended)
 {
 	struct held held;
 
@@ -166,19 +168,4 @@ START_TEST(a_hook_that_does_not_end_is_ended)
 	say(&held, git_hold_abort);
 	ck_assert_str_eq(tip(&held), "first");
 	finish(&held);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-hold");
-
-	unit_hurry(SCALE);
-	unit_case(s, "hold",
-	    (const TTest *[]){ a_held_branch_moves_or_stays,
-		a_late_word_does_not_count,
-		only_its_word_says_that_the_branch_has_moved,
-		a_hook_that_does_not_end_is_ended, NULL });
-	return s;
 }

@@ -20,7 +20,7 @@ on_answer(const struct git_answer *answer, void *arg)
 }
 
 /* A worker can write what lies in a tree. */
-START_TEST(hooks_in_a_tree_never_run)
+TEST(hooks_in_a_tree_never_run)
 {
 	static const struct {
 		const char *setup;
@@ -64,7 +64,6 @@ START_TEST(hooks_in_a_tree_never_run)
 		    "%zu: %s", i, repo->text);
 	}
 }
-END_TEST
 
 /* Every hook there is, in the folder that $H names; each writes down its name
  * and what it is told. */
@@ -106,7 +105,7 @@ go_the_way(const char *setup, bool run_hooks)
 	return repo_sh(repo, "cat \"$B/ran\" 2>/dev/null || :");
 }
 
-START_TEST(one_hook_runs_at_a_landing)
+TEST(one_hook_runs_at_a_landing)
 {
 	static const struct {
 		const char *setup;
@@ -128,16 +127,4 @@ START_TEST(one_hook_runs_at_a_landing)
 		    table[i].runs ? "reference-transaction prepared\n"
 				    "reference-transaction committed" :
 				    "");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-hooks");
-
-	unit_case(s, "hooks",
-	    (const TTest *[]){
-		hooks_in_a_tree_never_run, one_hook_runs_at_a_landing, NULL });
-	return s;
 }

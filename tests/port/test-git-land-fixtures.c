@@ -421,7 +421,7 @@ assert_shows(struct repo_landing *landing, const struct fixture *f)
 	    repo_sh(repo, check), f->checked != NULL ? f->checked : f->shown);
 }
 
-START_TEST(lands_and_is_clean)
+TEST_ROWS(lands_and_is_clean, nitems(lands))
 {
 	const struct fixture *f = &lands[_i];
 	cleanup_repo struct repo *repo = repo_new(false);
@@ -431,9 +431,8 @@ START_TEST(lands_and_is_clean)
 	assert_landed(repo, (size_t)_i);
 	assert_shows(&landing, f);
 }
-END_TEST
 
-START_TEST(waits_and_has_changed_nothing)
+TEST_ROWS(waits_and_has_changed_nothing, nitems(waits))
 {
 	const struct obstacle *o = &waits[_i];
 	cleanup_repo struct repo *repo = repo_new(false);
@@ -454,11 +453,10 @@ START_TEST(waits_and_has_changed_nothing)
 	assert_landed(repo, (size_t)_i);
 	ck_assert_str_eq(repo_sh(repo, "git status --short"), "");
 }
-END_TEST
 
 /* What git stores is a pointer; the content is in .git/lfs, which all worktrees
  * share. */
-START_TEST(lfs)
+TEST(lfs)
 {
 	static const struct fixture f = {
 		.setup = "git lfs track '*.bin' >/dev/null; echo one >f.bin; "
@@ -486,10 +484,9 @@ START_TEST(lfs)
 	assert_landed(repo, 0);
 	assert_shows(&landing, &f);
 }
-END_TEST
 
 /* The whole way, with ids of another length. */
-START_TEST(sha256)
+TEST(sha256)
 {
 	struct repo_landing landing = { 0 };
 	cleanup_repo struct repo *repo = NULL;
@@ -514,16 +511,4 @@ START_TEST(sha256)
 	assert_shows(&landing,
 	    &(struct fixture){
 		.show = "cat a.txt m n", .shown = "one\ntwo\nm\nn" });
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-land-fixtures");
-
-	unit_rows(s, lands_and_is_clean, nitems(lands));
-	unit_rows(s, waits_and_has_changed_nothing, nitems(waits));
-	unit_case(s, "others", (const TTest *[]){ lfs, sha256, NULL });
-	return s;
 }

@@ -10,7 +10,7 @@
 #include "strv.h"
 #include "unit.h"
 
-START_TEST(any_change_waits_or_only_an_overlapping_one)
+TEST(any_change_waits_or_only_an_overlapping_one)
 {
 	cleanup_repo struct repo *repo = ready_work(false);
 
@@ -19,9 +19,8 @@ START_TEST(any_change_waits_or_only_an_overlapping_one)
 	ready_lands(repo, true);
 	ck_assert_str_eq(repo_sh(repo, READY_SHOW), READY_LANDED "\n M z.txt");
 }
-END_TEST
 
-START_TEST(changes_in_the_way_wait)
+TEST(changes_in_the_way_wait)
 {
 	static const struct {
 		const char *text, *named;
@@ -57,9 +56,8 @@ START_TEST(changes_in_the_way_wait)
 		ck_assert_str_eq(repo_sh(repo, READY_SHOW), READY_LANDED);
 	}
 }
-END_TEST
 
-START_TEST(many_files_in_the_way_are_named_in_short)
+TEST(many_files_in_the_way_are_named_in_short)
 {
 	cleanup_repo struct repo *repo = ready_work(false);
 
@@ -68,7 +66,6 @@ START_TEST(many_files_in_the_way_are_named_in_short)
 	ck_assert_ptr_nonnull(strstr(repo->text, "f1\\x0a, f2"));
 	ck_assert_ptr_nonnull(strstr(repo->text, "f5\\x0a, ..."));
 }
-END_TEST
 
 static bool
 is_place(const struct repo *repo, const char *dir, const char *name)
@@ -82,7 +79,7 @@ is_place(const struct repo *repo, const char *dir, const char *name)
 }
 
 /* Of the checkout that has the branch, and not of all files there are. */
-START_TEST(what_tells_of_the_end_is_listed)
+TEST(what_tells_of_the_end_is_listed)
 {
 	cleanup_repo struct repo *repo = ready_work(false);
 
@@ -100,9 +97,8 @@ START_TEST(what_tells_of_the_end_is_listed)
 	ck_assert_uint_ge(strv_count(repo->places), 64);
 	ck_assert_uint_le(strv_count(repo->places), 80);
 }
-END_TEST
 
-START_TEST(an_empty_folder_is_not_in_the_way)
+TEST(an_empty_folder_is_not_in_the_way)
 {
 	cleanup_repo struct repo *repo = ready_work(false);
 
@@ -110,11 +106,10 @@ START_TEST(an_empty_folder_is_not_in_the_way)
 	ready_lands(repo, false);
 	ck_assert_str_eq(repo_sh(repo, READY_SHOW), READY_LANDED);
 }
-END_TEST
 
 /* What a git that was killed in the middle of its fast-forward leaves, and what
  * a user with the same changes has. */
-START_TEST(a_landing_killed_in_the_middle_is_finished)
+TEST(a_landing_killed_in_the_middle_is_finished)
 {
 	static const char *const states[] = {
 		/* Files and index are updated, the ref is not. */
@@ -143,9 +138,8 @@ START_TEST(a_landing_killed_in_the_middle_is_finished)
 		}
 	}
 }
-END_TEST
 
-START_TEST(what_the_user_is_doing_waits)
+TEST(what_the_user_is_doing_waits)
 {
 	static const struct {
 		const char *text, *named;
@@ -169,9 +163,8 @@ START_TEST(what_the_user_is_doing_waits)
 		ready_waits(repo, true, doings[i].named);
 	}
 }
-END_TEST
 
-START_TEST(a_held_ref_waits)
+TEST(a_held_ref_waits)
 {
 	cleanup_repo struct repo *repo = ready_work(false);
 
@@ -182,10 +175,9 @@ START_TEST(a_held_ref_waits)
 	repo_sh(repo, "rm .git/refs/heads/main.lock");
 	ready_lands(repo, false);
 }
-END_TEST
 
 /* git updates the files before it finds that it cannot move the ref. */
-START_TEST(a_held_ref_leaves_the_checkout_as_it_was)
+TEST(a_held_ref_leaves_the_checkout_as_it_was)
 {
 	cleanup_repo struct repo *repo = ready_work(false);
 
@@ -199,9 +191,8 @@ START_TEST(a_held_ref_leaves_the_checkout_as_it_was)
 	repo_sh(repo, "rm .git/refs/heads/main.lock");
 	ready_lands(repo, false);
 }
-END_TEST
 
-START_TEST(a_branch_checked_out_meanwhile_comes_along)
+TEST(a_branch_checked_out_meanwhile_comes_along)
 {
 	cleanup_repo struct repo *repo = ready_work(true);
 
@@ -219,10 +210,9 @@ START_TEST(a_branch_checked_out_meanwhile_comes_along)
 	    repo_sh(repo, "cd \"$B/x\"; git symbolic-ref HEAD; " READY_SHOW),
 	    "refs/heads/main\n" READY_LANDED);
 }
-END_TEST
 
 /* They are nowhere else. */
-START_TEST(a_branch_checked_out_meanwhile_keeps_its_ignored_files)
+TEST(a_branch_checked_out_meanwhile_keeps_its_ignored_files)
 {
 	cleanup_repo struct repo *repo = ready_work(true);
 
@@ -241,9 +231,8 @@ START_TEST(a_branch_checked_out_meanwhile_keeps_its_ignored_files)
 	    repo_sh(repo, "cat \"$B/x/d/new.txt\"; git rev-parse main"),
 	    repo_sh(repo, "echo mine; git rev-parse onto"));
 }
-END_TEST
 
-START_TEST(a_branch_checked_out_meanwhile_with_changes_is_given_back)
+TEST(a_branch_checked_out_meanwhile_with_changes_is_given_back)
 {
 	cleanup_repo struct repo *repo = ready_work(true);
 
@@ -260,26 +249,4 @@ START_TEST(a_branch_checked_out_meanwhile_with_changes_is_given_back)
 	    repo_sh(
 		repo, "cd \"$B/x\"; git status --short; git rev-parse main"),
 	    repo_sh(repo, "echo ' M a.txt'; git rev-parse onto"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-land-way");
-
-	unit_case(s, "in the way",
-	    (const TTest *[]){ any_change_waits_or_only_an_overlapping_one,
-		changes_in_the_way_wait,
-		many_files_in_the_way_are_named_in_short,
-		what_tells_of_the_end_is_listed,
-		an_empty_folder_is_not_in_the_way,
-		a_landing_killed_in_the_middle_is_finished,
-		what_the_user_is_doing_waits, a_held_ref_waits,
-		a_held_ref_leaves_the_checkout_as_it_was,
-		a_branch_checked_out_meanwhile_comes_along,
-		a_branch_checked_out_meanwhile_keeps_its_ignored_files,
-		a_branch_checked_out_meanwhile_with_changes_is_given_back,
-		NULL });
-	return s;
 }

@@ -48,7 +48,7 @@ assert_lands(struct repo *repo)
 }
 
 /* A power cut can leave it empty. */
-START_TEST(a_worktree_with_a_damaged_git_file_waits)
+TEST(a_worktree_with_a_damaged_git_file_waits)
 {
 	cleanup_repo struct repo *repo = ready();
 
@@ -59,10 +59,9 @@ START_TEST(a_worktree_with_a_damaged_git_file_waits)
 	repo_sh(repo, "cp \"$B/kept\" \"$B/x/.git\"");
 	assert_lands(repo);
 }
-END_TEST
 
 /* HEAD stays on the branch, and the tree may be clean. */
-START_TEST(commits_that_are_applied_one_by_one_wait)
+TEST(commits_that_are_applied_one_by_one_wait)
 {
 	static const struct {
 		const char *begin, *named, *end;
@@ -91,10 +90,9 @@ START_TEST(commits_that_are_applied_one_by_one_wait)
 		assert_lands(repo);
 	}
 }
-END_TEST
 
 /* Moving it would move what it leads to. */
-START_TEST(a_branch_that_is_a_symbolic_reference_is_refused)
+TEST(a_branch_that_is_a_symbolic_reference_is_refused)
 {
 	static const char *const kinds[] = {
 		"git symbolic-ref refs/heads/main refs/heads/trunk",
@@ -114,9 +112,8 @@ START_TEST(a_branch_that_is_a_symbolic_reference_is_refused)
 		    repo_sh(repo, "git rev-parse onto"));
 	}
 }
-END_TEST
 
-START_TEST(a_checkout_by_another_name_waits)
+TEST(a_checkout_by_another_name_waits)
 {
 	cleanup_repo struct repo *repo = ready();
 
@@ -127,10 +124,9 @@ START_TEST(a_checkout_by_another_name_waits)
 	repo_sh(repo, "git symbolic-ref HEAD refs/heads/main");
 	assert_lands(repo);
 }
-END_TEST
 
 /* core.preferSymlinkRefs */
-START_TEST(a_head_that_is_a_link_is_a_checkout)
+TEST(a_head_that_is_a_link_is_a_checkout)
 {
 	cleanup_repo struct repo *repo = ready();
 
@@ -139,10 +135,9 @@ START_TEST(a_head_that_is_a_link_is_a_checkout)
 	ck_assert_str_eq(
 	    repo_sh(repo, "git status --short; cat a.txt"), "one\ntwo");
 }
-END_TEST
 
 /* As git 2.48 writes it with worktree.useRelativePaths. */
-START_TEST(a_worktree_with_a_relative_path_goes_along)
+TEST(a_worktree_with_a_relative_path_goes_along)
 {
 	cleanup_repo struct repo *repo = ready();
 
@@ -155,9 +150,8 @@ START_TEST(a_worktree_with_a_relative_path_goes_along)
 	    repo_sh(repo, "cd \"$B/x\"; git status --short; cat a.txt"),
 	    "one\ntwo");
 }
-END_TEST
 
-START_TEST(a_locked_worktree_that_is_not_there_waits)
+TEST(a_locked_worktree_that_is_not_there_waits)
 {
 	cleanup_repo struct repo *repo = ready();
 
@@ -169,10 +163,9 @@ START_TEST(a_locked_worktree_that_is_not_there_waits)
 	assert_lands(repo);
 	ck_assert_str_eq(repo_sh(repo, "cd \"$B/x\"; git status --short"), "");
 }
-END_TEST
 
 /* It neither makes the others wait nor has its files moved under it. */
-START_TEST(a_worker_on_the_branch_is_taken_off_it)
+TEST(a_worker_on_the_branch_is_taken_off_it)
 {
 	cleanup_repo struct repo *repo = ready();
 	cleanup_free char *folder = xasprintf("%s/work trees", repo->base);
@@ -194,7 +187,6 @@ START_TEST(a_worker_on_the_branch_is_taken_off_it)
 	    "git add n; git commit -qm own");
 	ck_assert_int_eq(repo_land(repo, "onto", "id", true), GIT_LAND_MOVED);
 }
-END_TEST
 
 static void
 on_landed(enum git_land_result result, const char *detail,
@@ -208,7 +200,7 @@ on_landed(enum git_land_result result, const char *detail,
 	repo_answered(repo, err);
 }
 
-START_TEST(a_branch_with_a_long_name_lands)
+TEST(a_branch_with_a_long_name_lands)
 {
 	cleanup_repo struct repo *repo = ready();
 	cleanup_free char *branch = xasprintf("%0200d/%0200d", 1, 2);
@@ -222,23 +214,4 @@ START_TEST(a_branch_with_a_long_name_lands)
 	    repo->landed == GIT_LANDED, "%s %s", repo->text, repo->msg);
 	ck_assert_str_eq(
 	    repo_sh(repo, "git status --short; cat a.txt"), "one\ntwo");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-land-where");
-
-	unit_case(s, "where",
-	    (const TTest *[]){ a_worktree_with_a_damaged_git_file_waits,
-		commits_that_are_applied_one_by_one_wait,
-		a_branch_that_is_a_symbolic_reference_is_refused,
-		a_checkout_by_another_name_waits,
-		a_head_that_is_a_link_is_a_checkout,
-		a_worktree_with_a_relative_path_goes_along,
-		a_locked_worktree_that_is_not_there_waits,
-		a_worker_on_the_branch_is_taken_off_it,
-		a_branch_with_a_long_name_lands, NULL });
-	return s;
 }

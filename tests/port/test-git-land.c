@@ -8,7 +8,7 @@
 #include "repo.h"
 #include "unit.h"
 
-START_TEST(squash_is_one_commit_on_top)
+TEST(squash_is_one_commit_on_top)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	const char *head;
@@ -31,9 +31,8 @@ START_TEST(squash_is_one_commit_on_top)
 	    "\xc3\x84nn x 2001-02-03T04:05:06+02:00|C O Mitter|Message\n\nBody"
 	    "\none\n2\n3");
 }
-END_TEST
 
-START_TEST(squash_twice_is_the_same_commit)
+TEST(squash_twice_is_the_same_commit)
 {
 	cleanup_repo struct repo *repo = ready_work(false);
 	cleanup_free char *first = xstrdup(repo->text);
@@ -44,9 +43,8 @@ START_TEST(squash_twice_is_the_same_commit)
 	ck_assert_int_eq(repo_squash(repo, "Do it better\n"), 0);
 	ck_assert_str_ne(repo->text, first);
 }
-END_TEST
 
-START_TEST(squash_of_nothing_is_already_incorporated)
+TEST(squash_of_nothing_is_already_incorporated)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 
@@ -61,9 +59,8 @@ START_TEST(squash_of_nothing_is_already_incorporated)
 	ck_assert_int_eq(repo_squash(repo, "m"), 0);
 	ck_assert_str_eq(repo->text, "");
 }
-END_TEST
 
-START_TEST(squash_never_undoes_what_others_landed)
+TEST(squash_never_undoes_what_others_landed)
 {
 	cleanup_repo struct repo *repo = ready_work(false);
 
@@ -73,9 +70,8 @@ START_TEST(squash_never_undoes_what_others_landed)
 	ck_assert_int_eq(repo_squash(repo, "m"), 0);
 	ck_assert_int_eq(repo_squash(repo, " \n"), -EINVAL);
 }
-END_TEST
 
-START_TEST(without_a_checkout_only_the_ref_moves)
+TEST(without_a_checkout_only_the_ref_moves)
 {
 	static const char *const elsewhere[] = { "git checkout -q -b mine",
 		"git checkout -q --detach" };
@@ -93,9 +89,8 @@ START_TEST(without_a_checkout_only_the_ref_moves)
 		ready_lands(repo, false); /* already landed */
 	}
 }
-END_TEST
 
-START_TEST(a_checkout_goes_along)
+TEST(a_checkout_goes_along)
 {
 	cleanup_repo struct repo *repo = ready_work(false);
 
@@ -107,9 +102,8 @@ START_TEST(a_checkout_goes_along)
 	    repo_sh(repo, "git reflog -1 --format=%gs"), "llmc: landed");
 	ready_lands(repo, false);
 }
-END_TEST
 
-START_TEST(another_worktree_with_the_branch_goes_along)
+TEST(another_worktree_with_the_branch_goes_along)
 {
 	cleanup_repo struct repo *repo = ready_work(false);
 
@@ -121,9 +115,8 @@ START_TEST(another_worktree_with_the_branch_goes_along)
 	    repo_sh(repo, "cd \"$B/x y\"; " READY_SHOW), READY_LANDED);
 	ck_assert_str_eq(repo_sh(repo, "cat a.txt"), "one");
 }
-END_TEST
 
-START_TEST(a_moved_branch_is_told)
+TEST(a_moved_branch_is_told)
 {
 	cleanup_repo struct repo *repo = ready_work(false);
 
@@ -133,9 +126,8 @@ START_TEST(a_moved_branch_is_told)
 	repo_sh(repo, "git checkout -q --detach");
 	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LAND_MOVED);
 }
-END_TEST
 
-START_TEST(landed_below_later_commits_is_landed)
+TEST(landed_below_later_commits_is_landed)
 {
 	cleanup_repo struct repo *repo = ready_work(false);
 
@@ -143,9 +135,8 @@ START_TEST(landed_below_later_commits_is_landed)
 	repo_sh(repo, "echo >>z.txt; git commit -qam later; echo d >>a.txt");
 	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LANDED);
 }
-END_TEST
 
-START_TEST(a_landing_only_goes_forward)
+TEST(a_landing_only_goes_forward)
 {
 	cleanup_repo struct repo *repo = ready_work(false);
 
@@ -156,9 +147,8 @@ START_TEST(a_landing_only_goes_forward)
 	ck_assert_int_eq(repo_land(repo, "onto", "o", false), GIT_LAND_FAILED);
 	ck_assert_int_eq(repo->code, -EINVAL);
 }
-END_TEST
 
-START_TEST(unknown_names_fail)
+TEST(unknown_names_fail)
 {
 	cleanup_repo struct repo *repo = ready_work(false);
 
@@ -172,10 +162,9 @@ START_TEST(unknown_names_fail)
 	ck_assert_int_eq(repo->code, -ENOENT);
 	ck_assert_ptr_nonnull(strstr(repo->msg, "no branch main"));
 }
-END_TEST
 
 /* One hook may refuse; of those that come afterwards none runs. */
-START_TEST(the_users_hooks_run_where_wanted)
+TEST(the_users_hooks_run_where_wanted)
 {
 	for (int wanted = 0; wanted < 2; wanted++) {
 		cleanup_repo struct repo *repo = ready_work(wanted != 0);
@@ -192,25 +181,4 @@ START_TEST(the_users_hooks_run_where_wanted)
 			     "reference-transaction committed" :
 			     "");
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-land");
-
-	unit_case(s, "squash",
-	    (const TTest *[]){ squash_is_one_commit_on_top,
-		squash_twice_is_the_same_commit,
-		squash_of_nothing_is_already_incorporated,
-		squash_never_undoes_what_others_landed, NULL });
-	unit_case(s, "land",
-	    (const TTest *[]){ without_a_checkout_only_the_ref_moves,
-		a_checkout_goes_along,
-		another_worktree_with_the_branch_goes_along,
-		a_moved_branch_is_told, landed_below_later_commits_is_landed,
-		a_landing_only_goes_forward, unknown_names_fail,
-		the_users_hooks_run_where_wanted, NULL });
-	return s;
 }

@@ -6,7 +6,6 @@
 
 #include "errtext.h"
 #include "git-lines.h"
-#include "mem.h"
 #include "repo.h"
 #include "unit.h"
 
@@ -30,7 +29,7 @@ ask(struct repo *repo, const char *base, const char *commit)
 	repo_wait(repo);
 }
 
-START_TEST(lines_of_a_commit_are_added_up)
+TEST(lines_of_a_commit_are_added_up)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 
@@ -53,9 +52,8 @@ START_TEST(lines_of_a_commit_are_added_up)
 	ck_assert_str_eq(repo->text, "+4 -2");
 	repo_wt(repo, "[ ! -e ran ]");
 }
-END_TEST
 
-START_TEST(a_commit_that_is_not_there_is_an_error)
+TEST(a_commit_that_is_not_there_is_an_error)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 
@@ -63,9 +61,8 @@ START_TEST(a_commit_that_is_not_there_is_an_error)
 	ask(repo, "HEAD", "0123456789012345678901234567890123456789");
 	ck_assert_int_lt(repo->code, 0);
 }
-END_TEST
 
-START_TEST(what_is_no_number_is_passed_over)
+TEST(what_is_no_number_is_passed_over)
 {
 	static const char text[] = "1\t2\ta\0-\t-\tb\0x\ty\tc\0-5\t1\td\0"
 				   "3\0\0"
@@ -76,17 +73,4 @@ START_TEST(what_is_no_number_is_passed_over)
 	git_lines_sum(text, sizeof text, &added, &removed);
 	ck_assert_int_eq(added, 5);
 	ck_assert_int_eq(removed, 7);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("git-lines");
-
-	unit_case(suite, "lines",
-	    (const TTest *const[]){ lines_of_a_commit_are_added_up,
-		a_commit_that_is_not_there_is_an_error,
-		what_is_no_number_is_passed_over, NULL });
-	return suite;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "git-lock.h"
+#include "git-rebase.h"
 #include "mem.h"
 #include "repo.h"
 #include "unit.h"
@@ -37,8 +37,14 @@ with_tree(void)
 
 static const char *const locks[] = { "HEAD.lock", "index.lock" };
 
+void
+unit_begin(void)
+{
+	unit_hurry(10);
+}
+
 /* git checks out `onto` before it finds that it cannot move HEAD. */
-START_TEST(a_rebase_that_meets_a_lock_takes_nothing_back)
+TEST(a_rebase_that_meets_a_lock_takes_nothing_back)
 {
 	for (size_t i = 0; i < nitems(locks); i++) {
 		cleanup_repo struct repo *repo = with_tree();
@@ -56,10 +62,9 @@ START_TEST(a_rebase_that_meets_a_lock_takes_nothing_back)
 		ck_assert_str_eq(repo_wt(repo, "cat w.txt m.txt"), "w\nm");
 	}
 }
-END_TEST
 
 /* The agent was killed, and its git with it. */
-START_TEST(a_lock_that_nobody_holds_is_taken_away)
+TEST(a_lock_that_nobody_holds_is_taken_away)
 {
 	for (size_t i = 0; i < nitems(locks); i++) {
 		cleanup_repo struct repo *repo = with_tree();
@@ -75,9 +80,8 @@ START_TEST(a_lock_that_nobody_holds_is_taken_away)
 		    repo_reset(repo) == 0, "%s: %s", locks[i], repo->msg);
 	}
 }
-END_TEST
 
-START_TEST(a_lock_stays_while_a_git_runs_there)
+TEST(a_lock_stays_while_a_git_runs_there)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -89,10 +93,9 @@ START_TEST(a_lock_stays_while_a_git_runs_there)
 	    repo_wt(repo, "cd " GIT_DIR " && ls *.lock"), "HEAD.lock");
 	repo_wt(repo, "kill -- -$(cat " GIT_DIR "/group)");
 }
-END_TEST
 
 /* Others run git, too: a server, a cron job of root. */
-START_TEST(a_git_of_another_user_elsewhere_does_not_keep_a_lock)
+TEST(a_git_of_another_user_elsewhere_does_not_keep_a_lock)
 {
 	const char *dir = unit_path("w"), *lock = unit_path("g/HEAD.lock");
 	cleanup_free char *complaint =
@@ -119,10 +122,9 @@ START_TEST(a_git_of_another_user_elsewhere_does_not_keep_a_lock)
 		unit_skip("TMPDIR is closed to other users");
 	ck_assert(removed);
 }
-END_TEST
 
 /* A lock of the user: its owner may come back. */
-START_TEST(a_lock_of_the_main_tree_stays)
+TEST(a_lock_of_the_main_tree_stays)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -133,20 +135,4 @@ START_TEST(a_lock_of_the_main_tree_stays)
 	ck_assert_int_eq(repo_land(repo, "main", "id", false), GIT_LAND_HELD);
 	ck_assert_str_eq(
 	    repo_sh(repo, "ls .git/index.lock"), ".git/index.lock");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-lock");
-
-	unit_hurry(10);
-	unit_case(s, "locks",
-	    (const TTest *[]){ a_rebase_that_meets_a_lock_takes_nothing_back,
-		a_lock_that_nobody_holds_is_taken_away,
-		a_lock_stays_while_a_git_runs_there,
-		a_git_of_another_user_elsewhere_does_not_keep_a_lock,
-		a_lock_of_the_main_tree_stays, NULL });
-	return s;
 }

@@ -37,7 +37,7 @@ files(struct repo *repo)
 	    "xargs grep -H .; true");
 }
 
-START_TEST(has_the_attributes_of_the_commit)
+TEST(has_the_attributes_of_the_commit)
 {
 	cleanup_repo struct repo *repo = repo_new(true);
 	struct git_merge_place place = { 0 };
@@ -64,9 +64,8 @@ START_TEST(has_the_attributes_of_the_commit)
 	ck_assert_int_eq(prepare(repo, &place, true), 0);
 	ck_assert_str_eq(files(repo), "");
 }
-END_TEST
 
-START_TEST(costs_little)
+TEST(costs_little)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_merge_place place = { 0 };
@@ -87,7 +86,6 @@ START_TEST(costs_little)
 	repo_untrap(repo);
 	ck_assert_str_eq(files(repo), "./.gitattributes:* a");
 }
-END_TEST
 
 static const char *const breaks[] = {
 	"mv \"$R\" \"$R-old\"; cp -r \"$R-old\" \"$R\"; "
@@ -106,7 +104,7 @@ static const char *const breaks[] = {
 
 /* Another daemon, in a repository that was moved or copied, or whose worktree
  * somebody broke. */
-START_TEST(is_repaired)
+TEST_ROWS(is_repaired, nitems(breaks))
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_merge_place place = { 0 };
@@ -123,17 +121,4 @@ START_TEST(is_repaired)
 	ck_assert_str_eq(repo_sh(repo, "cat a.txt"),
 	    repo_sh(repo, "git cat-file blob main:a.txt"));
 	ck_assert_int_eq(prepare(repo, &place, true), 0);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("git-merge-place");
-
-	unit_case(suite, "place",
-	    (const TTest *const[]){
-		has_the_attributes_of_the_commit, costs_little, NULL });
-	unit_rows(suite, is_repaired, nitems(breaks));
-	return suite;
 }

@@ -99,7 +99,7 @@ not_told(enum git_land_result result, const char *detail,
 }
 
 /* A daemon that has no time to wait for it. */
-START_TEST(a_landing_that_is_cut_off_keeps_the_index_locked)
+TEST(a_landing_that_is_cut_off_keeps_the_index_locked)
 {
 	cleanup_repo struct repo *repo = ready(false);
 	struct git_options options = { .root = repo->root };
@@ -121,11 +121,10 @@ START_TEST(a_landing_that_is_cut_off_keeps_the_index_locked)
 	ck_assert_msg(repo_settle(repo) == 0, "%s", repo->msg);
 	ck_assert_str_eq(repo_sh(repo, SHOW), BEFORE);
 }
-END_TEST
 
 /* A user who writes the index in the middle would have the files of the one
  * commit in the index of the other. */
-START_TEST(a_landing_that_fails_keeps_the_index_locked_until_it_is_undone)
+TEST(a_landing_that_fails_keeps_the_index_locked_until_it_is_undone)
 {
 	cleanup_repo struct repo *repo = ready(false);
 
@@ -144,10 +143,9 @@ START_TEST(a_landing_that_fails_keeps_the_index_locked_until_it_is_undone)
 	ck_assert_str_eq(repo_sh(repo, "head -1 \"$B/log\""), "cat-file+");
 	ck_assert_str_eq(repo_sh(repo, SHOW), BEFORE);
 }
-END_TEST
 
 /* Its git waits for a hook that does not end. */
-START_TEST(a_git_of_a_killed_landing_is_ended)
+TEST(a_git_of_a_killed_landing_is_ended)
 {
 	cleanup_repo struct repo *repo = ready(true);
 	struct git_options options = { .root = repo->root, .run_hooks = true };
@@ -173,7 +171,6 @@ START_TEST(a_git_of_a_killed_landing_is_ended)
 	    "%s %s", repo->text, repo->msg);
 	ck_assert_str_eq(repo_sh(repo, SHOW), LANDED);
 }
-END_TEST
 
 /* A git that is killed while it writes, or for which the disk is full. big.txt
  * is longer than one piece of it. */
@@ -199,7 +196,7 @@ static const char *const stumps[] = {
 	"rm n.txt",
 };
 
-START_TEST(a_file_that_a_git_was_writing_is_written_again)
+TEST_ROWS(a_file_that_a_git_was_writing_is_written_again, nitems(stumps))
 {
 	cleanup_repo struct repo *repo = with_big_file();
 	cleanup_free char *does = xasprintf(
@@ -214,10 +211,9 @@ START_TEST(a_file_that_a_git_was_writing_is_written_again)
 	ck_assert_msg(repo_land(repo, "onto", "id", false) == GIT_LANDED,
 	    "%s %s", repo->text, repo->msg);
 }
-END_TEST
 
 /* A shorter file with other words in it is the user's. */
-START_TEST(a_file_that_the_user_has_cut_and_changed_stays)
+TEST(a_file_that_the_user_has_cut_and_changed_stays)
 {
 	cleanup_repo struct repo *repo = with_big_file();
 
@@ -229,10 +225,9 @@ START_TEST(a_file_that_the_user_has_cut_and_changed_stays)
 	ck_assert_str_eq(repo_sh(repo, "git status --short; tail -1 big.txt"),
 	    " M big.txt\nmine");
 }
-END_TEST
 
 /* The landing locks the branch, and is killed before it moves a file. */
-START_TEST(a_users_file_with_the_landed_content_stays)
+TEST(a_users_file_with_the_landed_content_stays)
 {
 	cleanup_repo struct repo *repo = ready(false);
 	struct git_options options = { .root = repo->root };
@@ -249,7 +244,6 @@ START_TEST(a_users_file_with_the_landed_content_stays)
 	ck_assert_str_eq(repo_sh(repo, SHOW),
 	    "one\ntwo\nd/new.txt\nold.txt\n M a.txt\n?? d/\nsecond");
 }
-END_TEST
 
 static int syncs;
 
@@ -266,7 +260,7 @@ fdatasync(int fd)
 	return fsync(fd);
 }
 
-START_TEST(the_claim_is_on_disk_before_a_file_moves)
+TEST(the_claim_is_on_disk_before_a_file_moves)
 {
 	cleanup_repo struct repo *repo = ready(false);
 
@@ -274,7 +268,6 @@ START_TEST(the_claim_is_on_disk_before_a_file_moves)
 	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LANDED);
 	ck_assert_int_eq(syncs, 1);
 }
-END_TEST
 
 /* The landing is cut off with its files moved. */
 static void
@@ -292,7 +285,7 @@ cut_off(struct repo *repo)
 }
 
 /* A user has removed the lock that was left, and staged something. */
-START_TEST(what_the_user_has_staged_since_stays_and_the_rest_is_settled)
+TEST(what_the_user_has_staged_since_stays_and_the_rest_is_settled)
 {
 	static const struct {
 		const char *does, *shown;
@@ -317,10 +310,9 @@ START_TEST(what_the_user_has_staged_since_stays_and_the_rest_is_settled)
 		ck_assert_str_eq(repo_sh(repo, SHOW), rows[i].shown);
 	}
 }
-END_TEST
 
 /* The disk is full, say. */
-START_TEST(what_cannot_be_settled_now_is_settled_later)
+TEST(what_cannot_be_settled_now_is_settled_later)
 {
 	cleanup_repo struct repo *repo = ready(false);
 
@@ -331,25 +323,4 @@ START_TEST(what_cannot_be_settled_now_is_settled_later)
 	repo_untrap(repo);
 	ck_assert_msg(repo_settle(repo) == 0, "%s", repo->msg);
 	ck_assert_str_eq(repo_sh(repo, SHOW), BEFORE);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-move-left");
-
-	unit_case(s, "locks",
-	    (const TTest *[]){ a_landing_that_is_cut_off_keeps_the_index_locked,
-		a_landing_that_fails_keeps_the_index_locked_until_it_is_undone,
-		a_git_of_a_killed_landing_is_ended, NULL });
-	unit_rows(
-	    s, a_file_that_a_git_was_writing_is_written_again, nitems(stumps));
-	unit_case(s, "files",
-	    (const TTest *[]){ a_file_that_the_user_has_cut_and_changed_stays,
-		a_users_file_with_the_landed_content_stays,
-		the_claim_is_on_disk_before_a_file_moves,
-		what_the_user_has_staged_since_stays_and_the_rest_is_settled,
-		what_cannot_be_settled_now_is_settled_later, NULL });
-	return s;
 }

@@ -198,14 +198,15 @@ kill_at_own_steps(const struct killing *k, bool behind, int test)
 	ck_assert_int_gt(at, 4);
 }
 
-START_TEST(killed_at_its_own_steps)
+const int unit_timeout = 120; /* seconds, each */
+
+TEST_ROWS(killed_at_its_own_steps, 4)
 {
 	kill_at_own_steps(&killings[_i & 1], (_i & 2) != 0, _i);
 }
-END_TEST
 
 /* A daemon that starts has nothing to land yet. */
-START_TEST(what_was_left_is_settled_without_a_landing)
+TEST(what_was_left_is_settled_without_a_landing)
 {
 	cleanup_repo struct repo *repo = ready(false);
 	const char *before = repo_sh(repo, SHOW);
@@ -222,7 +223,6 @@ START_TEST(what_was_left_is_settled_without_a_landing)
 	ck_assert_int_eq(repo_settle(repo), 0);
 	ck_assert_int_eq(repo_trap_count(repo), 0);
 }
-END_TEST
 
 /* A git that is in the way of the n-th one: a user who was faster. */
 static void
@@ -240,7 +240,7 @@ stand_in_git(struct repo *repo, const char *pattern, const char *does)
 }
 
 /* Between our look at the tree and the lock on HEAD. */
-START_TEST(a_user_who_leaves_the_branch_first_keeps_the_files)
+TEST(a_user_who_leaves_the_branch_first_keeps_the_files)
 {
 	cleanup_repo struct repo *repo = ready(false);
 
@@ -251,10 +251,9 @@ START_TEST(a_user_who_leaves_the_branch_first_keeps_the_files)
 	repo_untrap(repo);
 	ck_assert_str_eq(repo_sh(repo, SHOW), killings[1].landed);
 }
-END_TEST
 
 /* A git that had read HEAD before the branch moved, and writes it then. */
-START_TEST(a_user_who_leaves_the_branch_last_keeps_the_files)
+TEST(a_user_who_leaves_the_branch_last_keeps_the_files)
 {
 	cleanup_repo struct repo *repo = ready(true);
 
@@ -268,7 +267,6 @@ START_TEST(a_user_who_leaves_the_branch_last_keeps_the_files)
 	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LANDED);
 	ck_assert_str_eq(repo_sh(repo, SHOW), killings[1].landed);
 }
-END_TEST
 
 /* The git lives on for a moment, and ends on its own. */
 static void
@@ -290,15 +288,14 @@ kill_at_gits(const struct killing *k, const char *mode, int test)
 	ck_assert_int_gt(at, 3);
 }
 
-START_TEST(killed_at_its_gits)
+TEST_ROWS(killed_at_its_gits, 4)
 {
 	kill_at_gits(&killings[_i & 1],
 	    (_i & 2) != 0 ? "orphan-before" : "orphan-after", _i);
 }
-END_TEST
 
 /* Git itself is killed, and we live. */
-START_TEST(a_git_that_is_killed_is_settled)
+TEST(a_git_that_is_killed_is_settled)
 {
 	static const char *const modes[] = { "before", "after" };
 
@@ -317,9 +314,8 @@ START_TEST(a_git_that_is_killed_is_settled)
 		}
 	}
 }
-END_TEST
 
-START_TEST(four_gits_are_enough)
+TEST(four_gits_are_enough)
 {
 	cleanup_repo struct repo *repo = ready(false);
 	cleanup_free char *onto = xstrdup(repo_sh(repo, "git rev-parse onto"));
@@ -329,9 +325,8 @@ START_TEST(four_gits_are_enough)
 	ck_assert_int_eq(repo_land(repo, onto, id, false), GIT_LANDED);
 	ck_assert_int_eq(repo_trap_count(repo), 4);
 }
-END_TEST
 
-START_TEST(many_commits_move_at_once)
+TEST(many_commits_move_at_once)
 {
 	cleanup_repo struct repo *repo = ready(false);
 
@@ -343,7 +338,6 @@ START_TEST(many_commits_move_at_once)
 	ck_assert_str_eq(repo_sh(repo, "ls; git status --short"),
 	    "a.txt\nd\nmine\nn1\nn3\nz.txt\n?? mine");
 }
-END_TEST
 
 /* --- on disk ----------------------------------------------------------- */
 
@@ -364,7 +358,7 @@ stand_in_sync(struct repo *repo, const char *fails)
 	repo_trap(repo, 0, "");
 }
 
-START_TEST(objects_are_on_disk_before_the_branch_and_it_before_the_word)
+TEST(objects_are_on_disk_before_the_branch_and_it_before_the_word)
 {
 	cleanup_repo struct repo *repo = ready(false);
 
@@ -374,9 +368,8 @@ START_TEST(objects_are_on_disk_before_the_branch_and_it_before_the_word)
 	ck_assert_str_eq(
 	    repo_sh(repo, "cat \"$B/synced\""), "-f second\n-- w1");
 }
-END_TEST
 
-START_TEST(what_is_not_on_disk_has_not_landed)
+TEST(what_is_not_on_disk_has_not_landed)
 {
 	cleanup_repo struct repo *repo = ready(false);
 
@@ -386,10 +379,9 @@ START_TEST(what_is_not_on_disk_has_not_landed)
 	    repo_sh(repo, "git log -1 --format=%s main"), "second");
 	land_next(repo, &killings[0], true);
 }
-END_TEST
 
 /* That the branch has moved is true, whatever the disk says. */
-START_TEST(what_has_landed_is_told_even_if_the_disk_fails_then)
+TEST(what_has_landed_is_told_even_if_the_disk_fails_then)
 {
 	static const char *const fails[] = { "2",
 		"2 ] && [ $(wc -l "
@@ -413,10 +405,9 @@ START_TEST(what_has_landed_is_told_even_if_the_disk_fails_then)
 		    repo_sh(repo, "[ -s .git/llmc-landing ]; echo $?"), "1");
 	}
 }
-END_TEST
 
 /* A user who leaves the branch takes the new files away. */
-START_TEST(what_is_gone_by_then_need_not_be_on_disk)
+TEST(what_is_gone_by_then_need_not_be_on_disk)
 {
 	cleanup_repo struct repo *repo = ready(false);
 
@@ -431,7 +422,6 @@ START_TEST(what_is_gone_by_then_need_not_be_on_disk)
 	ck_assert_str_eq(
 	    repo_sh(repo, "cut -d' ' -f1 \"$B/synced\""), "-f\n--\n--");
 }
-END_TEST
 
 /* --- hooks ------------------------------------------------------------ */
 
@@ -448,7 +438,7 @@ refuse_from(struct repo *repo, const char *file, const char *more)
 	repo_sh(repo, text);
 }
 
-START_TEST(a_hook_that_refuses_leaves_nothing_half_done)
+TEST(a_hook_that_refuses_leaves_nothing_half_done)
 {
 	cleanup_repo struct repo *repo = ready(true);
 	const char *before = repo_sh(repo, SHOW "; cksum .git/index");
@@ -460,10 +450,9 @@ START_TEST(a_hook_that_refuses_leaves_nothing_half_done)
 	repo_sh(repo, "rm .git/hooks/reference-transaction");
 	land_next(repo, &killings[0], true);
 }
-END_TEST
 
 /* A worker could have written it. */
-START_TEST(a_hook_inside_the_tree_never_runs)
+TEST(a_hook_inside_the_tree_never_runs)
 {
 	static const struct {
 		const char *file, *more;
@@ -487,7 +476,6 @@ START_TEST(a_hook_inside_the_tree_never_runs)
 		    "%zu: %s", i, repo->msg);
 	}
 }
-END_TEST
 
 /* --- submodules ------------------------------------------------------- */
 
@@ -511,16 +499,15 @@ with_submodule(void)
 	return repo;
 }
 
-START_TEST(a_landed_submodule_goes_along)
+TEST(a_landed_submodule_goes_along)
 {
 	cleanup_repo struct repo *repo = with_submodule();
 
 	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LANDED);
 	ck_assert_str_eq(repo_sh(repo, "git status --short; cat sub/l"), "2");
 }
-END_TEST
 
-START_TEST(a_submodule_with_a_life_of_its_own_stays_and_blocks_nothing)
+TEST(a_submodule_with_a_life_of_its_own_stays_and_blocks_nothing)
 {
 	cleanup_repo struct repo *repo = with_submodule();
 
@@ -535,9 +522,8 @@ START_TEST(a_submodule_with_a_life_of_its_own_stays_and_blocks_nothing)
 	    repo_sh(repo, "cat sub/l; git -C sub branch --show-current"),
 	    "own\ndirt\nmine");
 }
-END_TEST
 
-START_TEST(a_submodule_that_is_removed_keeps_its_files)
+TEST(a_submodule_that_is_removed_keeps_its_files)
 {
 	cleanup_repo struct repo *repo = with_submodule();
 
@@ -550,39 +536,4 @@ START_TEST(a_submodule_that_is_removed_keeps_its_files)
 			     "cat sub/l; git -C sub log -1 --format=%s; "
 			     "git ls-files sub"),
 	    "own\nown");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-move");
-	TCase *own = tcase_create("own steps"), *gits = tcase_create("gits");
-
-	tcase_set_timeout(own, 120);
-	tcase_add_loop_test(own, killed_at_its_own_steps, 0, 4);
-	suite_add_tcase(s, own);
-	tcase_set_timeout(gits, 120);
-	tcase_add_loop_test(gits, killed_at_its_gits, 0, 4);
-	suite_add_tcase(s, gits);
-	unit_case(s, "move",
-	    (const TTest *[]){ a_git_that_is_killed_is_settled,
-		what_was_left_is_settled_without_a_landing,
-		a_user_who_leaves_the_branch_first_keeps_the_files,
-		a_user_who_leaves_the_branch_last_keeps_the_files,
-		four_gits_are_enough, many_commits_move_at_once, NULL });
-	unit_case(s, "disk",
-	    (const TTest *[]){
-		objects_are_on_disk_before_the_branch_and_it_before_the_word,
-		what_is_not_on_disk_has_not_landed,
-		what_has_landed_is_told_even_if_the_disk_fails_then,
-		what_is_gone_by_then_need_not_be_on_disk, NULL });
-	unit_case(s, "hooks",
-	    (const TTest *[]){ a_hook_that_refuses_leaves_nothing_half_done,
-		a_hook_inside_the_tree_never_runs, NULL });
-	unit_case(s, "submodules",
-	    (const TTest *[]){ a_landed_submodule_goes_along,
-		a_submodule_with_a_life_of_its_own_stays_and_blocks_nothing,
-		a_submodule_that_is_removed_keeps_its_files, NULL });
-	return s;
 }

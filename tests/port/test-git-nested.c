@@ -10,7 +10,7 @@
 #include "unit.h"
 
 /* Salvage does not save them, and they would go with the worktree. */
-START_TEST(repositories_inside_are_not_removed)
+TEST(repositories_inside_are_not_removed)
 {
 	static const struct {
 		const char *make, *named, *away;
@@ -55,9 +55,8 @@ START_TEST(repositories_inside_are_not_removed)
 		ck_assert(!file_exists(repo->dir));
 	}
 }
-END_TEST
 
-START_TEST(a_worktree_whose_index_is_broken_can_be_removed)
+TEST(a_worktree_whose_index_is_broken_can_be_removed)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 
@@ -68,16 +67,4 @@ START_TEST(a_worktree_whose_index_is_broken_can_be_removed)
 	ck_assert_int_eq(repo_remove(repo), -ENOTEMPTY);
 	repo_wt(repo, "rm -r n");
 	ck_assert_msg(repo_remove(repo) == 0, "%s", repo->msg);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-nested");
-
-	unit_case(s, "nested",
-	    (const TTest *[]){ repositories_inside_are_not_removed,
-		a_worktree_whose_index_is_broken_can_be_removed, NULL });
-	return s;
 }

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "buf.h"
 #include "child.h"
 #include "errtext.h"
 #include "mem.h"

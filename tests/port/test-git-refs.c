@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "file.h"
-#include "git-dirs.h"
 #include "git-refs.h"
+#include "git-stand.h"
 #include "mem.h"
 #include "repo.h"
 #include "unit.h"
@@ -32,7 +32,7 @@ assert_reads(struct repo *repo, const char *ref)
 	ck_assert_str_eq(id, repo_sh(repo, ask));
 }
 
-START_TEST(reads_loose_and_packed_ones)
+TEST(reads_loose_and_packed_ones)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	cleanup_free char *common = common_of(repo);
@@ -53,10 +53,9 @@ START_TEST(reads_loose_and_packed_ones)
 	repo_sh(repo, "git commit -q --allow-empty -m three");
 	assert_reads(repo, "refs/heads/main");
 }
-END_TEST
 
 /* Git knows better. */
-START_TEST(leaves_the_rest_to_git)
+TEST(leaves_the_rest_to_git)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	cleanup_free char *common = common_of(repo);
@@ -75,9 +74,8 @@ START_TEST(leaves_the_rest_to_git)
 	ck_assert_int_eq(
 	    git_refs_read(common, "refs/heads/main", id), -ENOTSUP);
 }
-END_TEST
 
-START_TEST(reads_head_wherever_it_is)
+TEST(reads_head_wherever_it_is)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	cleanup_free char *common = common_of(repo);
@@ -91,9 +89,8 @@ START_TEST(reads_head_wherever_it_is)
 	repo_sh(repo, "git checkout -q --orphan none");
 	ck_assert_int_eq(git_refs_head(common, common, id), -ENOENT);
 }
-END_TEST
 
-START_TEST(only_a_whole_id_is_a_detached_head)
+TEST(only_a_whole_id_is_a_detached_head)
 {
 	static const char digits[] = "0123456789abcdef0123456789abcdef"
 				     "0123456789abcdef0123456789abcdef0";
@@ -116,9 +113,8 @@ START_TEST(only_a_whole_id_is_a_detached_head)
 		ck_assert_str_eq(id, "");
 	}
 }
-END_TEST
 
-START_TEST(writes_and_drops_what_git_sees)
+TEST(writes_and_drops_what_git_sees)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	cleanup_free char *common = common_of(repo);
@@ -132,9 +128,8 @@ START_TEST(writes_and_drops_what_git_sees)
 	ck_assert_str_eq(repo_sh(repo, "git for-each-ref refs/llmc"), "");
 	ck_assert_str_eq(repo_sh(repo, "find .git -name '*.lock'"), "");
 }
-END_TEST
 
-START_TEST(respects_locks_and_packs)
+TEST(respects_locks_and_packs)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	cleanup_free char *common = common_of(repo);
@@ -152,10 +147,9 @@ START_TEST(respects_locks_and_packs)
 	repo_sh(repo, ">.git/packed-refs.lock");
 	ck_assert_int_eq(git_refs_drop(common, "refs/llmc/queue/q2"), -ENOTSUP);
 }
-END_TEST
 
 /* Others keep theirs. */
-START_TEST(locks_that_were_left_are_removed)
+TEST(locks_that_were_left_are_removed)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	cleanup_free char *common = common_of(repo);
@@ -172,19 +166,4 @@ START_TEST(locks_that_were_left_are_removed)
 	    "refs/heads/main.lock\nrefs/llmc/x.lock");
 	assert_reads(repo, QUEUED);
 	ck_assert_int_eq(git_refs_drop(common, QUEUED), 0);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-refs");
-
-	unit_case(s, "refs",
-	    (const TTest *[]){ reads_loose_and_packed_ones,
-		leaves_the_rest_to_git, reads_head_wherever_it_is,
-		only_a_whole_id_is_a_detached_head,
-		writes_and_drops_what_git_sees, respects_locks_and_packs,
-		locks_that_were_left_are_removed, NULL });
-	return s;
 }

@@ -10,8 +10,8 @@
 #include "clock.h"
 #include "errtext.h"
 #include "file.h"
-#include "git-aside.h"
 #include "git-compare.h"
+#include "git-stage.h"
 #include "mem.h"
 #include "repo.h"
 #include "unit.h"
@@ -40,7 +40,7 @@ is_reset(struct repo *repo)
 	    repo_sh(repo, "git rev-parse main main"));
 }
 
-START_TEST(all_that_is_thrown_away_is_saved)
+TEST(all_that_is_thrown_away_is_saved)
 {
 	static const struct {
 		const char *make, *look; /* with $S, the ref */
@@ -79,11 +79,10 @@ START_TEST(all_that_is_thrown_away_is_saved)
 		    "%s: %s", table[i].make, repo_sh(repo, look));
 	}
 }
-END_TEST
 
 /* Contents are saved as they are: no encoding, filter or line end is in the
  * way, and no filter runs. */
-START_TEST(what_git_cannot_convert_is_saved)
+TEST(what_git_cannot_convert_is_saved)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -120,10 +119,9 @@ START_TEST(what_git_cannot_convert_is_saved)
 		"grep -cx abc"),
 	    "1");
 }
-END_TEST
 
 /* A file becomes a folder, or the folder of a file a link elsewhere. */
-START_TEST(what_became_something_else_is_saved)
+TEST(what_became_something_else_is_saved)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -140,10 +138,9 @@ START_TEST(what_became_something_else_is_saved)
 	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
 	is_reset(repo);
 }
-END_TEST
 
 /* A kill in a reset, and then the user rewrites the landing branch. */
-START_TEST(head_and_branch_apart_are_both_saved)
+TEST(head_and_branch_apart_are_both_saved)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -165,9 +162,8 @@ START_TEST(head_and_branch_apart_are_both_saved)
 		    "git commit -q --amend -m again");
 	ck_assert_msg(repo_remove(repo) == 0, "%s", repo->msg);
 }
-END_TEST
 
-START_TEST(what_cannot_be_saved_is_not_thrown_away)
+TEST(what_cannot_be_saved_is_not_thrown_away)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	const char *look = "git status --porcelain --branch; cat u a.txt; git "
@@ -192,9 +188,8 @@ START_TEST(what_cannot_be_saved_is_not_thrown_away)
 	ck_assert_int_eq(repo_remove(repo), 0);
 	ck_assert_str_eq(repo_sh(repo, "git rev-parse llmc/ann"), before);
 }
-END_TEST
 
-START_TEST(nothing_to_lose_costs_nothing)
+TEST(nothing_to_lose_costs_nothing)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -212,10 +207,9 @@ START_TEST(nothing_to_lose_costs_nothing)
 	ck_assert_str_eq(repo->text, "");
 	ck_assert_str_eq(repo_sh(repo, REFS), "");
 }
-END_TEST
 
 /* A file without an end is no reason to wait, and not to be lost. */
-START_TEST(a_big_file_is_moved_aside)
+TEST(a_big_file_is_moved_aside)
 {
 	static const char *const files[] = { "big", "d/big", "a.txt",
 		"staged" };
@@ -248,9 +242,8 @@ START_TEST(a_big_file_is_moved_aside)
 		ck_assert_str_eq(repo_sh(repo, look), "1");
 	}
 }
-END_TEST
 
-START_TEST(a_file_that_cannot_be_read_is_moved_aside)
+TEST(a_file_that_cannot_be_read_is_moved_aside)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -267,9 +260,8 @@ START_TEST(a_file_that_cannot_be_read_is_moved_aside)
 		") | grep -c '^Moved aside: '"),
 	    "one\n2\ns\nu\n2");
 }
-END_TEST
 
-START_TEST(a_big_file_alone_is_named_and_survives_a_removal)
+TEST(a_big_file_alone_is_named_and_survives_a_removal)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -284,10 +276,9 @@ START_TEST(a_big_file_alone_is_named_and_survives_a_removal)
 		") | grep -c '^Moved aside: big'"),
 	    "64424509440\n1");
 }
-END_TEST
 
 /* Else the one ref would not say what became of the file. */
-START_TEST(a_big_file_is_named_though_all_else_was_saved_before)
+TEST(a_big_file_is_named_though_all_else_was_saved_before)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -301,10 +292,9 @@ START_TEST(a_big_file_is_named_though_all_else_was_saved_before)
 			     ") | grep -c '^Moved aside: big'"),
 	    "1");
 }
-END_TEST
 
 /* Checks leave the same files again and again. */
-START_TEST(big_files_of_checks_have_one_place)
+TEST(big_files_of_checks_have_one_place)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -329,10 +319,9 @@ START_TEST(big_files_of_checks_have_one_place)
 	ck_assert_str_eq(
 	    repo_sh(repo, "cd \"$W\".kept-checks; find x -type f"), "x/big");
 }
-END_TEST
 
 /* What was moved before may have had links in it. */
-START_TEST(no_link_in_the_one_place_is_followed)
+TEST(no_link_in_the_one_place_is_followed)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -348,11 +337,10 @@ START_TEST(no_link_in_the_one_place_is_followed)
 		"head -c 9 users/big; cd \"$W\".kept-checks; find . -type f"),
 	    "mine\n./d/big");
 }
-END_TEST
 
 /* A repository that somebody made there, where the branch now has a file. */
 /* The worker has put a link there since git listed the file. */
-START_TEST(nothing_is_moved_out_of_another_folder)
+TEST(nothing_is_moved_out_of_another_folder)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	cleanup_buf struct buf words = BUF_INIT;
@@ -372,9 +360,8 @@ START_TEST(nothing_is_moved_out_of_another_folder)
 	ck_assert_str_eq(repo_sh(repo, "cat \"$W.kept-s1/e/big\""), "own");
 	free(aside.name);
 }
-END_TEST
 
-START_TEST(a_repository_in_the_way_is_moved_aside)
+TEST(a_repository_in_the_way_is_moved_aside)
 {
 	static const struct {
 		const char *there, *branch;
@@ -410,9 +397,8 @@ START_TEST(a_repository_in_the_way_is_moved_aside)
 		    repo_sh(repo, "git rev-parse main; echo '?? beside/'"));
 	}
 }
-END_TEST
 
-START_TEST(changes_in_a_submodule_stay)
+TEST(changes_in_a_submodule_stay)
 {
 	cleanup_repo struct repo *repo = repo_new_empty();
 
@@ -436,9 +422,8 @@ START_TEST(changes_in_a_submodule_stay)
 	repo_wt(repo, "git -C lib checkout -q -- l; rm lib/u");
 	ck_assert_msg(repo_remove(repo) == 0, "%s", repo->msg);
 }
-END_TEST
 
-START_TEST(a_removal_saves)
+TEST(a_removal_saves)
 {
 	static const char *const damage[] = { ":", "rm -rf \"$W\"",
 		"git worktree remove --force \"$W\"",
@@ -459,9 +444,8 @@ START_TEST(a_removal_saves)
 			repo_sh(repo, "git show $(" REFS "):u");
 	}
 }
-END_TEST
 
-START_TEST(a_conflict_half_resolved_is_saved)
+TEST(a_conflict_half_resolved_is_saved)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -489,10 +473,9 @@ START_TEST(a_conflict_half_resolved_is_saved)
 	    repo_sh(repo, "for r in $(" REFS "); do git show $r:a.txt; done"),
 	    "one, two and other\nagain");
 }
-END_TEST
 
 /* It was killed while it was made. */
-START_TEST(a_reset_finishes_a_worktree)
+TEST(a_reset_finishes_a_worktree)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -511,7 +494,6 @@ START_TEST(a_reset_finishes_a_worktree)
 	    repo_sh(repo, "git worktree list --porcelain | grep locked"),
 	    "locked mine");
 }
-END_TEST
 
 /* --- comparison -------------------------------------------------------- */
 
@@ -550,7 +532,7 @@ compare(struct repo *repo)
 	return repo->code == 0 ? repo->text : repo->msg;
 }
 
-START_TEST(contents_are_compared_with_what_was_saved)
+TEST(contents_are_compared_with_what_was_saved)
 {
 	static const struct {
 		const char *change, *want;
@@ -590,33 +572,4 @@ START_TEST(contents_are_compared_with_what_was_saved)
 				     "grep -c llmc || :"),
 		    "0");
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-reset");
-
-	unit_case(s, "reset",
-	    (const TTest *[]){ all_that_is_thrown_away_is_saved,
-		what_git_cannot_convert_is_saved,
-		what_became_something_else_is_saved,
-		head_and_branch_apart_are_both_saved,
-		what_cannot_be_saved_is_not_thrown_away,
-		nothing_to_lose_costs_nothing, a_big_file_is_moved_aside,
-		nothing_is_moved_out_of_another_folder,
-		a_file_that_cannot_be_read_is_moved_aside,
-		a_big_file_alone_is_named_and_survives_a_removal,
-		a_big_file_is_named_though_all_else_was_saved_before,
-		big_files_of_checks_have_one_place,
-		no_link_in_the_one_place_is_followed,
-		a_repository_in_the_way_is_moved_aside,
-		changes_in_a_submodule_stay, a_removal_saves,
-		a_conflict_half_resolved_is_saved, a_reset_finishes_a_worktree,
-		NULL });
-	unit_case(s, "compare",
-	    (const TTest *[]){
-		contents_are_compared_with_what_was_saved, NULL });
-	return s;
 }

@@ -27,7 +27,7 @@ with_tree(void)
 	"find . -path ./nested -prune -o -type f -print0 | sort -z | "   \
 	"xargs -0 cksum; git rev-parse HEAD llmc/ann"
 
-START_TEST(nothing_to_save_is_no_ref)
+TEST(nothing_to_save_is_no_ref)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -41,10 +41,9 @@ START_TEST(nothing_to_save_is_no_ref)
 	ck_assert_str_eq(repo->text, "");
 	ck_assert_str_eq(repo_sh(repo, "git for-each-ref refs/llmc"), "");
 }
-END_TEST
 
 /* In the usual case one look is enough, and the caller is told of it. */
-START_TEST(a_clean_worktree_takes_one_git)
+TEST(a_clean_worktree_takes_one_git)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -69,9 +68,8 @@ START_TEST(a_clean_worktree_takes_one_git)
 	ck_assert_int_eq(repo_salvage(repo, "s3"), 0);
 	ck_assert_str_eq(repo->clean, "");
 }
-END_TEST
 
-START_TEST(salvage_saves_all_and_touches_nothing)
+TEST(salvage_saves_all_and_touches_nothing)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	const char *before;
@@ -101,9 +99,8 @@ START_TEST(salvage_saves_all_and_touches_nothing)
 	repo_wt(repo, "git merge -q --ff-only " REF);
 	ck_assert_str_eq(repo_wt(repo, "cat st"), "staged");
 }
-END_TEST
 
-START_TEST(commits_alone_are_saved_as_they_are)
+TEST(commits_alone_are_saved_as_they_are)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -113,9 +110,8 @@ START_TEST(commits_alone_are_saved_as_they_are)
 	ck_assert_str_eq(repo_sh(repo, "git rev-parse " REF),
 	    repo_sh(repo, "git rev-parse llmc/ann"));
 }
-END_TEST
 
-START_TEST(in_a_rebase_the_branch_is_saved_with_head)
+TEST(in_a_rebase_the_branch_is_saved_with_head)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	const char *before;
@@ -139,9 +135,8 @@ START_TEST(in_a_rebase_the_branch_is_saved_with_head)
 		"git log --format=%s --no-merges main.." REF " | grep -c w2"),
 	    "1");
 }
-END_TEST
 
-START_TEST(the_same_stamp_again_loses_nothing)
+TEST(the_same_stamp_again_loses_nothing)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	const char *first, *second;
@@ -168,9 +163,8 @@ START_TEST(the_same_stamp_again_loses_nothing)
 	ck_assert_str_eq(repo->text, REF);
 	ck_assert_str_eq(repo_sh(repo, "git rev-parse " REF), second);
 }
-END_TEST
 
-START_TEST(salvage_needs_no_name_lock_or_index)
+TEST(salvage_needs_no_name_lock_or_index)
 {
 	static const char *const damage[] = {
 		":",
@@ -206,9 +200,8 @@ START_TEST(salvage_needs_no_name_lock_or_index)
 		    "0");
 	}
 }
-END_TEST
 
-START_TEST(an_unborn_branch_can_be_saved)
+TEST(an_unborn_branch_can_be_saved)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -218,9 +211,8 @@ START_TEST(an_unborn_branch_can_be_saved)
 	ck_assert_msg(repo_salvage(repo, "s1") == 0, "%s", repo->msg);
 	ck_assert_str_eq(repo_sh(repo, "git ls-tree --name-only " REF), "u");
 }
-END_TEST
 
-START_TEST(what_cannot_be_saved_is_an_error)
+TEST(what_cannot_be_saved_is_an_error)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -230,12 +222,11 @@ START_TEST(what_cannot_be_saved_is_an_error)
 	repo_sh(repo, "rm -rf \"$W\"");
 	ck_assert_int_eq(repo_salvage(repo, "s1"), -ENOENT);
 }
-END_TEST
 
 #define LEFT "git log -1 --format=%b " REF " | grep '^Left out'; "
 
 /* Of a checkout that stays as it is, the rest is saved. */
-START_TEST(what_cannot_be_read_is_left_out)
+TEST(what_cannot_be_read_is_left_out)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -254,9 +245,8 @@ START_TEST(what_cannot_be_read_is_left_out)
 	ck_assert_int_eq(repo_salvage(repo, "s2"), -EFBIG);
 	ck_assert_ptr_nonnull(strstr(repo->msg, "cannot be read"));
 }
-END_TEST
 
-START_TEST(what_is_too_much_is_left_out)
+TEST(what_is_too_much_is_left_out)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -271,18 +261,16 @@ START_TEST(what_is_too_much_is_left_out)
 	    "Left out: b5 is more than can be saved at once\n"
 	    "a.txt\nb1\nb2\nb3\nb4\nu\none");
 }
-END_TEST
 
-START_TEST(a_folder_that_is_no_worktree_is_told_apart)
+TEST(a_folder_that_is_no_worktree_is_told_apart)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
 	repo_wt(repo, "echo nonsense >.git");
 	ck_assert_int_eq(repo_salvage(repo, "1"), -EUCLEAN);
 }
-END_TEST
 
-START_TEST(locks_of_a_killed_git_are_removed)
+TEST(locks_of_a_killed_git_are_removed)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -298,9 +286,8 @@ START_TEST(locks_of_a_killed_git_are_removed)
 	ck_assert_str_eq(
 	    repo_sh(repo, "find .git -name '*.lock'"), ".git/index.lock");
 }
-END_TEST
 
-START_TEST(leftovers_go_into_the_last_commit)
+TEST(leftovers_go_into_the_last_commit)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -321,9 +308,8 @@ START_TEST(leftovers_go_into_the_last_commit)
 	repo_wt(repo, "git checkout -q main -- . ; rm l*");
 	ck_assert_msg(repo_leftovers(repo, "left") == 0, "%s", repo->msg);
 }
-END_TEST
 
-START_TEST(leftovers_alone_are_a_commit_with_the_message)
+TEST(leftovers_alone_are_a_commit_with_the_message)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -336,9 +322,8 @@ START_TEST(leftovers_alone_are_a_commit_with_the_message)
 	ck_assert_str_eq(
 	    repo_wt(repo, "git log -1 --format=%B"), "Task\n\n# not a comment");
 }
-END_TEST
 
-START_TEST(leftovers_wait_for_rebase_and_conflict)
+TEST(leftovers_wait_for_rebase_and_conflict)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -355,9 +340,8 @@ START_TEST(leftovers_wait_for_rebase_and_conflict)
 	ck_assert_str_eq(
 	    repo_wt(repo, "git rev-list --parents -1 HEAD | wc -w"), "3");
 }
-END_TEST
 
-START_TEST(without_a_name_the_error_says_what_to_type)
+TEST(without_a_name_the_error_says_what_to_type)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -375,9 +359,8 @@ START_TEST(without_a_name_the_error_says_what_to_type)
 	repo_sh(repo, "git config user.name N; git config user.email n@e.org");
 	ck_assert_msg(repo_leftovers(repo, "left") == 0, "%s", repo->msg);
 }
-END_TEST
 
-START_TEST(a_hook_that_says_no_is_heard)
+TEST(a_hook_that_says_no_is_heard)
 {
 	cleanup_repo struct repo *repo = repo_new(true);
 
@@ -389,9 +372,8 @@ START_TEST(a_hook_that_says_no_is_heard)
 	ck_assert_int_eq(repo_leftovers(repo, "left"), -EIO);
 	ck_assert_str_eq(repo->msg, "git commit: style: bad");
 }
-END_TEST
 
-START_TEST(line_ends_of_a_crlf_repository_stay)
+TEST(line_ends_of_a_crlf_repository_stay)
 {
 	cleanup_repo struct repo *repo = repo_new_empty();
 
@@ -413,9 +395,8 @@ START_TEST(line_ends_of_a_crlf_repository_stay)
 	ck_assert_int_eq(repo_facts(repo), 0);
 	ck_assert_int_eq(repo->facts.changed, 0);
 }
-END_TEST
 
-START_TEST(submodules_are_not_in_the_way)
+TEST(submodules_are_not_in_the_way)
 {
 	cleanup_repo struct repo *repo = repo_new_empty();
 
@@ -443,33 +424,4 @@ START_TEST(submodules_are_not_in_the_way)
 	ck_assert_int_eq(repo_remove(repo), -ENOTEMPTY);
 	repo_wt(repo, "rm lib/dirt");
 	ck_assert_msg(repo_remove(repo) == 0, "%s", repo->msg);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-salvage");
-
-	unit_case(s, "salvage",
-	    (const TTest *[]){ nothing_to_save_is_no_ref,
-		a_clean_worktree_takes_one_git,
-		salvage_saves_all_and_touches_nothing,
-		commits_alone_are_saved_as_they_are,
-		in_a_rebase_the_branch_is_saved_with_head,
-		the_same_stamp_again_loses_nothing,
-		salvage_needs_no_name_lock_or_index,
-		an_unborn_branch_can_be_saved, what_cannot_be_saved_is_an_error,
-		what_cannot_be_read_is_left_out, what_is_too_much_is_left_out,
-		a_folder_that_is_no_worktree_is_told_apart,
-		locks_of_a_killed_git_are_removed, NULL });
-	unit_case(s, "leftovers",
-	    (const TTest *[]){ leftovers_go_into_the_last_commit,
-		leftovers_alone_are_a_commit_with_the_message,
-		leftovers_wait_for_rebase_and_conflict,
-		without_a_name_the_error_says_what_to_type,
-		a_hook_that_says_no_is_heard,
-		line_ends_of_a_crlf_repository_stay,
-		submodules_are_not_in_the_way, NULL });
-	return s;
 }

@@ -43,7 +43,7 @@ assert_since(struct repo *repo, const char *commit, const char *want)
 	ck_assert_str_eq(repo->text, want);
 }
 
-START_TEST(commits_and_files_since)
+TEST(commits_and_files_since)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	const char *seen;
@@ -67,7 +67,6 @@ START_TEST(commits_and_files_since)
 	repo_wt(repo, "git reset -q --hard HEAD~1");
 	assert_since(repo, seen, "0 |");
 }
-END_TEST
 
 static void
 on_own(const char *const *list, size_t count, const struct err *err, void *arg)
@@ -93,7 +92,7 @@ assert_own(struct repo *repo, const char *commit, int code, const char *want)
 	ck_assert_str_eq(repo->text, want);
 }
 
-START_TEST(a_commit_would_change_its_own_files)
+TEST(a_commit_would_change_its_own_files)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	cleanup_free char *first = NULL;
@@ -124,9 +123,8 @@ START_TEST(a_commit_would_change_its_own_files)
 	    "a.txt;d/with blank;hidden;moved;");
 	assert_own(repo, "0123456789012345678901234567890123456789", -EIO, "");
 }
-END_TEST
 
-START_TEST(dirt_is_listed)
+TEST(dirt_is_listed)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 
@@ -137,9 +135,8 @@ START_TEST(dirt_is_listed)
 	assert_since(repo, repo_wt(repo, "git rev-parse HEAD"),
 	    "0 | a.txt d/with blank staged");
 }
-END_TEST
 
-START_TEST(an_unknown_commit_is_no_error)
+TEST(an_unknown_commit_is_no_error)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 
@@ -147,9 +144,8 @@ START_TEST(an_unknown_commit_is_no_error)
 	repo_wt(repo, "echo x >>a.txt");
 	assert_since(repo, "0123456789", "unknown 0 | a.txt");
 }
-END_TEST
 
-START_TEST(no_such_branch)
+TEST(no_such_branch)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 
@@ -159,17 +155,4 @@ START_TEST(no_such_branch)
 	    repo->git, repo->dir, "0123456789", "gone", on_since, repo);
 	repo_wait(repo);
 	ck_assert_int_eq(repo->code, -ENOENT);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("git-since");
-
-	unit_case(suite, "since",
-	    (const TTest *const[]){ commits_and_files_since,
-		a_commit_would_change_its_own_files, dirt_is_listed,
-		an_unknown_commit_is_no_error, no_such_branch, NULL });
-	return suite;
 }

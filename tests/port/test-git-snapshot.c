@@ -46,7 +46,7 @@ snapshot(struct repo *repo, const char *before, bool dirty)
 }
 
 /* "1\n" is d00491, "2\n" 0cfbf0, "3\n" 00750e. */
-START_TEST(uncommitted_files_count_and_nothing_is_touched)
+TEST(uncommitted_files_count_and_nothing_is_touched)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	char first[GIT_ID_SIZE];
@@ -68,9 +68,8 @@ START_TEST(uncommitted_files_count_and_nothing_is_touched)
 	ck_assert_str_eq(
 	    snapshot(repo, first, true), "one d004;two (main) gone;");
 }
-END_TEST
 
-START_TEST(a_clean_tree_is_that_of_its_commit)
+TEST(a_clean_tree_is_that_of_its_commit)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 
@@ -79,9 +78,8 @@ START_TEST(a_clean_tree_is_that_of_its_commit)
 	ck_assert_str_eq(snapshot(repo, "", false), "one d004;");
 	ck_assert_str_eq(tree, repo_wt(repo, "git rev-parse HEAD^{tree}"));
 }
-END_TEST
 
-START_TEST(what_came_from_the_branch_is_not_its_own)
+TEST(what_came_from_the_branch_is_not_its_own)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	char first[GIT_ID_SIZE];
@@ -95,9 +93,8 @@ START_TEST(what_came_from_the_branch_is_not_its_own)
 	ck_assert_str_eq(
 	    snapshot(repo, first, true), "one 0075;two (main) 0cfb;");
 }
-END_TEST
 
-START_TEST(an_earlier_tree_may_be_gone)
+TEST(an_earlier_tree_may_be_gone)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 
@@ -107,9 +104,8 @@ START_TEST(an_earlier_tree_may_be_gone)
 	    "not compared");
 	ck_assert_str_eq(tree, repo_wt(repo, "git rev-parse HEAD^{tree}"));
 }
-END_TEST
 
-START_TEST(a_conflict_is_no_obstacle)
+TEST(a_conflict_is_no_obstacle)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 
@@ -118,19 +114,4 @@ START_TEST(a_conflict_is_no_obstacle)
 	repo_sh(repo, "echo 2 >one; git add one; git commit -qm two");
 	repo_wt(repo, "! git rebase -q main 2>/dev/null; echo 3 >one");
 	ck_assert_str_eq(snapshot(repo, "", true), "one 0075;");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("git-snapshot");
-
-	unit_case(suite, "snapshot",
-	    (const TTest *const[]){
-		uncommitted_files_count_and_nothing_is_touched,
-		a_clean_tree_is_that_of_its_commit,
-		what_came_from_the_branch_is_not_its_own,
-		an_earlier_tree_may_be_gone, a_conflict_is_no_obstacle, NULL });
-	return suite;
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "errtext.h"
-#include "file.h"
 #include "git-follow.h"
 #include "git-stand.h"
 #include "mem.h"
@@ -87,7 +86,7 @@ symref(struct repo *repo)
 	    repo, IN_TREE "git symbolic-ref -q HEAD || echo detached");
 }
 
-START_TEST(a_tree_is_detached_and_attached_again)
+TEST(a_tree_is_detached_and_attached_again)
 {
 	cleanup_repo struct repo *repo = with_tree(false);
 
@@ -109,10 +108,9 @@ START_TEST(a_tree_is_detached_and_attached_again)
 	ck_assert_str_eq(repo_sh(repo, IN_TREE "git status -s"), "?? left");
 	ck_assert_int_eq(set_stand(repo, false), 0);
 }
-END_TEST
 
 /* In a box a worker can switch to a branch, but not commit to it. */
-START_TEST(a_tree_on_another_branch_is_detached_where_it_is)
+TEST(a_tree_on_another_branch_is_detached_where_it_is)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
 
@@ -131,9 +129,8 @@ START_TEST(a_tree_on_another_branch_is_detached_where_it_is)
 	ck_assert_str_eq(
 	    repo_sh(repo, "git log -1 --format=%s llmc/ann@{1}"), "more");
 }
-END_TEST
 
-START_TEST(a_tree_on_a_branch_without_commit_is_detached_at_its_own)
+TEST(a_tree_on_a_branch_without_commit_is_detached_at_its_own)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
 
@@ -143,9 +140,8 @@ START_TEST(a_tree_on_a_branch_without_commit_is_detached_at_its_own)
 	ck_assert(is_followed(repo));
 	ck_assert_str_eq(repo_sh(repo, IN_TREE "git status -s"), "");
 }
-END_TEST
 
-START_TEST(a_tree_on_a_branch_in_a_rebase_is_detached)
+TEST(a_tree_on_a_branch_in_a_rebase_is_detached)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
 
@@ -157,9 +153,8 @@ START_TEST(a_tree_on_a_branch_in_a_rebase_is_detached)
 	ck_assert_msg(set_stand(repo, true) == 0, "%s", repo->msg);
 	ck_assert_str_eq(symref(repo), "detached");
 }
-END_TEST
 
-START_TEST(a_tree_on_another_branch_is_not_attached)
+TEST(a_tree_on_another_branch_is_not_attached)
 {
 	cleanup_repo struct repo *repo = with_tree(false);
 
@@ -168,10 +163,9 @@ START_TEST(a_tree_on_another_branch_is_not_attached)
 	ck_assert_ptr_nonnull(strstr(repo->msg, "switch llmc/ann"));
 	ck_assert_str_eq(symref(repo), "refs/heads/other");
 }
-END_TEST
 
 /* The daemon was killed between the commit and this. */
-START_TEST(a_commit_is_followed_whenever_somebody_looks)
+TEST(a_commit_is_followed_whenever_somebody_looks)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
 	struct git_options options = { .root = repo->root };
@@ -197,9 +191,8 @@ START_TEST(a_commit_is_followed_whenever_somebody_looks)
 	ck_assert_int_eq(repo_trap_count(repo), 0);
 	repo_untrap(repo);
 }
-END_TEST
 
-START_TEST(a_commit_that_is_not_whole_is_not_followed)
+TEST(a_commit_that_is_not_whole_is_not_followed)
 {
 	static const char *const damage[] = {
 		/* a file's contents are gone */
@@ -228,10 +221,9 @@ START_TEST(a_commit_that_is_not_whole_is_not_followed)
 		ck_assert_str_eq(repo_sh(repo, "git rev-parse llmc/ann"), old);
 	}
 }
-END_TEST
 
 /* The work goes on without it. */
-START_TEST(a_branch_that_is_checked_out_follows_when_it_is_left)
+TEST(a_branch_that_is_checked_out_follows_when_it_is_left)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
 
@@ -243,10 +235,9 @@ START_TEST(a_branch_that_is_checked_out_follows_when_it_is_left)
 	ck_assert_msg(follow(repo) == 0, "%s", repo->msg);
 	ck_assert(is_followed(repo));
 }
-END_TEST
 
 /* Two trees on one branch: each undoes what the other commits. */
-START_TEST(a_branch_that_is_checked_out_elsewhere_is_not_attached)
+TEST(a_branch_that_is_checked_out_elsewhere_is_not_attached)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
 
@@ -258,9 +249,8 @@ START_TEST(a_branch_that_is_checked_out_elsewhere_is_not_attached)
 	ck_assert_msg(set_stand(repo, false) == 0, "%s", repo->msg);
 	ck_assert_str_eq(symref(repo), "refs/heads/llmc/ann");
 }
-END_TEST
 
-START_TEST(a_head_that_is_put_on_a_branch_is_detached)
+TEST(a_head_that_is_put_on_a_branch_is_detached)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
 	const char *moved;
@@ -280,10 +270,9 @@ START_TEST(a_head_that_is_put_on_a_branch_is_detached)
 	ck_assert(is_followed(repo));
 	ck_assert_str_eq(repo_sh(repo, "git rev-parse main"), moved);
 }
-END_TEST
 
 /* Conflicts are given to the worker, who goes on by itself. */
-START_TEST(a_rebase_is_finished_by_the_worker)
+TEST(a_rebase_is_finished_by_the_worker)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
 	const char *old;
@@ -306,10 +295,9 @@ START_TEST(a_rebase_is_finished_by_the_worker)
 	ck_assert_str_eq(
 	    repo_sh(repo, "git log --format=%s -2 llmc/ann"), "work\nmain");
 }
-END_TEST
 
 /* In a box git leaves CHERRY_PICK_HEAD behind, which is then in the way. */
-START_TEST(nothing_of_a_rebase_stays_behind)
+TEST(nothing_of_a_rebase_stays_behind)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
 	const char *noted = IN_TREE "cd \"$(git rev-parse --git-dir)\"; "
@@ -329,9 +317,8 @@ START_TEST(nothing_of_a_rebase_stays_behind)
 	ck_assert_int_eq(repo_facts(repo), 0);
 	ck_assert_str_eq(repo_sh(repo, noted), "0");
 }
-END_TEST
 
-START_TEST(a_commit_picked_during_a_rebase_stays_noted)
+TEST(a_commit_picked_during_a_rebase_stays_noted)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
 	const char *picked = IN_TREE "cd \"$(git rev-parse --git-dir)\"; "
@@ -354,9 +341,8 @@ START_TEST(a_commit_picked_during_a_rebase_stays_noted)
 	ck_assert_int_eq(repo_facts(repo), 0);
 	ck_assert_ptr_nonnull(strstr(repo_sh(repo, picked), "No such file"));
 }
-END_TEST
 
-START_TEST(a_rebase_without_conflict_moves_the_branch)
+TEST(a_rebase_without_conflict_moves_the_branch)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
 
@@ -375,9 +361,8 @@ START_TEST(a_rebase_without_conflict_moves_the_branch)
 	ck_assert_int_eq(repo->facts.ahead, 2);
 	ck_assert(is_followed(repo));
 }
-END_TEST
 
-START_TEST(a_rebase_goes_on_in_the_other_way)
+TEST(a_rebase_goes_on_in_the_other_way)
 {
 	cleanup_repo struct repo *repo = with_tree(false);
 	const char *old;
@@ -397,9 +382,8 @@ START_TEST(a_rebase_goes_on_in_the_other_way)
 	ck_assert_int_eq(repo->facts.ahead, 1);
 	ck_assert(is_followed(repo));
 }
-END_TEST
 
-START_TEST(a_reset_saves_what_was_not_followed)
+TEST(a_reset_saves_what_was_not_followed)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
 	const char *head;
@@ -414,9 +398,8 @@ START_TEST(a_reset_saves_what_was_not_followed)
 	ck_assert_str_eq(repo_sh(repo, "git rev-parse $REF^1"), head);
 	ck_assert_str_eq(repo_sh(repo, "git show $REF:u"), "u");
 }
-END_TEST
 
-START_TEST(a_reset_goes_without_a_branch_that_is_checked_out)
+TEST(a_reset_goes_without_a_branch_that_is_checked_out)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
 	const char *old;
@@ -430,9 +413,8 @@ START_TEST(a_reset_goes_without_a_branch_that_is_checked_out)
 	ck_assert_str_eq(repo_sh(repo, "git rev-parse llmc/ann"), old);
 	ck_assert_str_eq(repo_sh(repo, "git status -s"), "");
 }
-END_TEST
 
-START_TEST(commits_outlive_a_folder_that_is_deleted)
+TEST(commits_outlive_a_folder_that_is_deleted)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
 
@@ -447,34 +429,4 @@ START_TEST(commits_outlive_a_folder_that_is_deleted)
 	setenv("REF", repo->text, 1);
 	ck_assert_str_eq(
 	    repo_sh(repo, "git log --format=%s main..$REF"), "more\nmore");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-stand");
-
-	unit_case(s, "stand",
-	    (const TTest *[]){ a_tree_is_detached_and_attached_again,
-		a_tree_on_another_branch_is_detached_where_it_is,
-		a_tree_on_a_branch_without_commit_is_detached_at_its_own,
-		a_tree_on_a_branch_in_a_rebase_is_detached,
-		a_tree_on_another_branch_is_not_attached, NULL });
-	unit_case(s, "follow",
-	    (const TTest *[]){ a_commit_is_followed_whenever_somebody_looks,
-		a_commit_that_is_not_whole_is_not_followed,
-		a_branch_that_is_checked_out_follows_when_it_is_left,
-		a_branch_that_is_checked_out_elsewhere_is_not_attached,
-		a_head_that_is_put_on_a_branch_is_detached,
-		commits_outlive_a_folder_that_is_deleted, NULL });
-	unit_case(s, "rebase",
-	    (const TTest *[]){ a_rebase_is_finished_by_the_worker,
-		nothing_of_a_rebase_stays_behind,
-		a_commit_picked_during_a_rebase_stays_noted,
-		a_rebase_without_conflict_moves_the_branch,
-		a_rebase_goes_on_in_the_other_way,
-		a_reset_saves_what_was_not_followed,
-		a_reset_goes_without_a_branch_that_is_checked_out, NULL });
-	return s;
 }

@@ -190,8 +190,10 @@ there_and_back(struct repo *repo, bool clone, const char *before, int nth)
 	    clone ? "1" : "2");
 }
 
+const int unit_timeout = 240; /* seconds, each */
+
 /* _i: 0 = into a clone, 1 = back. */
-START_TEST(a_turn_that_is_killed_at_a_step_goes_on)
+TEST_ROWS(a_turn_that_is_killed_at_a_step_goes_on, 2)
 {
 	bool clone = _i == 0, killed = true;
 	int nth = 0;
@@ -207,7 +209,6 @@ START_TEST(a_turn_that_is_killed_at_a_step_goes_on)
 	}
 	ck_assert_int_gt(nth, 3);
 }
-END_TEST
 
 /* The number of its commands. */
 static int
@@ -220,7 +221,7 @@ count_gits(bool clone)
 	return repo_trap_count(repo);
 }
 
-START_TEST(a_turn_that_is_killed_at_a_git_goes_on)
+TEST_ROWS(a_turn_that_is_killed_at_a_git_goes_on, 2)
 {
 	bool clone = _i == 0;
 	int calls = count_gits(clone);
@@ -237,9 +238,8 @@ START_TEST(a_turn_that_is_killed_at_a_git_goes_on)
 		there_and_back(repo, clone, before, nth);
 	}
 }
-END_TEST
 
-START_TEST(uncommitted_changes_survive_every_change_of_the_mode)
+TEST(uncommitted_changes_survive_every_change_of_the_mode)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	const char *before;
@@ -260,9 +260,8 @@ START_TEST(uncommitted_changes_survive_every_change_of_the_mode)
 	ck_assert_str_eq(repo_sh(repo, "git -C \"$W\" symbolic-ref HEAD"),
 	    "refs/heads/llmc/ann");
 }
-END_TEST
 
-START_TEST(a_clone_in_a_rebase_says_what_to_type)
+TEST(a_clone_in_a_rebase_says_what_to_type)
 {
 	cleanup_repo struct repo *repo = with_work(true);
 
@@ -272,23 +271,4 @@ START_TEST(a_clone_in_a_rebase_says_what_to_type)
 	ck_assert_int_eq(turn(repo, false), -EBUSY);
 	ck_assert_msg(strstr(repo->msg, "start over: llmc reset ann") != NULL,
 	    "%s", repo->msg);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-turn");
-	TCase *tc;
-
-	unit_case(s, "turn",
-	    (const TTest *[]){
-		uncommitted_changes_survive_every_change_of_the_mode,
-		a_clone_in_a_rebase_says_what_to_type, NULL });
-	tc = tcase_create("killed");
-	tcase_set_timeout(tc, 240);
-	tcase_add_loop_test(tc, a_turn_that_is_killed_at_a_step_goes_on, 0, 2);
-	tcase_add_loop_test(tc, a_turn_that_is_killed_at_a_git_goes_on, 0, 2);
-	suite_add_tcase(s, tc);
-	return s;
 }

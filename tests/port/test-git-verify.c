@@ -53,7 +53,7 @@ assert_refused(struct repo *repo, const char *words)
 	ck_assert_str_eq(repo_sh(repo, PRECIOUS), before);
 }
 
-START_TEST(a_worktree_is_accepted)
+TEST(a_worktree_is_accepted)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	cleanup_free char *gitdir = NULL, *main_dir = NULL;
@@ -68,10 +68,9 @@ START_TEST(a_worktree_is_accepted)
 	ck_assert_str_eq(
 	    main_dir, repo_sh(repo, "git rev-parse --absolute-git-dir"));
 }
-END_TEST
 
 /* As worktree.useRelativePaths has them written. */
-START_TEST(a_worktree_with_relative_pointers_is_accepted)
+TEST(a_worktree_with_relative_pointers_is_accepted)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	cleanup_free char *gitdir = NULL;
@@ -96,9 +95,8 @@ START_TEST(a_worktree_with_relative_pointers_is_accepted)
 	    "\"$R/.git/worktrees/second\")\" >.git");
 	assert_refused(repo, "another working tree");
 }
-END_TEST
 
-START_TEST(links_above_are_accepted)
+TEST(links_above_are_accepted)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	const char *root = repo_sh(repo, "ln -s . \"$B/l\"; echo \"$B/l\"");
@@ -110,10 +108,9 @@ START_TEST(links_above_are_accepted)
 	ck_assert_msg(
 	    git_verify(repo->root, dir, &gitdir, &err) == 0, "%s", err.msg);
 }
-END_TEST
 
 /* The root may be a worktree itself; then the main one is another. */
-START_TEST(the_root_may_be_a_worktree_or_a_link)
+TEST(the_root_may_be_a_worktree_or_a_link)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	cleanup_free char *gitdir = NULL, *other = NULL, *linked = NULL;
@@ -128,9 +125,8 @@ START_TEST(the_root_may_be_a_worktree_or_a_link)
 	ck_assert_msg(
 	    git_verify(link, link, &linked, &err) == 0, "%s", err.msg);
 }
-END_TEST
 
-START_TEST(what_is_not_there_is_told_apart)
+TEST(what_is_not_there_is_told_apart)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	cleanup_free char *gitdir = NULL;
@@ -145,9 +141,8 @@ START_TEST(what_is_not_there_is_told_apart)
 	    git_verify(repo->root, repo->dir, &gitdir, &err), -ENOENT);
 	ck_assert_ptr_nonnull(strstr(err.msg, "does not exist"));
 }
-END_TEST
 
-START_TEST(a_link_is_refused)
+TEST(a_link_is_refused)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -160,9 +155,8 @@ START_TEST(a_link_is_refused)
 	repo_sh(repo, "rm \"$W\"; >\"$W\"");
 	assert_refused(repo, "a file");
 }
-END_TEST
 
-START_TEST(a_second_repository_is_refused)
+TEST(a_second_repository_is_refused)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -177,9 +171,8 @@ START_TEST(a_second_repository_is_refused)
 	repo_wt(repo, "rm .git; ln -s \"$R/.git\" .git");
 	assert_refused(repo, "does not name");
 }
-END_TEST
 
-START_TEST(a_git_file_that_points_elsewhere_is_refused)
+TEST(a_git_file_that_points_elsewhere_is_refused)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	const char *own = repo_wt(repo, "cat .git");
@@ -211,10 +204,9 @@ START_TEST(a_git_file_that_points_elsewhere_is_refused)
 	repo_wt(repo, "rm .git; mkfifo .git");
 	assert_refused(repo, "does not name");
 }
-END_TEST
 
 /* The configuration cannot move the tree: GIT_WORK_TREE is stronger. */
-START_TEST(core_worktree_has_no_effect)
+TEST(core_worktree_has_no_effect)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	const char *before;
@@ -230,10 +222,9 @@ START_TEST(core_worktree_has_no_effect)
 	ck_assert_str_eq(repo_wt(repo, "ls; cat a.txt"), "a.txt\none");
 	ck_assert_str_eq(repo_sh(repo, PRECIOUS), before);
 }
-END_TEST
 
 /* Replaced while an operation runs: the next command finds it out. */
-START_TEST(a_worktree_replaced_in_the_middle_is_refused)
+TEST(a_worktree_replaced_in_the_middle_is_refused)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	const char *before;
@@ -249,23 +240,4 @@ START_TEST(a_worktree_replaced_in_the_middle_is_refused)
 	/* The checkout is followed by a clean. */
 	ck_assert_int_eq(repo_reset(repo), -EUCLEAN);
 	ck_assert_str_eq(repo_sh(repo, PRECIOUS), before);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-verify");
-
-	unit_case(s, "accepted",
-	    (const TTest *[]){ a_worktree_is_accepted,
-		a_worktree_with_relative_pointers_is_accepted,
-		links_above_are_accepted, the_root_may_be_a_worktree_or_a_link,
-		core_worktree_has_no_effect, NULL });
-	unit_case(s, "refused",
-	    (const TTest *[]){ what_is_not_there_is_told_apart,
-		a_link_is_refused, a_second_repository_is_refused,
-		a_git_file_that_points_elsewhere_is_refused,
-		a_worktree_replaced_in_the_middle_is_refused, NULL });
-	return s;
 }

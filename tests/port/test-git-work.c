@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "file.h"
 #include "git-remove.h"
 #include "git-worktree.h"
@@ -35,7 +34,7 @@ missing(struct repo *repo)
 	return repo_wt(repo, "git rev-list --count HEAD..main");
 }
 
-START_TEST(facts_of_a_fresh_worktree)
+TEST(facts_of_a_fresh_worktree)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -47,9 +46,8 @@ START_TEST(facts_of_a_fresh_worktree)
 	ck_assert_int_eq(repo->facts.changed + repo->facts.untracked, 0);
 	ck_assert(!repo->facts.rebasing);
 }
-END_TEST
 
-START_TEST(facts_count_what_lies_about)
+TEST(facts_count_what_lies_about)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -62,9 +60,8 @@ START_TEST(facts_count_what_lies_about)
 	ck_assert_int_eq(repo->facts.untracked, 3);
 	ck_assert_int_eq(repo->facts.conflicts, 0);
 }
-END_TEST
 
-START_TEST(facts_tell_how_far_ahead)
+TEST(facts_tell_how_far_ahead)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -85,9 +82,8 @@ START_TEST(facts_tell_how_far_ahead)
 	ck_assert_str_eq(
 	    repo->facts.onto, repo_sh(repo, "git rev-parse heads/main"));
 }
-END_TEST
 
-START_TEST(facts_see_a_rebase_and_its_conflicts)
+TEST(facts_see_a_rebase_and_its_conflicts)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -104,9 +100,8 @@ START_TEST(facts_see_a_rebase_and_its_conflicts)
 	ck_assert_int_eq(repo_conflicts(repo), 0);
 	ck_assert_str_eq(repo->text, "");
 }
-END_TEST
 
-START_TEST(facts_of_what_is_not_there)
+TEST(facts_of_what_is_not_there)
 {
 	cleanup_repo struct repo *repo = repo_new_empty();
 
@@ -123,9 +118,8 @@ START_TEST(facts_of_what_is_not_there)
 	ck_assert_int_eq(repo_facts(repo), -ENOENT);
 	ck_assert_ptr_nonnull(strstr(repo->msg, "main"));
 }
-END_TEST
 
-START_TEST(conflicts_name_every_file_once)
+TEST(conflicts_name_every_file_once)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -136,9 +130,8 @@ START_TEST(conflicts_name_every_file_once)
 	ck_assert_int_eq(repo_conflicts(repo), 0);
 	ck_assert_str_eq(repo->text, "b\nc|d|");
 }
-END_TEST
 
-START_TEST(add_makes_branch_and_folder)
+TEST(add_makes_branch_and_folder)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -150,9 +143,8 @@ START_TEST(add_makes_branch_and_folder)
 	ck_assert_int_eq(repo_facts(repo), 0);
 	ck_assert_int_eq(repo->facts.ahead, 1);
 }
-END_TEST
 
-START_TEST(add_takes_a_branch_that_exists)
+TEST(add_takes_a_branch_that_exists)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 
@@ -160,9 +152,8 @@ START_TEST(add_takes_a_branch_that_exists)
 	ck_assert_int_eq(repo_add(repo), 0);
 	ck_assert_str_eq(missing(repo), "1");
 }
-END_TEST
 
-START_TEST(add_repairs_what_is_half_there)
+TEST(add_repairs_what_is_half_there)
 {
 	static const char *const damage[] = {
 		"rm -rf \"$W\"",
@@ -188,9 +179,8 @@ START_TEST(add_repairs_what_is_half_there)
 		ck_assert_str_eq(repo_wt(repo, "cat a.txt"), "one");
 	}
 }
-END_TEST
 
-START_TEST(add_keeps_its_hands_off_other_things)
+TEST(add_keeps_its_hands_off_other_things)
 {
 	static const char *const other[] = {
 		"mkdir -p \"$W\"; echo precious >\"$W/file\"",
@@ -211,9 +201,8 @@ START_TEST(add_keeps_its_hands_off_other_things)
 		    "precious");
 	}
 }
-END_TEST
 
-START_TEST(add_refuses_the_users_tree_and_a_branch_in_use)
+TEST(add_refuses_the_users_tree_and_a_branch_in_use)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	const char *dir = repo->dir;
@@ -233,9 +222,8 @@ START_TEST(add_refuses_the_users_tree_and_a_branch_in_use)
 	ck_assert_int_eq(repo_remove(repo), -EINVAL);
 	repo->dir = dir;
 }
-END_TEST
 
-START_TEST(add_needs_a_commit)
+TEST(add_needs_a_commit)
 {
 	cleanup_repo struct repo *repo = repo_new_empty();
 
@@ -245,9 +233,8 @@ START_TEST(add_needs_a_commit)
 	ck_assert_int_eq(repo_add(repo), -ENOENT);
 	ck_assert_ptr_nonnull(strstr(repo->msg, "no branch or commit main"));
 }
-END_TEST
 
-START_TEST(a_name_with_a_line_break_is_refused)
+TEST(a_name_with_a_line_break_is_refused)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -255,9 +242,8 @@ START_TEST(a_name_with_a_line_break_is_refused)
 	    repo_land(repo, "main\nmain", "main", false), GIT_LAND_FAILED);
 	ck_assert_int_eq(repo->code, -EINVAL);
 }
-END_TEST
 
-START_TEST(remove_takes_folder_registration_and_branch)
+TEST(remove_takes_folder_registration_and_branch)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -273,9 +259,8 @@ START_TEST(remove_takes_folder_registration_and_branch)
 	    "1");
 	ck_assert_int_eq(repo_remove(repo), 0);
 }
-END_TEST
 
-START_TEST(remove_finishes_what_was_begun)
+TEST(remove_finishes_what_was_begun)
 {
 	static const char *const damage[] = {
 		"rm -rf \"$W\"",
@@ -300,9 +285,8 @@ START_TEST(remove_finishes_what_was_begun)
 		    "1");
 	}
 }
-END_TEST
 
-START_TEST(reset_goes_back_to_the_start)
+TEST(reset_goes_back_to_the_start)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -321,10 +305,9 @@ START_TEST(reset_goes_back_to_the_start)
 	ck_assert_str_eq(
 	    repo_wt(repo, "ls"), "a.txt\nelse.txt\nkeep.o\nnested");
 }
-END_TEST
 
 /* A worktree that was clean: what is different by now is kept. */
-START_TEST(reset_of_a_clean_worktree_loses_nothing)
+TEST(reset_of_a_clean_worktree_loses_nothing)
 {
 	static const char *const changes[] = { "echo mine >else.txt",
 		"echo mine >>a.txt; git commit -qam more",
@@ -355,9 +338,8 @@ START_TEST(reset_of_a_clean_worktree_loses_nothing)
 		ck_assert_str_eq(repo_wt(repo, "cat * | cksum"), before);
 	}
 }
-END_TEST
 
-START_TEST(reset_of_a_clean_worktree_takes_one_git)
+TEST(reset_of_a_clean_worktree_takes_one_git)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	cleanup_free char *head =
@@ -378,10 +360,9 @@ START_TEST(reset_of_a_clean_worktree_takes_one_git)
 	ck_assert_str_eq(repo->facts.branch, "llmc/ann");
 	ck_assert_str_eq(repo_wt(repo, "ls"), "a.txt\nelse.txt\nuntracked");
 }
-END_TEST
 
 /* Only the branch moves where the files are the same. */
-START_TEST(reset_to_the_same_tree_leaves_the_files)
+TEST(reset_to_the_same_tree_leaves_the_files)
 {
 	static const char look[] =
 	    "stat -c '%n %i %Z' * \"$(git rev-parse --git-dir)/index\"";
@@ -411,9 +392,8 @@ START_TEST(reset_to_the_same_tree_leaves_the_files)
 	ck_assert_str_eq(
 	    repo_wt(repo, "git status --porcelain; ls else.txt"), "else.txt");
 }
-END_TEST
 
-START_TEST(reset_ends_whatever_is_in_progress)
+TEST(reset_ends_whatever_is_in_progress)
 {
 	static const char *const states[] = {
 		"! git rebase -q main 2>/dev/null",
@@ -446,9 +426,8 @@ START_TEST(reset_ends_whatever_is_in_progress)
 		ck_assert_int_eq(repo_reset(repo), 0);
 	}
 }
-END_TEST
 
-START_TEST(reset_never_moves_a_branch_under_another_checkout)
+TEST(reset_never_moves_a_branch_under_another_checkout)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -461,9 +440,8 @@ START_TEST(reset_never_moves_a_branch_under_another_checkout)
 	    repo_sh(repo, "git status --porcelain; git branch --show-current"),
 	    "llmc/ann");
 }
-END_TEST
 
-START_TEST(reset_needs_a_worktree)
+TEST(reset_needs_a_worktree)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -471,9 +449,8 @@ START_TEST(reset_needs_a_worktree)
 	ck_assert_int_eq(repo_reset(repo), -ENOENT);
 	ck_assert_str_eq(repo_sh(repo, "cat a.txt"), "one\nmine");
 }
-END_TEST
 
-START_TEST(rebase_goes_on_top)
+TEST(rebase_goes_on_top)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -487,9 +464,8 @@ START_TEST(rebase_goes_on_top)
 	ck_assert_str_eq(missing(repo), "0");
 	ck_assert_str_eq(repo->facts.branch, "llmc/ann");
 }
-END_TEST
 
-START_TEST(rebase_leaves_a_conflict_for_the_worker)
+TEST(rebase_leaves_a_conflict_for_the_worker)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -512,9 +488,8 @@ START_TEST(rebase_leaves_a_conflict_for_the_worker)
 	ck_assert_int_eq(repo->facts.ahead, 1);
 	ck_assert_str_eq(missing(repo), "0");
 }
-END_TEST
 
-START_TEST(rebase_takes_what_rerere_knows)
+TEST(rebase_takes_what_rerere_knows)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -537,9 +512,8 @@ START_TEST(rebase_takes_what_rerere_knows)
 			     "main..llmc/ann"),
 	    "both\nnew\nl\nw2\nw1");
 }
-END_TEST
 
-START_TEST(a_rebase_that_cannot_is_an_error_and_leaves_nothing)
+TEST(a_rebase_that_cannot_is_an_error_and_leaves_nothing)
 {
 	static const char *const ways[] = { "echo dirt >>a.txt",
 		"echo in-the-way >else.txt" };
@@ -558,9 +532,8 @@ START_TEST(a_rebase_that_cannot_is_an_error_and_leaves_nothing)
 		ck_assert_int_eq(repo->facts.ahead, 1);
 	}
 }
-END_TEST
 
-START_TEST(a_rebase_stopped_by_a_file_in_the_way_is_taken_back)
+TEST(a_rebase_stopped_by_a_file_in_the_way_is_taken_back)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
@@ -577,9 +550,8 @@ START_TEST(a_rebase_stopped_by_a_file_in_the_way_is_taken_back)
 	ck_assert_int_eq(repo->facts.ahead, 3);
 	ck_assert_str_eq(repo_wt(repo, "cat sub/s"), "mine");
 }
-END_TEST
 
-START_TEST(abort_repairs_a_broken_rebase)
+TEST(abort_repairs_a_broken_rebase)
 {
 	static const char *const states[] = {
 		":",
@@ -607,9 +579,8 @@ START_TEST(abort_repairs_a_broken_rebase)
 		ck_assert_msg(repo->facts.changed == 0, "%s", states[i]);
 	}
 }
-END_TEST
 
-START_TEST(forks_are_the_trees_where_the_work_began)
+TEST(forks_are_the_trees_where_the_work_began)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	char *first, *want;
@@ -633,9 +604,8 @@ START_TEST(forks_are_the_trees_where_the_work_began)
 	repo->dir = repo->base;
 	ck_assert_int_eq(repo_forks(repo), -ENOENT);
 }
-END_TEST
 
-START_TEST(operations_on_one_worktree_keep_their_order)
+TEST(operations_on_one_worktree_keep_their_order)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_salvage what = { .worker = "ann",
@@ -650,9 +620,8 @@ START_TEST(operations_on_one_worktree_keep_their_order)
 	git_land(repo->git, "main", "main", "main", false, NULL, NULL);
 	git_free(take_ptr(&repo->git));
 }
-END_TEST
 
-START_TEST(a_hanging_git_ends_an_operation)
+TEST(a_hanging_git_ends_an_operation)
 {
 	cleanup_repo struct repo *repo = with_tree();
 	struct git_options options = { .root = repo->root, .deadline_ms = 300 };
@@ -661,44 +630,4 @@ START_TEST(a_hanging_git_ends_an_operation)
 	repo_trap(repo, 1, "hang");
 	ck_assert_int_eq(repo_facts(repo), -ETIMEDOUT);
 	ck_assert_int_eq(repo_facts(repo), 0);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git-work");
-
-	unit_case(s, "facts",
-	    (const TTest *[]){ facts_of_a_fresh_worktree,
-		facts_count_what_lies_about, facts_tell_how_far_ahead,
-		facts_see_a_rebase_and_its_conflicts,
-		facts_of_what_is_not_there, conflicts_name_every_file_once,
-		forks_are_the_trees_where_the_work_began,
-		a_hanging_git_ends_an_operation, NULL });
-	unit_case(s, "worktree",
-	    (const TTest *[]){ add_makes_branch_and_folder,
-		add_takes_a_branch_that_exists, add_repairs_what_is_half_there,
-		add_keeps_its_hands_off_other_things,
-		add_refuses_the_users_tree_and_a_branch_in_use,
-		add_needs_a_commit, a_name_with_a_line_break_is_refused,
-		remove_takes_folder_registration_and_branch,
-		remove_finishes_what_was_begun,
-		operations_on_one_worktree_keep_their_order, NULL });
-	unit_case(s, "reset",
-	    (const TTest *[]){ reset_goes_back_to_the_start,
-		reset_of_a_clean_worktree_loses_nothing,
-		reset_of_a_clean_worktree_takes_one_git,
-		reset_to_the_same_tree_leaves_the_files,
-		reset_ends_whatever_is_in_progress,
-		reset_never_moves_a_branch_under_another_checkout,
-		reset_needs_a_worktree, NULL });
-	unit_case(s, "rebase",
-	    (const TTest *[]){ rebase_goes_on_top,
-		rebase_leaves_a_conflict_for_the_worker,
-		rebase_takes_what_rerere_knows,
-		a_rebase_that_cannot_is_an_error_and_leaves_nothing,
-		a_rebase_stopped_by_a_file_in_the_way_is_taken_back,
-		abort_repairs_a_broken_rebase, NULL });
-	return s;
 }

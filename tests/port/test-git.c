@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "buf.h"
 #include "clock.h"
 #include "errtext.h"
 #include "file.h"
@@ -81,7 +80,7 @@ queue_shell(struct git_queue *queue, struct call *call, const char *text)
 	git_run(queue, &command, run_done, call);
 }
 
-START_TEST(answers_with_status_and_both_streams)
+TEST(answers_with_status_and_both_streams)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_command good = { .args = (const char *[]){
@@ -101,9 +100,8 @@ START_TEST(answers_with_status_and_both_streams)
 	ck_assert(!git_busy(repo->git));
 	ck_assert_str_eq(git_root(repo->git), repo->root);
 }
-END_TEST
 
-START_TEST(passes_input_with_nuls_and_environment)
+TEST(passes_input_with_nuls_and_environment)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_command command = {
@@ -123,9 +121,8 @@ START_TEST(passes_input_with_nuls_and_environment)
 	ask(repo, &call, &command);
 	ck_assert_msg(strncmp(call.out, "textmore", 8) == 0, "%s", call.out);
 }
-END_TEST
 
-START_TEST(nothing_of_the_callers_environment_leads_astray)
+TEST(nothing_of_the_callers_environment_leads_astray)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_command command = { .args = (const char *[]){ "rev-parse",
@@ -156,9 +153,8 @@ START_TEST(nothing_of_the_callers_environment_leads_astray)
 	unsetenv("LANGUAGE");
 	unsetenv("GIT_EDITOR");
 }
-END_TEST
 
-START_TEST(big_output_is_complete)
+TEST(big_output_is_complete)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_command command = { .args = (const char *[]){
@@ -171,9 +167,8 @@ START_TEST(big_output_is_complete)
 	ck_assert_int_eq(call.status, 0);
 	ck_assert_uint_eq(call.out_len, 3000000);
 }
-END_TEST
 
-START_TEST(too_much_output_is_an_error_not_a_piece)
+TEST(too_much_output_is_an_error_not_a_piece)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_command command = { .args = (const char *[]){
@@ -186,10 +181,9 @@ START_TEST(too_much_output_is_an_error_not_a_piece)
 	ck_assert_int_eq(call.code, -EFBIG);
 	ck_assert_ptr_nonnull(strstr(call.msg, "cat-file"));
 }
-END_TEST
 
 /* Five times as long. */
-START_TEST(a_whole_tree_takes_longer)
+TEST(a_whole_tree_takes_longer)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_options options = { .root = repo->root, .deadline_ms = 400 };
@@ -208,10 +202,9 @@ START_TEST(a_whole_tree_takes_longer)
 	ask(repo, &call, &command);
 	ck_assert_int_eq(call.code, -ETIMEDOUT);
 }
-END_TEST
 
 /* A tag of the same name makes the short name of the branch a longer one. */
-START_TEST(the_default_branch_is_named)
+TEST(the_default_branch_is_named)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	cleanup_free char *head = NULL, *remote = NULL;
@@ -229,9 +222,8 @@ START_TEST(the_default_branch_is_named)
 	    "git checkout -q --detach");
 	ck_assert_ptr_null(git_ask_default_branch(repo->root));
 }
-END_TEST
 
-START_TEST(a_git_that_hangs_is_ended)
+TEST(a_git_that_hangs_is_ended)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_options options = { .root = repo->root, .deadline_ms = 200 };
@@ -249,9 +241,8 @@ START_TEST(a_git_that_hangs_is_ended)
 	ask(repo, &call, &command); /* the queue continues */
 	ck_assert_int_eq(call.status, 0);
 }
-END_TEST
 
-START_TEST(a_killed_git_is_an_error)
+TEST(a_killed_git_is_an_error)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_command command = { .args =
@@ -264,9 +255,8 @@ START_TEST(a_killed_git_is_an_error)
 	ck_assert_int_eq(call.code, -EIO);
 	ck_assert_ptr_nonnull(strstr(call.msg, "SIGKILL"));
 }
-END_TEST
 
-START_TEST(a_missing_git_says_so)
+TEST(a_missing_git_says_so)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	cleanup_free char *path = xstrdup(getenv("PATH"));
@@ -280,9 +270,8 @@ START_TEST(a_missing_git_says_so)
 	ck_assert_int_eq(call.code, -ENOENT);
 	ck_assert_ptr_nonnull(strstr(call.msg, "is git installed"));
 }
-END_TEST
 
-START_TEST(a_folder_without_its_own_git_is_refused)
+TEST(a_folder_without_its_own_git_is_refused)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	cleanup_free char *inside = file_join(repo->root, "sub");
@@ -306,9 +295,8 @@ START_TEST(a_folder_without_its_own_git_is_refused)
 	ck_assert_int_eq(call.code, -EUCLEAN);
 	ck_assert_str_eq(repo_sh(repo, "cat a.txt"), "one\nmine");
 }
-END_TEST
 
-START_TEST(a_held_lock_is_waited_for)
+TEST(a_held_lock_is_waited_for)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct call add = { .repo = repo }, free_it = { .repo = repo };
@@ -334,9 +322,8 @@ START_TEST(a_held_lock_is_waited_for)
 	ck_assert_int_ge(repo_trap_count(repo), 3);
 	ck_assert_str_eq(repo_sh(repo, "git ls-files b.txt"), "b.txt");
 }
-END_TEST
 
-START_TEST(a_lock_held_for_good_is_told)
+TEST(a_lock_held_for_good_is_told)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_command command = { .args = (const char *[]){
@@ -358,9 +345,8 @@ START_TEST(a_lock_held_for_good_is_told)
 	ask(repo, &call, &command);
 	ck_assert_int_eq(repo_trap_count(repo), 1);
 }
-END_TEST
 
-START_TEST(one_queue_is_serial_two_are_not)
+TEST(one_queue_is_serial_two_are_not)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_queue *one = git_queue(repo->git, repo->root), *two;
@@ -388,9 +374,8 @@ START_TEST(one_queue_is_serial_two_are_not)
 	ck_assert_int_lt(first.order, second.order);
 	ck_assert_int_eq(second.status, 0);
 }
-END_TEST
 
-START_TEST(many_commands_come_in_order)
+TEST(many_commands_come_in_order)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_command command = { .args = (const char *[]){
@@ -409,7 +394,6 @@ START_TEST(many_commands_come_in_order)
 	for (int i = 1; i < NCALLS; i++)
 		ck_assert_int_eq(calls[i].order, calls[i - 1].order + 1);
 }
-END_TEST
 
 /* A slot with three commands: refs/x exists between the first and the last. */
 struct three {
@@ -456,7 +440,7 @@ three_begin(struct git_slot *slot, void *arg)
 	three_next(three);
 }
 
-START_TEST(a_slot_has_the_queue_to_itself)
+TEST(a_slot_has_the_queue_to_itself)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_queue *queue = git_queue(repo->git, repo->root);
@@ -474,9 +458,8 @@ START_TEST(a_slot_has_the_queue_to_itself)
 	ck_assert_int_lt(slot.order, single.order);
 	ck_assert_int_eq(single.status, 128);
 }
-END_TEST
 
-START_TEST(hooks_run_only_where_wanted)
+TEST(hooks_run_only_where_wanted)
 {
 	struct git_command command = { .args = (const char *[]){ "commit", "-q",
 					   "--allow-empty", "-m", "x", NULL } };
@@ -493,9 +476,8 @@ START_TEST(hooks_run_only_where_wanted)
 		ck_assert_int_eq(call.status, wanted);
 	}
 }
-END_TEST
 
-START_TEST(signing_is_off_and_nobody_is_asked)
+TEST(signing_is_off_and_nobody_is_asked)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_command command = { .args = (const char *[]){ "commit", "-q",
@@ -508,7 +490,6 @@ START_TEST(signing_is_off_and_nobody_is_asked)
 	ask(repo, &call, &command);
 	ck_assert_msg(call.status == 0, "%s", call.complaint);
 }
-END_TEST
 
 static void
 free_git(const struct git_answer *answer, void *arg)
@@ -530,7 +511,7 @@ never(const struct git_answer *answer, void *arg)
 	ck_abort_msg("called after git_free");
 }
 
-START_TEST(free_cancels_without_callbacks)
+TEST(free_cancels_without_callbacks)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_command command = { .args = (const char *[]){
@@ -548,7 +529,6 @@ START_TEST(free_cancels_without_callbacks)
 	repo_wait(repo);
 	git_free(NULL);
 }
-END_TEST
 
 static void
 dropped(void *arg)
@@ -574,7 +554,7 @@ begin_never(struct git_slot *slot, void *arg)
 	ck_abort_msg("two slots at a time");
 }
 
-START_TEST(a_slot_that_is_cut_off_is_told_to_release)
+TEST(a_slot_that_is_cut_off_is_told_to_release)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_queue *queue = git_queue(repo->git, repo->root);
@@ -586,29 +566,4 @@ START_TEST(a_slot_that_is_cut_off_is_told_to_release)
 	repo_wait(repo);
 	git_free(take_ptr(&repo->git));
 	ck_assert_int_eq(drops, 1);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("git");
-
-	unit_case(s, "answers",
-	    (const TTest *[]){ answers_with_status_and_both_streams,
-		passes_input_with_nuls_and_environment,
-		nothing_of_the_callers_environment_leads_astray,
-		big_output_is_complete, too_much_output_is_an_error_not_a_piece,
-		a_git_that_hangs_is_ended, a_whole_tree_takes_longer,
-		the_default_branch_is_named, a_killed_git_is_an_error,
-		a_missing_git_says_so, a_folder_without_its_own_git_is_refused,
-		NULL });
-	unit_case(s, "queues",
-	    (const TTest *[]){ a_held_lock_is_waited_for,
-		a_lock_held_for_good_is_told, one_queue_is_serial_two_are_not,
-		many_commands_come_in_order, a_slot_has_the_queue_to_itself,
-		hooks_run_only_where_wanted, signing_is_off_and_nobody_is_asked,
-		free_cancels_without_callbacks,
-		a_slot_that_is_cut_off_is_told_to_release, NULL });
-	return s;
 }

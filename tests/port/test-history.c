@@ -114,7 +114,7 @@ count_lines(struct place *p)
 	return lines;
 }
 
-START_TEST(no_file_is_an_empty_history)
+TEST(no_file_is_an_empty_history)
 {
 	struct place p;
 
@@ -125,9 +125,8 @@ START_TEST(no_file_is_an_empty_history)
 	expect_file(&p, 1, 0);
 	place_end(&p);
 }
-END_TEST
 
-START_TEST(what_is_added_is_loaded_again)
+TEST(what_is_added_is_loaded_again)
 {
 	struct history history = { 0 };
 	struct place p;
@@ -147,9 +146,8 @@ START_TEST(what_is_added_is_loaded_again)
 	history_release(&history);
 	place_end(&p);
 }
-END_TEST
 
-START_TEST(every_member_comes_back)
+TEST(every_member_comes_back)
 {
 	struct history history = { 0 }, loaded = { 0 };
 	struct spiral_event event = {
@@ -174,9 +172,8 @@ START_TEST(every_member_comes_back)
 	history_release(&loaded);
 	place_end(&p);
 }
-END_TEST
 
-START_TEST(a_torn_last_line_is_left_out_and_does_not_spoil_the_next)
+TEST(a_torn_last_line_is_left_out_and_does_not_spoil_the_next)
 {
 	struct history history = { 0 };
 	struct place p;
@@ -191,9 +188,8 @@ START_TEST(a_torn_last_line_is_left_out_and_does_not_spoil_the_next)
 	history_release(&history);
 	place_end(&p);
 }
-END_TEST
 
-START_TEST(foreign_lines_are_ignored)
+TEST(foreign_lines_are_ignored)
 {
 	static const char *const lines[] = { "\n", "words\n", "[1]\n", "null\n",
 		"{}\n", "{\"kind\":\"failure\"}\n",
@@ -219,7 +215,6 @@ START_TEST(foreign_lines_are_ignored)
 	history_release(&history);
 	place_end(&p);
 }
-END_TEST
 
 /* Write events first to last to the file, not through history_add(). */
 static void
@@ -236,7 +231,7 @@ fill(struct place *p, int first, int last)
 	append(p, text.data);
 }
 
-START_TEST(the_last_events_are_those_that_count)
+TEST(the_last_events_are_those_that_count)
 {
 	struct history history = { 0 };
 	struct place p;
@@ -253,9 +248,8 @@ START_TEST(the_last_events_are_those_that_count)
 	history_release(&history);
 	place_end(&p);
 }
-END_TEST
 
-START_TEST(a_long_file_is_rewritten_with_the_last_events)
+TEST(a_long_file_is_rewritten_with_the_last_events)
 {
 	struct history history = { 0 };
 	struct place p;
@@ -277,9 +271,8 @@ START_TEST(a_long_file_is_rewritten_with_the_last_events)
 	history_release(&history);
 	place_end(&p);
 }
-END_TEST
 
-START_TEST(a_file_longer_than_is_read_is_rewritten_too)
+TEST(a_file_longer_than_is_read_is_rewritten_too)
 {
 	cleanup_buf struct buf noise = BUF_INIT;
 	struct history history = { 0 };
@@ -298,9 +291,8 @@ START_TEST(a_file_longer_than_is_read_is_rewritten_too)
 	history_release(&history);
 	place_end(&p);
 }
-END_TEST
 
-START_TEST(what_could_not_be_written_counts_and_is_written_later)
+TEST(what_could_not_be_written_counts_and_is_written_later)
 {
 	struct history history = { 0 };
 	struct rlimit old, less;
@@ -334,9 +326,8 @@ START_TEST(what_could_not_be_written_counts_and_is_written_later)
 	history_release(&history);
 	place_end(&p);
 }
-END_TEST
 
-START_TEST(without_a_disk_memory_stays_bounded)
+TEST(without_a_disk_memory_stays_bounded)
 {
 	struct history history = { 0 };
 	struct place p;
@@ -353,9 +344,8 @@ START_TEST(without_a_disk_memory_stays_bounded)
 	history_release(&history);
 	place_end(&p);
 }
-END_TEST
 
-START_TEST(a_file_that_cannot_be_read_is_told)
+TEST(a_file_that_cannot_be_read_is_told)
 {
 	struct history history = { .unsaved = 77 };
 	struct err err = { 0, "" };
@@ -372,11 +362,10 @@ START_TEST(a_file_that_cannot_be_read_is_told)
 	history_release(&history);
 	place_end(&p);
 }
-END_TEST
 
 /* Killed at any moment, even during a rewrite: the old events are there without
  * a gap, and so are acknowledged ones. */
-START_TEST(a_crash_loses_nothing_that_was_acknowledged)
+TEST(a_crash_loses_nothing_that_was_acknowledged)
 {
 	struct history history = { 0 };
 	struct place p;
@@ -418,25 +407,4 @@ START_TEST(a_crash_loses_nothing_that_was_acknowledged)
 		history_release(&history);
 	}
 	place_end(&p);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("history");
-
-	unit_case(suite, "load",
-	    (const TTest *[]){ no_file_is_an_empty_history,
-		what_is_added_is_loaded_again, every_member_comes_back,
-		a_torn_last_line_is_left_out_and_does_not_spoil_the_next,
-		foreign_lines_are_ignored, the_last_events_are_those_that_count,
-		a_file_that_cannot_be_read_is_told, NULL });
-	unit_case(suite, "add",
-	    (const TTest *[]){ a_long_file_is_rewritten_with_the_last_events,
-		a_file_longer_than_is_read_is_rewritten_too,
-		what_could_not_be_written_counts_and_is_written_later,
-		without_a_disk_memory_stays_bounded,
-		a_crash_loses_nothing_that_was_acknowledged, NULL });
-	return suite;
 }

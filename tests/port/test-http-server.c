@@ -18,10 +18,9 @@
 #include "mem.h"
 #include "proxy-world.h"
 #include "unit.h"
-#include "web-rules.h"
 #include "web-world.h"
 
-START_TEST(it_listens_on_127_0_0_1_and_says_which_port_is_taken)
+TEST(it_listens_on_127_0_0_1_and_says_which_port_is_taken)
 {
 	struct err err = { 0, "" };
 	struct sockaddr_in a;
@@ -35,9 +34,8 @@ START_TEST(it_listens_on_127_0_0_1_and_says_which_port_is_taken)
 	ck_assert_int_eq(loopback_listen(ntohs(a.sin_port), &err), -EADDRINUSE);
 	ck_assert_ptr_nonnull(strstr(err.msg, number));
 }
-END_TEST
 
-START_TEST(a_socket_that_does_not_listen_on_127_0_0_1_is_refused)
+TEST(a_socket_that_does_not_listen_on_127_0_0_1_is_refused)
 {
 	const struct sockaddr_in any = { .sin_family = AF_INET };
 	struct loop *loop = loop_new();
@@ -53,9 +51,8 @@ START_TEST(a_socket_that_does_not_listen_on_127_0_0_1_is_refused)
 	ck_assert_ptr_nonnull(strstr(err.msg, "127.0.0.1"));
 	loop_free(loop);
 }
-END_TEST
 
-START_TEST(a_request_is_answered_once_and_the_connection_closed)
+TEST(a_request_is_answered_once_and_the_connection_closed)
 {
 	cleanup_fd int fd = -1, later = -1, none = -1;
 
@@ -69,9 +66,8 @@ START_TEST(a_request_is_answered_once_and_the_connection_closed)
 	web_expect_all(none, "HTTP/1.1 404 ", "nothing here.\n");
 	web_end();
 }
-END_TEST
 
-START_TEST(a_head_may_come_in_pieces_and_half_closed)
+TEST(a_head_may_come_in_pieces_and_half_closed)
 {
 	static const char text[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 	cleanup_fd int fd = -1;
@@ -84,9 +80,8 @@ START_TEST(a_head_may_come_in_pieces_and_half_closed)
 	web_expect_all(fd, "HTTP/1.1 200 OK\r\n", "\r\n\r\nhello");
 	web_end();
 }
-END_TEST
 
-START_TEST(head_gets_no_body)
+TEST(head_gets_no_body)
 {
 	cleanup_fd int fd = -1, stream = -1;
 
@@ -99,9 +94,8 @@ START_TEST(head_gets_no_body)
 	web_expect_all(stream, "HTTP/1.1 200 OK\r\n", "event-stream\r\n\r\n");
 	web_end();
 }
-END_TEST
 
-START_TEST(what_is_no_request_is_refused_with_its_status)
+TEST(what_is_no_request_is_refused_with_its_status)
 {
 	static const struct {
 		const char *text, *status;
@@ -126,9 +120,8 @@ START_TEST(what_is_no_request_is_refused_with_its_status)
 	web_expect_all(fd, "HTTP/1.1 431 ", "too long.\n");
 	web_end();
 }
-END_TEST
 
-START_TEST(a_client_that_still_sends_gets_its_refusal)
+TEST(a_client_that_still_sends_gets_its_refusal)
 {
 	cleanup_free char *body = xcalloc(1, HTTP_IGNORED_MAX / 2 + 1);
 	cleanup_fd int fd = -1;
@@ -141,10 +134,9 @@ START_TEST(a_client_that_still_sends_gets_its_refusal)
 	web_expect_all(fd, "HTTP/1.1 404 ", "nothing here.\n");
 	web_end();
 }
-END_TEST
 
 /* Sends a byte now and then until the server has ended it. */
-START_TEST(a_head_has_5_seconds_however_many_bytes_come)
+TEST(a_head_has_5_seconds_however_many_bytes_come)
 {
 	cleanup_free char *text = NULL;
 	cleanup_fd int fd = -1, silent = -1;
@@ -162,9 +154,8 @@ START_TEST(a_head_has_5_seconds_however_many_bytes_come)
 	web_expect_all(silent, "", "");
 	web_end();
 }
-END_TEST
 
-START_TEST(more_connections_than_32_make_the_oldest_end)
+TEST(more_connections_than_32_make_the_oldest_end)
 {
 	int fds[HTTP_CONNECTIONS_MAX + 10];
 	cleanup_fd int fd = -1, stream = -1;
@@ -193,9 +184,8 @@ START_TEST(more_connections_than_32_make_the_oldest_end)
 	ck_assert_int_gt(read(stream, &fds, sizeof fds), 0);
 	web_end();
 }
-END_TEST
 
-START_TEST(eight_streams_are_served_and_no_ninth_until_one_ends)
+TEST(eight_streams_are_served_and_no_ninth_until_one_ends)
 {
 	int fds[HTTP_STREAMS_MAX];
 	cleanup_fd int ninth = -1, next = -1;
@@ -216,9 +206,8 @@ START_TEST(eight_streams_are_served_and_no_ninth_until_one_ends)
 			close(fds[i]);
 	web_end();
 }
-END_TEST
 
-START_TEST(a_stream_reaches_its_reader_in_order)
+TEST(a_stream_reaches_its_reader_in_order)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_fd int fd = -1;
@@ -232,17 +221,15 @@ START_TEST(a_stream_reaches_its_reader_in_order)
 	ck_assert_str_eq(text.data, "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n");
 	web_end();
 }
-END_TEST
 
-START_TEST(a_stream_that_is_ended_is_read_to_its_end)
+TEST(a_stream_that_is_ended_is_read_to_its_end)
 {
 	web_begin();
 	web_expect_all(web_get("/brief"), "HTTP/1.1 200 ", "\r\n\r\nlast");
 	web_end();
 }
-END_TEST
 
-START_TEST(a_reader_that_is_too_slow_is_dropped_and_others_are_not)
+TEST(a_reader_that_is_too_slow_is_dropped_and_others_are_not)
 {
 	cleanup_fd int slow = -1, fd = -1, stream = -1;
 	char first[2];
@@ -258,11 +245,10 @@ START_TEST(a_reader_that_is_too_slow_is_dropped_and_others_are_not)
 	ck_assert_int_eq(strncmp(first, "0\n", 2), 0);
 	web_end();
 }
-END_TEST
 
 /* The first message may be longer than what may wait; only what comes after it
  * counts. */
-START_TEST(a_reader_has_time_to_take_a_large_first_message)
+TEST(a_reader_has_time_to_take_a_large_first_message)
 {
 	const size_t wanted = 2 * WEB_LONG + 6;
 	cleanup_buf struct buf text = BUF_INIT;
@@ -281,9 +267,8 @@ START_TEST(a_reader_has_time_to_take_a_large_first_message)
 	    memcmp(text.data + 2 * WEB_LONG - 1, "x0\n1\n2\n", 7), 0);
 	web_end();
 }
-END_TEST
 
-START_TEST(a_long_answer_arrives_whole)
+TEST(a_long_answer_arrives_whole)
 {
 	cleanup_free char *text = NULL;
 	const char *body;
@@ -295,10 +280,9 @@ START_TEST(a_long_answer_arrives_whole)
 	ck_assert_uint_eq(strlen(body + 4), WEB_LONG);
 	web_end();
 }
-END_TEST
 
 /* More than the kernel buffers, so that the server waits for us. */
-START_TEST(an_answer_that_nobody_takes_is_given_up)
+TEST(an_answer_that_nobody_takes_is_given_up)
 {
 	struct pollfd p = { .events = POLLHUP };
 	cleanup_fd int fd = -1;
@@ -313,9 +297,8 @@ START_TEST(an_answer_that_nobody_takes_is_given_up)
 	ck_assert_int_eq(poll(&p, 1, 60000), 1);
 	web_end();
 }
-END_TEST
 
-START_TEST(running_out_of_descriptors_is_survived)
+TEST(running_out_of_descriptors_is_survived)
 {
 	int fds[20];
 	cleanup_fd int fd = -1;
@@ -329,7 +312,6 @@ START_TEST(running_out_of_descriptors_is_survived)
 	web_expect_all(fd, "HTTP/1.1 200 ", "hello");
 	web_end();
 }
-END_TEST
 
 static void
 reset(int fd)
@@ -341,7 +323,7 @@ reset(int fd)
 	close(fd);
 }
 
-START_TEST(a_client_that_resets_its_connection_is_forgotten)
+TEST(a_client_that_resets_its_connection_is_forgotten)
 {
 	int fd;
 
@@ -368,10 +350,9 @@ START_TEST(a_client_that_resets_its_connection_is_forgotten)
 	web_expect_all(web_get("/"), "HTTP/1.1 200 OK\r\n", "hello");
 	web_end();
 }
-END_TEST
 
 /* There is no second request, whatever the first one says about its length. */
-START_TEST(bytes_behind_a_request_are_never_another_one)
+TEST(bytes_behind_a_request_are_never_another_one)
 {
 	static const char *const fields[] = { "", "Content-Length: 0\r\n",
 		"Content-Length: 3\r\n", "Transfer-Encoding: chunked\r\n",
@@ -398,7 +379,6 @@ START_TEST(bytes_behind_a_request_are_never_another_one)
 	}
 	web_end();
 }
-END_TEST
 
 static void
 forget(void *arg)
@@ -417,7 +397,7 @@ keep(struct http_exchange *exchange, const struct http_head *request, void *arg)
 	loop_stop(arg, 0);
 }
 
-START_TEST(a_server_that_is_freed_tells_its_streams)
+TEST(a_server_that_is_freed_tells_its_streams)
 {
 	struct loop *loop = loop_new();
 	struct err err = { 0, "" };
@@ -438,37 +418,4 @@ START_TEST(a_server_that_is_freed_tells_its_streams)
 	http_stream_end(exchange);
 	close(fd);
 	loop_free(loop);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		it_listens_on_127_0_0_1_and_says_which_port_is_taken,
-		a_socket_that_does_not_listen_on_127_0_0_1_is_refused,
-		a_request_is_answered_once_and_the_connection_closed,
-		a_head_may_come_in_pieces_and_half_closed,
-		head_gets_no_body,
-		what_is_no_request_is_refused_with_its_status,
-		a_client_that_still_sends_gets_its_refusal,
-		a_head_has_5_seconds_however_many_bytes_come,
-		more_connections_than_32_make_the_oldest_end,
-		eight_streams_are_served_and_no_ninth_until_one_ends,
-		a_stream_reaches_its_reader_in_order,
-		a_stream_that_is_ended_is_read_to_its_end,
-		a_reader_that_is_too_slow_is_dropped_and_others_are_not,
-		a_reader_has_time_to_take_a_large_first_message,
-		a_long_answer_arrives_whole,
-		an_answer_that_nobody_takes_is_given_up,
-		running_out_of_descriptors_is_survived,
-		a_client_that_resets_its_connection_is_forgotten,
-		bytes_behind_a_request_are_never_another_one,
-		a_server_that_is_freed_tells_its_streams,
-		NULL,
-	};
-	Suite *suite = suite_create("http-server");
-
-	unit_case(suite, "http-server", tests);
-	return suite;
 }

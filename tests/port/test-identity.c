@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "ancestry.h"
-#include "errtext.h"
 #include "file.h"
 #include "identity.h"
 #include "json.h"
@@ -61,7 +60,7 @@ fake_proc(const char *name)
 
 /* --- ancestry --------------------------------------------------------- */
 
-START_TEST(parents_up_to_init)
+TEST(parents_up_to_init)
 {
 	const char *proc = fake_proc("parents");
 	static const int pids[] = { 22, 21, 20, 10, 1 };
@@ -72,9 +71,8 @@ START_TEST(parents_up_to_init)
 		ck_assert_int_eq(list[i].pid, pids[i]);
 	ck_assert_uint_eq(list[2].start_time, 100);
 }
-END_TEST
 
-START_TEST(what_has_ended_has_no_parents)
+TEST(what_has_ended_has_no_parents)
 {
 	const char *proc = fake_proc("ended");
 	struct ancestor list[8];
@@ -82,9 +80,8 @@ START_TEST(what_has_ended_has_no_parents)
 	ck_assert_int_eq(ancestry_read(proc, 99, list, 8), -ESRCH);
 	ck_assert_int_eq(ancestry_read(proc, 0, list, 8), 0);
 }
-END_TEST
 
-START_TEST(the_walk_is_bounded)
+TEST(the_walk_is_bounded)
 {
 	const char *proc = fake_proc("bounded");
 	struct ancestor list[8];
@@ -95,9 +92,8 @@ START_TEST(the_walk_is_bounded)
 	fake(proc, 41, "b", 40, 7);
 	ck_assert_int_eq(ancestry_read(proc, 40, list, 8), -ELOOP);
 }
-END_TEST
 
-START_TEST(a_hidden_parent_ends_the_walk)
+TEST(a_hidden_parent_ends_the_walk)
 {
 	const char *proc = fake_proc("hidden");
 	struct ancestor list[8];
@@ -105,9 +101,8 @@ START_TEST(a_hidden_parent_ends_the_walk)
 	fake(proc, 50, "sh", 49, 10);
 	ck_assert_int_eq(ancestry_read(proc, 50, list, 8), 1);
 }
-END_TEST
 
-START_TEST(a_parent_is_older_than_its_child)
+TEST(a_parent_is_older_than_its_child)
 {
 	const char *proc = fake_proc("older");
 	struct ancestor list[8];
@@ -116,9 +111,8 @@ START_TEST(a_parent_is_older_than_its_child)
 	fake(proc, 61, "sh", 60, 400);
 	ck_assert_int_eq(ancestry_read(proc, 61, list, 8), -ESTALE);
 }
-END_TEST
 
-START_TEST(real_processes_have_parents)
+TEST(real_processes_have_parents)
 {
 	struct ancestor list[ANCESTRY_MAX];
 	int count = ancestry_read(ANCESTRY_PROC, getpid(), list, ANCESTRY_MAX);
@@ -128,9 +122,8 @@ START_TEST(real_processes_have_parents)
 	if (count > 1)
 		ck_assert_int_eq(list[1].pid, getppid());
 }
-END_TEST
 
-START_TEST(a_pidfd_tells_its_process)
+TEST(a_pidfd_tells_its_process)
 {
 	pid_t pid = fork();
 	cleanup_fd int fd = -1;
@@ -148,7 +141,6 @@ START_TEST(a_pidfd_tells_its_process)
 	ck_assert_int_eq(ancestry_pidfd(ANCESTRY_PROC, fd), -ESRCH);
 	ck_assert_int_eq(ancestry_pidfd(ANCESTRY_PROC, 9999), -EBADF);
 }
-END_TEST
 
 /* --- identity --------------------------------------------------------- */
 
@@ -162,7 +154,7 @@ find(const char *proc, const struct identity_panes *panes, int pid, char **name)
 	return identity_find(proc, &workspace, panes, pid, -1, name);
 }
 
-START_TEST(descendants_of_a_pane_are_its_sessions)
+TEST(descendants_of_a_pane_are_its_sessions)
 {
 	const char *proc = fake_proc("panes");
 	struct identity_pane list[] = { { (char[]){ "adam" }, 20, 100 },
@@ -179,10 +171,9 @@ START_TEST(descendants_of_a_pane_are_its_sessions)
 	ck_assert_int_eq(find(proc, &panes, 99, &name), -ESRCH);
 	ck_assert_int_eq(find(proc, &panes, 0, &name), -ESRCH);
 }
-END_TEST
 
 /* Its keeper has that in its environment, whatever is below. */
-START_TEST(commands_on_the_files_of_a_worker_are_no_people)
+TEST(commands_on_the_files_of_a_worker_are_no_people)
 {
 	const char *proc = fake_proc("command");
 	const struct workspace ws = { .root = (char *)(uintptr_t) "/the root" };
@@ -197,7 +188,6 @@ START_TEST(commands_on_the_files_of_a_worker_are_no_people)
 	ck_assert_int_eq(identity_find(proc, &ws, &none, 31, -1, &name), 1);
 	ck_assert_str_eq(name, "a setup or check command");
 }
-END_TEST
 
 static void
 fake_environment(const char *proc, int pid, const char *root, const char *who)
@@ -213,7 +203,7 @@ fake_environment(const char *proc, int pid, const char *root, const char *who)
 	fake_file(proc, pid, "environ", text, len);
 }
 
-START_TEST(the_outermost_environment_counts)
+TEST(the_outermost_environment_counts)
 {
 	const char *proc = fake_proc("environment");
 	const struct identity_panes none = { 0 };
@@ -229,7 +219,6 @@ START_TEST(the_outermost_environment_counts)
 	fake_environment(proc, 30, "/another/root", "adam");
 	ck_assert_int_eq(find(proc, &none, 31, &name), 0);
 }
-END_TEST
 
 static void
 write_file(
@@ -254,7 +243,7 @@ overwrite(const char *path, const char *begin)
 	    futimens(fd, (struct timespec[]){ st.st_atim, st.st_mtim }), 0);
 }
 
-START_TEST(a_file_is_read_again_when_it_has_changed)
+TEST(a_file_is_read_again_when_it_has_changed)
 {
 	cleanup_free char *root = xstrdup(unit_path("again"));
 	cleanup_free char *dir = file_join(root, ".llmc");
@@ -293,9 +282,8 @@ START_TEST(a_file_is_read_again_when_it_has_changed)
 	identity_files_release(&files);
 	identity_release(&panes);
 }
-END_TEST
 
-START_TEST(panes_are_read_from_the_files)
+TEST(panes_are_read_from_the_files)
 {
 	cleanup_free char *root = xstrdup(unit_path("files"));
 	cleanup_free char *dir = file_join(root, ".llmc");
@@ -332,24 +320,4 @@ START_TEST(panes_are_read_from_the_files)
 	ck_assert_int_eq(identity_own(&workspace, &name), 1);
 	ck_assert_str_eq(name, "overseer");
 	procref_release(&self);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("identity");
-
-	unit_case(suite, "ancestry",
-	    (const TTest *[]){ parents_up_to_init,
-		what_has_ended_has_no_parents, the_walk_is_bounded,
-		a_hidden_parent_ends_the_walk, a_parent_is_older_than_its_child,
-		real_processes_have_parents, a_pidfd_tells_its_process, NULL });
-	unit_case(suite, "identity",
-	    (const TTest *[]){ descendants_of_a_pane_are_its_sessions,
-		the_outermost_environment_counts,
-		commands_on_the_files_of_a_worker_are_no_people,
-		panes_are_read_from_the_files,
-		a_file_is_read_again_when_it_has_changed, NULL });
-	return suite;
 }

@@ -11,9 +11,7 @@
 #include "escalation.h"
 #include "http-world.h"
 #include "json.h"
-#include "loop.h"
 #include "mem.h"
-#include "message-body.h"
 #include "message.h"
 #include "settings.h"
 #include "unit.h"
@@ -80,7 +78,13 @@ issue(const struct scene *s, size_t i)
 	return json_object_array_get_idx(s->w->issues, i);
 }
 
-START_TEST(a_failure_is_one_issue_and_later_events_are_comments)
+void
+unit_begin(void)
+{
+	unit_hurry(10);
+}
+
+TEST_ROWS(a_failure_is_one_issue_and_later_events_are_comments, 2)
 {
 	struct scene s = begin(_i);
 	struct json_object *labels = NULL, *first;
@@ -110,9 +114,8 @@ START_TEST(a_failure_is_one_issue_and_later_events_are_comments)
 	ck_assert_int_eq(strstr(s.w->seen[0].uri, "/api/v1/") != NULL, _i == 0);
 	end(&s);
 }
-END_TEST
 
-START_TEST(a_closed_issue_is_opened_again)
+TEST_ROWS(a_closed_issue_is_opened_again, 2)
 {
 	struct scene s = begin(_i);
 
@@ -123,7 +126,6 @@ START_TEST(a_closed_issue_is_opened_again)
 	ck_assert_str_eq(json_string_or(issue(&s, 0), "state", ""), "open");
 	end(&s);
 }
-END_TEST
 
 /* --- one event, sent twice -------------------------------------------- */
 
@@ -184,7 +186,7 @@ sample(void)
 }
 
 /* As after a death between the sending and its note. */
-START_TEST(an_event_that_has_arrived_is_not_repeated)
+TEST_ROWS(an_event_that_has_arrived_is_not_repeated, 2)
 {
 	struct scene s = begin(_i);
 	struct message record = sample();
@@ -205,10 +207,9 @@ START_TEST(an_event_that_has_arrived_is_not_repeated)
 	ck_assert_uint_eq(json_object_array_length(s.w->comments), 1);
 	end(&s);
 }
-END_TEST
 
 /* One that somebody else has written, with the right label. */
-START_TEST(an_issue_of_others_is_not_taken)
+TEST_ROWS(an_issue_of_others_is_not_taken, 2)
 {
 	struct scene s = begin(_i);
 	struct message record = sample();
@@ -224,7 +225,6 @@ START_TEST(an_issue_of_others_is_not_taken)
 	ck_assert_uint_eq(json_object_array_length(s.w->issues), 2);
 	end(&s);
 }
-END_TEST
 
 static const struct {
 	enum http_mood mood;
@@ -245,7 +245,7 @@ static const struct {
 };
 
 /* Each for both types. What the server repeats of a token is hidden. */
-START_TEST(a_server_that_fails_is_named_with_what_to_do)
+TEST_ROWS(a_server_that_fails_is_named_with_what_to_do, 2 * nitems(moods))
 {
 	struct scene s = begin(_i % 2);
 	struct message record = sample();
@@ -262,21 +262,4 @@ START_TEST(a_server_that_fails_is_named_with_what_to_do)
 	ck_assert_int_eq(a.retry_ms,
 	    moods[_i / 2].mood == HTTP_429 ? (int64_t)120 * 1000 : -1);
 	end(&s);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("issues");
-
-	unit_hurry(10);
-	unit_rows(
-	    suite, a_failure_is_one_issue_and_later_events_are_comments, 2);
-	unit_rows(suite, a_closed_issue_is_opened_again, 2);
-	unit_rows(suite, an_event_that_has_arrived_is_not_repeated, 2);
-	unit_rows(suite, an_issue_of_others_is_not_taken, 2);
-	unit_rows(suite, a_server_that_fails_is_named_with_what_to_do,
-	    2 * nitems(moods));
-	return suite;
 }

@@ -22,7 +22,8 @@
 	"trap '" action "' " signal "; echo up; " \
 	"while :; do sleep 1000 & wait; done"
 
-START_TEST(interrupt_key_reaches_the_program_and_not_the_keeper)
+TEST_ROWS(
+    interrupt_key_reaches_the_program_and_not_the_keeper, KEEPER_WORLD_MODES)
 {
 	cleanup_keeper_world struct keeper_world w;
 
@@ -36,9 +37,8 @@ START_TEST(interrupt_key_reaches_the_program_and_not_the_keeper)
 	ck_assert_int_eq(keeper_world_status(&w), 6);
 	ck_assert_int_eq(keeper_world_marked(&w), 0);
 }
-END_TEST
 
-START_TEST(change_of_size_reaches_the_program)
+TEST_ROWS(change_of_size_reaches_the_program, KEEPER_WORLD_MODES)
 {
 	const struct winsize size = { .ws_row = 33, .ws_col = 77 };
 	cleanup_keeper_world struct keeper_world w;
@@ -48,9 +48,8 @@ START_TEST(change_of_size_reaches_the_program)
 	ck_assert_int_eq(ioctl(w.in, TIOCSWINSZ, &size), 0);
 	keeper_world_expect(&w, "33 77");
 }
-END_TEST
 
-START_TEST(suspend_key_stops_nothing)
+TEST_ROWS(suspend_key_stops_nothing, KEEPER_WORLD_MODES)
 {
 	cleanup_keeper_world struct keeper_world w;
 
@@ -62,9 +61,8 @@ START_TEST(suspend_key_stops_nothing)
 	keeper_world_expect(&w, "got text");
 	ck_assert_int_eq(keeper_world_status(&w), 4);
 }
-END_TEST
 
-START_TEST(program_that_stops_itself_goes_on)
+TEST_ROWS(program_that_stops_itself_goes_on, KEEPER_WORLD_MODES)
 {
 	cleanup_keeper_world struct keeper_world w;
 
@@ -75,10 +73,9 @@ START_TEST(program_that_stops_itself_goes_on)
 	keeper_world_expect(&w, "and again");
 	ck_assert_int_eq(keeper_world_status(&w), 4);
 }
-END_TEST
 
 /* As Claude Code does at Ctrl-Z: it waits for SIGCONT then. */
-START_TEST(group_that_suspends_itself_is_continued)
+TEST_ROWS(group_that_suspends_itself_is_continued, KEEPER_WORLD_MODES)
 {
 	cleanup_keeper_world struct keeper_world w;
 
@@ -88,9 +85,8 @@ START_TEST(group_that_suspends_itself_is_continued)
 	keeper_world_expect(&w, "on again");
 	ck_assert_int_eq(keeper_world_status(&w), 4);
 }
-END_TEST
 
-START_TEST(hangup_leaves_the_program_time_to_end)
+TEST_ROWS(hangup_leaves_the_program_time_to_end, KEEPER_WORLD_MODES)
 {
 	cleanup_keeper_world struct keeper_world w;
 	cleanup_free char *file = xstrdup(unit_path("ended"));
@@ -106,9 +102,8 @@ START_TEST(hangup_leaves_the_program_time_to_end)
 	ck_assert(file_exists(file));
 	ck_assert_int_eq(keeper_world_marked(&w), 0);
 }
-END_TEST
 
-START_TEST(hangup_ends_a_program_that_ignores_it)
+TEST_ROWS(hangup_ends_a_program_that_ignores_it, KEEPER_WORLD_MODES)
 {
 	cleanup_keeper_world struct keeper_world w;
 	int64_t begin;
@@ -122,9 +117,8 @@ START_TEST(hangup_ends_a_program_that_ignores_it)
 	ck_assert_int_ge(clock_mono_ms() - begin, 1500);
 	ck_assert_int_eq(keeper_world_marked(&w), 0);
 }
-END_TEST
 
-START_TEST(sigterm_and_resume_work_at_a_terminal)
+TEST_ROWS(sigterm_and_resume_work_at_a_terminal, KEEPER_WORLD_MODES)
 {
 	cleanup_keeper_world struct keeper_world w;
 
@@ -136,7 +130,6 @@ START_TEST(sigterm_and_resume_work_at_a_terminal)
 	keeper_world_expect(&w, "ending");
 	ck_assert_int_eq(keeper_world_status(&w), 5);
 }
-END_TEST
 
 /* How often it has called read(2). */
 static long
@@ -154,7 +147,7 @@ count_reads(pid_t pid)
 }
 
 /* There may be a hundred keepers, and thousands of processes. */
-START_TEST(idle_keeper_does_not_search_all_processes)
+TEST(idle_keeper_does_not_search_all_processes)
 {
 	cleanup_keeper_world struct keeper_world w;
 	int64_t begin = clock_mono_ms();
@@ -171,27 +164,4 @@ START_TEST(idle_keeper_does_not_search_all_processes)
 		now = count_reads(inner);
 	}
 	ck_assert_int_le(now, first + 3);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("keeper-terminal");
-	const TTest *const tests[] = {
-		interrupt_key_reaches_the_program_and_not_the_keeper,
-		change_of_size_reaches_the_program, suspend_key_stops_nothing,
-		program_that_stops_itself_goes_on,
-		group_that_suspends_itself_is_continued,
-		hangup_leaves_the_program_time_to_end,
-		hangup_ends_a_program_that_ignores_it,
-		sigterm_and_resume_work_at_a_terminal
-	};
-
-	for (size_t i = 0; i < nitems(tests); i++)
-		unit_rows(suite, tests[i], KEEPER_WORLD_MODES);
-	unit_case(suite, "idle",
-	    (const TTest *const[]){
-		idle_keeper_does_not_search_all_processes, NULL });
-	return suite;
 }

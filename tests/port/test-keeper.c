@@ -29,25 +29,23 @@
 
 #define MODE keeper_world_modes[_i]
 
-START_TEST(exit_status_is_passed_on)
+TEST_ROWS(exit_status_is_passed_on, KEEPER_WORLD_MODES)
 {
 	cleanup_keeper_world struct keeper_world w;
 
 	keeper_world_begin(&w, MODE, false, "exit 7");
 	ck_assert_int_eq(keeper_world_status(&w), 7);
 }
-END_TEST
 
-START_TEST(end_by_a_signal_is_passed_on)
+TEST_ROWS(end_by_a_signal_is_passed_on, KEEPER_WORLD_MODES)
 {
 	cleanup_keeper_world struct keeper_world w;
 
 	keeper_world_begin(&w, MODE, false, "kill -9 $$");
 	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
 }
-END_TEST
 
-START_TEST(strays_are_gone_when_the_program_ends)
+TEST_ROWS(strays_are_gone_when_the_program_ends, KEEPER_WORLD_MODES)
 {
 	cleanup_keeper_world struct keeper_world w;
 
@@ -57,9 +55,8 @@ START_TEST(strays_are_gone_when_the_program_ends)
 	ck_assert_int_eq(keeper_world_status(&w), 3);
 	ck_assert_int_eq(keeper_world_marked(&w), 0);
 }
-END_TEST
 
-START_TEST(strays_are_gone_when_the_program_is_killed)
+TEST_ROWS(strays_are_gone_when_the_program_is_killed, KEEPER_WORLD_MODES)
 {
 	cleanup_keeper_world struct keeper_world w;
 
@@ -69,9 +66,8 @@ START_TEST(strays_are_gone_when_the_program_is_killed)
 	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
 	ck_assert_int_eq(keeper_world_marked(&w), 0);
 }
-END_TEST
 
-START_TEST(strays_are_gone_when_the_keeper_is_killed)
+TEST_ROWS(strays_are_gone_when_the_keeper_is_killed, KEEPER_WORLD_MODES)
 {
 	cleanup_keeper_world struct keeper_world w;
 
@@ -81,7 +77,6 @@ START_TEST(strays_are_gone_when_the_keeper_is_killed)
 	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
 	keeper_world_until_gone(&w);
 }
-END_TEST
 
 static bool
 is_removed(const char *dir)
@@ -93,7 +88,7 @@ is_removed(const char *dir)
 	return !file_exists(dir);
 }
 
-START_TEST(group_is_gone_when_the_keeper_is_killed)
+TEST(group_is_gone_when_the_keeper_is_killed)
 {
 	cleanup_keeper_world struct keeper_world w;
 	cleanup_free char *group = NULL;
@@ -107,10 +102,9 @@ START_TEST(group_is_gone_when_the_keeper_is_killed)
 	ck_assert(is_removed(group));
 	ck_assert_int_eq(keeper_world_marked(&w), 0);
 }
-END_TEST
 
 /* Both ends are there before the inner process sees one of them. */
-START_TEST(group_is_gone_when_keeper_and_program_end_at_once)
+TEST(group_is_gone_when_keeper_and_program_end_at_once)
 {
 	cleanup_keeper_world struct keeper_world w;
 	cleanup_free char *group = NULL;
@@ -128,9 +122,8 @@ START_TEST(group_is_gone_when_keeper_and_program_end_at_once)
 	ck_assert(is_removed(group));
 	ck_assert_int_eq(keeper_world_marked(&w), 0);
 }
-END_TEST
 
-START_TEST(strays_are_gone_when_the_inner_process_is_killed)
+TEST_ROWS(strays_are_gone_when_the_inner_process_is_killed, KEEPER_WORLD_MODES)
 {
 	cleanup_keeper_world struct keeper_world w;
 
@@ -140,9 +133,8 @@ START_TEST(strays_are_gone_when_the_inner_process_is_killed)
 	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
 	ck_assert_int_eq(keeper_world_marked(&w), 0);
 }
-END_TEST
 
-START_TEST(sigterm_is_passed_on)
+TEST_ROWS(sigterm_is_passed_on, KEEPER_WORLD_MODES)
 {
 	cleanup_keeper_world struct keeper_world w;
 
@@ -154,9 +146,8 @@ START_TEST(sigterm_is_passed_on)
 	ck_assert_int_eq(keeper_world_status(&w), 5);
 	ck_assert_int_eq(keeper_world_marked(&w), 0);
 }
-END_TEST
 
-START_TEST(record_is_there_before_the_program)
+TEST_ROWS(record_is_there_before_the_program, KEEPER_WORLD_MODES)
 {
 	cleanup_keeper_world struct keeper_world w;
 	cleanup_json struct json_object *json = NULL;
@@ -176,7 +167,6 @@ START_TEST(record_is_there_before_the_program)
 	keeper_world_type(&w, "end\n");
 	ck_assert_int_eq(keeper_world_status(&w), 0);
 }
-END_TEST
 
 static long
 pss_kb(pid_t pid)
@@ -192,7 +182,7 @@ pss_kb(pid_t pid)
 	return strtol(line + 5, NULL, 10);
 }
 
-START_TEST(keeper_needs_little_memory)
+TEST_ROWS(keeper_needs_little_memory, KEEPER_WORLD_MODES)
 {
 	cleanup_keeper_world struct keeper_world w;
 	long used;
@@ -204,7 +194,6 @@ START_TEST(keeper_needs_little_memory)
 		unit_skip("sanitizers need more");
 	ck_assert_int_le(used, MEMORY_MAX_KB);
 }
-END_TEST
 
 /* --- the start --------------------------------------------------------- */
 
@@ -237,22 +226,20 @@ said(const char *words)
 	return text.len > 0 && strstr(text.data, words) != NULL;
 }
 
-START_TEST(program_that_is_missing_is_named)
+TEST(program_that_is_missing_is_named)
 {
 	ck_assert_int_eq(run("-- /nowhere/a-program", false), 127);
 	ck_assert(said("/nowhere/a-program: No such file"));
 	ck_assert_int_eq(run("-- /", false), 126);
 }
-END_TEST
 
-START_TEST(program_is_not_run_without_its_record)
+TEST(program_is_not_run_without_its_record)
 {
 	ck_assert_int_eq(run("--record /nowhere/a-file -- echo", false), 125);
 	ck_assert(said("/nowhere/a-file: No such file"));
 }
-END_TEST
 
-START_TEST(wrong_arguments_are_refused)
+TEST(wrong_arguments_are_refused)
 {
 	ck_assert_int_eq(run("--mode nonsense -- true", false), 125);
 	ck_assert(said("usage:"));
@@ -262,9 +249,8 @@ START_TEST(wrong_arguments_are_refused)
 	ck_assert_int_eq(run("--no-abstract -- true", false), 125);
 	ck_assert_int_eq(run("--bare --", false), 125);
 }
-END_TEST
 
-START_TEST(a_bare_program_gets_the_standard_streams_only)
+TEST(a_bare_program_gets_the_standard_streams_only)
 {
 	ck_assert_int_eq(
 	    run("-- sh -c 'test -e /proc/self/fd/7' 7</dev/null", false), 0);
@@ -273,9 +259,8 @@ START_TEST(a_bare_program_gets_the_standard_streams_only)
 		false),
 	    0);
 }
-END_TEST
 
-START_TEST(next_mode_is_used_where_one_is_not_to_be_had)
+TEST(next_mode_is_used_where_one_is_not_to_be_had)
 {
 	cleanup_free char *arguments = xasprintf(
 	    "--mode namespace,reaper --record '%s' -- true", unit_path("next"));
@@ -289,42 +274,12 @@ START_TEST(next_mode_is_used_where_one_is_not_to_be_had)
 	ck_assert_int_eq(json_load(unit_path("next"), 8192, &json, NULL), 0);
 	ck_assert_str_eq(json_string_or(json, "mode", ""), "reaper");
 }
-END_TEST
 
-START_TEST(mode_of_the_environment_is_used)
+TEST(mode_of_the_environment_is_used)
 {
 	setenv("LLMC_KEEPER_MODE", "nonsense", 1);
 	ck_assert_int_eq(run("-- true", false), 125);
 	setenv("LLMC_KEEPER_MODE", "reaper", 1);
 	ck_assert_int_eq(run("-- true", false), 0);
 	unsetenv("LLMC_KEEPER_MODE");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("keeper");
-	const TTest *const modes[] = { exit_status_is_passed_on,
-		end_by_a_signal_is_passed_on,
-		strays_are_gone_when_the_program_ends,
-		strays_are_gone_when_the_program_is_killed,
-		strays_are_gone_when_the_keeper_is_killed,
-		strays_are_gone_when_the_inner_process_is_killed,
-		sigterm_is_passed_on, record_is_there_before_the_program,
-		keeper_needs_little_memory };
-
-	for (size_t i = 0; i < nitems(modes); i++)
-		unit_rows(suite, modes[i], KEEPER_WORLD_MODES);
-	unit_case(suite, "group",
-	    (const TTest *const[]){ group_is_gone_when_the_keeper_is_killed,
-		group_is_gone_when_keeper_and_program_end_at_once, NULL });
-	unit_case(suite, "start",
-	    (const TTest *const[]){ program_that_is_missing_is_named,
-		program_is_not_run_without_its_record,
-		wrong_arguments_are_refused,
-		a_bare_program_gets_the_standard_streams_only,
-		next_mode_is_used_where_one_is_not_to_be_had,
-		mode_of_the_environment_is_used, NULL });
-	return suite;
 }

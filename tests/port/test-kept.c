@@ -13,13 +13,11 @@
 
 #include "buf.h"
 #include "child.h"
-#include "clock.h"
 #include "errtext.h"
 #include "file.h"
 #include "kept.h"
 #include "loop.h"
 #include "mem.h"
-#include "procref.h"
 #include "sibling.h"
 #include "strays.h"
 #include "strv.h"

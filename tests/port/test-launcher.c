@@ -143,7 +143,7 @@ prepare_and_run(const char *config, struct ran *ran)
 	run_pane(launcher, ran);
 }
 
-START_TEST(arguments_arrive_as_they_are)
+TEST(arguments_arrive_as_they_are)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_free char *launcher = NULL;
@@ -172,10 +172,9 @@ START_TEST(arguments_arrive_as_they_are)
 	/* It runs in the directory of the launch. */
 	ck_assert_str_eq(ran.words[ran.count - 1], w.launch.cwd);
 }
-END_TEST
 
 /* It has the environment, perhaps with keys. */
-START_TEST(file_is_private_and_removed_when_it_was_read)
+TEST(file_is_private_and_removed_when_it_was_read)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_buf struct buf config = BUF_INIT, text = BUF_INIT;
@@ -201,9 +200,8 @@ START_TEST(file_is_private_and_removed_when_it_was_read)
 	ck_assert_str_eq(variable(&ran, "ANTHROPIC_API_KEY"), "a-key");
 	ck_assert(!file_exists(launcher));
 }
-END_TEST
 
-START_TEST(environment_is_ours_and_the_panes)
+TEST(environment_is_ours_and_the_panes)
 {
 	cleanup_buf struct buf config = BUF_INIT;
 	cleanup_ran struct ran ran;
@@ -235,9 +233,8 @@ START_TEST(environment_is_ours_and_the_panes)
 	/* The environment of the tmux server does not reach the agent. */
 	ck_assert_ptr_null(variable(&ran, "STALE"));
 }
-END_TEST
 
-START_TEST(arguments_of_100_kilobytes_arrive)
+TEST(arguments_of_100_kilobytes_arrive)
 {
 	cleanup_buf struct buf config = BUF_INIT, text = BUF_INIT;
 	cleanup_ran struct ran ran;
@@ -257,9 +254,8 @@ START_TEST(arguments_of_100_kilobytes_arrive)
 	    ran.words[find(&ran, "--append-system-prompt", 0) + 1], text.data);
 	ck_assert_str_eq(ran.words[find(&ran, "=====", 0) - 1], text.data);
 }
-END_TEST
 
-START_TEST(agent_is_found_on_the_path_of_the_file)
+TEST(agent_is_found_on_the_path_of_the_file)
 {
 	const char *dir = unit_path("bin");
 	cleanup_free char *old = xstrdup(getenv("PATH"));
@@ -274,9 +270,8 @@ START_TEST(agent_is_found_on_the_path_of_the_file)
 	ck_assert_msg(ran.status == 0, "%s", ran.err.data);
 	ck_assert_str_eq(variable(&ran, "PATH"), path);
 }
-END_TEST
 
-START_TEST(agent_is_kept_and_marked)
+TEST(agent_is_kept_and_marked)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_buf struct buf config = BUF_INIT;
@@ -298,7 +293,6 @@ START_TEST(agent_is_kept_and_marked)
 	ck_assert_int_gt(json_int_or(json, "init", 0), 1);
 	ck_assert(json_bool_or(json, "ended", false));
 }
-END_TEST
 
 /* --- failures -------------------------------------------------------- */
 
@@ -343,7 +337,7 @@ write_into(const char *dir, const char *name)
 	ck_assert_int_eq(file_replace(path, "", 0, 0600, NULL), 0);
 }
 
-START_TEST(agent_is_in_the_cgroup_of_the_file)
+TEST(agent_is_in_the_cgroup_of_the_file)
 {
 	const char *group = unit_path("a group"), *none = unit_path("none");
 	cleanup_buf struct buf config = BUF_INIT, text = BUF_INIT;
@@ -377,7 +371,6 @@ START_TEST(agent_is_in_the_cgroup_of_the_file)
 	ck_assert_msg(again.status == 0, "%s", again.err.data);
 	ck_assert_ptr_nonnull(strstr(again.err.data, "limits do not hold"));
 }
-END_TEST
 
 /* A systemd-run that writes down its arguments. */
 #define RECORDER                                          \
@@ -385,7 +378,7 @@ END_TEST
 	"while [ \"$1\" != -- ]; do shift; done; shift\n" \
 	"exec \"$@\"\n"
 
-START_TEST(agent_is_in_the_scope_of_the_file)
+TEST(agent_is_in_the_scope_of_the_file)
 {
 	const char *run = unit_path("systemd-run"), *said = unit_path("said");
 	cleanup_free char *script = xasprintf(RECORDER, said);
@@ -412,9 +405,8 @@ START_TEST(agent_is_in_the_scope_of_the_file)
 	    "MemoryMax=4096\n-p\nTasksMax=7\n--\n"));
 	ck_assert_ptr_nonnull(strstr(text.data, "/keeper\n--terminal\n"));
 }
-END_TEST
 
-START_TEST(agent_that_is_missing_is_named)
+TEST(agent_that_is_missing_is_named)
 {
 	const char *plain = unit_path("not-executable");
 
@@ -423,9 +415,8 @@ START_TEST(agent_that_is_missing_is_named)
 	ck_assert_int_eq(file_replace(plain, "x", 1, 0600, NULL), 0);
 	expect_agent_failure(plain, "Permission denied");
 }
-END_TEST
 
-START_TEST(argument_too_long_for_the_kernel_is_told)
+TEST(argument_too_long_for_the_kernel_is_told)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_buf struct buf config = BUF_INIT;
@@ -441,9 +432,8 @@ START_TEST(argument_too_long_for_the_kernel_is_told)
 	launcher = claude_world_prepare(&w);
 	expect_failure(launcher, "Argument list too long");
 }
-END_TEST
 
-START_TEST(directory_that_is_gone_is_named)
+TEST(directory_that_is_gone_is_named)
 {
 	cleanup_claude_world struct claude_world w;
 	cleanup_free char *launcher = NULL;
@@ -454,9 +444,8 @@ START_TEST(directory_that_is_gone_is_named)
 	expect_failure(launcher, "/nowhere/at all: No such file");
 	ck_assert(!file_exists(launcher));
 }
-END_TEST
 
-START_TEST(broken_file_is_named)
+TEST(broken_file_is_named)
 {
 	static const char *const texts[][2] = {
 		{ "", "launch.json" },
@@ -482,9 +471,8 @@ START_TEST(broken_file_is_named)
 		expect_failure(file, "launch.json");
 	}
 }
-END_TEST
 
-START_TEST(broken_file_leaves_the_caller_as_he_was)
+TEST(broken_file_leaves_the_caller_as_he_was)
 {
 	const char *file = unit_path("broken.json");
 	struct err err = { 0 };
@@ -496,9 +484,8 @@ START_TEST(broken_file_leaves_the_caller_as_he_was)
 	ck_assert_ptr_nonnull(strstr(err.msg, "broken.json"));
 	ck_assert_int_eq(launcher_exec(unit_path("none"), &err), -ENOENT);
 }
-END_TEST
 
-START_TEST(entries_without_a_name_are_passed_over)
+TEST(entries_without_a_name_are_passed_over)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	const char *file = unit_path("entries.json");
@@ -517,27 +504,4 @@ START_TEST(entries_without_a_name_are_passed_over)
 	ck_assert_ptr_null(variable(&ran, "NOVALUE"));
 	ck_assert(!has(&ran, "NOVALUE"));
 	ck_assert(!has(&ran, "=x"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("launcher");
-
-	unit_case(suite, "agent",
-	    (const TTest *const[]){ arguments_arrive_as_they_are,
-		file_is_private_and_removed_when_it_was_read,
-		environment_is_ours_and_the_panes,
-		arguments_of_100_kilobytes_arrive,
-		agent_is_found_on_the_path_of_the_file,
-		entries_without_a_name_are_passed_over,
-		agent_is_kept_and_marked, agent_is_in_the_cgroup_of_the_file,
-		agent_is_in_the_scope_of_the_file, NULL });
-	unit_case(suite, "failures",
-	    (const TTest *const[]){ agent_that_is_missing_is_named,
-		argument_too_long_for_the_kernel_is_told,
-		directory_that_is_gone_is_named, broken_file_is_named,
-		broken_file_leaves_the_caller_as_he_was, NULL });
-	return suite;
 }

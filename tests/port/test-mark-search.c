@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "loop.h"
-#include "mark-search.h"
 #include "mem.h"
+#include "remains.h"
 #include "unit.h"
 
 #define CROWD  (3 * MARK_SEARCH_SLICE)
@@ -113,7 +113,7 @@ ask(struct loop *loop, struct asker *askers, int count)
 		ck_assert_int_eq(askers[i].over, 1);
 }
 
-START_TEST(the_process_with_the_mark_is_found)
+TEST(the_process_with_the_mark_is_found)
 {
 	cleanup_free char *mark = own_mark(0), *longer = own_mark(0);
 	struct loop *loop = loop_new();
@@ -133,10 +133,9 @@ START_TEST(the_process_with_the_mark_is_found)
 	ck_assert_int_eq(a[0].found, 0);
 	loop_free(loop);
 }
-END_TEST
 
 /* The crowd alone is more than one pass may read. */
-START_TEST(one_pass_reads_a_slice)
+TEST(one_pass_reads_a_slice)
 {
 	struct loop *loop = loop_new();
 	struct asker a[1];
@@ -148,9 +147,8 @@ START_TEST(one_pass_reads_a_slice)
 	end_crowd(pids);
 	loop_free(loop);
 }
-END_TEST
 
-START_TEST(all_who_ask_at_once_share_the_reading)
+TEST(all_who_ask_at_once_share_the_reading)
 {
 	static struct asker a[ASKERS];
 	struct loop *loop = loop_new();
@@ -170,7 +168,6 @@ START_TEST(all_who_ask_at_once_share_the_reading)
 	end_crowd(pids);
 	loop_free(loop);
 }
-END_TEST
 
 /* --- an asker that comes in the middle --------------------------------- */
 
@@ -191,7 +188,7 @@ on_pass(void *arg)
 	mark_search_new(l->first.loop, mark, on_found, on_done, &l->second);
 }
 
-START_TEST(who_asks_later_gets_a_reading_from_the_beginning)
+TEST(who_asks_later_gets_a_reading_from_the_beginning)
 {
 	struct loop *loop = loop_new();
 	cleanup_free char *mark = own_mark(0);
@@ -214,9 +211,8 @@ START_TEST(who_asks_later_gets_a_reading_from_the_beginning)
 	loop_call_free(l.call);
 	loop_free(loop);
 }
-END_TEST
 
-START_TEST(a_search_can_be_given_up)
+TEST(a_search_can_be_given_up)
 {
 	struct loop *loop = loop_new();
 	struct asker a[1], gone = { 0 };
@@ -227,18 +223,4 @@ START_TEST(a_search_can_be_given_up)
 	ask(loop, a, 1);
 	ck_assert_int_eq(gone.over, 0);
 	loop_free(loop);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("mark-search");
-
-	unit_case(suite, "mark-search",
-	    (const TTest *const[]){ the_process_with_the_mark_is_found,
-		one_pass_reads_a_slice, all_who_ask_at_once_share_the_reading,
-		who_asks_later_gets_a_reading_from_the_beginning,
-		a_search_can_be_given_up, NULL });
-	return suite;
 }

@@ -10,14 +10,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
 #include "file.h"
-#include "json.h"
-#include "loop.h"
 #include "mem.h"
 #include "notify.h"
-#include "procref.h"
 #include "unit.h"
 
 /* A service manager's socket. */
@@ -64,7 +59,7 @@ count_fds(void)
 	return count;
 }
 
-START_TEST(the_service_manager_hears_every_state)
+TEST(the_service_manager_hears_every_state)
 {
 	cleanup_free char *abstract =
 	    xasprintf("@llmc-test-notify-%d", (int)getpid());
@@ -87,9 +82,8 @@ START_TEST(the_service_manager_hears_every_state)
 	}
 	unsetenv("NOTIFY_SOCKET");
 }
-END_TEST
 
-START_TEST(a_manager_that_does_not_listen_holds_nobody_up)
+TEST(a_manager_that_does_not_listen_holds_nobody_up)
 {
 	cleanup_fd int fd = listen_at(unit_path("deaf.sock"));
 	char text[256];
@@ -104,9 +98,8 @@ START_TEST(a_manager_that_does_not_listen_holds_nobody_up)
 	notify_service("WATCHDOG=1"); /* gone */
 	unsetenv("NOTIFY_SOCKET");
 }
-END_TEST
 
-START_TEST(an_address_that_is_none_is_ignored)
+TEST(an_address_that_is_none_is_ignored)
 {
 	cleanup_free char *longest = xmalloc(200);
 	const char *const names[] = { "", "/", "@", "relative.sock",
@@ -125,9 +118,8 @@ START_TEST(an_address_that_is_none_is_ignored)
 	unsetenv("NOTIFY_SOCKET");
 	notify_service("READY=1");
 }
-END_TEST
 
-START_TEST(the_watchdog_wants_half_of_its_time)
+TEST(the_watchdog_wants_half_of_its_time)
 {
 	cleanup_free char *own = xasprintf("%d", (int)getpid());
 	cleanup_free char *other = xasprintf("%d", (int)getppid());
@@ -165,18 +157,4 @@ START_TEST(the_watchdog_wants_half_of_its_time)
 	}
 	unsetenv("WATCHDOG_USEC");
 	unsetenv("WATCHDOG_PID");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("notify");
-
-	unit_case(suite, "service",
-	    (const TTest *[]){ the_service_manager_hears_every_state,
-		a_manager_that_does_not_listen_holds_nobody_up,
-		an_address_that_is_none_is_ignored,
-		the_watchdog_wants_half_of_its_time, NULL });
-	return suite;
 }

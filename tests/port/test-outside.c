@@ -6,10 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "buf.h"
 #include "child.h"
 #include "errtext.h"
-#include "file.h"
 #include "mem.h"
 #include "outside.h"
 #include "proxy-world.h"
@@ -84,7 +82,7 @@ allow(const char *host, unsigned port)
 	"\"GET http://127.0.0.1:%u/x HTTP/1.1\\r\\n\\r\\n\" >&5 && " \
 	"cat <&5'"
 
-START_TEST(an_allowed_host_is_reached_out_of_the_box)
+TEST(an_allowed_host_is_reached_out_of_the_box)
 {
 	cleanup_free char *script = NULL, *out = NULL;
 	unsigned port;
@@ -99,9 +97,8 @@ START_TEST(an_allowed_host_is_reached_out_of_the_box)
 	ck_assert_msg(strncmp(out, "GET /x HTTP/1.1", 15) == 0, "%s", out);
 	net_end(server);
 }
-END_TEST
 
-START_TEST(without_the_proxy_nothing_is_reached)
+TEST(without_the_proxy_nothing_is_reached)
 {
 	cleanup_free char *script = NULL, *out = NULL;
 	unsigned port;
@@ -119,9 +116,8 @@ START_TEST(without_the_proxy_nothing_is_reached)
 	ck_assert_msg(strstr(out, "reached") == NULL, "%s", out);
 	net_end(server);
 }
-END_TEST
 
-START_TEST(rules_that_change_count_for_the_next_connection)
+TEST(rules_that_change_count_for_the_next_connection)
 {
 	cleanup_free char *script = NULL, *out = NULL;
 	unsigned port;
@@ -140,9 +136,8 @@ START_TEST(rules_that_change_count_for_the_next_connection)
 	    "%s", out);
 	net_end(server);
 }
-END_TEST
 
-START_TEST(programs_are_told_of_the_proxy_and_keep_their_status)
+TEST(programs_are_told_of_the_proxy_and_keep_their_status)
 {
 	cleanup_free char *out = NULL;
 	int status;
@@ -157,9 +152,8 @@ START_TEST(programs_are_told_of_the_proxy_and_keep_their_status)
 	    "http://127.0.0.1:3128 http://127.0.0.1:3128 "
 	    "localhost,127.0.0.1,::1\n");
 }
-END_TEST
 
-START_TEST(a_program_that_cannot_be_started_is_named)
+TEST(a_program_that_cannot_be_started_is_named)
 {
 	const char *const argv[] = { getenv("LLMC_BIN"), "inside", "--", "x",
 		NULL };
@@ -172,22 +166,4 @@ START_TEST(a_program_that_cannot_be_started_is_named)
 	    strstr(result.err.head.data, "proxy is not there") != NULL, "%s",
 	    result.err.head.data);
 	child_result_release(&result);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		an_allowed_host_is_reached_out_of_the_box,
-		without_the_proxy_nothing_is_reached,
-		rules_that_change_count_for_the_next_connection,
-		programs_are_told_of_the_proxy_and_keep_their_status,
-		a_program_that_cannot_be_started_is_named,
-		NULL,
-	};
-	Suite *suite = suite_create("outside");
-
-	unit_case(suite, "outside", tests);
-	return suite;
 }

@@ -74,7 +74,7 @@ messages(const char *file, struct json_object **list, size_t max)
 	return count;
 }
 
-START_TEST(the_command_gets_the_message_as_json)
+TEST(the_command_gets_the_message_as_json)
 {
 	struct json_object *list[2];
 	cleanup_free char *command = xasprintf("cat >'%s'", unit_path("told"));
@@ -94,7 +94,6 @@ START_TEST(the_command_gets_the_message_as_json)
 	ck_assert_str_eq(json_string_or(list[0], "why", ""), big);
 	json_object_put(list[0]);
 }
-END_TEST
 
 /* What waits there is given to the next program, as the daemon does. */
 struct giving {
@@ -152,7 +151,7 @@ count_messages(const char *file)
 	return count;
 }
 
-START_TEST(a_notice_with_an_id_is_told_once)
+TEST(a_notice_with_an_id_is_told_once)
 {
 	struct json_object *list[4];
 	cleanup_free char *command = xasprintf("cat >>'%s'", unit_path("once"));
@@ -174,7 +173,6 @@ START_TEST(a_notice_with_an_id_is_told_once)
 	json_object_put(list[0]);
 	json_object_put(list[1]);
 }
-END_TEST
 
 /* What a program leaves that was killed in the minute after another notice.
  * Returns the id of the record. */
@@ -206,7 +204,7 @@ leave(const struct channel_list *channels, int attempts)
 	return id;
 }
 
-START_TEST(a_notice_that_waits_is_told_by_the_next_program)
+TEST(a_notice_that_waits_is_told_by_the_next_program)
 {
 	struct json_object *list[4];
 	cleanup_free char *command = xasprintf("cat >>'%s'", unit_path("late"));
@@ -222,7 +220,6 @@ START_TEST(a_notice_that_waits_is_told_by_the_next_program)
 	ck_assert_str_eq(json_string_or(list[0], "why", ""), "help");
 	json_object_put(list[0]);
 }
-END_TEST
 
 static void
 keep_last(struct message *message, void *arg)
@@ -247,16 +244,15 @@ state_of_command(void)
 	return state;
 }
 
-START_TEST(a_command_that_is_not_set_any_more_is_given_up)
+TEST(a_command_that_is_not_set_any_more_is_given_up)
 {
 	leave(&(struct channel_list){ 0 }, 0);
 	tell_again("", "", NULL, 0);
 	ck_assert_int_eq(state_of_command(), DELIVERY_FAILED);
 }
-END_TEST
 
 /* The one before was killed while it ran: it may have been told. */
-START_TEST(a_command_is_not_run_twice)
+TEST(a_command_is_not_run_twice)
 {
 	cleanup_free char *command = xasprintf("cat >>'%s'", unit_path("told"));
 
@@ -265,7 +261,6 @@ START_TEST(a_command_is_not_run_twice)
 	ck_assert_uint_eq(count_messages(unit_path("told")), 0);
 	ck_assert_int_eq(state_of_command(), DELIVERY_FAILED);
 }
-END_TEST
 
 static const struct {
 	const char *command;
@@ -275,7 +270,7 @@ static const struct {
 	{ "false", DELIVERY_FAILED },
 };
 
-START_TEST(only_a_command_that_succeeds_has_told_it)
+TEST_ROWS(only_a_command_that_succeeds_has_told_it, nitems(ends))
 {
 	const struct notice notice = {
 		.class = NOTICE_GOAL, .id = "D_1", .why = "help"
@@ -285,10 +280,9 @@ START_TEST(only_a_command_that_succeeds_has_told_it)
 	tell_again(ends[_i].command, "", &notice, 1);
 	ck_assert_int_eq(state_of_command(), ends[_i].state);
 }
-END_TEST
 
 /* Two processes: the first notice, and all others as one. */
-START_TEST(a_flood_starts_no_flood_of_processes)
+TEST(a_flood_starts_no_flood_of_processes)
 {
 	struct json_object *list[4];
 	cleanup_free char *command =
@@ -305,9 +299,8 @@ START_TEST(a_flood_starts_no_flood_of_processes)
 	json_object_put(list[0]);
 	json_object_put(list[1]);
 }
-END_TEST
 
-START_TEST(only_what_was_chosen_is_told)
+TEST(only_what_was_chosen_is_told)
 {
 	cleanup_free char *command =
 	    xasprintf("cat >>'%s'", unit_path("chosen"));
@@ -323,9 +316,8 @@ START_TEST(only_what_was_chosen_is_told)
 	ck_assert_uint_eq(messages(unit_path("chosen"), list, 4), 1);
 	json_object_put(list[0]);
 }
-END_TEST
 
-START_TEST(the_older_name_of_the_command_is_used)
+TEST(the_older_name_of_the_command_is_used)
 {
 	cleanup_free char *more = xasprintf(
 	    "[overseer]\nnotify_command = \"cat >'%s'\"\n", unit_path("older"));
@@ -334,10 +326,9 @@ START_TEST(the_older_name_of_the_command_is_used)
 	tell("", more, n, 1);
 	ck_assert(file_exists(unit_path("older")));
 }
-END_TEST
 
 /* Our end waits for it only for a short time. */
-START_TEST(a_hanging_command_does_not_hold_us_up)
+TEST(a_hanging_command_does_not_hold_us_up)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *command =
@@ -354,9 +345,8 @@ START_TEST(a_hanging_command_does_not_hold_us_up)
 	procref_signal(&ref, SIGKILL);
 	procref_release(&ref);
 }
-END_TEST
 
-START_TEST(a_command_that_fails_is_harmless)
+TEST(a_command_that_fails_is_harmless)
 {
 	static const char *const commands[] = { "/no/such/program", "exit 3",
 		"kill -9 $$", "exec <&-; exit 0", "/dev/null", "'unbalanced" };
@@ -364,25 +354,4 @@ START_TEST(a_command_that_fails_is_harmless)
 
 	for (size_t i = 0; i < nitems(commands); i++)
 		ck_assert_int_lt(tell(commands[i], "", n, 1), 60000);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("people");
-
-	unit_case(suite, "people",
-	    (const TTest *[]){ the_command_gets_the_message_as_json,
-		a_flood_starts_no_flood_of_processes,
-		a_notice_with_an_id_is_told_once,
-		a_notice_that_waits_is_told_by_the_next_program,
-		a_command_that_is_not_set_any_more_is_given_up,
-		a_command_is_not_run_twice, only_what_was_chosen_is_told,
-		the_older_name_of_the_command_is_used,
-		a_hanging_command_does_not_hold_us_up,
-		a_command_that_fails_is_harmless, NULL });
-	unit_rows(
-	    suite, only_a_command_that_succeeds_has_told_it, nitems(ends));
-	return suite;
 }

@@ -17,7 +17,7 @@
 #include "unit.h"
 #include "workspace.h"
 
-START_TEST(a_policy_is_replaced_only_when_it_changes)
+TEST(a_policy_is_replaced_only_when_it_changes)
 {
 	cleanup_free char *root = file_join(unit_scratch(), "a root");
 	cleanup_free char *dir = file_join(root, ".llmc");
@@ -56,9 +56,8 @@ START_TEST(a_policy_is_replaced_only_when_it_changes)
 		guard_policy_release(&read);
 	}
 }
-END_TEST
 
-START_TEST(a_path_is_followed_to_where_it_leads)
+TEST(a_path_is_followed_to_where_it_leads)
 {
 	cleanup_free char *base = realpath(unit_scratch(), NULL);
 	cleanup_free char *tree = file_join(base, "a tree");
@@ -119,16 +118,4 @@ START_TEST(a_path_is_followed_to_where_it_leads)
 			    "%s: %s", table[i].path, path);
 		}
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("policy-file");
-
-	unit_case(s, "all",
-	    (const TTest *[]){ a_policy_is_replaced_only_when_it_changes,
-		a_path_is_followed_to_where_it_leads, NULL });
-	return s;
 }

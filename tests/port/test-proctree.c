@@ -59,7 +59,7 @@ ms(int ticks)
 	return (int64_t)ticks * 1000 / sysconf(_SC_CLK_TCK);
 }
 
-START_TEST(a_tree_counts_all_that_is_below)
+TEST(a_tree_counts_all_that_is_below)
 {
 	const char *proc = unit_path("below");
 	struct proctree *tree;
@@ -78,9 +78,8 @@ START_TEST(a_tree_counts_all_that_is_below)
 	ck_assert_int_eq(cpu_of(tree, 1, 1), ms(2 * (3000 + 21 + 15)));
 	proctree_free(tree);
 }
-END_TEST
 
-START_TEST(a_reused_pid_is_another_process)
+TEST(a_reused_pid_is_another_process)
 {
 	const char *proc = unit_path("reused");
 	struct procref none = PROCREF_INIT;
@@ -94,9 +93,8 @@ START_TEST(a_reused_pid_is_another_process)
 	ck_assert_int_eq(cpu_of(tree, 10, 100), ms(2 * (1 + 2)));
 	proctree_free(tree);
 }
-END_TEST
 
-START_TEST(names_may_be_anything)
+TEST(names_may_be_anything)
 {
 	static const char *const names[] = { "a b", "a) S 1 (b", "((", "))",
 		") R 99 99", "\n", "", "0 (x) S 5" };
@@ -109,9 +107,8 @@ START_TEST(names_may_be_anything)
 	ck_assert_int_eq(cpu_of(tree, 100, 7), ms(2 * nitems(names)));
 	proctree_free(tree);
 }
-END_TEST
 
-START_TEST(what_vanished_or_is_malformed_is_passed_over)
+TEST(what_vanished_or_is_malformed_is_passed_over)
 {
 	static const char *const texts[] = { "", "1", "5 (x", "5 (x) S",
 		"5 (x) S 1 1 1 0 -1 4 1 2 3 4 5 6 7 8 20 0 1 0",
@@ -138,9 +135,8 @@ START_TEST(what_vanished_or_is_malformed_is_passed_over)
 	ck_assert_int_eq(cpu_of(tree, 10, 100), ms(2));
 	proctree_free(tree);
 }
-END_TEST
 
-START_TEST(a_circle_ends)
+TEST(a_circle_ends)
 {
 	const char *proc = unit_path("circle");
 	struct proctree *tree;
@@ -154,9 +150,8 @@ START_TEST(a_circle_ends)
 	ck_assert_int_eq(cpu_of(tree, 13, 100), ms(2));
 	proctree_free(tree);
 }
-END_TEST
 
-START_TEST(no_processes_at_all)
+TEST(no_processes_at_all)
 {
 	const char *proc = unit_path("none");
 	struct proctree *tree = NULL;
@@ -171,7 +166,6 @@ START_TEST(no_processes_at_all)
 	proctree_free(tree);
 	proctree_free(NULL);
 }
-END_TEST
 
 /* Use CPU time until the kernel has counted it. */
 static void
@@ -206,7 +200,7 @@ start_family(int leash[2], int ready[2])
 	_exit(0);
 }
 
-START_TEST(real_descendants_are_counted)
+TEST(real_descendants_are_counted)
 {
 	struct procref child = PROCREF_INIT, self = PROCREF_INIT;
 	int leash[2], ready[2];
@@ -238,18 +232,4 @@ START_TEST(real_descendants_are_counted)
 	proctree_free(tree);
 	procref_release(&child);
 	procref_release(&self);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("proctree");
-
-	unit_case(s, "proctree",
-	    (const TTest *[]){ a_tree_counts_all_that_is_below,
-		a_reused_pid_is_another_process, names_may_be_anything,
-		what_vanished_or_is_malformed_is_passed_over, a_circle_ends,
-		no_processes_at_all, real_descendants_are_counted, NULL });
-	return s;
 }

@@ -7,13 +7,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "buf.h"
 #include "errtext.h"
 #include "loop.h"
 #include "mem.h"
 #include "proxy-world.h"
 #include "proxy.h"
-#include "resolve.h"
 #include "strv.h"
 #include "unit.h"
 
@@ -63,7 +61,7 @@ expect(int fd, const char *status)
 	    "expected %s, got %s", status, head);
 }
 
-START_TEST(a_tunnel_carries_bytes_both_ways_until_both_ends_are_closed)
+TEST(a_tunnel_carries_bytes_both_ways_until_both_ends_are_closed)
 {
 	cleanup_free char *large = xcalloc(1, LARGE + 1);
 	cleanup_free char *back = NULL;
@@ -81,9 +79,8 @@ START_TEST(a_tunnel_carries_bytes_both_ways_until_both_ends_are_closed)
 	ck_assert(strcmp(back, large) == 0);
 	end();
 }
-END_TEST
 
-START_TEST(what_follows_the_head_at_once_is_not_lost)
+TEST(what_follows_the_head_at_once_is_not_lost)
 {
 	cleanup_free char *head = NULL, *back = NULL;
 	cleanup_fd int fd = -1;
@@ -98,9 +95,8 @@ START_TEST(what_follows_the_head_at_once_is_not_lost)
 	ck_assert_str_eq(back, "early");
 	end();
 }
-END_TEST
 
-START_TEST(a_name_is_looked_up_and_reached)
+TEST(a_name_is_looked_up_and_reached)
 {
 	cleanup_fd int fd = -1;
 
@@ -109,9 +105,8 @@ START_TEST(a_name_is_looked_up_and_reached)
 	expect(fd, "HTTP/1.1 200 ");
 	end();
 }
-END_TEST
 
-START_TEST(a_plain_request_reaches_its_server)
+TEST(a_plain_request_reaches_its_server)
 {
 	cleanup_free char *head = NULL, *back = NULL;
 	cleanup_fd int fd = -1;
@@ -128,9 +123,8 @@ START_TEST(a_plain_request_reaches_its_server)
 	ck_assert(strstr(back, "Proxy-") == NULL);
 	end();
 }
-END_TEST
 
-START_TEST(a_host_that_no_rule_allows_is_refused_with_words_and_told)
+TEST(a_host_that_no_rule_allows_is_refused_with_words_and_told)
 {
 	cleanup_free char *back = NULL;
 	char told[64] = "";
@@ -145,9 +139,8 @@ START_TEST(a_host_that_no_rule_allows_is_refused_with_words_and_told)
 	ck_assert_str_eq(told, "b.test:443\n");
 	end();
 }
-END_TEST
 
-START_TEST(the_loopback_of_the_host_is_refused_unless_it_is_named)
+TEST(the_loopback_of_the_host_is_refused_unless_it_is_named)
 {
 	cleanup_fd int a = -1, b = -1, c = -1;
 	cleanup_free char *back = NULL;
@@ -170,9 +163,8 @@ START_TEST(the_loopback_of_the_host_is_refused_unless_it_is_named)
 	ck_assert(strstr(told, "x.below.test:9\n") != NULL);
 	end();
 }
-END_TEST
 
-START_TEST(servers_that_cannot_be_reached_are_said_to_be)
+TEST(servers_that_cannot_be_reached_are_said_to_be)
 {
 	static const char *const rules[] = { "none.example", "127.0.0.1:1",
 		NULL };
@@ -188,9 +180,8 @@ START_TEST(servers_that_cannot_be_reached_are_said_to_be)
 	expect(b, "HTTP/1.1 502 ");
 	net_end(proxy.pid);
 }
-END_TEST
 
-START_TEST(what_is_no_request_is_answered_and_ended)
+TEST(what_is_no_request_is_answered_and_ended)
 {
 	cleanup_free char *back = NULL;
 	cleanup_fd int fd = -1;
@@ -203,9 +194,8 @@ START_TEST(what_is_no_request_is_answered_and_ended)
 	ck_assert(strncmp(back, "HTTP/1.1 400 ", 13) == 0);
 	end();
 }
-END_TEST
 
-START_TEST(the_connection_idle_longest_makes_room_for_a_new_one)
+TEST(the_connection_idle_longest_makes_room_for_a_new_one)
 {
 	cleanup_fd int a = -1, b = -1, c = -1;
 	cleanup_free char *none = NULL, *back = NULL;
@@ -225,9 +215,8 @@ START_TEST(the_connection_idle_longest_makes_room_for_a_new_one)
 	ck_assert_str_eq(back, "still");
 	end();
 }
-END_TEST
 
-START_TEST(a_socket_that_does_not_listen_is_no_door)
+TEST(a_socket_that_does_not_listen_is_no_door)
 {
 	struct loop *loop = loop_new();
 	struct proxy_options options = { 0 };
@@ -242,9 +231,8 @@ START_TEST(a_socket_that_does_not_listen_is_no_door)
 	close(ends[1]);
 	loop_free(loop);
 }
-END_TEST
 
-START_TEST(addresses_are_read_from_what_getent_prints)
+TEST(addresses_are_read_from_what_getent_prints)
 {
 	cleanup_strv char **list =
 	    resolve_parse("2001:db8::1     STREAM a.example\n"
@@ -256,28 +244,4 @@ START_TEST(addresses_are_read_from_what_getent_prints)
 	ck_assert_str_eq(list[0], "2001:db8::1");
 	ck_assert_str_eq(list[1], "192.0.2.1");
 	ck_assert_ptr_null(resolve_parse(""));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		a_tunnel_carries_bytes_both_ways_until_both_ends_are_closed,
-		what_follows_the_head_at_once_is_not_lost,
-		a_name_is_looked_up_and_reached,
-		a_plain_request_reaches_its_server,
-		a_host_that_no_rule_allows_is_refused_with_words_and_told,
-		the_loopback_of_the_host_is_refused_unless_it_is_named,
-		servers_that_cannot_be_reached_are_said_to_be,
-		what_is_no_request_is_answered_and_ended,
-		the_connection_idle_longest_makes_room_for_a_new_one,
-		a_socket_that_does_not_listen_is_no_door,
-		addresses_are_read_from_what_getent_prints,
-		NULL,
-	};
-	Suite *suite = suite_create("proxy");
-
-	unit_case(suite, "proxy", tests);
-	return suite;
 }

@@ -5,7 +5,6 @@
 
 #include "api.h"
 #include "json.h"
-#include "loop.h"
 #include "mem.h"
 #include "relay.h"
 #include "server-world.h"
@@ -112,7 +111,7 @@ ask(struct scene *s, const char *method)
 	return relay_send(s->relay, method, s->params, LONG_MS, on_answer, s);
 }
 
-START_TEST(a_call_is_answered)
+TEST(a_call_is_answered)
 {
 	struct scene s;
 
@@ -125,9 +124,8 @@ START_TEST(a_call_is_answered)
 	ck_assert_str_eq(s.w.trace.data, "echo:c1 ");
 	scene_end(&s);
 }
-END_TEST
 
-START_TEST(an_error_keeps_its_code_and_all_its_words)
+TEST(an_error_keeps_its_code_and_all_its_words)
 {
 	struct scene s;
 
@@ -138,9 +136,8 @@ START_TEST(an_error_keeps_its_code_and_all_its_words)
 	ck_assert_uint_eq(s.heard.len, strlen("!-32044: ") + 1000);
 	scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_call_waits_for_a_daemon)
+TEST(a_call_waits_for_a_daemon)
 {
 	struct scene s;
 
@@ -157,9 +154,8 @@ START_TEST(a_call_waits_for_a_daemon)
 	ck_assert_str_eq(s.w.trace.data, "echo:c1 ");
 	scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_call_that_loses_its_daemon_is_sent_again)
+TEST(a_call_that_loses_its_daemon_is_sent_again)
 {
 	struct scene s;
 
@@ -178,9 +174,8 @@ START_TEST(a_call_that_loses_its_daemon_is_sent_again)
 	ck_assert_str_eq(s.heard.data, "=7 ");
 	scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_daemon_that_stops_is_asked_later)
+TEST(a_daemon_that_stops_is_asked_later)
 {
 	struct scene s;
 
@@ -193,9 +188,8 @@ START_TEST(a_daemon_that_stops_is_asked_later)
 	ck_assert_int_eq(world_calls(&s.w, "echo:c1"), 4);
 	scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_call_that_nobody_answers_ends_in_words)
+TEST(a_call_that_nobody_answers_ends_in_words)
 {
 	struct scene s;
 
@@ -216,9 +210,8 @@ START_TEST(a_call_that_nobody_answers_ends_in_words)
 	ck_assert_int_eq(s.gone, 1);
 	scene_end(&s);
 }
-END_TEST
 
-START_TEST(a_call_that_is_not_wanted_is_dropped)
+TEST(a_call_that_is_not_wanted_is_dropped)
 {
 	struct scene s;
 	struct relay_call *call;
@@ -241,10 +234,9 @@ START_TEST(a_call_that_is_not_wanted_is_dropped)
 	ck_assert_str_eq(s.heard.data, "");
 	scene_end(&s);
 }
-END_TEST
 
 /* A question that waits for an hour is in nobody's way. */
-START_TEST(others_go_on_while_one_waits)
+TEST(others_go_on_while_one_waits)
 {
 	struct scene s;
 
@@ -259,9 +251,8 @@ START_TEST(others_go_on_while_one_waits)
 	    s.heard.len, (size_t)(10 * RELAY_FLIGHTS_MAX) * strlen("=yes "));
 	scene_end(&s);
 }
-END_TEST
 
-START_TEST(no_more_are_under_way_than_the_socket_takes)
+TEST(no_more_are_under_way_than_the_socket_takes)
 {
 	struct scene s;
 
@@ -281,23 +272,4 @@ START_TEST(no_more_are_under_way_than_the_socket_takes)
 	s.w.count = RELAY_FLIGHTS_MAX;
 	leave(&s);
 	scene_end(&s);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("relay");
-
-	unit_case(s, "relay",
-	    (const TTest *[]){ a_call_is_answered,
-		an_error_keeps_its_code_and_all_its_words,
-		a_call_waits_for_a_daemon,
-		a_call_that_loses_its_daemon_is_sent_again,
-		a_daemon_that_stops_is_asked_later,
-		a_call_that_nobody_answers_ends_in_words,
-		a_call_that_is_not_wanted_is_dropped,
-		others_go_on_while_one_waits,
-		no_more_are_under_way_than_the_socket_takes, NULL });
-	return s;
 }

@@ -117,7 +117,7 @@ end_remains(struct scene *s)
 	    remains_end(s->loop, &s->workspace, "adam", on_over, s));
 }
 
-START_TEST(what_two_killed_processes_left_is_ended)
+TEST_ROWS(what_two_killed_processes_left_is_ended, KEEPER_WORLD_MODES)
 {
 	cleanup_scene struct scene s;
 	cleanup_free char *group = NULL;
@@ -129,9 +129,8 @@ START_TEST(what_two_killed_processes_left_is_ended)
 	end_remains(&s);
 	ck_assert(group == NULL || !file_exists(group));
 }
-END_TEST
 
-START_TEST(keeper_that_runs_is_ended)
+TEST_ROWS(keeper_that_runs_is_ended, KEEPER_WORLD_MODES)
 {
 	cleanup_scene struct scene s;
 
@@ -139,11 +138,10 @@ START_TEST(keeper_that_runs_is_ended)
 	end_remains(&s);
 	ck_assert_int_eq(keeper_world_status(&s.keeper), 128 + SIGKILL);
 }
-END_TEST
 
 /* The inner process knows its children without a mark: it must have the time
  * to end them. */
-START_TEST(stray_without_a_mark_is_ended)
+TEST_ROWS(stray_without_a_mark_is_ended, nitems(visible_modes))
 {
 	cleanup_scene struct scene s;
 	struct procref stray = PROCREF_INIT;
@@ -156,7 +154,6 @@ START_TEST(stray_without_a_mark_is_ended)
 	ck_assert_int_eq(procref_signal(&stray, SIGKILL), -ESRCH);
 	procref_release(&stray);
 }
-END_TEST
 
 /* --- time -------------------------------------------------------------- */
 
@@ -187,8 +184,8 @@ pass_until_called(struct scene *s)
 	ck_assert_int_eq(s->calls, 1);
 }
 
-/* It has five seconds (keeper-reaper.c). */
-START_TEST(inner_process_has_six_seconds)
+/* It has five seconds (keeper-outer.c). */
+TEST(inner_process_has_six_seconds)
 {
 	cleanup_scene struct scene s;
 	struct procref inner = PROCREF_INIT;
@@ -216,10 +213,9 @@ START_TEST(inner_process_has_six_seconds)
 	ck_assert_int_eq(keeper_world_marked(&s.keeper), 0);
 	procref_release(&inner);
 }
-END_TEST
 
 /* A debugger holds it at its exit. */
-START_TEST(process_that_does_not_end_is_named_after_thirty_seconds)
+TEST(process_that_does_not_end_is_named_after_thirty_seconds)
 {
 	cleanup_scene struct scene s;
 	cleanup_free char *wanted = NULL;
@@ -249,9 +245,8 @@ START_TEST(process_that_does_not_end_is_named_after_thirty_seconds)
 	s.err = (struct err){ 0 };
 	end_remains(&s);
 }
-END_TEST
 
-START_TEST(mark_is_enough_without_a_record)
+TEST(mark_is_enough_without_a_record)
 {
 	static const char *const records[] = { NULL, "", "{", "[]", "{}",
 		"{\"ended\":\"yes\"}", "{\"ended\":true",
@@ -272,10 +267,9 @@ START_TEST(mark_is_enough_without_a_record)
 		end_remains(&s);
 	}
 }
-END_TEST
 
 /* The agent can write the record: it must not name a victim. */
-START_TEST(stranger_in_the_record_is_left_alone)
+TEST(stranger_in_the_record_is_left_alone)
 {
 	cleanup_scene struct scene s;
 	cleanup_keeper_world struct keeper_world other;
@@ -292,9 +286,8 @@ START_TEST(stranger_in_the_record_is_left_alone)
 	ck_assert_int_ge(keeper_world_marked(&other), STRAY_COUNT);
 	ck_assert_int_eq(kill(other.keeper, 0), 0);
 }
-END_TEST
 
-START_TEST(nothing_is_left_of_a_keeper_that_ended)
+TEST_ROWS(nothing_is_left_of_a_keeper_that_ended, KEEPER_WORLD_MODES)
 {
 	cleanup_scene struct scene s;
 
@@ -305,10 +298,9 @@ START_TEST(nothing_is_left_of_a_keeper_that_ended)
 	    remains_end(s.loop, &s.workspace, "adam", on_over, &s));
 	ck_assert_int_eq(s.calls, 0);
 }
-END_TEST
 
 /* A daemon may have made it for the next session. */
-START_TEST(group_of_a_keeper_that_ended_is_left_alone)
+TEST(group_of_a_keeper_that_ended_is_left_alone)
 {
 	cleanup_scene struct scene s;
 	cleanup_free char *group = NULL;
@@ -323,9 +315,8 @@ START_TEST(group_of_a_keeper_that_ended_is_left_alone)
 	    remains_end(s.loop, &s.workspace, "adam", on_over, &s));
 	ck_assert_int_eq(rmdir(group), 0);
 }
-END_TEST
 
-START_TEST(mode_in_force_is_told)
+TEST_ROWS(mode_in_force_is_told, KEEPER_WORLD_MODES)
 {
 	cleanup_scene struct scene s;
 	cleanup_free char *mode = NULL;
@@ -334,28 +325,4 @@ START_TEST(mode_in_force_is_told)
 	mode = remains_mode(&s.workspace, "adam");
 	ck_assert_str_eq(mode, MODE);
 	ck_assert_ptr_null(remains_mode(&s.workspace, "eve"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("remains");
-
-	unit_rows(
-	    suite, what_two_killed_processes_left_is_ended, KEEPER_WORLD_MODES);
-	unit_rows(suite, keeper_that_runs_is_ended, KEEPER_WORLD_MODES);
-	unit_rows(suite, stray_without_a_mark_is_ended, nitems(visible_modes));
-	unit_rows(
-	    suite, nothing_is_left_of_a_keeper_that_ended, KEEPER_WORLD_MODES);
-	unit_rows(suite, mode_in_force_is_told, KEEPER_WORLD_MODES);
-	unit_case(suite, "time",
-	    (const TTest *const[]){ inner_process_has_six_seconds,
-		process_that_does_not_end_is_named_after_thirty_seconds,
-		NULL });
-	unit_case(suite, "record",
-	    (const TTest *const[]){ mark_is_enough_without_a_record,
-		stranger_in_the_record_is_left_alone,
-		group_of_a_keeper_that_ended_is_left_alone, NULL });
-	return suite;
 }

@@ -56,7 +56,7 @@ scribble(const char *path, const char *text)
 	fd_close(fd);
 }
 
-START_TEST(the_first_save_names_the_root)
+TEST(the_first_save_names_the_root)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *want = NULL;
@@ -79,9 +79,8 @@ START_TEST(the_first_save_names_the_root)
 	ck_assert_str_eq(id, p.id);
 	place_end(&p);
 }
-END_TEST
 
-START_TEST(the_name_of_the_root_stays)
+TEST(the_name_of_the_root_stays)
 {
 	char id[ID_UUID_SIZE] = "";
 	struct place p;
@@ -92,10 +91,9 @@ START_TEST(the_name_of_the_root_stays)
 	ck_assert_str_eq(id, p.id);
 	place_end(&p);
 }
-END_TEST
 
 /* A folder with worktrees, and no name. */
-START_TEST(a_name_or_worktrees_tell_that_there_was_a_state)
+TEST(a_name_or_worktrees_tell_that_there_was_a_state)
 {
 	cleanup_free char *trees = xstrdup(unit_path("trees"));
 	cleanup_free char *repair = file_join(trees, "overseer/.git");
@@ -116,9 +114,8 @@ START_TEST(a_name_or_worktrees_tell_that_there_was_a_state)
 	ck_assert_ptr_nonnull(strstr(err.msg, "worktrees"));
 	place_end(&p);
 }
-END_TEST
 
-START_TEST(a_name_that_is_none_is_written_anew)
+TEST(a_name_that_is_none_is_written_anew)
 {
 	static const char *const texts[] = { "", "\n", "me\n", OTHER "x\n" };
 	cleanup_free char *lines = xcalloc(1, 5001);
@@ -145,9 +142,8 @@ START_TEST(a_name_that_is_none_is_written_anew)
 	ck_assert_str_eq(id, OTHER);
 	place_end(&p);
 }
-END_TEST
 
-START_TEST(a_name_that_cannot_be_read_does_not_stop_a_save)
+TEST(a_name_that_cannot_be_read_does_not_stop_a_save)
 {
 	char id[ID_UUID_SIZE] = "";
 	struct place p;
@@ -160,7 +156,6 @@ START_TEST(a_name_that_cannot_be_read_does_not_stop_a_save)
 	ck_assert(file_is_dir(p.id_file));
 	place_end(&p);
 }
-END_TEST
 
 /* Save again and again; the parent kills us at some point. */
 static void
@@ -174,7 +169,7 @@ save_for_ever(struct place *p, int tell)
 	}
 }
 
-START_TEST(killed_anywhere_the_name_is_whole_or_not_there)
+TEST(killed_anywhere_the_name_is_whole_or_not_there)
 {
 	char id[ID_UUID_SIZE] = "", byte = 0;
 	struct place p;
@@ -200,20 +195,4 @@ START_TEST(killed_anywhere_the_name_is_whole_or_not_there)
 		ck_assert(r == -ENOENT || strcmp(id, p.id) == 0);
 	}
 	place_end(&p);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("root-id");
-
-	unit_case(s, "root id",
-	    (const TTest *[]){ the_first_save_names_the_root,
-		the_name_of_the_root_stays,
-		a_name_or_worktrees_tell_that_there_was_a_state,
-		a_name_that_is_none_is_written_anew,
-		a_name_that_cannot_be_read_does_not_stop_a_save,
-		killed_anywhere_the_name_is_whole_or_not_there, NULL });
-	return s;
 }

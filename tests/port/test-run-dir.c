@@ -40,7 +40,7 @@ assert_private(const char *dir)
 	ck_assert_int_eq(st.st_mode & 07777, 0700);
 }
 
-START_TEST(folders_are_private_and_removed_whole)
+TEST(folders_are_private_and_removed_whole)
 {
 	struct workspace w = make_root("a root");
 	cleanup_free char *dir = run_dir_path(&w, "adam");
@@ -62,9 +62,8 @@ START_TEST(folders_are_private_and_removed_whole)
 	ck_assert(file_is_dir(other));
 	release(&w);
 }
-END_TEST
 
-START_TEST(links_are_refused)
+TEST(links_are_refused)
 {
 	struct workspace w = make_root("links");
 	cleanup_free char *dir = run_dir_path(&w, "adam");
@@ -79,9 +78,8 @@ START_TEST(links_are_refused)
 	ck_assert(file_is_dir("/tmp"));
 	release(&w);
 }
-END_TEST
 
-START_TEST(sockets_of_deep_roots_are_elsewhere)
+TEST(sockets_of_deep_roots_are_elsewhere)
 {
 	struct workspace shallow = make_root("r");
 	struct workspace deep = { 0 };
@@ -110,9 +108,8 @@ START_TEST(sockets_of_deep_roots_are_elsewhere)
 	release(&deep);
 	release(&shallow);
 }
-END_TEST
 
-START_TEST(hooks_wait_while_they_are_told_to)
+TEST(hooks_wait_while_they_are_told_to)
 {
 	struct workspace w = make_root("wait");
 	cleanup_free char *socket = run_dir_socket(&w, "adam");
@@ -135,17 +132,4 @@ START_TEST(hooks_wait_while_they_are_told_to)
 	run_dir_wait(&w, "adam", true);
 	ck_assert(!file_exists(other));
 	release(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("run-dir");
-
-	unit_case(suite, "folders",
-	    (const TTest *[]){ folders_are_private_and_removed_whole,
-		links_are_refused, sockets_of_deep_roots_are_elsewhere,
-		hooks_wait_while_they_are_told_to, NULL });
-	return suite;
 }

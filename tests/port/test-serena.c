@@ -86,7 +86,7 @@ prepare(struct world *w, unsigned facts)
 	    w->repo->dir, "llmc-ann", w->config, facts, &w->err);
 }
 
-START_TEST(test_worktree_gets_a_project_that_git_does_not_see)
+TEST(test_worktree_gets_a_project_that_git_does_not_see)
 {
 	cleanup_world struct world *w = world_new();
 
@@ -98,9 +98,8 @@ START_TEST(test_worktree_gets_a_project_that_git_does_not_see)
 	ck_assert_uint_eq(count_lines(w->config, "\n- "), 1);
 	ck_assert_uint_eq(count_lines(w->exclude, "/.serena/\n"), 1);
 }
-END_TEST
 
-START_TEST(test_second_time_changes_nothing)
+TEST(test_second_time_changes_nothing)
 {
 	cleanup_world struct world *w = world_new();
 	struct stat before[3], after;
@@ -117,9 +116,8 @@ START_TEST(test_second_time_changes_nothing)
 		ck_assert_int_eq(after.st_size, before[i].st_size);
 	}
 }
-END_TEST
 
-START_TEST(test_without_a_list_of_serena_nothing_is_registered)
+TEST(test_without_a_list_of_serena_nothing_is_registered)
 {
 	cleanup_world struct world *w = world_new();
 	cleanup_free char *lock = xasprintf("%s.llmc-lock", w->config);
@@ -129,9 +127,8 @@ START_TEST(test_without_a_list_of_serena_nothing_is_registered)
 	ck_assert(!file_exists(lock));
 	ck_assert(file_exists(w->project));
 }
-END_TEST
 
-START_TEST(test_tracked_project_is_left_alone)
+TEST(test_tracked_project_is_left_alone)
 {
 	cleanup_world struct world *w = world_new();
 
@@ -144,9 +141,8 @@ START_TEST(test_tracked_project_is_left_alone)
 	ck_assert_uint_eq(count_lines(w->exclude, ".serena"), 0);
 	ck_assert_uint_eq(count_lines(w->config, "\n- "), 1);
 }
-END_TEST
 
-START_TEST(test_ignored_folder_needs_no_line)
+TEST(test_ignored_folder_needs_no_line)
 {
 	cleanup_world struct world *w = world_new();
 
@@ -154,9 +150,8 @@ START_TEST(test_ignored_folder_needs_no_line)
 	ck_assert_uint_eq(count_lines(w->exclude, ".serena"), 0);
 	ck_assert(file_exists(w->project));
 }
-END_TEST
 
-START_TEST(test_another_name_is_replaced_and_the_rest_kept)
+TEST(test_another_name_is_replaced_and_the_rest_kept)
 {
 	cleanup_world struct world *w = world_new();
 
@@ -166,9 +161,8 @@ START_TEST(test_another_name_is_replaced_and_the_rest_kept)
 	assert_text(
 	    w->project, "# mine\nlanguages: [c]\nproject_name: \"llmc-ann\"\n");
 }
-END_TEST
 
-START_TEST(test_line_is_appended_to_an_unfinished_exclude_file)
+TEST(test_line_is_appended_to_an_unfinished_exclude_file)
 {
 	cleanup_world struct world *w = world_new();
 
@@ -179,9 +173,8 @@ START_TEST(test_line_is_appended_to_an_unfinished_exclude_file)
 	ck_assert_int_eq(prepare(w, 0), 0);
 	assert_text(w->exclude, "/.serena/\n");
 }
-END_TEST
 
-START_TEST(test_list_behind_a_link_keeps_link_and_mode)
+TEST(test_list_behind_a_link_keeps_link_and_mode)
 {
 	cleanup_world struct world *w = world_new();
 	cleanup_free char *real = file_join(w->repo->base, "dotfile.yml");
@@ -196,9 +189,8 @@ START_TEST(test_list_behind_a_link_keeps_link_and_mode)
 	ck_assert_uint_eq(st.st_mode & 07777, 0640);
 	ck_assert_uint_eq(count_lines(real, "\n- "), 1);
 }
-END_TEST
 
-START_TEST(test_list_that_is_not_understood_is_named_and_kept)
+TEST(test_list_that_is_not_understood_is_named_and_kept)
 {
 	cleanup_world struct world *w = world_new();
 
@@ -211,9 +203,8 @@ START_TEST(test_list_that_is_not_understood_is_named_and_kept)
 	    serena_prepare(w->repo->dir, "llmc-ann", w->config, 0, NULL),
 	    -EINVAL);
 }
-END_TEST
 
-START_TEST(test_link_in_the_worktree_is_not_written_through)
+TEST(test_link_in_the_worktree_is_not_written_through)
 {
 	cleanup_world struct world *w = world_new();
 
@@ -226,10 +217,9 @@ START_TEST(test_link_in_the_worktree_is_not_written_through)
 	ck_assert_ptr_nonnull(strstr(w->err.msg, "is a link"));
 	ck_assert_str_eq(repo_sh(w->repo, "ls -A \"$B/out\""), "");
 }
-END_TEST
 
 /* The user may have links in the repository, a worker none in its clone. */
-START_TEST(test_link_in_a_clone_is_not_written_through)
+TEST(test_link_in_a_clone_is_not_written_through)
 {
 	cleanup_world struct world *w = world_new();
 	cleanup_free char *clone = file_join(w->repo->base, "clone");
@@ -249,9 +239,8 @@ START_TEST(test_link_in_a_clone_is_not_written_through)
 	ck_assert_int_eq(prepare(w, 0), 0);
 	assert_text(other, "of the user\n/.serena/\n");
 }
-END_TEST
 
-START_TEST(test_list_that_another_daemon_edits_is_waited_for)
+TEST(test_list_that_another_daemon_edits_is_waited_for)
 {
 	cleanup_world struct world *w = world_new();
 	cleanup_free char *path = xasprintf("%s.llmc-lock", w->config);
@@ -265,10 +254,9 @@ START_TEST(test_list_that_another_daemon_edits_is_waited_for)
 	fd_close(lock);
 	ck_assert_int_eq(prepare(w, 0), 0);
 }
-END_TEST
 
 /* Processes that add different paths at the same time. */
-START_TEST(test_no_daemon_loses_the_entry_of_another)
+TEST(test_no_daemon_loses_the_entry_of_another)
 {
 	enum {
 		WRITERS = 6,
@@ -302,34 +290,4 @@ START_TEST(test_no_daemon_loses_the_entry_of_another)
 		ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	}
 	ck_assert_uint_eq(count_lines(w->config, "\n- /w/"), WRITERS * EACH);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const project[] = {
-		test_worktree_gets_a_project_that_git_does_not_see,
-		test_second_time_changes_nothing,
-		test_tracked_project_is_left_alone,
-		test_ignored_folder_needs_no_line,
-		test_another_name_is_replaced_and_the_rest_kept,
-		test_line_is_appended_to_an_unfinished_exclude_file,
-		test_link_in_the_worktree_is_not_written_through,
-		test_link_in_a_clone_is_not_written_through,
-		NULL,
-	};
-	const TTest *const list[] = {
-		test_without_a_list_of_serena_nothing_is_registered,
-		test_list_behind_a_link_keeps_link_and_mode,
-		test_list_that_is_not_understood_is_named_and_kept,
-		test_list_that_another_daemon_edits_is_waited_for,
-		test_no_daemon_loses_the_entry_of_another,
-		NULL,
-	};
-	Suite *suite = suite_create("serena");
-
-	unit_case(suite, "project", project);
-	unit_case(suite, "list", list);
-	return suite;
 }

@@ -10,14 +10,13 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "json.h"
 #include "loop.h"
 #include "mem.h"
 #include "server-world.h"
 #include "server.h"
 #include "unit.h"
 
-START_TEST(a_line_must_be_finished_in_time)
+TEST(a_line_must_be_finished_in_time)
 {
 	struct world w;
 	int64_t began;
@@ -39,9 +38,8 @@ START_TEST(a_line_must_be_finished_in_time)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(each_line_has_its_own_time)
+TEST(each_line_has_its_own_time)
 {
 	struct world w;
 	int fd;
@@ -60,9 +58,8 @@ START_TEST(each_line_has_its_own_time)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(idle_connections_are_closed)
+TEST(idle_connections_are_closed)
 {
 	struct world w;
 	int64_t began;
@@ -91,7 +88,6 @@ START_TEST(idle_connections_are_closed)
 	fd_close(waiting);
 	world_end(&w);
 }
-END_TEST
 
 /* Ask for more answers than the kernel and the server would buffer. */
 static void
@@ -103,7 +99,7 @@ ask_for_much(int fd, int count)
 		    "\"params\":{\"n\":100000}}\n");
 }
 
-START_TEST(a_client_that_does_not_read_is_not_read_from)
+TEST(a_client_that_does_not_read_is_not_read_from)
 {
 	cleanup_free char *text = NULL;
 	struct world w;
@@ -123,9 +119,8 @@ START_TEST(a_client_that_does_not_read_is_not_read_from)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_client_that_never_reads_is_hung_up_on)
+TEST(a_client_that_never_reads_is_hung_up_on)
 {
 	struct world w;
 	int fd, other;
@@ -146,9 +141,8 @@ START_TEST(a_client_that_never_reads_is_hung_up_on)
 	fd_close(other);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(late_answers_are_bounded_too)
+TEST(late_answers_are_bounded_too)
 {
 	struct world w;
 	int fd;
@@ -166,9 +160,8 @@ START_TEST(late_answers_are_bounded_too)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(calls_under_way_are_bounded)
+TEST(calls_under_way_are_bounded)
 {
 	struct world w;
 	int fd;
@@ -191,9 +184,8 @@ START_TEST(calls_under_way_are_bounded)
 	ck_assert_int_eq(w.count, SERVER_CALLS_MAX - 1);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_line_may_wait_while_we_do_not_read)
+TEST(a_line_may_wait_while_we_do_not_read)
 {
 	struct world w;
 	int fd;
@@ -212,9 +204,8 @@ START_TEST(a_line_may_wait_while_we_do_not_read)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_process_has_a_share_of_the_connections)
+TEST(a_process_has_a_share_of_the_connections)
 {
 	int fds[SERVER_PEER_MAX], late;
 	struct world w;
@@ -239,9 +230,8 @@ START_TEST(a_process_has_a_share_of_the_connections)
 		fd_close(fds[i]);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(the_longest_idle_connection_makes_room)
+TEST(the_longest_idle_connection_makes_room)
 {
 	int fds[SERVER_PEER_MAX], late;
 	struct world w;
@@ -272,7 +262,6 @@ START_TEST(the_longest_idle_connection_makes_room)
 	fd_close(late);
 	world_end(&w);
 }
-END_TEST
 
 /* A process that keeps its share of connections until its pipe is closed. */
 struct neighbour {
@@ -349,19 +338,17 @@ fill(const char *request, int calls)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
 }
 
-START_TEST(there_is_room_beside_connections_that_say_nothing)
+TEST(there_is_room_beside_connections_that_say_nothing)
 {
 	fill("", 0);
 }
-END_TEST
 
-START_TEST(there_is_room_beside_connections_that_wait)
+TEST(there_is_room_beside_connections_that_wait)
 {
 	fill(REQUEST("1", "park"), SERVER_CONNECTIONS_MAX);
 }
-END_TEST
 
-START_TEST(a_listener_may_allow_fewer_connections)
+TEST(a_listener_may_allow_fewer_connections)
 {
 	int fds[6];
 	struct world w;
@@ -381,7 +368,6 @@ START_TEST(a_listener_may_allow_fewer_connections)
 	}
 	world_end(&w);
 }
-END_TEST
 
 /* It accepts the connection first and closes it if it is over the limit. */
 static bool
@@ -392,7 +378,7 @@ under_valgrind(void)
 	return preload != NULL && strstr(preload, "vgpreload") != NULL;
 }
 
-START_TEST(without_descriptors_it_waits_a_second)
+TEST(without_descriptors_it_waits_a_second)
 {
 	struct rlimit old, none;
 	struct world w;
@@ -421,26 +407,4 @@ START_TEST(without_descriptors_it_waits_a_second)
 	ck_assert_int_eq(clock_mono_ms() - began, SERVER_PAUSE_MS);
 	fd_close(fd);
 	world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("server-bounds");
-
-	unit_case(s, "bounds",
-	    (const TTest *[]){ a_line_must_be_finished_in_time,
-		each_line_has_its_own_time, idle_connections_are_closed,
-		a_client_that_does_not_read_is_not_read_from,
-		a_client_that_never_reads_is_hung_up_on,
-		late_answers_are_bounded_too, calls_under_way_are_bounded,
-		a_line_may_wait_while_we_do_not_read,
-		a_process_has_a_share_of_the_connections,
-		the_longest_idle_connection_makes_room,
-		there_is_room_beside_connections_that_say_nothing,
-		there_is_room_beside_connections_that_wait,
-		a_listener_may_allow_fewer_connections,
-		without_descriptors_it_waits_a_second, NULL });
-	return s;
 }

@@ -67,7 +67,7 @@ subscribe(struct world *w, struct owner *owner)
 	return fd;
 }
 
-START_TEST(an_open_call_is_told_things)
+TEST(an_open_call_is_told_things)
 {
 	struct owner owner = { 0 };
 	struct world w;
@@ -92,9 +92,8 @@ START_TEST(an_open_call_is_told_things)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(much_is_read_by_one_who_reads)
+TEST(much_is_read_by_one_who_reads)
 {
 	cleanup_free char *heard = NULL;
 	struct owner owner = { 0 };
@@ -118,9 +117,8 @@ START_TEST(much_is_read_by_one_who_reads)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_line_too_long_is_not_sent)
+TEST(a_line_too_long_is_not_sent)
 {
 	struct owner owner = { 0 };
 	struct world w;
@@ -135,9 +133,8 @@ START_TEST(a_line_too_long_is_not_sent)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_slow_reader_is_dropped_and_others_go_on)
+TEST(a_slow_reader_is_dropped_and_others_go_on)
 {
 	struct owner slow = { .ends = true }, quick = { 0 };
 	struct world w;
@@ -167,9 +164,8 @@ START_TEST(a_slow_reader_is_dropped_and_others_go_on)
 	fd_close(quick_fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(one_that_takes_nothing_is_dropped_in_time)
+TEST(one_that_takes_nothing_is_dropped_in_time)
 {
 	struct owner owner = { .ends = true };
 	struct world w;
@@ -186,9 +182,8 @@ START_TEST(one_that_takes_nothing_is_dropped_in_time)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_client_that_goes_away_is_told_of)
+TEST(a_client_that_goes_away_is_told_of)
 {
 	struct owner ends = { .ends = true }, keeps = { 0 };
 	struct world w;
@@ -214,9 +209,8 @@ START_TEST(a_client_that_goes_away_is_told_of)
 	server_reply(keeps.call, NULL);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(one_that_had_gone_before_is_told_of_too)
+TEST(one_that_had_gone_before_is_told_of_too)
 {
 	struct owner owner = { 0 };
 	struct world w;
@@ -236,9 +230,8 @@ START_TEST(one_that_had_gone_before_is_told_of_too)
 	server_reply(owner.call, NULL);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_half_closed_one_is_found_gone_by_sending)
+TEST(a_half_closed_one_is_found_gone_by_sending)
 {
 	struct owner owner = { 0 };
 	struct world w;
@@ -258,9 +251,8 @@ START_TEST(a_half_closed_one_is_found_gone_by_sending)
 	server_reply(owner.call, NULL);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(streams_that_fill_a_connection_are_told_of_its_end)
+TEST(streams_that_fill_a_connection_are_told_of_its_end)
 {
 	struct owner owners[SERVER_CALLS_MAX] = { 0 };
 	struct world w;
@@ -283,9 +275,8 @@ START_TEST(streams_that_fill_a_connection_are_told_of_its_end)
 		ck_assert_int_eq(owners[i].told, 1);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(the_server_may_be_freed_while_a_stream_is_open)
+TEST(the_server_may_be_freed_while_a_stream_is_open)
 {
 	struct owner keeps = { 0 }, ends = { .ends = true }, first = { 0 };
 	struct world w;
@@ -313,23 +304,4 @@ START_TEST(the_server_may_be_freed_while_a_stream_is_open)
 	fd_close(b);
 	fd_close(c);
 	world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("server-stream");
-
-	unit_case(s, "stream",
-	    (const TTest *[]){ an_open_call_is_told_things,
-		much_is_read_by_one_who_reads, a_line_too_long_is_not_sent,
-		a_slow_reader_is_dropped_and_others_go_on,
-		one_that_takes_nothing_is_dropped_in_time,
-		a_client_that_goes_away_is_told_of,
-		one_that_had_gone_before_is_told_of_too,
-		a_half_closed_one_is_found_gone_by_sending,
-		streams_that_fill_a_connection_are_told_of_its_end,
-		the_server_may_be_freed_while_a_stream_is_open, NULL });
-	return s;
 }

@@ -21,7 +21,7 @@
 #include "server.h"
 #include "unit.h"
 
-START_TEST(answers_requests_by_their_id)
+TEST(answers_requests_by_their_id)
 {
 	struct world w;
 	int fd;
@@ -42,9 +42,8 @@ START_TEST(answers_requests_by_their_id)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(answers_may_come_later_and_in_any_order)
+TEST(answers_may_come_later_and_in_any_order)
 {
 	struct world w;
 	int fd;
@@ -61,9 +60,8 @@ START_TEST(answers_may_come_later_and_in_any_order)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(notifications_are_not_answered)
+TEST(notifications_are_not_answered)
 {
 	struct world w;
 	int fd;
@@ -77,9 +75,8 @@ START_TEST(notifications_are_not_answered)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(malformed_lines_are_answered)
+TEST(malformed_lines_are_answered)
 {
 	static const struct {
 		const char *line;
@@ -127,9 +124,8 @@ START_TEST(malformed_lines_are_answered)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_line_too_long_is_refused_and_the_next_is_served)
+TEST(a_line_too_long_is_refused_and_the_next_is_served)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *answer = NULL;
@@ -151,9 +147,8 @@ START_TEST(a_line_too_long_is_refused_and_the_next_is_served)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(an_answer_too_long_becomes_an_error)
+TEST(an_answer_too_long_becomes_an_error)
 {
 	cleanup_free char *text = NULL;
 	cleanup_free char *answer = NULL;
@@ -172,9 +167,8 @@ START_TEST(an_answer_too_long_becomes_an_error)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_client_that_left_is_no_trouble)
+TEST(a_client_that_left_is_no_trouble)
 {
 	struct world w;
 	int fd;
@@ -194,9 +188,8 @@ START_TEST(a_client_that_left_is_no_trouble)
 	w.count = 0;
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(what_a_client_said_before_it_left_is_heard)
+TEST(what_a_client_said_before_it_left_is_heard)
 {
 	struct world w;
 	int fd;
@@ -213,9 +206,8 @@ START_TEST(what_a_client_said_before_it_left_is_heard)
 	ck_assert(server_call_gone(w.parked[0]));
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_client_that_only_stopped_sending_gets_its_answers)
+TEST(a_client_that_only_stopped_sending_gets_its_answers)
 {
 	struct world w;
 	int fd;
@@ -236,9 +228,8 @@ START_TEST(a_client_that_only_stopped_sending_gets_its_answers)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(it_is_known_who_called)
+TEST(it_is_known_who_called)
 {
 	struct server_peer peer;
 	struct world w;
@@ -272,9 +263,8 @@ START_TEST(it_is_known_who_called)
 	ck_assert(peer.gone);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(others_are_refused)
+TEST(others_are_refused)
 {
 	struct world w;
 	int fd;
@@ -295,9 +285,8 @@ START_TEST(others_are_refused)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(the_file_is_private_whatever_the_mask)
+TEST(the_file_is_private_whatever_the_mask)
 {
 	static const mode_t masks[] = { 0, 022, 0777 };
 	struct stat st;
@@ -314,9 +303,8 @@ START_TEST(the_file_is_private_whatever_the_mask)
 		ck_assert(!file_exists(unit_path("private")));
 	}
 }
-END_TEST
 
-START_TEST(a_live_listener_is_left_alone)
+TEST(a_live_listener_is_left_alone)
 {
 	struct err err = { 0, "" };
 	struct world w;
@@ -331,7 +319,6 @@ START_TEST(a_live_listener_is_left_alone)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
 /* The socket file of a listener that died. */
 static void
@@ -345,7 +332,7 @@ leave_dead(const char *path)
 	fd_close(fd);
 }
 
-START_TEST(a_dead_ones_file_is_replaced)
+TEST(a_dead_ones_file_is_replaced)
 {
 	struct world w;
 
@@ -354,9 +341,8 @@ START_TEST(a_dead_ones_file_is_replaced)
 	fd_close(dial(w.path));
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(impossible_places_are_refused)
+TEST(impossible_places_are_refused)
 {
 	char path[200] = "";
 	struct world w;
@@ -379,9 +365,8 @@ START_TEST(impossible_places_are_refused)
 	ck_assert(file_exists(unit_path("file")));
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(anothers_file_is_not_removed)
+TEST(anothers_file_is_not_removed)
 {
 	struct world w;
 
@@ -392,10 +377,9 @@ START_TEST(anothers_file_is_not_removed)
 	ck_assert(file_exists(w.path));
 	world_end(&w);
 }
-END_TEST
 
 /* A client that is connected stays; one that waits to be accepted too. */
-START_TEST(a_removed_file_is_made_again)
+TEST(a_removed_file_is_made_again)
 {
 	struct world w;
 	int old, waiting, fresh;
@@ -426,10 +410,9 @@ START_TEST(a_removed_file_is_made_again)
 	fd_close(fresh);
 	world_end(&w);
 }
-END_TEST
 
 /* Its last change: bind(2) creates it before anybody listens. */
-START_TEST(the_file_changes_when_it_is_listened_at)
+TEST(the_file_changes_when_it_is_listened_at)
 {
 	union {
 		struct inotify_event event;
@@ -457,9 +440,8 @@ START_TEST(the_file_changes_when_it_is_listened_at)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(may_be_freed_by_a_call)
+TEST(may_be_freed_by_a_call)
 {
 	struct world w;
 	int fd;
@@ -474,9 +456,8 @@ START_TEST(may_be_freed_by_a_call)
 	fd_close(fd);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(an_answer_before_the_end_arrives)
+TEST(an_answer_before_the_end_arrives)
 {
 	struct world w;
 	int fd;
@@ -492,31 +473,4 @@ START_TEST(an_answer_before_the_end_arrives)
 	expect(&w, fd, "EOF");
 	fd_close(fd);
 	world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("server");
-
-	unit_case(s, "calls",
-	    (const TTest *[]){ answers_requests_by_their_id,
-		answers_may_come_later_and_in_any_order,
-		notifications_are_not_answered, malformed_lines_are_answered,
-		a_line_too_long_is_refused_and_the_next_is_served,
-		an_answer_too_long_becomes_an_error,
-		a_client_that_left_is_no_trouble,
-		what_a_client_said_before_it_left_is_heard,
-		a_client_that_only_stopped_sending_gets_its_answers,
-		may_be_freed_by_a_call, an_answer_before_the_end_arrives,
-		NULL });
-	unit_case(s, "place",
-	    (const TTest *[]){ it_is_known_who_called, others_are_refused,
-		the_file_is_private_whatever_the_mask,
-		a_live_listener_is_left_alone, a_dead_ones_file_is_replaced,
-		the_file_changes_when_it_is_listened_at,
-		impossible_places_are_refused, anothers_file_is_not_removed,
-		a_removed_file_is_made_again, NULL });
-	return s;
 }

@@ -15,7 +15,7 @@
 #include "setup-world.h"
 #include "unit.h"
 
-START_TEST(test_nothing_to_do_is_not_due)
+TEST(test_nothing_to_do_is_not_due)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -26,9 +26,8 @@ START_TEST(test_nothing_to_do_is_not_due)
 	w->spec.command = "true";
 	ck_assert(setup_is_due(&w->spec));
 }
-END_TEST
 
-START_TEST(test_command_runs_in_the_worktree_after_the_files)
+TEST(test_command_runs_in_the_worktree_after_the_files)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -41,10 +40,9 @@ START_TEST(test_command_runs_in_the_worktree_after_the_files)
 	unsetenv("GIT_DIR");
 	ck_assert_str_eq(repo_wt(w->repo, "cat got"), "1\nllmc/ann");
 }
-END_TEST
 
 /* What it runs is the worker's. */
-START_TEST(test_command_is_no_person)
+TEST(test_command_is_no_person)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 	cleanup_free char *whose = identity_command(w->spec.root);
@@ -53,9 +51,8 @@ START_TEST(test_command_is_no_person)
 	setup_world_ready(w);
 	ck_assert_str_eq(repo_wt(w->repo, "cat got"), whose);
 }
-END_TEST
 
-START_TEST(test_failed_command_is_told_with_its_last_words)
+TEST(test_failed_command_is_told_with_its_last_words)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -75,9 +72,8 @@ START_TEST(test_failed_command_is_told_with_its_last_words)
 	setup_world_fails(w, -ECHILD, "\\x1b[2J the end");
 	ck_assert_ptr_nonnull(strstr(w->err.msg, "status 1: ...\xc3\xa9"));
 }
-END_TEST
 
-START_TEST(test_command_that_takes_too_long_is_ended)
+TEST(test_command_that_takes_too_long_is_ended)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -86,9 +82,8 @@ START_TEST(test_command_that_takes_too_long_is_ended)
 	setup_world_fails(w, -ECHILD, "; it was stopped after 2");
 	ck_assert_ptr_nonnull(strstr(w->err.msg, "begun"));
 }
-END_TEST
 
-START_TEST(test_missing_worktree_is_told)
+TEST(test_missing_worktree_is_told)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -96,7 +91,6 @@ START_TEST(test_missing_worktree_is_told)
 	w->spec.command = "true";
 	setup_world_fails(w, -ENOENT, "not there");
 }
-END_TEST
 
 static void
 stop_when_there(void *arg)
@@ -108,7 +102,7 @@ stop_when_there(void *arg)
 		loop_stop(w->repo->loop, 0);
 }
 
-START_TEST(test_freed_setup_ends_its_command_and_calls_nobody)
+TEST(test_freed_setup_ends_its_command_and_calls_nobody)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 	struct loop_timer *look, *timer;
@@ -134,9 +128,8 @@ START_TEST(test_freed_setup_ends_its_command_and_calls_nobody)
 	ck_assert(!w->done);
 	ck_assert(setup_is_due(&w->spec));
 }
-END_TEST
 
-START_TEST(test_changed_setting_makes_it_due_again)
+TEST(test_changed_setting_makes_it_due_again)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -161,9 +154,8 @@ START_TEST(test_changed_setting_makes_it_due_again)
 	w->spec.timeout_ms++;
 	ck_assert(!setup_is_due(&w->spec));
 }
-END_TEST
 
-START_TEST(test_worktree_made_anew_is_due_again)
+TEST(test_worktree_made_anew_is_due_again)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -176,9 +168,8 @@ START_TEST(test_worktree_made_anew_is_due_again)
 	setup_world_ready(w);
 	ck_assert_str_eq(repo_wt(w->repo, "ls"), "a.txt\nready");
 }
-END_TEST
 
-START_TEST(test_broken_stamp_is_due)
+TEST(test_broken_stamp_is_due)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -189,9 +180,8 @@ START_TEST(test_broken_stamp_is_due)
 	ck_assert_int_eq(truncate(w->stamp, 1 << 20), 0);
 	ck_assert(setup_is_due(&w->spec));
 }
-END_TEST
 
-START_TEST(test_stamp_that_cannot_be_written_is_told)
+TEST(test_stamp_that_cannot_be_written_is_told)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -200,9 +190,8 @@ START_TEST(test_stamp_that_cannot_be_written_is_told)
 	ck_assert_int_eq(setup_world_run(w), -ENOENT);
 	ck_assert_ptr_nonnull(strstr(w->err.msg, w->spec.stamp));
 }
-END_TEST
 
-START_TEST(test_serena_is_prepared_and_git_is_asked)
+TEST(test_serena_is_prepared_and_git_is_asked)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -221,9 +210,8 @@ START_TEST(test_serena_is_prepared_and_git_is_asked)
 			     "grep -c '^- ' \"$B/serena_config.yml\""),
 	    "1\n1");
 }
-END_TEST
 
-START_TEST(test_project_that_git_tracks_or_ignores_is_respected)
+TEST(test_project_that_git_tracks_or_ignores_is_respected)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -241,7 +229,6 @@ START_TEST(test_project_that_git_tracks_or_ignores_is_respected)
 	ck_assert_str_eq(
 	    repo_wt(w->repo, "cat .serena/project.yml"), "project_name: x");
 }
-END_TEST
 
 static void
 let_go(void *arg)
@@ -251,7 +238,7 @@ let_go(void *arg)
 	*lock = fd_close(*lock);
 }
 
-START_TEST(test_list_of_serena_is_waited_for)
+TEST(test_list_of_serena_is_waited_for)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 	cleanup_free char *path = xasprintf("%s.llmc-lock", w->config);
@@ -265,9 +252,8 @@ START_TEST(test_list_of_serena_is_waited_for)
 	ck_assert_int_eq(lock, -1);
 	loop_timer_free(timer);
 }
-END_TEST
 
-START_TEST(test_failure_of_serena_names_the_setting)
+TEST(test_failure_of_serena_names_the_setting)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
@@ -279,40 +265,4 @@ START_TEST(test_failure_of_serena_names_the_setting)
 	setup_world_fails(w, -ENOENT, "repo.serena: git: ");
 	w->files[0] = "a.txt";
 	setup_world_fails(w, -ENOENT, "repo.copy_files: git ls-files: ");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const command[] = {
-		test_command_runs_in_the_worktree_after_the_files,
-		test_command_is_no_person,
-		test_failed_command_is_told_with_its_last_words,
-		test_command_that_takes_too_long_is_ended,
-		test_missing_worktree_is_told,
-		test_freed_setup_ends_its_command_and_calls_nobody,
-		NULL,
-	};
-	const TTest *const stamp[] = {
-		test_nothing_to_do_is_not_due,
-		test_changed_setting_makes_it_due_again,
-		test_worktree_made_anew_is_due_again,
-		test_broken_stamp_is_due,
-		test_stamp_that_cannot_be_written_is_told,
-		NULL,
-	};
-	const TTest *const serena[] = {
-		test_serena_is_prepared_and_git_is_asked,
-		test_project_that_git_tracks_or_ignores_is_respected,
-		test_list_of_serena_is_waited_for,
-		test_failure_of_serena_names_the_setting,
-		NULL,
-	};
-	Suite *suite = suite_create("setup");
-
-	unit_case(suite, "command", command);
-	unit_case(suite, "stamp", stamp);
-	unit_case(suite, "serena", serena);
-	return suite;
 }

@@ -8,10 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
 #include "errand.h"
-#include "errtext.h"
 #include "file.h"
 #include "json.h"
 #include "jsonl.h"
@@ -87,7 +84,7 @@ last_record(struct source_world *world, int count)
 	return records.last;
 }
 
-START_TEST(the_first_line_may_be_a_priority)
+TEST(the_first_line_may_be_a_priority)
 {
 	struct source_world *world =
 	    open_world("priority", "printf 'Priority: urgent\\n\\nDo it\\n'");
@@ -101,9 +98,8 @@ START_TEST(the_first_line_may_be_a_priority)
 	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_EMPTY);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(text_is_a_task)
+TEST(text_is_a_task)
 {
 	struct source_world *world = open_world("task",
 	    "printf x >>runs; pwd >&2; printf '\\nDo it\\r\\nnow \\\\\\n'");
@@ -141,9 +137,8 @@ START_TEST(text_is_a_task)
 	ck_assert_uint_eq(count_runs(world), 2);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(blank_output_and_status_4_are_no_task)
+TEST(blank_output_and_status_4_are_no_task)
 {
 	static const char *const commands[] = { "true", "printf ' \\n\\t\\n'",
 		"exit 4", "echo half a task; echo no >&2; exit 4" };
@@ -160,9 +155,8 @@ START_TEST(blank_output_and_status_4_are_no_task)
 		source_world_free(world);
 	}
 }
-END_TEST
 
-START_TEST(every_failure_has_its_class)
+TEST(every_failure_has_its_class)
 {
 	static const struct {
 		const char *command, *class, *words;
@@ -205,9 +199,8 @@ START_TEST(every_failure_has_its_class)
 		source_world_free(world);
 	}
 }
-END_TEST
 
-START_TEST(as_much_text_as_fits_is_taken)
+TEST(as_much_text_as_fits_is_taken)
 {
 	struct source_world *world =
 	    open_world("most", "head -c 1048576 /dev/zero | tr '\\000' x");
@@ -221,9 +214,8 @@ START_TEST(as_much_text_as_fits_is_taken)
 	    json_string_or(record, "stdout", ""), "[983040 bytes more]"));
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(a_command_that_takes_too_long_is_ended)
+TEST(a_command_that_takes_too_long_is_ended)
 {
 	struct source_world *world =
 	    open_world("long", "echo half; exec sleep 1000");
@@ -239,9 +231,8 @@ START_TEST(a_command_that_takes_too_long_is_ended)
 	ck_assert_str_eq(json_string_or(record, "level", ""), "ERROR");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(wrong_options_are_refused)
+TEST(wrong_options_are_refused)
 {
 	struct source_world *world = open_world("options", "true");
 	struct source_options options = world->options;
@@ -258,9 +249,8 @@ START_TEST(wrong_options_are_refused)
 	ck_assert_uint_eq(json_object_array_length(list), 0);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(no_working_directory_is_a_failure_in_words)
+TEST(no_working_directory_is_a_failure_in_words)
 {
 	struct source_world *world = open_world("cwd", "echo x");
 
@@ -272,9 +262,8 @@ START_TEST(no_working_directory_is_a_failure_in_words)
 	ck_assert_ptr_nonnull(strstr(world->words, "chdir"));
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(a_log_that_cannot_be_written_stops_nobody)
+TEST(a_log_that_cannot_be_written_stops_nobody)
 {
 	struct source_world *world = open_world("log", "echo x");
 
@@ -286,11 +275,10 @@ START_TEST(a_log_that_cannot_be_written_stops_nobody)
 	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
 	source_world_free(world);
 }
-END_TEST
 
 /* --- crashes ---------------------------------------------------------- */
 
-START_TEST(an_answer_that_nobody_wrote_down_is_offered_again)
+TEST(an_answer_that_nobody_wrote_down_is_offered_again)
 {
 	struct source_world *world =
 	    open_world("again", "printf x >>runs; echo task");
@@ -305,9 +293,8 @@ START_TEST(an_answer_that_nobody_wrote_down_is_offered_again)
 	ck_assert_uint_eq(count_runs(world), 1);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(an_answer_that_was_written_down_is_forgotten)
+TEST(an_answer_that_was_written_down_is_forgotten)
 {
 	struct source_world *world =
 	    open_world("written", "printf x >>runs; echo task");
@@ -325,9 +312,8 @@ START_TEST(an_answer_that_was_written_down_is_forgotten)
 	ck_assert(has_errand(world));
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(a_command_that_runs_is_taken_up_by_the_next)
+TEST(a_command_that_runs_is_taken_up_by_the_next)
 {
 	struct source_world *world = open_world("running",
 	    "printf x >>runs; until [ -e go ]; do read -r _ <none; done;"
@@ -359,7 +345,6 @@ START_TEST(a_command_that_runs_is_taken_up_by_the_next)
 	ck_assert_uint_eq(count_runs(world), 1);
 	source_world_free(world);
 }
-END_TEST
 
 static void
 stop_when_run(void *arg)
@@ -371,7 +356,7 @@ stop_when_run(void *arg)
 		loop_stop(world->loop, 0);
 }
 
-START_TEST(a_source_that_is_freed_lets_its_command_go_on)
+TEST(a_source_that_is_freed_lets_its_command_go_on)
 {
 	struct source_world *world = open_world("freed",
 	    "printf x >>runs; until [ -e go ]; do read -r _ <none; done;"
@@ -392,9 +377,8 @@ START_TEST(a_source_that_is_freed_lets_its_command_go_on)
 	ck_assert_uint_eq(count_runs(world), 1);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(a_broken_record_of_a_command_is_forgotten)
+TEST(a_broken_record_of_a_command_is_forgotten)
 {
 	struct source_world *world = open_world("broken", "echo task");
 	cleanup_free char *path =
@@ -405,28 +389,4 @@ START_TEST(a_broken_record_of_a_command_is_forgotten)
 	ck_assert_str_eq(world->text, "task");
 	ck_assert(!file_exists(path));
 	source_world_free(world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("source-command");
-
-	unit_case(suite, "answers",
-	    (const TTest *[]){ text_is_a_task, the_first_line_may_be_a_priority,
-		blank_output_and_status_4_are_no_task,
-		every_failure_has_its_class, as_much_text_as_fits_is_taken,
-		a_command_that_takes_too_long_is_ended,
-		wrong_options_are_refused,
-		no_working_directory_is_a_failure_in_words,
-		a_log_that_cannot_be_written_stops_nobody, NULL });
-	unit_case(suite, "crashes",
-	    (const TTest *[]){
-		an_answer_that_nobody_wrote_down_is_offered_again,
-		an_answer_that_was_written_down_is_forgotten,
-		a_command_that_runs_is_taken_up_by_the_next,
-		a_source_that_is_freed_lets_its_command_go_on,
-		a_broken_record_of_a_command_is_forgotten, NULL });
-	return suite;
 }

@@ -13,7 +13,7 @@
 #include "source-world.h"
 #include "unit.h"
 
-START_TEST(taking_is_repeated_after_a_crash_and_stale_for_others)
+TEST(taking_is_repeated_after_a_crash_and_stale_for_others)
 {
 	struct source_world *world = files_world_open("crash");
 	struct source_world *other = files_world_open_other(world);
@@ -47,9 +47,8 @@ START_TEST(taking_is_repeated_after_a_crash_and_stale_for_others)
 	source_world_free(other);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(priorities_are_changed_in_the_file)
+TEST(priorities_are_changed_in_the_file)
 {
 	struct source_world *world = files_world_open("prioritize");
 	struct source_world *other = files_world_open_other(world);
@@ -91,9 +90,8 @@ START_TEST(priorities_are_changed_in_the_file)
 	source_world_free(other);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(ended_tasks_wait_again)
+TEST(ended_tasks_wait_again)
 {
 	struct source_world *world = files_world_open("again");
 	struct source *source = world->source;
@@ -126,9 +124,8 @@ START_TEST(ended_tasks_wait_again)
 	ck_assert_int_eq(source_retry(source, "../x/1", NULL, &err), -EINVAL);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(a_held_lock_is_tried_again_later)
+TEST(a_held_lock_is_tried_again_later)
 {
 	struct source_world *world = files_world_open("held");
 	cleanup_free char *path = file_join(world->options.where, ".llmc.lock");
@@ -149,9 +146,8 @@ START_TEST(a_held_lock_is_tried_again_later)
 	source_world_take(world, "1");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(orphans_are_given_back)
+TEST(orphans_are_given_back)
 {
 	static const char *const keys[] = { "3", NULL };
 	struct source_world *world = files_world_open("orphans");
@@ -174,9 +170,8 @@ START_TEST(orphans_are_given_back)
 	ck_assert_int_eq(source_recover(world->source, keys, NULL), 0);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(of_three_daemons_each_task_goes_to_one)
+TEST(of_three_daemons_each_task_goes_to_one)
 {
 	struct source_world *world = files_world_open("daemons");
 
@@ -188,9 +183,8 @@ START_TEST(of_three_daemons_each_task_goes_to_one)
 	source_world_expect_shared(world, "t");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(a_daemon_that_is_killed_goes_on_with_its_task)
+TEST(a_daemon_that_is_killed_goes_on_with_its_task)
 {
 	enum {
 		KILLS = 25
@@ -210,20 +204,4 @@ START_TEST(a_daemon_that_is_killed_goes_on_with_its_task)
 	}
 	source_world_expect(world, "1");
 	source_world_free(world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("source-files-owner");
-
-	unit_case(suite, "owners",
-	    (const TTest *[]){
-		taking_is_repeated_after_a_crash_and_stale_for_others,
-		priorities_are_changed_in_the_file, ended_tasks_wait_again,
-		a_held_lock_is_tried_again_later, orphans_are_given_back,
-		of_three_daemons_each_task_goes_to_one,
-		a_daemon_that_is_killed_goes_on_with_its_task, NULL });
-	return suite;
 }

@@ -14,7 +14,7 @@
 #include "source-world.h"
 #include "unit.h"
 
-START_TEST(a_task_is_offered_taken_and_completed)
+TEST(a_task_is_offered_taken_and_completed)
 {
 	struct source_world *world = files_world_open("life");
 	cleanup_json struct json_object *json = NULL;
@@ -42,9 +42,8 @@ START_TEST(a_task_is_offered_taken_and_completed)
 	ck_assert_str_eq(json_string_or(json, "activeForm", ""), "Doing");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(every_outcome_is_written)
+TEST(every_outcome_is_written)
 {
 	static const struct {
 		enum task_outcome outcome;
@@ -83,9 +82,8 @@ START_TEST(every_outcome_is_written)
 		source_world_free(world);
 	}
 }
-END_TEST
 
-START_TEST(order_is_by_label_priority_and_id)
+TEST(order_is_by_label_priority_and_id)
 {
 	static const char *const labels[] = { "db", NULL };
 	struct source_world *world = files_world_open("order");
@@ -110,9 +108,8 @@ START_TEST(order_is_by_label_priority_and_id)
 	ck_assert_str_eq(world->key, "20");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(dependents_wait_for_completion)
+TEST(dependents_wait_for_completion)
 {
 	struct source_world *world = files_world_open("blocked");
 
@@ -125,9 +122,8 @@ START_TEST(dependents_wait_for_completion)
 	source_world_expect(world, "2");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(keys_of_ours_are_not_offered_and_still_block)
+TEST(keys_of_ours_are_not_offered_and_still_block)
 {
 	static const char *const keys[] = { "1", NULL };
 	struct source_world *world = files_world_open("keys");
@@ -142,9 +138,8 @@ START_TEST(keys_of_ours_are_not_offered_and_still_block)
 	ck_assert_uint_eq(source_world_quarantine_count(world), 0);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(a_missing_folder_has_no_tasks)
+TEST(a_missing_folder_has_no_tasks)
 {
 	struct source_world *world =
 	    source_world_new(SOURCE_FILES, unit_path("not/yet/there"), "us");
@@ -163,9 +158,8 @@ START_TEST(a_missing_folder_has_no_tasks)
 	source_world_expect(world, "1");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(the_watch_tells_of_new_files)
+TEST(the_watch_tells_of_new_files)
 {
 	struct source_world *world = files_world_open("watch");
 
@@ -175,9 +169,8 @@ START_TEST(the_watch_tells_of_new_files)
 	source_world_expect(world, "1");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(a_folder_that_cannot_be_read_is_a_failure)
+TEST(a_folder_that_cannot_be_read_is_a_failure)
 {
 	struct source_world *world =
 	    source_world_new(SOURCE_FILES, unit_path("a-file"), "us");
@@ -196,11 +189,10 @@ START_TEST(a_folder_that_cannot_be_read_is_a_failure)
 	    source_new(&world->options, &world->source, NULL), -EINVAL);
 	source_world_free(world);
 }
-END_TEST
 
 /* --- broken files ----------------------------------------------------- */
 
-START_TEST(a_broken_file_is_quarantined_and_the_rest_goes_on)
+TEST(a_broken_file_is_quarantined_and_the_rest_goes_on)
 {
 	struct source_world *world = files_world_open("broken");
 	int64_t start = clock_mono_ms();
@@ -239,7 +231,6 @@ START_TEST(a_broken_file_is_quarantined_and_the_rest_goes_on)
 	ck_assert_uint_eq(source_world_quarantine_count(world), 6);
 	source_world_free(world);
 }
-END_TEST
 
 static void
 write_whole(void *arg)
@@ -250,7 +241,7 @@ write_whole(void *arg)
 	files_world_put(world, "1", "pending", "");
 }
 
-START_TEST(a_half_written_file_is_read_again)
+TEST(a_half_written_file_is_read_again)
 {
 	struct source_world *world = files_world_open("half");
 	struct loop_timer *timer;
@@ -262,9 +253,8 @@ START_TEST(a_half_written_file_is_read_again)
 	loop_timer_free(timer);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(other_files_are_left_alone)
+TEST(other_files_are_left_alone)
 {
 	struct source_world *world = files_world_open("others");
 	cleanup_free char *folder = file_join(world->options.where, "7.json");
@@ -277,7 +267,6 @@ START_TEST(other_files_are_left_alone)
 	ck_assert_uint_eq(source_world_quarantine_count(world), 1);
 	source_world_free(world);
 }
-END_TEST
 
 static void
 set_stamp(struct source_world *world, const char *id)
@@ -289,7 +278,7 @@ set_stamp(struct source_world *world, const char *id)
 	ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-START_TEST(a_change_is_seen_though_size_and_stamp_stay)
+TEST(a_change_is_seen_though_size_and_stamp_stay)
 {
 	struct source_world *world = files_world_open("stamps");
 
@@ -302,11 +291,10 @@ START_TEST(a_change_is_seen_though_size_and_stamp_stay)
 	source_world_expect(world, "1");
 	source_world_free(world);
 }
-END_TEST
 
 /* --- listing ---------------------------------------------------------- */
 
-START_TEST(the_list_has_every_task)
+TEST(the_list_has_every_task)
 {
 	struct source_world *world = files_world_open("list");
 	cleanup_json struct json_object *list = NULL, *few = NULL, *none = NULL;
@@ -343,27 +331,4 @@ START_TEST(the_list_has_every_task)
 	none = source_list(SOURCE_FILES, unit_path("nowhere"), 0, NULL);
 	ck_assert_uint_eq(json_object_array_length(none), 0);
 	source_world_free(world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("source-files");
-
-	unit_case(suite, "offers",
-	    (const TTest *[]){ a_task_is_offered_taken_and_completed,
-		every_outcome_is_written, order_is_by_label_priority_and_id,
-		dependents_wait_for_completion,
-		keys_of_ours_are_not_offered_and_still_block,
-		a_missing_folder_has_no_tasks, the_watch_tells_of_new_files,
-		a_folder_that_cannot_be_read_is_a_failure, NULL });
-	unit_case(suite, "broken",
-	    (const TTest *[]){
-		a_broken_file_is_quarantined_and_the_rest_goes_on,
-		a_half_written_file_is_read_again, other_files_are_left_alone,
-		a_change_is_seen_though_size_and_stamp_stay, NULL });
-	unit_case(suite, "people",
-	    (const TTest *[]){ the_list_has_every_task, NULL });
-	return suite;
 }

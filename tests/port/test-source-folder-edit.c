@@ -36,7 +36,7 @@ expect_added(struct source *source, const char *text, const char *wanted)
 	ck_assert_str_eq(key, wanted);
 }
 
-START_TEST(added_tasks_are_named_after_their_first_line)
+TEST(added_tasks_are_named_after_their_first_line)
 {
 	struct source_world *world = folder_world_open("add");
 	struct source *source = world->source;
@@ -66,9 +66,8 @@ START_TEST(added_tasks_are_named_after_their_first_line)
 	source_world_expect(world, "1-fix-the-log-in-please.md");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(retry_and_drop_move_files)
+TEST(retry_and_drop_move_files)
 {
 	struct source_world *world = folder_world_open("moves");
 	struct source *source = world->source;
@@ -98,9 +97,8 @@ START_TEST(retry_and_drop_move_files)
 	ck_assert_int_eq(source_retry(source, "", NULL, &err), -ENOENT);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(a_priority_is_a_line_of_the_file)
+TEST(a_priority_is_a_line_of_the_file)
 {
 	struct source_world *world = folder_world_open("head");
 	struct source *source = world->source;
@@ -123,9 +121,8 @@ START_TEST(a_priority_is_a_line_of_the_file)
 	ck_assert_str_eq(text, "Do it\n");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(priorities_are_changed_in_the_file)
+TEST(priorities_are_changed_in_the_file)
 {
 	struct source_world *world = folder_world_open("prioritize");
 	struct source *source = world->source;
@@ -157,9 +154,8 @@ START_TEST(priorities_are_changed_in_the_file)
 	folder_world_expect_text(world, "trash/b", "Priority: urgent\n\nTwo\n");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(only_tasks_that_can_still_be_done_get_a_priority)
+TEST(only_tasks_that_can_still_be_done_get_a_priority)
 {
 	struct source_world *world = folder_world_open("prioritize-not");
 	struct source *source = world->source;
@@ -183,9 +179,8 @@ START_TEST(only_tasks_that_can_still_be_done_get_a_priority)
 	folder_world_expect_text(world, "doing/b", "Two\n");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(a_done_task_is_done_again_with_its_commit)
+TEST(a_done_task_is_done_again_with_its_commit)
 {
 	struct source_world *world = folder_world_open("again");
 	struct source *source = world->source;
@@ -219,9 +214,8 @@ START_TEST(a_done_task_is_done_again_with_its_commit)
 	    world, "todo/b", "Landed before: 4444444\n\nTwo\n");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(the_list_has_every_task)
+TEST(the_list_has_every_task)
 {
 	struct source_world *world = folder_world_open("list");
 	cleanup_json struct json_object *list = NULL;
@@ -254,9 +248,8 @@ START_TEST(the_list_has_every_task)
 	    "\"priority\":\"normal\",\"problem\":\"It broke.\"}");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(the_list_can_be_limited_to_the_newest)
+TEST(the_list_can_be_limited_to_the_newest)
 {
 	struct source_world *world = folder_world_open("newest");
 	cleanup_json struct json_object *list = NULL, *none = NULL;
@@ -280,22 +273,4 @@ START_TEST(the_list_can_be_limited_to_the_newest)
 	ck_assert_uint_eq(json_object_array_length(none), 0);
 	ck_assert(!file_exists(unit_path("nowhere")));
 	source_world_free(world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("source-folder-edit");
-
-	unit_case(suite, "people",
-	    (const TTest *[]){ added_tasks_are_named_after_their_first_line,
-		retry_and_drop_move_files,
-		a_done_task_is_done_again_with_its_commit,
-		a_priority_is_a_line_of_the_file,
-		priorities_are_changed_in_the_file,
-		only_tasks_that_can_still_be_done_get_a_priority,
-		the_list_has_every_task, the_list_can_be_limited_to_the_newest,
-		NULL });
-	return suite;
 }

@@ -14,7 +14,7 @@
 #include "source-world.h"
 #include "unit.h"
 
-START_TEST(keys_of_ours_are_not_offered)
+TEST(keys_of_ours_are_not_offered)
 {
 	static const char *const keys[] = { "c", "a", NULL };
 	struct source_world *world = folder_world_open("keys");
@@ -28,9 +28,8 @@ START_TEST(keys_of_ours_are_not_offered)
 	ck_assert_int_eq(source_world_ask(world, NULL, keys), SOURCE_EMPTY);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(taking_is_repeated_after_a_crash_and_stale_for_others)
+TEST(taking_is_repeated_after_a_crash_and_stale_for_others)
 {
 	struct source_world *world = folder_world_open("crash");
 	struct source_world *other =
@@ -65,9 +64,8 @@ START_TEST(taking_is_repeated_after_a_crash_and_stale_for_others)
 	source_world_free(other);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(a_note_of_one_who_died_before_the_move_binds_nobody)
+TEST(a_note_of_one_who_died_before_the_move_binds_nobody)
 {
 	struct source_world *world = folder_world_open("noted");
 	struct source_world *other =
@@ -85,9 +83,8 @@ START_TEST(a_note_of_one_who_died_before_the_move_binds_nobody)
 	source_world_free(other);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(a_held_lock_is_tried_again_later)
+TEST(a_held_lock_is_tried_again_later)
 {
 	struct source_world *world = folder_world_open("held");
 	cleanup_free char *lock = folder_world_path(world, ".llmc.lock");
@@ -102,9 +99,8 @@ START_TEST(a_held_lock_is_tried_again_later)
 	source_world_take(world, "a");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(what_nobody_works_at_is_given_back)
+TEST(what_nobody_works_at_is_given_back)
 {
 	static const char *const names[] = { "todo/ours", "todo/kept",
 		"todo/theirs" };
@@ -131,9 +127,8 @@ START_TEST(what_nobody_works_at_is_given_back)
 	source_world_free(other);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(notes_do_not_pile_up)
+TEST(notes_do_not_pile_up)
 {
 	struct source_world *world = folder_world_open("notes");
 	cleanup_free char *doing = folder_world_path(world, "doing");
@@ -152,9 +147,8 @@ START_TEST(notes_do_not_pile_up)
 	ck_assert_int_eq(stat(doing, &st), -1);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(nothing_is_overwritten)
+TEST(nothing_is_overwritten)
 {
 	struct source_world *world = folder_world_open("overwrite");
 	struct buf name = BUF_INIT;
@@ -202,9 +196,8 @@ START_TEST(nothing_is_overwritten)
 	folder_world_expect_text(world, path, "x");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(of_three_daemons_each_task_goes_to_one)
+TEST(of_three_daemons_each_task_goes_to_one)
 {
 	struct source_world *world = folder_world_open("daemons");
 
@@ -216,11 +209,10 @@ START_TEST(of_three_daemons_each_task_goes_to_one)
 	source_world_expect_shared(world, "task ");
 	source_world_free(world);
 }
-END_TEST
 
 /* Killed at any moment between asking and settling: the task is in exactly one
  * place, and the same daemon continues it. */
-START_TEST(a_daemon_that_is_killed_goes_on_with_its_task)
+TEST(a_daemon_that_is_killed_goes_on_with_its_task)
 {
 	enum {
 		KILLS = 25
@@ -236,21 +228,4 @@ START_TEST(a_daemon_that_is_killed_goes_on_with_its_task)
 		folder_world_expect(world, "todo: a");
 	}
 	source_world_free(world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("source-folder-owner");
-
-	unit_case(suite, "owners",
-	    (const TTest *[]){ keys_of_ours_are_not_offered,
-		taking_is_repeated_after_a_crash_and_stale_for_others,
-		a_note_of_one_who_died_before_the_move_binds_nobody,
-		a_held_lock_is_tried_again_later,
-		what_nobody_works_at_is_given_back, notes_do_not_pile_up,
-		nothing_is_overwritten, of_three_daemons_each_task_goes_to_one,
-		a_daemon_that_is_killed_goes_on_with_its_task, NULL });
-	return suite;
 }

@@ -19,7 +19,7 @@
 #include "source-world.h"
 #include "unit.h"
 
-START_TEST(missing_folders_are_made_and_empty)
+TEST(missing_folders_are_made_and_empty)
 {
 	struct source_world *world = folder_world_open("fresh/deep");
 	cleanup_free char *todo = folder_world_path(world, "todo");
@@ -31,9 +31,8 @@ START_TEST(missing_folders_are_made_and_empty)
 	ck_assert(file_is_dir(todo));
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(a_task_goes_through_its_folders)
+TEST(a_task_goes_through_its_folders)
 {
 	struct source_world *world = folder_world_open("through");
 
@@ -52,9 +51,8 @@ START_TEST(a_task_goes_through_its_folders)
 	folder_world_expect(world, "done: fix.md");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(every_outcome_has_its_folder)
+TEST(every_outcome_has_its_folder)
 {
 	static const struct {
 		enum task_outcome outcome;
@@ -87,9 +85,8 @@ START_TEST(every_outcome_has_its_folder)
 		source_world_free(world);
 	}
 }
-END_TEST
 
-START_TEST(tasks_come_in_natural_order)
+TEST(tasks_come_in_natural_order)
 {
 	static const char *const order[] = { "01-b", "1-c", "2.md", "002x",
 		"9-a", "10-a", "99999999999999999999999", "a1z", "a2", "a10",
@@ -109,9 +106,8 @@ START_TEST(tasks_come_in_natural_order)
 	source_world_expect(world, NULL);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(more_urgent_tasks_come_first)
+TEST(more_urgent_tasks_come_first)
 {
 	static const char *const order[] = { "4", "10", "3", "11", "1", "2" };
 	struct source_world *world = folder_world_open("urgent");
@@ -140,9 +136,8 @@ START_TEST(more_urgent_tasks_come_first)
 	}
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(a_priority_that_changes_is_noticed)
+TEST(a_priority_that_changes_is_noticed)
 {
 	struct source_world *world = folder_world_open("changes");
 
@@ -159,9 +154,8 @@ START_TEST(a_priority_that_changes_is_noticed)
 	source_world_expect(world, "0");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(what_is_no_task_is_left_alone)
+TEST(what_is_no_task_is_left_alone)
 {
 	static const char *const names[] = { "todo/.hidden", "todo/a~",
 		"todo/a.tmp", "todo/a.swp", "todo/a.why" };
@@ -173,9 +167,8 @@ START_TEST(what_is_no_task_is_left_alone)
 	ck_assert_uint_eq(source_world_quarantine_count(world), 0);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(what_cannot_be_used_is_told_and_stops_nobody)
+TEST(what_cannot_be_used_is_told_and_stops_nobody)
 {
 	static const char utf16[] = "\xff\xfeh\0i\0";
 	struct source_world *world = folder_world_open("unusable");
@@ -238,9 +231,8 @@ START_TEST(what_cannot_be_used_is_told_and_stops_nobody)
 	ck_assert_uint_eq(source_world_quarantine_count(world), 0);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(a_folder_that_cannot_be_read_is_a_failure)
+TEST(a_folder_that_cannot_be_read_is_a_failure)
 {
 	struct source_world *world = folder_world_open("broken");
 	cleanup_free char *todo = folder_world_path(world, "todo");
@@ -253,9 +245,8 @@ START_TEST(a_folder_that_cannot_be_read_is_a_failure)
 	ck_assert_ptr_nonnull(strstr(world->words, "todo"));
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(wrong_options_are_refused)
+TEST(wrong_options_are_refused)
 {
 	struct source_world *world =
 	    source_world_new(SOURCE_FOLDER, unit_path("options"), NULL);
@@ -274,11 +265,10 @@ START_TEST(wrong_options_are_refused)
 	ck_assert_ptr_null(world->source);
 	source_world_free(world);
 }
-END_TEST
 
 /* --- files that are being written ------------------------------------ */
 
-START_TEST(a_fresh_file_is_waited_for)
+TEST(a_fresh_file_is_waited_for)
 {
 	struct source_world *world = folder_world_open("young");
 	cleanup_free char *path = folder_world_path(world, "todo/a");
@@ -290,9 +280,8 @@ START_TEST(a_fresh_file_is_waited_for)
 	ck_assert_int_ge(clock_mono_ms() - start, 190);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(an_older_one_goes_before_a_fresh_one)
+TEST(an_older_one_goes_before_a_fresh_one)
 {
 	struct source_world *world = folder_world_open("younger");
 	cleanup_free char *path = folder_world_path(world, "todo/a");
@@ -309,7 +298,6 @@ START_TEST(an_older_one_goes_before_a_fresh_one)
 	ck_assert_int_lt(clock_mono_ms() - start, 5000);
 	source_world_free(world);
 }
-END_TEST
 
 struct writer {
 	struct source_world *world;
@@ -332,7 +320,7 @@ write_rest(void *arg)
 	writer->closed = true;
 }
 
-START_TEST(a_file_that_is_open_for_writing_is_not_offered)
+TEST(a_file_that_is_open_for_writing_is_not_offered)
 {
 	struct source_world *world = folder_world_open("open");
 	struct writer writer = { .world = world };
@@ -348,9 +336,8 @@ START_TEST(a_file_that_is_open_for_writing_is_not_offered)
 	loop_timer_free(timer);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(it_may_be_freed_while_it_is_asked)
+TEST(it_may_be_freed_while_it_is_asked)
 {
 	struct source_world *world = folder_world_open("asked");
 
@@ -358,9 +345,8 @@ START_TEST(it_may_be_freed_while_it_is_asked)
 	source_world_begin(world);
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(the_watch_tells_of_new_files)
+TEST(the_watch_tells_of_new_files)
 {
 	struct source_world *world = folder_world_open("watch");
 
@@ -369,28 +355,4 @@ START_TEST(the_watch_tells_of_new_files)
 	source_world_wait_watch(world, 1);
 	source_world_expect(world, "a");
 	source_world_free(world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("source-folder");
-
-	unit_case(suite, "offers",
-	    (const TTest *[]){ missing_folders_are_made_and_empty,
-		a_task_goes_through_its_folders, every_outcome_has_its_folder,
-		tasks_come_in_natural_order, more_urgent_tasks_come_first,
-		a_priority_that_changes_is_noticed,
-		what_is_no_task_is_left_alone,
-		what_cannot_be_used_is_told_and_stops_nobody,
-		a_folder_that_cannot_be_read_is_a_failure,
-		wrong_options_are_refused, NULL });
-	unit_case(suite, "writing",
-	    (const TTest *[]){ a_fresh_file_is_waited_for,
-		an_older_one_goes_before_a_fresh_one,
-		a_file_that_is_open_for_writing_is_not_offered,
-		it_may_be_freed_while_it_is_asked, the_watch_tells_of_new_files,
-		NULL });
-	return suite;
 }

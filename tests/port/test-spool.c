@@ -86,7 +86,7 @@ expect_drain(const char *dir, int max, int count, const char *want)
 	buf_release(&heard.text);
 }
 
-START_TEST(what_goes_in_comes_out_in_order)
+TEST(what_goes_in_comes_out_in_order)
 {
 	const char *dir = unit_path("order");
 	struct stat st;
@@ -103,9 +103,8 @@ START_TEST(what_goes_in_comes_out_in_order)
 	ck_assert_int_eq(count_files(dir), 0);
 	expect_drain(dir, 0, 0, "");
 }
-END_TEST
 
-START_TEST(of_some_events_only_the_newest_counts)
+TEST(of_some_events_only_the_newest_counts)
 {
 	cleanup_json struct json_object *event = json_object_new_object();
 	const char *dir = unit_path("newest");
@@ -122,9 +121,8 @@ START_TEST(of_some_events_only_the_newest_counts)
 	ck_assert_str_eq(heard.text.data, "4 1 ");
 	buf_release(&heard.text);
 }
-END_TEST
 
-START_TEST(draining_can_be_done_in_portions)
+TEST(draining_can_be_done_in_portions)
 {
 	const char *dir = unit_path("portions");
 
@@ -134,9 +132,8 @@ START_TEST(draining_can_be_done_in_portions)
 	expect_drain(dir, 3, 3, "3 4 5 ");
 	expect_drain(dir, 3, 0, "");
 }
-END_TEST
 
-START_TEST(an_event_that_failed_stays_with_those_behind_it)
+TEST(an_event_that_failed_stays_with_those_behind_it)
 {
 	const char *dir = unit_path("failed");
 	struct heard heard = {
@@ -153,9 +150,8 @@ START_TEST(an_event_that_failed_stays_with_those_behind_it)
 	expect_drain(dir, 0, 2, "2 3 ");
 	buf_release(&heard.text);
 }
-END_TEST
 
-START_TEST(a_useless_event_goes_aside)
+TEST(a_useless_event_goes_aside)
 {
 	const char *dir = unit_path("useless");
 	struct heard heard = {
@@ -170,9 +166,8 @@ START_TEST(a_useless_event_goes_aside)
 	ck_assert_int_eq(count_files(unit_path("useless/broken")), 1);
 	buf_release(&heard.text);
 }
-END_TEST
 
-START_TEST(broken_files_go_aside)
+TEST(broken_files_go_aside)
 {
 	static const struct {
 		const char *bytes;
@@ -201,9 +196,8 @@ START_TEST(broken_files_go_aside)
 	ck_assert_int_eq(
 	    count_files(unit_path("broken-files/broken")), nitems(rows));
 }
-END_TEST
 
-START_TEST(an_oversized_file_goes_aside)
+TEST(an_oversized_file_goes_aside)
 {
 	const char *dir = unit_path("oversized");
 	cleanup_free char *text = xmalloc(SPOOL_EVENT_MAX + 1);
@@ -215,9 +209,8 @@ START_TEST(an_oversized_file_goes_aside)
 	expect_drain(dir, 0, 2, "1 ");
 	ck_assert_int_eq(count_files(unit_path("oversized/broken")), 1);
 }
-END_TEST
 
-START_TEST(broken_files_are_kept_in_small_number)
+TEST(broken_files_are_kept_in_small_number)
 {
 	const char *dir = unit_path("many-broken");
 	char id[ID_ULID_SIZE];
@@ -235,10 +228,9 @@ START_TEST(broken_files_are_kept_in_small_number)
 	ck_assert_int_eq(
 	    count_files(unit_path("many-broken/broken")), SPOOL_BROKEN_MAX);
 }
-END_TEST
 
 /* A worker in a sandbox can write only here, and the daemon everywhere. */
-START_TEST(links_are_not_followed)
+TEST(links_are_not_followed)
 {
 	const char *dir = unit_path("links"), *other = unit_path("other");
 	cleanup_free char *broken = file_join(dir, "broken");
@@ -257,7 +249,6 @@ START_TEST(links_are_not_followed)
 	expect_drain(dir, 0, 1, "");
 	ck_assert_int_eq(count_files(other), 1);
 }
-END_TEST
 
 static bool
 count_skipped(const char *id, void *arg)
@@ -269,7 +260,7 @@ count_skipped(const char *id, void *arg)
 	return true;
 }
 
-START_TEST(a_look_is_bounded)
+TEST(a_look_is_bounded)
 {
 	const char *dir = unit_path("look");
 	char name[ID_ULID_SIZE + 5];
@@ -288,9 +279,8 @@ START_TEST(a_look_is_bounded)
 	ck_assert_int_le(count, SPOOL_LOOK_MAX);
 	ck_assert_int_ge(count, SPOOL_COUNT_MAX);
 }
-END_TEST
 
-START_TEST(other_files_are_left_alone)
+TEST(other_files_are_left_alone)
 {
 	const char *dir = unit_path("others");
 
@@ -301,9 +291,8 @@ START_TEST(other_files_are_left_alone)
 	expect_drain(dir, 0, 1, "1 ");
 	ck_assert_int_eq(count_files(dir), 3);
 }
-END_TEST
 
-START_TEST(unfinished_files_are_removed_when_they_are_old)
+TEST(unfinished_files_are_removed_when_they_are_old)
 {
 	const char *dir = unit_path("unfinished");
 	const char *name = "01ARZ3NDEKTSV4RRFFQ69G5FAV.part";
@@ -317,9 +306,8 @@ START_TEST(unfinished_files_are_removed_when_they_are_old)
 	clock_virtual_end();
 	ck_assert_int_eq(count_files(dir), 0);
 }
-END_TEST
 
-START_TEST(the_number_of_events_is_bounded)
+TEST(the_number_of_events_is_bounded)
 {
 	const char *dir = unit_path("number");
 	struct err err = { 0, "" };
@@ -339,9 +327,8 @@ START_TEST(the_number_of_events_is_bounded)
 	ck_assert_ptr_nonnull(strstr(err.msg, "10000"));
 	ck_assert_int_eq(count_files(dir), SPOOL_COUNT_MAX);
 }
-END_TEST
 
-START_TEST(the_size_is_bounded)
+TEST(the_size_is_bounded)
 {
 	const char *dir = unit_path("size");
 	cleanup_free char *text = xmalloc(SPOOL_EVENT_MAX + 1);
@@ -362,9 +349,8 @@ START_TEST(the_size_is_bounded)
 	ck_assert_int_eq(unlink(path), 0);
 	ck_assert_int_eq(write_number(dir, 1, 2), 0);
 }
-END_TEST
 
-START_TEST(what_cannot_be_written_leaves_nothing)
+TEST(what_cannot_be_written_leaves_nothing)
 {
 	const char *file = unit_path("a-file");
 	cleanup_json struct json_object *event = json_object_new_object();
@@ -378,9 +364,8 @@ START_TEST(what_cannot_be_written_leaves_nothing)
 	ck_assert_int_eq(
 	    spool_drain(file, 0, NULL, hear, NULL, NULL), -ENOTDIR);
 }
-END_TEST
 
-START_TEST(many_writers_do_not_disturb_each_other)
+TEST(many_writers_do_not_disturb_each_other)
 {
 	const char *dir = unit_path("writers");
 	struct heard heard = { .text = BUF_INIT };
@@ -404,26 +389,4 @@ START_TEST(many_writers_do_not_disturb_each_other)
 	ck_assert_int_eq(spool_drain(dir, 0, NULL, hear, &heard, NULL), 200);
 	ck_assert_int_eq(count_files(dir), 0);
 	buf_release(&heard.text);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("spool");
-
-	unit_case(s, "spool",
-	    (const TTest *[]){ what_goes_in_comes_out_in_order,
-		of_some_events_only_the_newest_counts,
-		draining_can_be_done_in_portions,
-		an_event_that_failed_stays_with_those_behind_it,
-		a_useless_event_goes_aside, broken_files_go_aside,
-		an_oversized_file_goes_aside,
-		broken_files_are_kept_in_small_number, links_are_not_followed,
-		a_look_is_bounded, other_files_are_left_alone,
-		unfinished_files_are_removed_when_they_are_old,
-		the_number_of_events_is_bounded, the_size_is_bounded,
-		what_cannot_be_written_leaves_nothing,
-		many_writers_do_not_disturb_each_other, NULL });
-	return s;
 }

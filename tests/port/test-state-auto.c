@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "account.h"
 #include "buf.h"
 #include "errtext.h"
 #include "json.h"
@@ -77,7 +76,7 @@ fill(struct state *state)
 	state->outage_since_unix = 12;
 }
 
-START_TEST(everything_comes_back)
+TEST(everything_comes_back)
 {
 	cleanup_free char *want = NULL, *found = NULL;
 	struct state a, b;
@@ -111,10 +110,9 @@ START_TEST(everything_comes_back)
 	state_release(&a);
 	state_release(&b);
 }
-END_TEST
 
 /* Before there were accounts, the workers' records said what was booked. */
-START_TEST(old_records_of_usage_become_accounts)
+TEST(old_records_of_usage_become_accounts)
 {
 	static const char text[] =
 	    "{\"workers\":{\"auto-1\":{\"name\":\"auto-1\",\"task\":\"t1\","
@@ -137,10 +135,9 @@ START_TEST(old_records_of_usage_become_accounts)
 	state_release(&state);
 	state_release(&next);
 }
-END_TEST
 
 /* Whether an overseer runs is seen from its lock, and never from a file. */
-START_TEST(what_an_older_version_stored_of_the_overseer_is_dropped)
+TEST(what_an_older_version_stored_of_the_overseer_is_dropped)
 {
 	cleanup_free char *text = NULL;
 	struct state state;
@@ -151,10 +148,9 @@ START_TEST(what_an_older_version_stored_of_the_overseer_is_dropped)
 	ck_assert_ptr_nonnull(strstr(text, "other"));
 	state_release(&state);
 }
-END_TEST
 
 /* Other programs read these. */
-START_TEST(the_names_in_the_file_are_fixed)
+TEST(the_names_in_the_file_are_fixed)
 {
 	static const struct {
 		const char *key, *value;
@@ -194,9 +190,8 @@ START_TEST(the_names_in_the_file_are_fixed)
 	}
 	state_release(&state);
 }
-END_TEST
 
-START_TEST(what_is_missing_or_null_is_nothing)
+TEST(what_is_missing_or_null_is_nothing)
 {
 	static const char *const texts[] = {
 		"{}",
@@ -229,9 +224,8 @@ START_TEST(what_is_missing_or_null_is_nothing)
 		state_release(&empty);
 	}
 }
-END_TEST
 
-START_TEST(never_is_written_as_null)
+TEST(never_is_written_as_null)
 {
 	static const char *const keys[] = { "last_task_completion_unix",
 		"last_task_assignment_unix",
@@ -252,9 +246,8 @@ START_TEST(never_is_written_as_null)
 	}
 	state_release(&state);
 }
-END_TEST
 
-START_TEST(complaints_name_the_member)
+TEST(complaints_name_the_member)
 {
 	static const struct {
 		const char *text, *words;
@@ -329,9 +322,8 @@ START_TEST(complaints_name_the_member)
 		    "%s: %s", rows[i].text, err.msg);
 	}
 }
-END_TEST
 
-START_TEST(the_largest_numbers_survive)
+TEST(the_largest_numbers_survive)
 {
 	cleanup_free char *want = NULL, *found = NULL;
 	struct state a, b;
@@ -347,9 +339,8 @@ START_TEST(the_largest_numbers_survive)
 	state_release(&a);
 	state_release(&b);
 }
-END_TEST
 
-START_TEST(unknown_members_still_survive)
+TEST(unknown_members_still_survive)
 {
 	static const char text[] =
 	    "{\"auto_mode\":true,\"auto_modes\":[1],\"tasks\":[],"
@@ -365,9 +356,8 @@ START_TEST(unknown_members_still_survive)
 	ck_assert(json_bool_or(json, "auto_mode", false));
 	state_release(&state);
 }
-END_TEST
 
-START_TEST(tasks_are_found_and_keep_their_order)
+TEST(tasks_are_found_and_keep_their_order)
 {
 	cleanup_free char *id = NULL;
 	struct state state;
@@ -398,9 +388,8 @@ START_TEST(tasks_are_found_and_keep_their_order)
 	ck_assert_uint_eq(state.task_count, 0);
 	state_release(&state);
 }
-END_TEST
 
-START_TEST(a_task_without_source_and_key_is_in_nobodys_way)
+TEST(a_task_without_source_and_key_is_in_nobodys_way)
 {
 	struct state state;
 
@@ -410,9 +399,8 @@ START_TEST(a_task_without_source_and_key_is_in_nobodys_way)
 	ck_assert_str_eq(state_task_by_key(&state, "folder", "a")->id, "t3");
 	state_release(&state);
 }
-END_TEST
 
-START_TEST(a_new_id_avoids_those_that_are_there)
+TEST(a_new_id_avoids_those_that_are_there)
 {
 	cleanup_free char *id = NULL;
 	struct state state;
@@ -424,9 +412,8 @@ START_TEST(a_new_id_avoids_those_that_are_there)
 	ck_assert_uint_eq(state.task_ids, 4);
 	state_release(&state);
 }
-END_TEST
 
-START_TEST(auto_workers_are_replaced)
+TEST(auto_workers_are_replaced)
 {
 	struct state state;
 
@@ -441,9 +428,8 @@ START_TEST(auto_workers_are_replaced)
 	ck_assert_ptr_null(state.auto_workers);
 	state_release(&state);
 }
-END_TEST
 
-START_TEST(a_name_is_taken_off_the_list)
+TEST(a_name_is_taken_off_the_list)
 {
 	struct state state;
 
@@ -463,9 +449,8 @@ START_TEST(a_name_is_taken_off_the_list)
 	ck_assert_int_eq(state_check(&state, NULL, NULL, NULL), 0);
 	state_release(&state);
 }
-END_TEST
 
-START_TEST(a_whole_state_of_this_root_passes)
+TEST(a_whole_state_of_this_root_passes)
 {
 	struct state state;
 	int missing = -1;
@@ -482,9 +467,8 @@ START_TEST(a_whole_state_of_this_root_passes)
 	ck_assert_int_eq(missing, 0);
 	state_release(&state);
 }
-END_TEST
 
-START_TEST(the_state_of_another_root_is_refused)
+TEST(the_state_of_another_root_is_refused)
 {
 	struct err err = { 0, "" };
 	struct state state;
@@ -499,9 +483,8 @@ START_TEST(the_state_of_another_root_is_refused)
 	ck_assert_ptr_nonnull(strstr(err.msg, "llmc doctor --rebuild"));
 	state_release(&state);
 }
-END_TEST
 
-START_TEST(lost_auto_workers_are_counted_and_all_lost_is_refused)
+TEST(lost_auto_workers_are_counted_and_all_lost_is_refused)
 {
 	struct err err = { 0, "" };
 	struct state state;
@@ -519,30 +502,4 @@ START_TEST(lost_auto_workers_are_counted_and_all_lost_is_refused)
 	ck_assert_ptr_nonnull(strstr(err.msg, "2 auto workers"));
 	ck_assert_ptr_nonnull(strstr(err.msg, "llmc doctor --rebuild"));
 	state_release(&state);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("state-auto");
-
-	unit_case(s, "document",
-	    (const TTest *[]){ everything_comes_back,
-		old_records_of_usage_become_accounts,
-		what_an_older_version_stored_of_the_overseer_is_dropped,
-		the_names_in_the_file_are_fixed,
-		what_is_missing_or_null_is_nothing, never_is_written_as_null,
-		complaints_name_the_member, the_largest_numbers_survive,
-		unknown_members_still_survive, NULL });
-	unit_case(s, "tasks",
-	    (const TTest *[]){ tasks_are_found_and_keep_their_order,
-		a_task_without_source_and_key_is_in_nobodys_way,
-		a_new_id_avoids_those_that_are_there, auto_workers_are_replaced,
-		a_name_is_taken_off_the_list, NULL });
-	unit_case(s, "check",
-	    (const TTest *[]){ a_whole_state_of_this_root_passes,
-		the_state_of_another_root_is_refused,
-		lost_auto_workers_are_counted_and_all_lost_is_refused, NULL });
-	return s;
 }

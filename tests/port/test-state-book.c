@@ -10,7 +10,6 @@
 #include "book.h"
 #include "buf.h"
 #include "errtext.h"
-#include "file.h"
 #include "json.h"
 #include "landing-item.h"
 #include "mem.h"
@@ -171,7 +170,7 @@ fill(struct state *state)
 	    "%s", err.msg);
 }
 
-START_TEST(a_new_book_has_no_state)
+TEST(a_new_book_has_no_state)
 {
 	struct err err = { 0 };
 	struct state state;
@@ -184,9 +183,8 @@ START_TEST(a_new_book_has_no_state)
 	assert_saved(&p);
 	place_end(&p);
 }
-END_TEST
 
-START_TEST(everything_is_loaded_as_it_was_saved)
+TEST(everything_is_loaded_as_it_was_saved)
 {
 	struct place p;
 
@@ -205,10 +203,9 @@ START_TEST(everything_is_loaded_as_it_was_saved)
 	assert_saved(&p);
 	place_end(&p);
 }
-END_TEST
 
 /* Nothing is written that has not changed, also not by the next daemon. */
-START_TEST(only_what_differs_is_written)
+TEST(only_what_differs_is_written)
 {
 	struct place p;
 
@@ -246,9 +243,8 @@ START_TEST(only_what_differs_is_written)
 	    1);
 	place_end(&p);
 }
-END_TEST
 
-START_TEST(every_change_is_written)
+TEST(every_change_is_written)
 {
 	struct place p;
 
@@ -271,9 +267,8 @@ START_TEST(every_change_is_written)
 	assert_saved(&p);
 	place_end(&p);
 }
-END_TEST
 
-START_TEST(what_is_gone_is_deleted)
+TEST(what_is_gone_is_deleted)
 {
 	struct place p;
 
@@ -305,9 +300,8 @@ START_TEST(what_is_gone_is_deleted)
 	assert_saved(&p);
 	place_end(&p);
 }
-END_TEST
 
-START_TEST(a_new_state_replaces_all)
+TEST(a_new_state_replaces_all)
 {
 	struct place p;
 
@@ -324,10 +318,9 @@ START_TEST(a_new_state_replaces_all)
 	assert_saved(&p);
 	place_end(&p);
 }
-END_TEST
 
 /* A commit that fails is tried again with all that it had. */
-START_TEST(nothing_is_lost_by_a_failed_commit)
+TEST(nothing_is_lost_by_a_failed_commit)
 {
 	struct place p, other;
 	struct err err = { 0 };
@@ -352,10 +345,9 @@ START_TEST(nothing_is_lost_by_a_failed_commit)
 	assert_saved(&p);
 	place_end(&p);
 }
-END_TEST
 
 /* A row that is deleted and made again while nothing can be written. */
-START_TEST(nothing_is_lost_by_a_long_outage)
+TEST(nothing_is_lost_by_a_long_outage)
 {
 	struct place p, other;
 	struct err err = { 0 };
@@ -384,7 +376,6 @@ START_TEST(nothing_is_lost_by_a_long_outage)
 	assert_saved(&p);
 	place_end(&p);
 }
-END_TEST
 
 static const struct {
 	const char *sql, *words;
@@ -396,7 +387,7 @@ static const struct {
 	{ "UPDATE host SET value = '\"x\"' WHERE key = 'root_id'", "root_id" },
 };
 
-START_TEST(a_row_that_makes_no_sense_is_named)
+TEST_ROWS(a_row_that_makes_no_sense_is_named, nitems(wrong))
 {
 	struct err err = { 0, "" };
 	struct state state;
@@ -413,10 +404,9 @@ START_TEST(a_row_that_makes_no_sense_is_named)
 	state_release(&state);
 	place_end(&p);
 }
-END_TEST
 
 /* A column that an older book lacks is added; one of a newer is left alone. */
-START_TEST(other_versions_have_other_columns)
+TEST(other_versions_have_other_columns)
 {
 	struct place p;
 
@@ -438,22 +428,4 @@ START_TEST(other_versions_have_other_columns)
 			     " WHERE worker.of_later = 'kept'"),
 	    2);
 	place_end(&p);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("state-book");
-
-	unit_case(s, "rows",
-	    (const TTest *[]){ a_new_book_has_no_state,
-		everything_is_loaded_as_it_was_saved,
-		only_what_differs_is_written, every_change_is_written,
-		what_is_gone_is_deleted, a_new_state_replaces_all,
-		nothing_is_lost_by_a_failed_commit,
-		nothing_is_lost_by_a_long_outage,
-		other_versions_have_other_columns, NULL });
-	unit_rows(s, a_row_that_makes_no_sense_is_named, nitems(wrong));
-	return s;
 }

@@ -8,14 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "buf.h"
 #include "errtext.h"
 #include "file.h"
 #include "mem.h"
 #include "state-upgrade.h"
 #include "state.h"
 #include "unit.h"
-#include "worker.h"
 #include "workspace.h"
 
 #define NOW INT64_C(1700000000000)
@@ -81,7 +79,7 @@ static const struct {
 	    "its backup cannot be used" },
 };
 
-START_TEST(the_good_one_is_read)
+TEST_ROWS(the_good_one_is_read, nitems(rows))
 {
 	cleanup_free char *why = NULL;
 	struct err err = { 0, "" };
@@ -101,9 +99,8 @@ START_TEST(the_good_one_is_read)
 		ck_assert_ptr_nonnull(strstr(err.msg, rows[_i].words));
 	free(ws.dir);
 }
-END_TEST
 
-START_TEST(every_truncation_is_found)
+TEST(every_truncation_is_found)
 {
 	begin("truncated");
 	put("state.json.bak", OLDER);
@@ -118,9 +115,8 @@ START_TEST(every_truncation_is_found)
 	}
 	free(ws.dir);
 }
-END_TEST
 
-START_TEST(what_cannot_be_looked_at_is_not_broken)
+TEST(what_cannot_be_looked_at_is_not_broken)
 {
 	cleanup_free char *file = NULL, *why = NULL;
 	uint64_t receipts = 0;
@@ -132,9 +128,8 @@ START_TEST(what_cannot_be_looked_at_is_not_broken)
 	ck_assert_int_eq(load(&receipts, &why, NULL), -ELOOP);
 	free(ws.dir);
 }
-END_TEST
 
-START_TEST(they_are_moved_together)
+TEST(they_are_moved_together)
 {
 	static const char *const names[] = { "state.json", "state.json.bak",
 		"state.json.broken" };
@@ -162,9 +157,8 @@ START_TEST(they_are_moved_together)
 	ck_assert(has("before-" LLMC_VERSION ".2/state.json.bak"));
 	free(ws.dir);
 }
-END_TEST
 
-START_TEST(a_book_that_is_gone_is_noticed)
+TEST(a_book_that_is_gone_is_noticed)
 {
 	static const char *const there[] = { "llmc.db", "state.json",
 		"state.json.bak", "llmc.corrupt-2026.db" };
@@ -183,18 +177,4 @@ START_TEST(a_book_that_is_gone_is_noticed)
 		ck_assert_int_eq(unlink(file), 0);
 	}
 	free(ws.dir);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("state-upgrade");
-
-	unit_rows(s, the_good_one_is_read, nitems(rows));
-	unit_case(s, "files",
-	    (const TTest *[]){ every_truncation_is_found,
-		what_cannot_be_looked_at_is_not_broken, they_are_moved_together,
-		a_book_that_is_gone_is_noticed, NULL });
-	return s;
 }

@@ -13,7 +13,7 @@
 
 #define NOW INT64_C(1700000000000)
 
-START_TEST(workers_are_sorted_and_found)
+TEST(workers_are_sorted_and_found)
 {
 	static const char *const names[] = { "m", "a", "z", "auto-10", "auto-2",
 		"b" };
@@ -37,9 +37,8 @@ START_TEST(workers_are_sorted_and_found)
 	}
 	state_release(&state);
 }
-END_TEST
 
-START_TEST(unknown_members_are_kept)
+TEST(unknown_members_are_kept)
 {
 	static const char text[] =
 	    "{\"receipts\":3,\"from_the_future\":{\"a\":[1,2.5,null]},"
@@ -59,9 +58,8 @@ START_TEST(unknown_members_are_kept)
 	ck_assert_int_eq(json_int_or(json, "receipts", 0), 3);
 	state_release(&state);
 }
-END_TEST
 
-START_TEST(missing_members_have_defaults)
+TEST(missing_members_have_defaults)
 {
 	struct state state;
 
@@ -72,9 +70,8 @@ START_TEST(missing_members_have_defaults)
 	ck_assert_ptr_null(state.rest);
 	state_release(&state);
 }
-END_TEST
 
-START_TEST(complaints_name_the_member)
+TEST(complaints_name_the_member)
 {
 	static const struct {
 		const char *text;
@@ -111,17 +108,4 @@ START_TEST(complaints_name_the_member)
 		    strncmp(err.msg, rows[i].words, strlen(rows[i].words)) == 0,
 		    "%s: %s", rows[i].text, err.msg);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("state");
-
-	unit_case(s, "document",
-	    (const TTest *[]){ workers_are_sorted_and_found,
-		unknown_members_are_kept, missing_members_have_defaults,
-		complaints_name_the_member, NULL });
-	return s;
 }

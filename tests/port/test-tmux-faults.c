@@ -33,7 +33,13 @@ expect_all(struct world *world, int code)
 	ck_assert_int_eq(world_list(world, &out), code);
 }
 
-START_TEST(a_missing_tmux_is_never_a_missing_session)
+void
+unit_begin(void)
+{
+	world_prepare();
+}
+
+TEST(a_missing_tmux_is_never_a_missing_session)
 {
 	struct world world;
 
@@ -41,9 +47,8 @@ START_TEST(a_missing_tmux_is_never_a_missing_session)
 	expect_all(&world, -ENOENT);
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(a_tmux_that_hangs_is_given_up)
+TEST(a_tmux_that_hangs_is_given_up)
 {
 	struct world world;
 
@@ -55,9 +60,8 @@ START_TEST(a_tmux_that_hangs_is_given_up)
 	expect_all(&world, -ETIMEDOUT);
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(one_session_that_hangs_does_not_hold_up_another)
+TEST(one_session_that_hangs_does_not_hold_up_another)
 {
 	const char *script = "case \"$*\" in *=bad*) " FOREVER ";; esac\n"
 			     "exec tmux \"$@\"";
@@ -76,9 +80,8 @@ START_TEST(one_session_that_hangs_does_not_hold_up_another)
 	ck_assert_int_eq(behind.count, 0);
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(what_tmux_complains_of_is_passed_on)
+TEST(what_tmux_complains_of_is_passed_on)
 {
 	static const struct {
 		const char *script;
@@ -117,9 +120,8 @@ START_TEST(what_tmux_complains_of_is_passed_on)
 		world_end(&world);
 	}
 }
-END_TEST
 
-START_TEST(start_tries_again_while_an_old_server_ends)
+TEST(start_tries_again_while_an_old_server_ends)
 {
 	const char *script =
 	    "n=$(cat \"$HOME/n\" 2>/dev/null); n=$((n + 1))\n"
@@ -143,7 +145,6 @@ START_TEST(start_tries_again_while_an_old_server_ends)
 	ck_assert_int_eq(world_server(), 0);
 	world_end(&world);
 }
-END_TEST
 
 static bool
 process_gone(void *arg)
@@ -153,7 +154,7 @@ process_gone(void *arg)
 	return !procref_alive(ref);
 }
 
-START_TEST(a_killed_server_is_no_server_and_can_be_started_again)
+TEST(a_killed_server_is_no_server_and_can_be_started_again)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 	struct procref ref = PROCREF_INIT;
@@ -174,9 +175,8 @@ START_TEST(a_killed_server_is_no_server_and_can_be_started_again)
 	ck_assert_str_eq(out.data, "llmc-a worker  1 live\n");
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(only_our_own_config_is_read)
+TEST(only_our_own_config_is_read)
 {
 	cleanup_free char *theirs = NULL, *ours = NULL;
 	const char *text = "set -g @theirs yes\nset -g history-limit 3\n";
@@ -196,9 +196,8 @@ START_TEST(only_our_own_config_is_read)
 	ck_assert_str_eq(ours, "2000 100x30 onon");
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(a_config_that_went_away_is_written_again)
+TEST(a_config_that_went_away_is_written_again)
 {
 	struct world world;
 
@@ -208,9 +207,8 @@ START_TEST(a_config_that_went_away_is_written_again)
 	ck_assert(file_exists(world.options.config));
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(a_config_that_cannot_be_written_is_an_error)
+TEST(a_config_that_cannot_be_written_is_an_error)
 {
 	struct tmux_options options = { .command = "tmux",
 		.socket = "t",
@@ -229,9 +227,8 @@ START_TEST(a_config_that_cannot_be_written_is_an_error)
 	tmux_free(NULL);
 	loop_free(loop);
 }
-END_TEST
 
-START_TEST(a_server_of_the_users_does_not_reach_our_children)
+TEST(a_server_of_the_users_does_not_reach_our_children)
 {
 	cleanup_free char *got = NULL;
 	struct world world;
@@ -248,10 +245,9 @@ START_TEST(a_server_of_the_users_does_not_reach_our_children)
 	ck_assert_int_eq(strncmp(got, "<><></", 6), 0);
 	world_end(&world);
 }
-END_TEST
 
 /* Newer versions remove escapes from pasted text unless told not to. */
-START_TEST(a_tmux_with_literal_paste_is_asked_for_it)
+TEST(a_tmux_with_literal_paste_is_asked_for_it)
 {
 	const char *script =
 	    "case \"$*\" in\n"
@@ -269,7 +265,6 @@ START_TEST(a_tmux_with_literal_paste_is_asked_for_it)
 	ck_assert_str_eq(pasted, "\033[200~x\033[201~\r");
 	world_end(&world);
 }
-END_TEST
 
 static void
 never(const struct err *err, void *arg)
@@ -279,7 +274,7 @@ never(const struct err *err, void *arg)
 	ck_abort_msg("called after it was forgotten");
 }
 
-START_TEST(free_abandons_what_is_under_way)
+TEST(free_abandons_what_is_under_way)
 {
 	struct answer answer;
 	struct world world;
@@ -298,7 +293,6 @@ START_TEST(free_abandons_what_is_under_way)
 	world_wait(&answer);
 	world_end(&world);
 }
-END_TEST
 
 static void
 free_inside(const struct err *err, void *arg)
@@ -310,7 +304,7 @@ free_inside(const struct err *err, void *arg)
 	loop_stop(world->loop, 0);
 }
 
-START_TEST(free_from_inside_a_callback_is_fine)
+TEST(free_from_inside_a_callback_is_fine)
 {
 	static const struct {
 		const char *command, *name;
@@ -328,9 +322,8 @@ START_TEST(free_from_inside_a_callback_is_fine)
 		world_end(&world);
 	}
 }
-END_TEST
 
-START_TEST(a_callback_can_be_forgotten)
+TEST(a_callback_can_be_forgotten)
 {
 	cleanup_buf struct buf list = BUF_INIT;
 	struct answer answer;
@@ -358,31 +351,4 @@ START_TEST(a_callback_can_be_forgotten)
 	ck_assert_int_eq(world_list(&world, &list), 0);
 	ck_assert_str_eq(list.data, "other worker  1 live\n");
 	world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("tmux-faults");
-
-	world_prepare();
-	unit_case(s, "program",
-	    (const TTest *const[]){ a_missing_tmux_is_never_a_missing_session,
-		a_tmux_that_hangs_is_given_up,
-		one_session_that_hangs_does_not_hold_up_another,
-		what_tmux_complains_of_is_passed_on,
-		a_tmux_with_literal_paste_is_asked_for_it,
-		a_server_of_the_users_does_not_reach_our_children, NULL });
-	unit_case(s, "server",
-	    (const TTest *const[]){ start_tries_again_while_an_old_server_ends,
-		a_killed_server_is_no_server_and_can_be_started_again,
-		only_our_own_config_is_read,
-		a_config_that_went_away_is_written_again,
-		a_config_that_cannot_be_written_is_an_error, NULL });
-	unit_case(s, "free",
-	    (const TTest *const[]){ free_abandons_what_is_under_way,
-		free_from_inside_a_callback_is_fine,
-		a_callback_can_be_forgotten, NULL });
-	return s;
 }

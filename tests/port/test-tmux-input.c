@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loop.h"
 #include "mem.h"
 #include "tmux-world.h"
 #include "unit.h"
@@ -30,7 +29,13 @@ expect_no_buffer_left(void)
 	ck_assert_str_eq(buffers, "");
 }
 
-START_TEST(paste_brackets_the_text_and_ends_with_return)
+void
+unit_begin(void)
+{
+	world_prepare();
+}
+
+TEST(paste_brackets_the_text_and_ends_with_return)
 {
 	const char *text = "one line\n\ttwo $(x) `y` #{pid} %H ' \" \\ ; \n"
 			   "\xe4\xb8\xad\xe6\x96\x87 \xf0\x9f\x8e\x89 -p";
@@ -44,9 +49,8 @@ START_TEST(paste_brackets_the_text_and_ends_with_return)
 	expect_no_buffer_left();
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(paste_without_enter_leaves_the_return_out)
+TEST(paste_without_enter_leaves_the_return_out)
 {
 	const char *want = BEGIN "abc" END BEGIN "de" END "\r";
 	struct world world;
@@ -58,9 +62,8 @@ START_TEST(paste_without_enter_leaves_the_return_out)
 	expect_text(&world, "i2", want);
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(a_megabyte_arrives_byte_by_byte)
+TEST(a_megabyte_arrives_byte_by_byte)
 {
 	static const char *const pieces[] = { "word ", "\n", "\t", "\xc3\xa9",
 		"\xe2\x82\xac", "\xf0\x9f\x8e\x89", "#{x}", "%%", "\\", "'" };
@@ -80,9 +83,8 @@ START_TEST(a_megabyte_arrives_byte_by_byte)
 	expect_no_buffer_left();
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(many_pastes_for_one_session_keep_their_order)
+TEST(many_pastes_for_one_session_keep_their_order)
 {
 	enum {
 		COUNT = 25
@@ -109,9 +111,8 @@ START_TEST(many_pastes_for_one_session_keep_their_order)
 	world_expect_bytes(&world, "i4", want.data, want.len);
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(pastes_for_many_sessions_do_not_mix)
+TEST(pastes_for_many_sessions_do_not_mix)
 {
 	enum {
 		COUNT = 8
@@ -144,9 +145,8 @@ START_TEST(pastes_for_many_sessions_do_not_mix)
 	}
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(paste_and_keys_leave_copy_mode_first)
+TEST(paste_and_keys_leave_copy_mode_first)
 {
 	const char *want = BEGIN "q" END "\rq";
 	const char *const keys[] = { "q", NULL };
@@ -161,9 +161,8 @@ START_TEST(paste_and_keys_leave_copy_mode_first)
 	expect_text(&world, "i6", want);
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(input_goes_to_the_agent_not_to_the_pane_in_front)
+TEST(input_goes_to_the_agent_not_to_the_pane_in_front)
 {
 	const char *want = BEGIN "secret" END "\rk";
 	const char *const keys[] = { "k", NULL };
@@ -183,9 +182,8 @@ START_TEST(input_goes_to_the_agent_not_to_the_pane_in_front)
 	ck_assert_ptr_null(strstr(screen.data, "a person"));
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(keys_are_known_by_their_names)
+TEST(keys_are_known_by_their_names)
 {
 	const char *const keys[] = { "a", "Enter", "C-c", "Escape", "x;", ";",
 		"'", "-l", "Space", "#", "$HOME", "\\", "\xc3\xa9", NULL };
@@ -198,7 +196,6 @@ START_TEST(keys_are_known_by_their_names)
 	expect_text(&world, "i8", want);
 	world_end(&world);
 }
-END_TEST
 
 static bool
 pane_dead(void *arg)
@@ -210,7 +207,7 @@ pane_dead(void *arg)
 }
 
 /* paste-buffer alone would crash the whole server of tmux 3.3a. */
-START_TEST(a_dead_pane_refuses_input_and_the_server_lives)
+TEST(a_dead_pane_refuses_input_and_the_server_lives)
 {
 	const char *const keys[] = { "x", NULL };
 	char target[] = "=llmc-a:";
@@ -227,10 +224,9 @@ START_TEST(a_dead_pane_refuses_input_and_the_server_lives)
 	expect_no_buffer_left();
 	world_end(&world);
 }
-END_TEST
 
 /* The program exits between our check and our paste. */
-START_TEST(a_pane_that_dies_meanwhile_refuses_input_and_the_server_lives)
+TEST(a_pane_that_dies_meanwhile_refuses_input_and_the_server_lives)
 {
 	const char *script =
 	    "case \"$*\" in *if-shell*)\n"
@@ -261,9 +257,8 @@ START_TEST(a_pane_that_dies_meanwhile_refuses_input_and_the_server_lives)
 	ck_assert_int_eq(world_server(), server);
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(capture_gives_the_screen_without_blank_ends)
+TEST(capture_gives_the_screen_without_blank_ends)
 {
 	cleanup_buf struct buf screen = BUF_INIT;
 	struct world world;
@@ -284,9 +279,8 @@ START_TEST(capture_gives_the_screen_without_blank_ends)
 	unsetenv("LC_ALL");
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(capture_reaches_as_far_back_as_asked)
+TEST(capture_reaches_as_far_back_as_asked)
 {
 	cleanup_buf struct buf screen = BUF_INIT, all = BUF_INIT;
 	struct world world;
@@ -311,32 +305,4 @@ START_TEST(capture_reaches_as_far_back_as_asked)
 	ck_assert_int_eq(world_capture(&world, "llmc-a", 100000, &all), 0);
 	ck_assert_int_eq(strncmp(all.data, "line 1.\n", 8), 0);
 	world_end(&world);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("tmux-input");
-
-	world_prepare();
-	unit_case(s, "paste",
-	    (const TTest *const[]){
-		paste_brackets_the_text_and_ends_with_return,
-		paste_without_enter_leaves_the_return_out,
-		a_megabyte_arrives_byte_by_byte,
-		many_pastes_for_one_session_keep_their_order,
-		pastes_for_many_sessions_do_not_mix,
-		paste_and_keys_leave_copy_mode_first,
-		input_goes_to_the_agent_not_to_the_pane_in_front,
-		keys_are_known_by_their_names, NULL });
-	unit_case(s, "dead",
-	    (const TTest *const[]){
-		a_dead_pane_refuses_input_and_the_server_lives,
-		a_pane_that_dies_meanwhile_refuses_input_and_the_server_lives,
-		NULL });
-	unit_case(s, "capture",
-	    (const TTest *const[]){ capture_gives_the_screen_without_blank_ends,
-		capture_reaches_as_far_back_as_asked, NULL });
-	return s;
 }

@@ -9,11 +9,10 @@
 #include <sys/stat.h>
 
 #include "file.h"
-#include "loop.h"
 #include "mem.h"
 #include "procref.h"
-#include "tmux-list.h"
 #include "tmux-world.h"
+#include "tmux.h"
 #include "unit.h"
 
 #define FOREVER "exec sleep 1000"
@@ -26,7 +25,13 @@ process_gone(void *arg)
 	return !procref_alive(ref);
 }
 
-START_TEST(start_tells_the_process_of_the_pane)
+void
+unit_begin(void)
+{
+	world_prepare();
+}
+
+TEST(start_tells_the_process_of_the_pane)
 {
 	cleanup_free char *written = NULL;
 	struct world world;
@@ -41,9 +46,8 @@ START_TEST(start_tells_the_process_of_the_pane)
 	ck_assert_int_eq(strtol(written, NULL, 10), pid);
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(list_tells_the_marks_of_each_session)
+TEST(list_tells_the_marks_of_each_session)
 {
 	const char *const argv[] = { "sleep", "1000", NULL };
 	struct tmux_session session = { .name = "llmc-adam",
@@ -72,10 +76,9 @@ START_TEST(list_tells_the_marks_of_each_session)
 	    "llmc-console console  0 live\n");
 	world_end(&world);
 }
-END_TEST
 
 /* Others may put ':' into our options, or send garbage. */
-START_TEST(list_takes_nonsense_apart_without_harm)
+TEST(list_takes_nonsense_apart_without_harm)
 {
 	static const struct {
 		const char *text, *name, *role;
@@ -105,9 +108,8 @@ START_TEST(list_takes_nonsense_apart_without_harm)
 		ck_assert_int_eq(list[0].pane_pid, 0);
 	}
 }
-END_TEST
 
-START_TEST(words_reach_the_program_unchanged)
+TEST(words_reach_the_program_unchanged)
 {
 	const char *const argv[] = { "/bin/sh", "-c",
 		"printf '%s|' \"$@\" \"$LLMC_A\" \"$LLMC_B\" \"$PWD\" "
@@ -138,9 +140,8 @@ START_TEST(words_reach_the_program_unchanged)
 	ck_assert_str_eq(got, want);
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(a_single_word_is_a_program_not_a_shell_command)
+TEST(a_single_word_is_a_program_not_a_shell_command)
 {
 	const char *argv[] = { NULL, NULL };
 	struct tmux_session session = { .name = "llmc-a",
@@ -160,9 +161,8 @@ START_TEST(a_single_word_is_a_program_not_a_shell_command)
 	ck_assert_int_eq(strtol(written, NULL, 10), answer.pid);
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(a_taken_name_is_refused_and_keeps_its_marks)
+TEST(a_taken_name_is_refused_and_keeps_its_marks)
 {
 	const char *const argv[] = { "true", NULL };
 	struct tmux_session other = { .name = "llmc-a",
@@ -182,9 +182,8 @@ START_TEST(a_taken_name_is_refused_and_keeps_its_marks)
 	ck_assert_str_eq(list.data, "llmc-a worker  1 live\n");
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(a_missing_directory_is_an_error_not_another_directory)
+TEST(a_missing_directory_is_an_error_not_another_directory)
 {
 	const char *const argv[] = { "sleep", "1000", NULL };
 	struct tmux_session session = { .name = "llmc-a",
@@ -201,9 +200,8 @@ START_TEST(a_missing_directory_is_an_error_not_another_directory)
 	ck_assert_int_eq(world_server(), 0);
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(names_that_tmux_would_read_otherwise_are_refused)
+TEST(names_that_tmux_would_read_otherwise_are_refused)
 {
 	static const char *const names[] = { "", "a.b", "a:b", "=a", "a b",
 		"$1", "a*", "a\n", "@1", "%1", NULL };
@@ -234,9 +232,8 @@ START_TEST(names_that_tmux_would_read_otherwise_are_refused)
 	}
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(a_command_too_long_for_tmux_says_so)
+TEST(a_command_too_long_for_tmux_says_so)
 {
 	cleanup_free char *word = xmalloc(20000);
 	const char *argv[] = { "echo", word, NULL };
@@ -253,7 +250,6 @@ START_TEST(a_command_too_long_for_tmux_says_so)
 	    world_start_session(&world, &session, &answer), -E2BIG);
 	world_end(&world);
 }
-END_TEST
 
 static bool
 list_says_dead(void *arg)
@@ -264,7 +260,7 @@ list_says_dead(void *arg)
 	return strcmp(dead, "1") == 0;
 }
 
-START_TEST(a_dead_pane_stays_and_is_listed_as_dead)
+TEST(a_dead_pane_stays_and_is_listed_as_dead)
 {
 	const char *const keys[] = { "Enter", NULL };
 	cleanup_buf struct buf list = BUF_INIT, screen = BUF_INIT;
@@ -288,10 +284,9 @@ START_TEST(a_dead_pane_stays_and_is_listed_as_dead)
 	ck_assert_ptr_nonnull(strstr(screen.data, "last words\n"));
 	world_end(&world);
 }
-END_TEST
 
 /* tmux may miss the signal, so the kernel decides. */
-START_TEST(a_killed_program_is_listed_as_dead_at_once)
+TEST(a_killed_program_is_listed_as_dead_at_once)
 {
 	cleanup_buf struct buf list = BUF_INIT;
 	struct procref ref = PROCREF_INIT;
@@ -310,9 +305,8 @@ START_TEST(a_killed_program_is_listed_as_dead_at_once)
 	procref_release(&ref);
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(a_persons_panes_are_not_taken_for_the_agents)
+TEST(a_persons_panes_are_not_taken_for_the_agents)
 {
 	cleanup_free char *pane = NULL;
 	cleanup_buf struct buf list = BUF_INIT;
@@ -337,7 +331,6 @@ START_TEST(a_persons_panes_are_not_taken_for_the_agents)
 	ck_assert_int_eq(world_paste(&world, "llmc-a", "x", true), -ESRCH);
 	world_end(&world);
 }
-END_TEST
 
 static bool
 list_says_attached(void *arg)
@@ -349,7 +342,7 @@ list_says_attached(void *arg)
 	return strcmp(count, "1") == 0;
 }
 
-START_TEST(the_words_for_a_person_attach)
+TEST(the_words_for_a_person_attach)
 {
 	const char *words[8], *argv[16] = { "env", "-u", "TMUX" };
 	struct tmux_session viewer = {
@@ -376,9 +369,8 @@ START_TEST(the_words_for_a_person_attach)
 	    list.data, "llmc-a worker  1 live\nviewer console  0 live\n");
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(kill_ends_the_session_and_its_program)
+TEST(kill_ends_the_session_and_its_program)
 {
 	cleanup_buf struct buf list = BUF_INIT;
 	struct procref ref = PROCREF_INIT;
@@ -397,9 +389,8 @@ START_TEST(kill_ends_the_session_and_its_program)
 	procref_release(&ref);
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(a_name_never_means_a_longer_one)
+TEST(a_name_never_means_a_longer_one)
 {
 	const char *const keys[] = { "x", NULL };
 	cleanup_buf struct buf list = BUF_INIT, screen = BUF_INIT;
@@ -422,9 +413,8 @@ START_TEST(a_name_never_means_a_longer_one)
 	ck_assert_str_eq(list.data, "llmc-auto-10 worker  1 live\n");
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(no_server_is_an_empty_one)
+TEST(no_server_is_an_empty_one)
 {
 	const char *const keys[] = { "x", NULL };
 	cleanup_buf struct buf out = BUF_INIT;
@@ -440,9 +430,8 @@ START_TEST(no_server_is_an_empty_one)
 	ck_assert_int_eq(world_capture(&world, "llmc-a", 5, &out), -ESRCH);
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(the_server_outlives_us)
+TEST(the_server_outlives_us)
 {
 	struct procref ref = PROCREF_INIT;
 	cleanup_buf struct buf list = BUF_INIT;
@@ -464,10 +453,9 @@ START_TEST(the_server_outlives_us)
 	procref_release(&ref);
 	world_end(&world);
 }
-END_TEST
 
 /* A server that is exiting accepts clients until the end, and drops them. */
-START_TEST(start_right_after_the_last_kill_succeeds)
+TEST(start_right_after_the_last_kill_succeeds)
 {
 	struct world world;
 
@@ -483,42 +471,10 @@ START_TEST(start_right_after_the_last_kill_succeeds)
 	}
 	world_end(&world);
 }
-END_TEST
 
-START_TEST(the_session_of_a_worker_has_a_name)
+TEST(the_session_of_a_worker_has_a_name)
 {
 	cleanup_free char *name = tmux_session_name("auto-1");
 
 	ck_assert_str_eq(name, "llmc-auto-1");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("tmux");
-
-	world_prepare();
-	unit_case(s, "start",
-	    (const TTest *const[]){ start_tells_the_process_of_the_pane,
-		words_reach_the_program_unchanged,
-		a_single_word_is_a_program_not_a_shell_command,
-		a_taken_name_is_refused_and_keeps_its_marks,
-		a_missing_directory_is_an_error_not_another_directory,
-		names_that_tmux_would_read_otherwise_are_refused,
-		a_command_too_long_for_tmux_says_so,
-		start_right_after_the_last_kill_succeeds,
-		the_session_of_a_worker_has_a_name, NULL });
-	unit_case(s, "list",
-	    (const TTest *const[]){ list_tells_the_marks_of_each_session,
-		list_takes_nonsense_apart_without_harm,
-		a_dead_pane_stays_and_is_listed_as_dead,
-		a_killed_program_is_listed_as_dead_at_once,
-		a_persons_panes_are_not_taken_for_the_agents,
-		the_words_for_a_person_attach, NULL });
-	unit_case(s, "end",
-	    (const TTest *const[]){ kill_ends_the_session_and_its_program,
-		a_name_never_means_a_longer_one, no_server_is_an_empty_one,
-		the_server_outlives_us, NULL });
-	return s;
 }

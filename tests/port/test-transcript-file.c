@@ -97,7 +97,7 @@ append(const char *path, const char *text)
 	fd_close(fd);
 }
 
-START_TEST(what_is_there_and_what_comes_are_read)
+TEST(what_is_there_and_what_comes_are_read)
 {
 	const char *path = unit_path("grows.jsonl");
 	struct follow f;
@@ -114,9 +114,8 @@ START_TEST(what_is_there_and_what_comes_are_read)
 	    strlen(PROMPT REPLY("a", "1") PROMPT PROMPT) + 4);
 	follow_end(&f);
 }
-END_TEST
 
-START_TEST(half_a_line_waits_for_the_other_half)
+TEST(half_a_line_waits_for_the_other_half)
 {
 	const char *path = unit_path("half.jsonl");
 	const char *line = PROMPT "\n" PROMPT "\n";
@@ -130,9 +129,8 @@ START_TEST(half_a_line_waits_for_the_other_half)
 	ck_assert_int_eq(follow_totals(&f)->skipped, 0);
 	follow_end(&f);
 }
-END_TEST
 
-START_TEST(a_file_that_comes_later_is_found)
+TEST(a_file_that_comes_later_is_found)
 {
 	const char *path = unit_path("later.jsonl");
 	struct follow f;
@@ -142,7 +140,6 @@ START_TEST(a_file_that_comes_later_is_found)
 	follow_until(&f, 1);
 	follow_end(&f);
 }
-END_TEST
 
 static void
 follow_input(struct follow *f, int64_t tokens)
@@ -152,7 +149,7 @@ follow_input(struct follow *f, int64_t tokens)
 	ck_assert_int_eq(input_of(transcript_parser_of(f->transcript)), tokens);
 }
 
-START_TEST(subagents_are_read_as_they_grow)
+TEST(subagents_are_read_as_they_grow)
 {
 	const char *path = unit_path("parent.jsonl");
 	const char *dir = unit_path("parent/subagents");
@@ -182,9 +179,8 @@ START_TEST(subagents_are_read_as_they_grow)
 	follow_input(&f, 40);
 	follow_end(&f);
 }
-END_TEST
 
-START_TEST(a_long_line_of_a_subagent_is_left_out)
+TEST(a_long_line_of_a_subagent_is_left_out)
 {
 	const char *path = unit_path("long.jsonl");
 	cleanup_buf struct buf text = BUF_INIT;
@@ -203,7 +199,6 @@ START_TEST(a_long_line_of_a_subagent_is_left_out)
 	follow_input(&f, 20);
 	follow_end(&f);
 }
-END_TEST
 
 struct maker {
 	const char *dir, *path;
@@ -218,7 +213,7 @@ make_later(void *arg)
 	append(maker->path, PROMPT "\n");
 }
 
-START_TEST(a_directory_that_comes_later_is_found)
+TEST(a_directory_that_comes_later_is_found)
 {
 	struct maker maker = { unit_path("p/q"), unit_path("p/q/x.jsonl") };
 	struct loop_timer *timer;
@@ -235,9 +230,8 @@ START_TEST(a_directory_that_comes_later_is_found)
 	follow_end(&f);
 	clock_virtual_end();
 }
-END_TEST
 
-START_TEST(a_file_that_begins_anew_is_counted_anew)
+TEST(a_file_that_begins_anew_is_counted_anew)
 {
 	const char *path = unit_path("anew.jsonl");
 	const char *text = REPLY("z", "3") "\n" PROMPT "\n";
@@ -258,9 +252,8 @@ START_TEST(a_file_that_begins_anew_is_counted_anew)
 	ck_assert_int_eq(follow_totals(&f)->replies, 0);
 	follow_end(&f);
 }
-END_TEST
 
-START_TEST(a_line_over_the_bound_is_skipped_and_the_next_read)
+TEST(a_line_over_the_bound_is_skipped_and_the_next_read)
 {
 	const char *path = unit_path("long.jsonl");
 	cleanup_buf struct buf text = BUF_INIT;
@@ -277,7 +270,6 @@ START_TEST(a_line_over_the_bound_is_skipped_and_the_next_read)
 	ck_assert_uint_eq(follow_totals(&f)->bytes, text.len);
 	follow_end(&f);
 }
-END_TEST
 
 static void
 free_inside(const struct transcript_parser *parser, void *arg)
@@ -289,7 +281,7 @@ free_inside(const struct transcript_parser *parser, void *arg)
 	loop_stop(f->loop, 0);
 }
 
-START_TEST(free_from_inside_the_callback_is_fine)
+TEST(free_from_inside_the_callback_is_fine)
 {
 	const char *path = unit_path("freed.jsonl");
 	struct follow f = { .loop = loop_new() };
@@ -301,9 +293,8 @@ START_TEST(free_from_inside_the_callback_is_fine)
 	transcript_free(NULL);
 	loop_free(f.loop);
 }
-END_TEST
 
-START_TEST(words_are_found_in_the_tail_only)
+TEST(words_are_found_in_the_tail_only)
 {
 	const char *path = unit_path("mentions.jsonl");
 	cleanup_buf struct buf text = BUF_INIT;
@@ -322,24 +313,4 @@ START_TEST(words_are_found_in_the_tail_only)
 	ck_assert(transcript_mentions(path, "[llmc 7]"));
 	ck_assert(!transcript_mentions(path, "early words"));
 	ck_assert(!transcript_mentions(unit_scratch(), "x"));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("transcript-file");
-
-	unit_case(s, "file",
-	    (const TTest *const[]){ what_is_there_and_what_comes_are_read,
-		half_a_line_waits_for_the_other_half,
-		a_file_that_comes_later_is_found,
-		a_directory_that_comes_later_is_found,
-		a_file_that_begins_anew_is_counted_anew,
-		a_line_over_the_bound_is_skipped_and_the_next_read,
-		free_from_inside_the_callback_is_fine,
-		subagents_are_read_as_they_grow,
-		a_long_line_of_a_subagent_is_left_out,
-		words_are_found_in_the_tail_only, NULL });
-	return s;
 }

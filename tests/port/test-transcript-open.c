@@ -9,7 +9,7 @@
 
 #include "file.h"
 #include "mem.h"
-#include "transcript-open.h"
+#include "transcript.h"
 #include "unit.h"
 
 static char *base;
@@ -55,7 +55,7 @@ link_to(const char *target, const char *name)
 	ck_assert_int_eq(symlink(path, at(name)), 0);
 }
 
-START_TEST(regular_files_are_read)
+TEST(regular_files_are_read)
 {
 	begin("regular");
 	ck_assert_int_eq(open_and_close("projects/p/a.jsonl"), 0);
@@ -65,9 +65,8 @@ START_TEST(regular_files_are_read)
 	ck_assert_int_eq(open_and_close("projects/p/f.jsonl"), -EINVAL);
 	ck_assert_int_eq(transcript_open_file("relative.jsonl"), -EINVAL);
 }
-END_TEST
 
-START_TEST(links_below_the_folder_are_not_followed)
+TEST(links_below_the_folder_are_not_followed)
 {
 	int fd;
 
@@ -85,10 +84,9 @@ START_TEST(links_below_the_folder_are_not_followed)
 	link_to("secret/p", "projects/p/a/linked");
 	ck_assert_int_lt(transcript_open_folder(at("projects/p/a/linked")), 0);
 }
-END_TEST
 
 /* The user's own link is followed, a worker's is not. */
-START_TEST(the_folder_itself_may_be_a_link_outside_of_a_box)
+TEST(the_folder_itself_may_be_a_link_outside_of_a_box)
 {
 	begin("own");
 	link_to("projects", "linked");
@@ -98,17 +96,4 @@ START_TEST(the_folder_itself_may_be_a_link_outside_of_a_box)
 	link_to("secret", "linked");
 	ck_assert_int_eq(open_and_close("linked/p/a.jsonl"), -ENOTDIR);
 	free(take_ptr(&base));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("transcript-open");
-
-	unit_case(suite, "open",
-	    (const TTest *[]){ regular_files_are_read,
-		links_below_the_folder_are_not_followed,
-		the_folder_itself_may_be_a_link_outside_of_a_box, NULL });
-	return suite;
 }

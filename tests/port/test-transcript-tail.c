@@ -7,7 +7,7 @@
 
 #include "buf.h"
 #include "file.h"
-#include "transcript-tail.h"
+#include "transcript.h"
 #include "unit.h"
 
 #define SAYS(who, text)                                            \
@@ -34,7 +34,7 @@ class_of(const char *text)
 	return class;
 }
 
-START_TEST(the_last_messages_tell_why_nothing_happens)
+TEST(the_last_messages_tell_why_nothing_happens)
 {
 	ck_assert_int_eq(class_of(SAYS("user", "Do it.") SAYS(
 			     "assistant", "Shall I delete the old file?")),
@@ -48,9 +48,8 @@ START_TEST(the_last_messages_tell_why_nothing_happens)
 	ck_assert_int_eq(
 	    class_of(SAYS("user", "Do it.") CALLS("Bash")), STALL_SLOW);
 }
-END_TEST
 
-START_TEST(broken_lines_and_other_kinds_do_not_count)
+TEST(broken_lines_and_other_kinds_do_not_count)
 {
 	ck_assert_int_eq(class_of(""), STALL_UNKNOWN);
 	ck_assert_int_eq(class_of("cut\": 1}\n{\"type\":\"summary\"}\n[1]\n"
@@ -60,9 +59,8 @@ START_TEST(broken_lines_and_other_kinds_do_not_count)
 	    transcript_tail_class(unit_path("missing.jsonl"), NULL),
 	    STALL_UNKNOWN);
 }
-END_TEST
 
-START_TEST(only_the_end_of_a_long_file_is_read)
+TEST(only_the_end_of_a_long_file_is_read)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -70,17 +68,4 @@ START_TEST(only_the_end_of_a_long_file_is_read)
 		buf_adds(&text, SAYS("assistant", "Shall I go on?"));
 	buf_adds(&text, SAYS("user", "Yes.") CALLS("Bash"));
 	ck_assert_int_eq(class_of(text.data), STALL_SLOW);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("transcript-tail");
-
-	unit_case(suite, "tail",
-	    (const TTest *const[]){ the_last_messages_tell_why_nothing_happens,
-		broken_lines_and_other_kinds_do_not_count,
-		only_the_end_of_a_long_file_is_read, NULL });
-	return suite;
 }

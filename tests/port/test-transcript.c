@@ -39,7 +39,7 @@ totals_of(const char *const *lines)
 	return totals;
 }
 
-START_TEST(a_new_parser_knows_nothing)
+TEST(a_new_parser_knows_nothing)
 {
 	struct transcript_parser *parser = transcript_parser_new();
 	static const struct transcript_totals none;
@@ -49,9 +49,8 @@ START_TEST(a_new_parser_knows_nothing)
 	transcript_parser_free(parser);
 	transcript_parser_free(NULL);
 }
-END_TEST
 
-START_TEST(the_last_errors_are_kept)
+TEST(the_last_errors_are_kept)
 {
 	struct transcript_parser *parser = transcript_parser_new();
 
@@ -78,9 +77,8 @@ START_TEST(the_last_errors_are_kept)
 	ck_assert_str_eq(transcript_parser_error(parser, 3), "");
 	transcript_parser_free(parser);
 }
-END_TEST
 
-START_TEST(prompts_are_what_somebody_typed)
+TEST(prompts_are_what_somebody_typed)
 {
 	static const struct {
 		const char *line;
@@ -144,9 +142,8 @@ START_TEST(prompts_are_what_somebody_typed)
 		ck_assert_int_eq(t.skipped, 0);
 	}
 }
-END_TEST
 
-START_TEST(a_message_on_several_lines_is_counted_once)
+TEST(a_message_on_several_lines_is_counted_once)
 {
 	static const char *const lines[] = { REPLY("a", "1"), REPLY("b", "5"),
 		PROMPT, REPLY("a", "30"), REPLY("a", "2"), NULL };
@@ -159,9 +156,8 @@ START_TEST(a_message_on_several_lines_is_counted_once)
 	ck_assert_int_eq(sum(&t.usage, USAGE_CACHE_READ), 200);
 	ck_assert_int_eq(sum(&t.usage, USAGE_CACHE_WRITE_5M), 14);
 }
-END_TEST
 
-START_TEST(messages_without_an_id_are_counted_each)
+TEST(messages_without_an_id_are_counted_each)
 {
 	static const char *const lines[] = {
 		"{\"type\":\"assistant\",\"message\":{\"usage\":"
@@ -175,9 +171,8 @@ START_TEST(messages_without_an_id_are_counted_each)
 	ck_assert_int_eq(t.replies, 2);
 	ck_assert_int_eq(sum(&t.usage, USAGE_INPUT), 6);
 }
-END_TEST
 
-START_TEST(a_long_session_is_counted_to_its_end)
+TEST(a_long_session_is_counted_to_its_end)
 {
 	struct transcript_parser *parser = transcript_parser_new();
 	const struct transcript_totals *t = transcript_parser_totals(parser);
@@ -195,9 +190,8 @@ START_TEST(a_long_session_is_counted_to_its_end)
 	ck_assert_int_eq(sum(&t->usage, USAGE_OUTPUT), 2000);
 	transcript_parser_free(parser);
 }
-END_TEST
 
-START_TEST(nonsense_numbers_do_not_count)
+TEST(nonsense_numbers_do_not_count)
 {
 	static const char *const lines[] = { REPLY("a", "-5"),
 		REPLY("b", "\"many\""), REPLY("c", "1.5"),
@@ -215,7 +209,6 @@ START_TEST(nonsense_numbers_do_not_count)
 	ck_assert_int_eq(sum(&t.usage, USAGE_OUTPUT), 0);
 	ck_assert_int_eq(t.report.cost, 1500000);
 }
-END_TEST
 
 #define PRICED(id, model, more)                                               \
 	"{\"type\":\"assistant\",\"timestamp\":\"2026-11-15T20:00:00.000Z\"," \
@@ -224,7 +217,7 @@ END_TEST
 	"\"cache_read_input_tokens\":5000,"                                   \
 	"\"cache_creation_input_tokens\":3000" more "}}}"
 
-START_TEST(tokens_are_counted_by_model_and_kind)
+TEST(tokens_are_counted_by_model_and_kind)
 {
 	static const char *const lines[] = {
 		PRICED("a", "claude-x",
@@ -249,9 +242,8 @@ START_TEST(tokens_are_counted_by_model_and_kind)
 	ck_assert_int_eq(t.usage.models[1].tokens[USAGE_CACHE_WRITE_5M], 6000);
 	ck_assert_int_eq(t.usage.models[1].tokens[USAGE_CACHE_WRITE_1H], 0);
 }
-END_TEST
 
-START_TEST(the_cost_of_the_agent_says_what_it_covers)
+TEST(the_cost_of_the_agent_says_what_it_covers)
 {
 	static const char *const lines[] = {
 		"{\"type\":\"cost-state\",\"totalCostUSD\":0.060000000000000005,"
@@ -276,12 +268,11 @@ START_TEST(the_cost_of_the_agent_says_what_it_covers)
 	ck_assert_int_eq(sum(&t.report.usage, USAGE_CACHE_WRITE_1H), 4000);
 	ck_assert(usage_is_empty(&t.usage));
 }
-END_TEST
 
 /* 2026-11-15T20:00:00.001Z */
 #define JUST_AFTER INT64_C(1794772800001)
 
-START_TEST(a_copied_history_is_not_counted)
+TEST(a_copied_history_is_not_counted)
 {
 	struct transcript_parser *parser = transcript_parser_new();
 	const struct transcript_totals *t = transcript_parser_totals(parser);
@@ -294,9 +285,8 @@ START_TEST(a_copied_history_is_not_counted)
 	ck_assert_int_eq(sum(&t->usage, USAGE_INPUT), 1000);
 	transcript_parser_free(parser);
 }
-END_TEST
 
-START_TEST(what_subagents_use_is_part_of_it_and_stays)
+TEST(what_subagents_use_is_part_of_it_and_stays)
 {
 	struct transcript_parser *parser = transcript_parser_new();
 	const struct transcript_totals *t = transcript_parser_totals(parser);
@@ -312,10 +302,9 @@ START_TEST(what_subagents_use_is_part_of_it_and_stays)
 	ck_assert_int_eq(sum(&t->usage, USAGE_INPUT), 1010);
 	transcript_parser_free(parser);
 }
-END_TEST
 
 /* Its file says isSidechain on each line, or, in older versions, on none. */
-START_TEST(a_subagent_that_is_stopped_is_no_interruption)
+TEST(a_subagent_that_is_stopped_is_no_interruption)
 {
 	static const char side[] = "{\"type\":\"user\",\"message\":{"
 				   "\"content\":\"[Request interrupted by "
@@ -328,9 +317,8 @@ START_TEST(a_subagent_that_is_stopped_is_no_interruption)
 	ck_assert_int_eq(transcript_parser_totals(parser)->interrupted, 1);
 	transcript_parser_free(parser);
 }
-END_TEST
 
-START_TEST(tool_calls_and_their_errors_are_counted)
+TEST(tool_calls_and_their_errors_are_counted)
 {
 	static const char *const lines[] = {
 		"{\"type\":\"assistant\",\"message\":{\"id\":\"a\","
@@ -349,9 +337,8 @@ START_TEST(tool_calls_and_their_errors_are_counted)
 	ck_assert_int_eq(t.usage.tool_calls, 2);
 	ck_assert_int_eq(t.tool_errors, 2);
 }
-END_TEST
 
-START_TEST(api_errors_are_told_apart_from_replies)
+TEST(api_errors_are_told_apart_from_replies)
 {
 	struct transcript_parser *parser = transcript_parser_new();
 	const struct transcript_totals *t = transcript_parser_totals(parser);
@@ -379,9 +366,8 @@ START_TEST(api_errors_are_told_apart_from_replies)
 	ck_assert_str_eq(transcript_parser_last_text(parser), "text of a");
 	transcript_parser_free(parser);
 }
-END_TEST
 
-START_TEST(a_model_may_speak_of_api_errors)
+TEST(a_model_may_speak_of_api_errors)
 {
 	static const char *const lines[] = {
 		"{\"type\":\"assistant\",\"message\":{\"id\":\"a\",\"model\":"
@@ -394,9 +380,8 @@ START_TEST(a_model_may_speak_of_api_errors)
 	ck_assert_int_eq(t.api_errors, 0);
 	ck_assert_int_eq(t.replies, 1);
 }
-END_TEST
 
-START_TEST(the_last_text_is_the_newest_of_the_main_conversation)
+TEST(the_last_text_is_the_newest_of_the_main_conversation)
 {
 	struct transcript_parser *parser = transcript_parser_new();
 
@@ -414,9 +399,8 @@ START_TEST(the_last_text_is_the_newest_of_the_main_conversation)
 	ck_assert_str_eq(transcript_parser_last_text(parser), "one\ntwo");
 	transcript_parser_free(parser);
 }
-END_TEST
 
-START_TEST(a_very_long_text_is_cut_between_characters)
+TEST(a_very_long_text_is_cut_between_characters)
 {
 	struct transcript_parser *parser = transcript_parser_new();
 	cleanup_buf struct buf line = BUF_INIT;
@@ -431,9 +415,8 @@ START_TEST(a_very_long_text_is_cut_between_characters)
 	ck_assert_uint_eq(strlen(transcript_parser_last_text(parser)), 65535);
 	transcript_parser_free(parser);
 }
-END_TEST
 
-START_TEST(broken_lines_are_skipped_and_unknown_kinds_are_not)
+TEST(broken_lines_are_skipped_and_unknown_kinds_are_not)
 {
 	static const char *const lines[] = { "{", "x", "[]", "null", "7", "{}",
 		"{\"type\":5}", "{\"type\":\"user\"", PROMPT " " PROMPT,
@@ -445,9 +428,8 @@ START_TEST(broken_lines_are_skipped_and_unknown_kinds_are_not)
 	ck_assert_int_eq(t.skipped, 9);
 	ck_assert_int_eq(t.prompts, 1);
 }
-END_TEST
 
-START_TEST(escaped_nuls_and_invalid_utf8_do_not_lose_a_line)
+TEST(escaped_nuls_and_invalid_utf8_do_not_lose_a_line)
 {
 	struct transcript_parser *parser = transcript_parser_new();
 	const struct transcript_totals *t = transcript_parser_totals(parser);
@@ -469,9 +451,8 @@ START_TEST(escaped_nuls_and_invalid_utf8_do_not_lose_a_line)
 	ck_assert_int_eq(t->skipped, 1);
 	transcript_parser_free(parser);
 }
-END_TEST
 
-START_TEST(too_deep_a_line_is_skipped)
+TEST(too_deep_a_line_is_skipped)
 {
 	struct transcript_parser *parser = transcript_parser_new();
 	cleanup_buf struct buf line = BUF_INIT;
@@ -485,33 +466,4 @@ START_TEST(too_deep_a_line_is_skipped)
 	transcript_parser_line(parser, line.data, line.len);
 	ck_assert_int_eq(transcript_parser_totals(parser)->skipped, 1);
 	transcript_parser_free(parser);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("transcript");
-
-	unit_case(s, "lines",
-	    (const TTest *const[]){ a_new_parser_knows_nothing,
-		the_last_errors_are_kept, prompts_are_what_somebody_typed,
-		a_message_on_several_lines_is_counted_once,
-		messages_without_an_id_are_counted_each,
-		a_long_session_is_counted_to_its_end,
-		nonsense_numbers_do_not_count,
-		tokens_are_counted_by_model_and_kind,
-		the_cost_of_the_agent_says_what_it_covers,
-		a_copied_history_is_not_counted,
-		a_subagent_that_is_stopped_is_no_interruption,
-		what_subagents_use_is_part_of_it_and_stays,
-		tool_calls_and_their_errors_are_counted,
-		api_errors_are_told_apart_from_replies,
-		a_model_may_speak_of_api_errors,
-		the_last_text_is_the_newest_of_the_main_conversation,
-		a_very_long_text_is_cut_between_characters,
-		broken_lines_are_skipped_and_unknown_kinds_are_not,
-		escaped_nuls_and_invalid_utf8_do_not_lose_a_line,
-		too_deep_a_line_is_skipped, NULL });
-	return s;
 }

@@ -70,7 +70,7 @@ run(const char *line, struct seen *seen)
 	    json_string_or(json, "mode", ""));
 }
 
-START_TEST(by_default_files_of_root_are_not_roots_there)
+TEST(by_default_files_of_root_are_not_roots_there)
 {
 	struct seen seen;
 
@@ -81,9 +81,8 @@ START_TEST(by_default_files_of_root_are_not_roots_there)
 	    strstr(seen.out.data, "owner 0\n") == NULL, "%s", seen.out.data);
 	buf_release(&seen.out);
 }
-END_TEST
 
-START_TEST(without_it_a_session_is_kept_as_commands_are)
+TEST(without_it_a_session_is_kept_as_commands_are)
 {
 	struct seen seen;
 
@@ -95,27 +94,12 @@ START_TEST(without_it_a_session_is_kept_as_commands_are)
 	    seen.out.data);
 	buf_release(&seen.out);
 }
-END_TEST
 
-START_TEST(a_worker_has_its_own_setting)
+TEST(a_worker_has_its_own_setting)
 {
 	struct seen seen;
 
 	run("[workers.ann]\nuser_namespace = false", &seen);
 	ck_assert_str_ne(seen.mode, "namespace");
 	buf_release(&seen.out);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("user-namespace");
-
-	unit_case(suite, "user-namespace",
-	    (const TTest *const[]){
-		by_default_files_of_root_are_not_roots_there,
-		without_it_a_session_is_kept_as_commands_are,
-		a_worker_has_its_own_setting, NULL });
-	return suite;
 }

@@ -85,7 +85,7 @@ reasons(struct world *w, const char *artifacts)
 	return text;
 }
 
-START_TEST(a_new_file_of_the_commit_passes)
+TEST(a_new_file_of_the_commit_passes)
 {
 	struct world w;
 
@@ -101,9 +101,8 @@ START_TEST(a_new_file_of_the_commit_passes)
 	ck_assert(!file_exists(w.keep));
 	world_release(&w);
 }
-END_TEST
 
-START_TEST(only_regular_files_that_the_commit_changed_count)
+TEST(only_regular_files_that_the_commit_changed_count)
 {
 	struct world w;
 
@@ -139,9 +138,8 @@ START_TEST(only_regular_files_that_the_commit_changed_count)
 	    "../x: artifact_path_outside;   : artifact_path_empty");
 	world_release(&w);
 }
-END_TEST
 
-START_TEST(a_name_is_no_pattern_and_no_option)
+TEST(a_name_is_no_pattern_and_no_option)
 {
 	struct world w;
 
@@ -157,9 +155,8 @@ START_TEST(a_name_is_no_pattern_and_no_option)
 	    "");
 	world_release(&w);
 }
-END_TEST
 
-START_TEST(without_a_commit_nothing_is_there)
+TEST(without_a_commit_nothing_is_there)
 {
 	struct world w;
 	cleanup_json struct json_object *json = NULL;
@@ -172,9 +169,8 @@ START_TEST(without_a_commit_nothing_is_there)
 	ck_assert_str_eq(out.data, "a.txt: artifact_not_found");
 	world_release(&w);
 }
-END_TEST
 
-START_TEST(without_a_base_everything_is_new)
+TEST(without_a_base_everything_is_new)
 {
 	struct world w;
 	cleanup_json struct json_object *json = NULL;
@@ -186,9 +182,8 @@ START_TEST(without_a_base_everything_is_new)
 	ck_assert(check_result_passed(w.result));
 	world_release(&w);
 }
-END_TEST
 
-START_TEST(a_report_may_be_all_that_is_wanted)
+TEST(a_report_may_be_all_that_is_wanted)
 {
 	for (int reported = 0; reported < 2; reported++) {
 		struct world w;
@@ -206,11 +201,10 @@ START_TEST(a_report_may_be_all_that_is_wanted)
 		world_release(&w);
 	}
 }
-END_TEST
 
 /* --- what is kept ------------------------------------------------------ */
 
-START_TEST(files_that_are_there_are_kept_when_others_fail)
+TEST(files_that_are_there_are_kept_when_others_fail)
 {
 	struct world w;
 	cleanup_buf struct buf text = BUF_INIT;
@@ -237,9 +231,8 @@ START_TEST(files_that_are_there_are_kept_when_others_fail)
 	ck_assert(!file_exists(file));
 	world_release(&w);
 }
-END_TEST
 
-START_TEST(old_folders_are_removed)
+TEST(old_folders_are_removed)
 {
 	struct world w;
 	cleanup_free char *newest = NULL;
@@ -258,7 +251,6 @@ START_TEST(old_folders_are_removed)
 	    repo_sh(w.repo, "ls -d \"$B/kept/old-1\" || echo no"), "no");
 	world_release(&w);
 }
-END_TEST
 
 /* --- the program ------------------------------------------------------- */
 
@@ -275,7 +267,7 @@ run_llmc(const char *input, int64_t deadline_ms, struct child_result *ret)
 	ck_assert_msg(child_run(&spec, ret, &err) == 0, "%s", err.msg);
 }
 
-START_TEST(the_program_prints_the_result)
+TEST(the_program_prints_the_result)
 {
 	struct world w;
 	cleanup_json struct json_object *json = NULL, *result = NULL;
@@ -296,9 +288,8 @@ START_TEST(the_program_prints_the_result)
 	ck_assert(check_result_passed(result));
 	world_release(&w);
 }
-END_TEST
 
-START_TEST(the_program_refuses_what_it_does_not_understand)
+TEST(the_program_refuses_what_it_does_not_understand)
 {
 	static const char *const inputs[] = { "", "x", "[]", "{}",
 		("{\"root\": \"/\", \"commit\": \"\", \"base\": \"\", "
@@ -311,9 +302,8 @@ START_TEST(the_program_refuses_what_it_does_not_understand)
 		ck_assert(run.exited && run.status == 1);
 	}
 }
-END_TEST
 
-START_TEST(a_commit_that_is_not_there_is_no_result)
+TEST(a_commit_that_is_not_there_is_no_result)
 {
 	struct world w;
 	cleanup_json struct json_object *json = NULL;
@@ -325,24 +315,4 @@ START_TEST(a_commit_that_is_not_there_is_no_result)
 	ck_assert_int_eq(verify_run(json, &w.result, &err), -EIO);
 	ck_assert_ptr_nonnull(strstr(err.msg, "git ls-tree"));
 	world_release(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("verify-run");
-
-	unit_case(suite, "verify-run",
-	    (const TTest *[]){ a_new_file_of_the_commit_passes,
-		only_regular_files_that_the_commit_changed_count,
-		a_name_is_no_pattern_and_no_option,
-		without_a_commit_nothing_is_there,
-		without_a_base_everything_is_new,
-		a_report_may_be_all_that_is_wanted,
-		files_that_are_there_are_kept_when_others_fail,
-		old_folders_are_removed, the_program_prints_the_result,
-		the_program_refuses_what_it_does_not_understand,
-		a_commit_that_is_not_there_is_no_result, NULL });
-	return suite;
 }

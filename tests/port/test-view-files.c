@@ -57,7 +57,7 @@ put(const char *name, const char *text)
 	ck_assert_int_eq(file_replace(file, text, strlen(text), 0600, NULL), 0);
 }
 
-START_TEST(without_files_there_is_nothing)
+TEST(without_files_there_is_nothing)
 {
 	cleanup_json struct json_object *view = NULL;
 
@@ -69,7 +69,6 @@ START_TEST(without_files_there_is_nothing)
 	    json_object_object_get(view_of(view, "head"), "overseer"));
 	end();
 }
-END_TEST
 
 static int
 kept_rows(struct json_object *before, struct json_object *after)
@@ -85,7 +84,7 @@ kept_rows(struct json_object *before, struct json_object *after)
 	return kept;
 }
 
-START_TEST(repairs_keep_their_keys)
+TEST(repairs_keep_their_keys)
 {
 	cleanup_json struct json_object *before = NULL, *after = NULL;
 	struct history history = { 0 };
@@ -110,7 +109,6 @@ START_TEST(repairs_keep_their_keys)
 	history_release(&history);
 	end();
 }
-END_TEST
 
 static const struct {
 	const char *text, *state;
@@ -121,7 +119,7 @@ static const struct {
 	{ "", NULL },
 };
 
-START_TEST(the_overseer_is_shown_as_its_file_says)
+TEST_ROWS(the_overseer_is_shown_as_its_file_says, nitems(documents))
 {
 	cleanup_json struct json_object *view = NULL;
 	struct json_object *overseer;
@@ -137,9 +135,8 @@ START_TEST(the_overseer_is_shown_as_its_file_says)
 	ck_assert_ptr_null(json_object_object_get(overseer, "secret"));
 	end();
 }
-END_TEST
 
-START_TEST(a_file_that_goes_is_shown_no_longer)
+TEST(a_file_that_goes_is_shown_no_longer)
 {
 	cleanup_json struct json_object *view = NULL, *later = NULL;
 	cleanup_free char *file = NULL;
@@ -156,10 +153,9 @@ START_TEST(a_file_that_goes_is_shown_no_longer)
 	    json_object_object_get(view_of(later, "head"), "failure"));
 	end();
 }
-END_TEST
 
 /* The clock was set back, or a backup was restored. */
-START_TEST(a_file_from_the_future_is_read_once)
+TEST(a_file_from_the_future_is_read_once)
 {
 	cleanup_json struct json_object *view = NULL, *later = NULL;
 	cleanup_free char *file = NULL;
@@ -179,9 +175,8 @@ START_TEST(a_file_from_the_future_is_read_once)
 	    json_object_object_get(view_of(later, "head"), "overseer"));
 	end();
 }
-END_TEST
 
-START_TEST(the_words_of_a_failure_are_cut)
+TEST(the_words_of_a_failure_are_cut)
 {
 	cleanup_json struct json_object *view = NULL;
 	cleanup_free char *words = xcalloc(1, 100001);
@@ -199,11 +194,10 @@ START_TEST(the_words_of_a_failure_are_cut)
 	ck_assert_ptr_null(json_object_object_get(failure, "class"));
 	end();
 }
-END_TEST
 
 /* --- events ---------------------------------------------------------- */
 
-START_TEST(the_last_events_are_those_of_the_log)
+TEST(the_last_events_are_those_of_the_log)
 {
 	static const char lines[] =
 	    "{\"timestamp\": \"2026-01-31T10:00:00.000Z\", \"level\": "
@@ -236,21 +230,4 @@ START_TEST(the_last_events_are_those_of_the_log)
 	ck_assert_int_eq(json_int_or(row, "n", 0), 2);
 	ck_assert_ptr_null(strchr(json_string_or(row, "words", ""), '\033'));
 	end();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("view-files");
-
-	unit_case(suite, "files",
-	    (const TTest *const[]){ without_files_there_is_nothing,
-		repairs_keep_their_keys, a_file_that_goes_is_shown_no_longer,
-		a_file_from_the_future_is_read_once,
-		the_words_of_a_failure_are_cut,
-		the_last_events_are_those_of_the_log, NULL });
-	unit_rows(
-	    suite, the_overseer_is_shown_as_its_file_says, nitems(documents));
-	return suite;
 }

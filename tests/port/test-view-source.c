@@ -248,7 +248,7 @@ end(void)
 	free(path);
 }
 
-START_TEST(without_a_daemon_the_files_are_shown)
+TEST(without_a_daemon_the_files_are_shown)
 {
 	begin(false);
 	ck_assert(is_lost("fromfile"));
@@ -257,7 +257,6 @@ START_TEST(without_a_daemon_the_files_are_shown)
 	    1);
 	end();
 }
-END_TEST
 
 static void
 write_state(const char *worker)
@@ -269,7 +268,7 @@ write_state(const char *worker)
 	    file_replace(file, worker, strlen(worker), 0600, NULL), 0);
 }
 
-START_TEST(without_a_daemon_the_files_are_followed)
+TEST(without_a_daemon_the_files_are_followed)
 {
 	begin(false);
 	write_state("other");
@@ -278,9 +277,8 @@ START_TEST(without_a_daemon_the_files_are_followed)
 	ck_assert_int_eq(told, 1);
 	end();
 }
-END_TEST
 
-START_TEST(a_daemon_that_knows_no_view_leaves_the_files)
+TEST(a_daemon_that_knows_no_view_leaves_the_files)
 {
 	begin(true);
 	wait_for(is_followed, "a call");
@@ -290,9 +288,8 @@ START_TEST(a_daemon_that_knows_no_view_leaves_the_files)
 	wait_for(is_followed, "another call"); /* it may be replaced */
 	end();
 }
-END_TEST
 
-START_TEST(files_do_not_matter_once_a_daemon_was_there)
+TEST(files_do_not_matter_once_a_daemon_was_there)
 {
 	begin(true);
 	wait_for(is_followed, "a call");
@@ -311,9 +308,8 @@ START_TEST(files_do_not_matter_once_a_daemon_was_there)
 	ck_assert(!shows("other") && !shows("another"));
 	end();
 }
-END_TEST
 
-START_TEST(it_is_live_lost_and_live_again)
+TEST(it_is_live_lost_and_live_again)
 {
 	begin(true);
 	ck_assert(is_lost("fromfile"));
@@ -336,9 +332,8 @@ START_TEST(it_is_live_lost_and_live_again)
 	ck_assert_int_gt(told, 0);
 	end();
 }
-END_TEST
 
-START_TEST(a_daemon_that_comes_later_is_found)
+TEST(a_daemon_that_comes_later_is_found)
 {
 	begin(false);
 	start_daemon();
@@ -347,7 +342,6 @@ START_TEST(a_daemon_that_comes_later_is_found)
 	wait_for(is_live, "a");
 	end();
 }
-END_TEST
 
 /* What does not fit leads to a new snapshot. */
 static void
@@ -370,23 +364,21 @@ begin_live(void)
 	wait_for(is_live, "a");
 }
 
-START_TEST(a_gap_leads_to_a_new_snapshot)
+TEST(a_gap_leads_to_a_new_snapshot)
 {
 	begin_live();
 	send_worker(9, "b");
 	expect_new_snapshot();
 }
-END_TEST
 
-START_TEST(a_change_that_is_none_leads_to_a_new_snapshot)
+TEST(a_change_that_is_none_leads_to_a_new_snapshot)
 {
 	begin_live();
 	send_body("change", 8, "change", "{\"set\": {\"workers\": []}}");
 	expect_new_snapshot();
 }
-END_TEST
 
-START_TEST(a_notification_of_a_later_version_is_passed_over)
+TEST(a_notification_of_a_later_version_is_passed_over)
 {
 	begin_live();
 	send_body("weather", 0, NULL, NULL);
@@ -394,23 +386,4 @@ START_TEST(a_notification_of_a_later_version_is_passed_over)
 	wait_for(is_live, "b");
 	ck_assert(shows("a"));
 	end();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("view-source");
-
-	unit_case(suite, "following",
-	    (const TTest *const[]){ without_a_daemon_the_files_are_shown,
-		without_a_daemon_the_files_are_followed,
-		a_daemon_that_knows_no_view_leaves_the_files,
-		files_do_not_matter_once_a_daemon_was_there,
-		it_is_live_lost_and_live_again,
-		a_daemon_that_comes_later_is_found,
-		a_gap_leads_to_a_new_snapshot,
-		a_change_that_is_none_leads_to_a_new_snapshot,
-		a_notification_of_a_later_version_is_passed_over, NULL });
-	return suite;
 }

@@ -56,7 +56,7 @@ add_task(enum task_step step)
 	return task;
 }
 
-START_TEST(an_empty_state_is_shown)
+TEST(an_empty_state_is_shown)
 {
 	cleanup_json struct json_object *view = NULL;
 
@@ -68,9 +68,8 @@ START_TEST(an_empty_state_is_shown)
 	    json_int_or(view_of(view, "head"), "tasks_more", -1), 0);
 	end();
 }
-END_TEST
 
-START_TEST(a_worker_is_shown_with_its_task)
+TEST(a_worker_is_shown_with_its_task)
 {
 	cleanup_json struct json_object *view = NULL;
 	struct worker *w = worker_new("auto-1", NOW);
@@ -90,9 +89,8 @@ START_TEST(a_worker_is_shown_with_its_task)
 	    view_row(view, "workers", "auto-2"), "attempt"));
 	end();
 }
-END_TEST
 
-START_TEST(of_very_many_tasks_most_are_brief_and_the_rest_is_counted)
+TEST(of_very_many_tasks_most_are_brief_and_the_rest_is_counted)
 {
 	cleanup_json struct json_object *view = NULL;
 	struct json_object *head, *steps;
@@ -117,9 +115,8 @@ START_TEST(of_very_many_tasks_most_are_brief_and_the_rest_is_counted)
 	    view_row(view, "tasks", "t1006"), "last_words"));
 	end();
 }
-END_TEST
 
-START_TEST(of_very_many_parked_tasks_the_rest_is_counted)
+TEST(of_very_many_parked_tasks_the_rest_is_counted)
 {
 	cleanup_json struct json_object *view = NULL;
 
@@ -138,10 +135,9 @@ START_TEST(of_very_many_parked_tasks_the_rest_is_counted)
 	    view_row(view, "tasks", "t201"), "last_words"));
 	end();
 }
-END_TEST
 
 /* What a person would see is the same, whether rows are kept or not. */
-START_TEST(rows_that_are_kept_are_those_that_have_not_changed)
+TEST(rows_that_are_kept_are_those_that_have_not_changed)
 {
 	cleanup_json struct json_object *first = NULL, *second = NULL;
 	struct task *task;
@@ -172,9 +168,8 @@ START_TEST(rows_that_are_kept_are_those_that_have_not_changed)
 	}
 	end();
 }
-END_TEST
 
-START_TEST(a_budget_without_a_limit_is_null)
+TEST(a_budget_without_a_limit_is_null)
 {
 	cleanup_json struct json_object *view = NULL;
 	struct json_object *limit = NULL;
@@ -188,9 +183,8 @@ START_TEST(a_budget_without_a_limit_is_null)
 	ck_assert_int_eq(json_int_or(view_of(view, "budget"), "tokens", 0), 7);
 	end();
 }
-END_TEST
 
-START_TEST(what_a_run_brought_is_counted_however_many_tasks_it_had)
+TEST(what_a_run_brought_is_counted_however_many_tasks_it_had)
 {
 	cleanup_json struct json_object *before = NULL, *view = NULL;
 	struct json_object *counts = NULL;
@@ -209,9 +203,8 @@ START_TEST(what_a_run_brought_is_counted_however_many_tasks_it_had)
 	ck_assert_int_eq(json_int_or(counts, "dead-letter", -1), 0);
 	end();
 }
-END_TEST
 
-START_TEST(the_same_state_is_the_same_view)
+TEST(the_same_state_is_the_same_view)
 {
 	cleanup_json struct json_object *a = NULL, *b = NULL;
 
@@ -222,22 +215,4 @@ START_TEST(the_same_state_is_the_same_view)
 	b = view_now();
 	ck_assert_ptr_null(view_diff(a, b));
 	end();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("view-state");
-
-	unit_case(suite, "state",
-	    (const TTest *const[]){ an_empty_state_is_shown,
-		a_worker_is_shown_with_its_task,
-		of_very_many_tasks_most_are_brief_and_the_rest_is_counted,
-		of_very_many_parked_tasks_the_rest_is_counted,
-		rows_that_are_kept_are_those_that_have_not_changed,
-		a_budget_without_a_limit_is_null,
-		what_a_run_brought_is_counted_however_many_tasks_it_had,
-		the_same_state_is_the_same_view, NULL });
-	return suite;
 }

@@ -44,7 +44,7 @@ put(const char *name, const char *text, mode_t mode)
 	ck_assert_int_eq(chmod(path, mode), 0);
 }
 
-START_TEST(no_token_is_made_twice)
+TEST(no_token_is_made_twice)
 {
 	char first[WEB_TOKEN_CHARS + 1], second[WEB_TOKEN_CHARS + 1];
 
@@ -54,9 +54,8 @@ START_TEST(no_token_is_made_twice)
 	ck_assert(web_token_valid(second));
 	ck_assert_str_ne(first, second);
 }
-END_TEST
 
-START_TEST(only_the_user_can_read_the_token)
+TEST(only_the_user_can_read_the_token)
 {
 	char token[WEB_TOKEN_CHARS + 1];
 	cleanup_free char *path = NULL;
@@ -76,9 +75,8 @@ START_TEST(only_the_user_can_read_the_token)
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
 	end();
 }
-END_TEST
 
-START_TEST(a_file_that_others_could_read_is_not_used_and_replaced)
+TEST(a_file_that_others_could_read_is_not_used_and_replaced)
 {
 	char token[WEB_TOKEN_CHARS + 1];
 	cleanup_free char *path = NULL, *aside = NULL;
@@ -107,9 +105,8 @@ START_TEST(a_file_that_others_could_read_is_not_used_and_replaced)
 	ck_assert_str_eq(token, tokens[0]);
 	end();
 }
-END_TEST
 
-START_TEST(what_is_no_token_is_not_used)
+TEST(what_is_no_token_is_not_used)
 {
 	static const char *const texts[] = { "", "\n", "short\n",
 		("0123456789abcdef0123456789abcdef0123456789abcdef0123456789abc"
@@ -126,9 +123,8 @@ START_TEST(what_is_no_token_is_not_used)
 	}
 	end();
 }
-END_TEST
 
-START_TEST(a_token_that_cannot_be_written_is_an_error)
+TEST(a_token_that_cannot_be_written_is_an_error)
 {
 	struct err err = { 0, "" };
 
@@ -138,9 +134,8 @@ START_TEST(a_token_that_cannot_be_written_is_an_error)
 	ck_assert_str_ne(err.msg, "");
 	end();
 }
-END_TEST
 
-START_TEST(a_link_for_the_browser_is_for_the_user_only)
+TEST(a_link_for_the_browser_is_for_the_user_only)
 {
 	cleanup_free char *path = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
@@ -155,23 +150,4 @@ START_TEST(a_link_for_the_browser_is_for_the_user_only)
 	ck_assert_int_eq(file_read(path, 4096, &text, NULL), 0);
 	ck_assert_ptr_nonnull(strstr(text.data, "0; url=http://a/#b\""));
 	end();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = {
-		no_token_is_made_twice,
-		only_the_user_can_read_the_token,
-		a_file_that_others_could_read_is_not_used_and_replaced,
-		what_is_no_token_is_not_used,
-		a_token_that_cannot_be_written_is_an_error,
-		a_link_for_the_browser_is_for_the_user_only,
-		NULL,
-	};
-	Suite *suite = suite_create("web-files");
-
-	unit_case(suite, "web-files", tests);
-	return suite;
 }

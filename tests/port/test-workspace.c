@@ -85,7 +85,7 @@ assert_not_found(const char *start, int code, const char *words)
 	ck_assert_int_eq(workspace_find(start, &ws, NULL), code);
 }
 
-START_TEST(found_at_the_top_and_from_below)
+TEST(found_at_the_top_and_from_below)
 {
 	begin();
 	make_git_dir("r/.git");
@@ -96,9 +96,8 @@ START_TEST(found_at_the_top_and_from_below)
 	ck_assert_int_eq(chdir(path("r/a")), 0);
 	assert_found(".", "r", "r/.git", false);
 }
-END_TEST
 
-START_TEST(links_are_resolved)
+TEST(links_are_resolved)
 {
 	begin();
 	make_git_dir("r/.git");
@@ -109,9 +108,8 @@ START_TEST(links_are_resolved)
 	ck_assert_int_eq(symlink("../r/.git", path("s/.git")), 0);
 	assert_found(path("s"), "s", "r/.git", false);
 }
-END_TEST
 
-START_TEST(nothing_is_found_outside)
+TEST(nothing_is_found_outside)
 {
 	begin();
 	make_dir("plain");
@@ -121,9 +119,8 @@ START_TEST(nothing_is_found_outside)
 	make_file("plain/file", "");
 	assert_not_found(path("plain/file/x"), -ENOTDIR, "file/x");
 }
-END_TEST
 
-START_TEST(a_git_folder_that_is_none_is_passed_over)
+TEST(a_git_folder_that_is_none_is_passed_over)
 {
 	begin();
 	make_git_dir("r/.git");
@@ -136,9 +133,8 @@ START_TEST(a_git_folder_that_is_none_is_passed_over)
 	ck_assert_int_eq(symlink("nowhere", path("t/.git")), 0);
 	assert_not_found(path("t"), -ENOENT, "git init");
 }
-END_TEST
 
-START_TEST(inside_of_a_git_folder_is_refused)
+TEST(inside_of_a_git_folder_is_refused)
 {
 	begin();
 	make_git_dir("bare");
@@ -147,9 +143,8 @@ START_TEST(inside_of_a_git_folder_is_refused)
 	assert_not_found(path("r/.git"), -ENOTSUP, "working tree");
 	assert_not_found(path("r/.git/refs"), -ENOTSUP, "working tree");
 }
-END_TEST
 
-START_TEST(worktree_leads_to_the_main_tree)
+TEST(worktree_leads_to_the_main_tree)
 {
 	cleanup_free char *absolute = NULL;
 
@@ -166,9 +161,8 @@ START_TEST(worktree_leads_to_the_main_tree)
 	make_file("side/.git", "gitdir: ../r/.git/worktrees/side\r\n");
 	assert_found(path("side"), "r", "r/.git", true);
 }
-END_TEST
 
-START_TEST(worktree_of_a_bare_repository_is_refused)
+TEST(worktree_of_a_bare_repository_is_refused)
 {
 	begin();
 	make_git_dir("bare.git");
@@ -178,9 +172,8 @@ START_TEST(worktree_of_a_bare_repository_is_refused)
 	make_file("side/.git", "gitdir: ../bare.git/worktrees/side\n");
 	assert_not_found(path("side"), -ENOTSUP, "main working tree");
 }
-END_TEST
 
-START_TEST(submodule_is_its_own_root)
+TEST(submodule_is_its_own_root)
 {
 	begin();
 	make_git_dir("outer/.git");
@@ -190,9 +183,8 @@ START_TEST(submodule_is_its_own_root)
 	assert_found(path("outer/mod/deep"), "outer/mod",
 	    "outer/.git/modules/mod", false);
 }
-END_TEST
 
-START_TEST(broken_git_files_are_told)
+TEST(broken_git_files_are_told)
 {
 	static const char big[9000] = { 0 };
 	int fd;
@@ -214,9 +206,8 @@ START_TEST(broken_git_files_are_told)
 	fd_close(fd);
 	assert_not_found(path("r"), -EFBIG, ".git");
 }
-END_TEST
 
-START_TEST(named_root_must_be_the_top)
+TEST(named_root_must_be_the_top)
 {
 	cleanup_workspace struct workspace ws = { 0 }, side = { 0 };
 	struct workspace none = { 0 };
@@ -238,9 +229,8 @@ START_TEST(named_root_must_be_the_top)
 	ck_assert_int_eq(workspace_at(path("side/below"), &side, &err), 0);
 	ck_assert_str_eq(side.root, path("r"));
 }
-END_TEST
 
-START_TEST(initialised_is_folder_and_config)
+TEST(initialised_is_folder_and_config)
 {
 	cleanup_workspace struct workspace ws = { 0 };
 
@@ -253,9 +243,8 @@ START_TEST(initialised_is_folder_and_config)
 	make_file("r/.llmc/config.toml", "");
 	ck_assert(workspace_initialised(&ws));
 }
-END_TEST
 
-START_TEST(paths_start_at_the_root)
+TEST(paths_start_at_the_root)
 {
 	cleanup_workspace struct workspace ws = { 0 };
 	cleanup_free char *file = NULL, *tree = NULL, *absolute = NULL;
@@ -273,9 +262,8 @@ START_TEST(paths_start_at_the_root)
 	ck_assert_ptr_null(ws.root);
 	workspace_release(&ws); /* a second time is harmless */
 }
-END_TEST
 
-START_TEST(paths_inside_the_root)
+TEST(paths_inside_the_root)
 {
 	static const struct {
 		const char *path, *inside;
@@ -311,25 +299,4 @@ START_TEST(paths_inside_the_root)
 	linked = workspace_inside(&ws, path("link"));
 	ck_assert_str_eq(linked, "in");
 	workspace_release(&ws);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("workspace");
-
-	unit_case(s, "find",
-	    (const TTest *[]){ found_at_the_top_and_from_below,
-		links_are_resolved, nothing_is_found_outside,
-		a_git_folder_that_is_none_is_passed_over,
-		inside_of_a_git_folder_is_refused,
-		worktree_leads_to_the_main_tree,
-		worktree_of_a_bare_repository_is_refused,
-		submodule_is_its_own_root, broken_git_files_are_told, NULL });
-	unit_case(s, "use",
-	    (const TTest *[]){ named_root_must_be_the_top,
-		initialised_is_folder_and_config, paths_start_at_the_root,
-		paths_inside_the_root, NULL });
-	return s;
 }

@@ -62,7 +62,14 @@ begin(void)
 	machine_in("UTC");
 }
 
-START_TEST(time_of_day_is_today_or_tomorrow)
+void
+unit_begin(void)
+{
+	if (!file_exists("/usr/share/zoneinfo/" NEW_YORK))
+		unit_skip_all("no tzdata here");
+}
+
+TEST(time_of_day_is_today_or_tomorrow)
 {
 	begin();
 	expect_daily(
@@ -75,9 +82,8 @@ START_TEST(time_of_day_is_today_or_tomorrow)
 	expect_daily(
 	    23, 59, "UTC", "2028-02-28 23:59:30", "2028-02-29 23:59:00");
 }
-END_TEST
 
-START_TEST(part_of_a_second_is_after_it)
+TEST(part_of_a_second_is_after_it)
 {
 	int64_t now = utc("2026-06-10 17:30:00");
 
@@ -87,9 +93,8 @@ START_TEST(part_of_a_second_is_after_it)
 	expect(&(struct zone_time){ 0, 0, 17, 30, "UTC" }, now + 1,
 	    "2026-06-11 17:30:00");
 }
-END_TEST
 
-START_TEST(zone_decides_what_clocks_show)
+TEST(zone_decides_what_clocks_show)
 {
 	begin();
 	expect_daily(
@@ -104,9 +109,8 @@ START_TEST(zone_decides_what_clocks_show)
 	expect_daily(9, 0, "Pacific/Pago_Pago", "2026-07-10 21:00:00",
 	    "2026-07-11 20:00:00");
 }
-END_TEST
 
-START_TEST(without_a_zone_the_machine_decides)
+TEST(without_a_zone_the_machine_decides)
 {
 	static const char *const zones[] = { "", "Mars/Olympus", "america/nope",
 		"../../../etc/passwd", "/etc/localtime", "America", "EST9XYZ" };
@@ -116,9 +120,8 @@ START_TEST(without_a_zone_the_machine_decides)
 		expect_daily(9, 0, zones[i], "2026-07-10 10:00:00",
 		    "2026-07-11 00:00:00");
 }
-END_TEST
 
-START_TEST(skipped_time_is_taken_from_before_the_change)
+TEST(skipped_time_is_taken_from_before_the_change)
 {
 	begin();
 	/* 02:00 became 03:00 at 07:00 UTC. */
@@ -137,9 +140,8 @@ START_TEST(skipped_time_is_taken_from_before_the_change)
 	expect_daily(
 	    0, 0, "Africa/Cairo", "2026-04-23 12:00:00", "2026-04-23 22:00:00");
 }
-END_TEST
 
-START_TEST(time_shown_twice_is_the_next_of_the_two)
+TEST(time_shown_twice_is_the_next_of_the_two)
 {
 	begin();
 	expect_daily(
@@ -149,9 +151,8 @@ START_TEST(time_shown_twice_is_the_next_of_the_two)
 	expect_daily(
 	    1, 30, NEW_YORK, "2026-11-01 06:30:00", "2026-11-02 06:30:00");
 }
-END_TEST
 
-START_TEST(day_of_a_month_is_this_year_or_next)
+TEST(day_of_a_month_is_this_year_or_next)
 {
 	begin();
 	expect_dated(
@@ -166,9 +167,8 @@ START_TEST(day_of_a_month_is_this_year_or_next)
 	expect_dated(
 	    12, 31, 22, NEW_YORK, "2027-01-01 02:00:00", "2027-01-01 03:00:00");
 }
-END_TEST
 
-START_TEST(leap_day_waits_for_a_leap_year)
+TEST(leap_day_waits_for_a_leap_year)
 {
 	begin();
 	expect_dated(
@@ -176,17 +176,15 @@ START_TEST(leap_day_waits_for_a_leap_year)
 	expect_dated(
 	    2, 29, 5, "UTC", "2096-03-01 00:00:00", "2104-02-29 05:00:00");
 }
-END_TEST
 
-START_TEST(half_a_date_is_none)
+TEST(half_a_date_is_none)
 {
 	begin();
 	expect(&(struct zone_time){ 11, 0, 17, 0, "UTC" },
 	    utc("2026-06-10 10:00:00"), "2026-06-10 17:00:00");
 }
-END_TEST
 
-START_TEST(impossible_times_are_a_day_away)
+TEST(impossible_times_are_a_day_away)
 {
 	static const struct zone_time times[] = {
 		{ 2, 30, 5, 0, "UTC" },
@@ -206,11 +204,10 @@ START_TEST(impossible_times_are_a_day_away)
 		    at - now);
 	}
 }
-END_TEST
 
 /* For any zone and any time of the year: the answer is later than now, soon
  * enough, and shows that time unless it is skipped there. */
-START_TEST(answer_is_always_near_and_shown)
+TEST(answer_is_always_near_and_shown)
 {
 	static const char *const zones[] = { "UTC", NEW_YORK, "Europe/Dublin",
 		"Australia/Lord_Howe", "Asia/Kathmandu", "Africa/Casablanca" };
@@ -236,9 +233,8 @@ START_TEST(answer_is_always_near_and_shown)
 	}
 	ck_assert_int_le(missed, 12);
 }
-END_TEST
 
-START_TEST(zone_of_the_machine_is_left_as_it_was)
+TEST(zone_of_the_machine_is_left_as_it_was)
 {
 	time_t at = (time_t)(utc("2026-07-10 00:00:00") / 1000);
 	struct tm tm;
@@ -258,27 +254,4 @@ START_TEST(zone_of_the_machine_is_left_as_it_was)
 	expect_daily(
 	    17, 0, NEW_YORK, "2026-07-10 10:00:00", "2026-07-10 21:00:00");
 	ck_assert_str_eq(getenv("TZ"), "");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("zone");
-
-	if (!file_exists("/usr/share/zoneinfo/" NEW_YORK))
-		unit_skip_all("no tzdata here");
-	unit_case(suite, "day",
-	    (const TTest *const[]){ time_of_day_is_today_or_tomorrow,
-		part_of_a_second_is_after_it, zone_decides_what_clocks_show,
-		without_a_zone_the_machine_decides,
-		skipped_time_is_taken_from_before_the_change,
-		time_shown_twice_is_the_next_of_the_two,
-		answer_is_always_near_and_shown,
-		impossible_times_are_a_day_away,
-		zone_of_the_machine_is_left_as_it_was, NULL });
-	unit_case(suite, "date",
-	    (const TTest *const[]){ day_of_a_month_is_this_year_or_next,
-		leap_day_waits_for_a_leap_year, half_a_date_is_none, NULL });
-	return suite;
 }

@@ -8,7 +8,6 @@
 
 #include "file.h"
 #include "json.h"
-#include "loop.h"
 #include "mem.h"
 #include "session-console.h"
 #include "session-world.h"
@@ -36,7 +35,7 @@ start(struct world *w, pid_t *ret_pid, struct err *err)
 	    fake_tmux_port(w->tmux), &console, on_started, ret_pid, err);
 }
 
-START_TEST(a_console_is_the_agent_and_nothing_of_ours)
+TEST(a_console_is_the_agent_and_nothing_of_ours)
 {
 	cleanup_json struct json_object *json = NULL;
 	cleanup_free char *settings = NULL;
@@ -65,9 +64,8 @@ START_TEST(a_console_is_the_agent_and_nothing_of_ours)
 	ck_assert(!file_exists(settings));
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_console_does_not_learn_of_the_session_it_was_opened_from)
+TEST(a_console_does_not_learn_of_the_session_it_was_opened_from)
 {
 	static const char *const names[] = { "CLAUDECODE", "CLAUDE_PID",
 		"CLAUDE_CODE_SESSION_ID", "CLAUDE_PROJECT_DIR",
@@ -88,9 +86,8 @@ START_TEST(a_console_does_not_learn_of_the_session_it_was_opened_from)
 	world_run(&w, 10);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(files_that_cannot_be_written_are_an_error)
+TEST(files_that_cannot_be_written_are_an_error)
 {
 	cleanup_free char *sessions = NULL;
 	struct err err = { 0 };
@@ -107,17 +104,4 @@ START_TEST(files_that_cannot_be_written_are_an_error)
 	world_expect_tmux(&w, "");
 	unlink(sessions);
 	world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("session-console");
-
-	unit_case(s, "all",
-	    (const TTest *[]){ a_console_is_the_agent_and_nothing_of_ours,
-		a_console_does_not_learn_of_the_session_it_was_opened_from,
-		files_that_cannot_be_written_are_an_error, NULL });
-	return s;
 }

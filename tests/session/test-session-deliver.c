@@ -12,7 +12,7 @@
 
 #define RUN_MS 100 /* enough for everything that does not wait */
 
-START_TEST(a_prompt_is_written_down_and_then_typed)
+TEST(a_prompt_is_written_down_and_then_typed)
 {
 	struct world w;
 
@@ -36,9 +36,8 @@ START_TEST(a_prompt_is_written_down_and_then_typed)
 	world_expect_tmux(&w, "");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_prompt_waits_for_its_session)
+TEST(a_prompt_waits_for_its_session)
 {
 	struct world w;
 
@@ -52,7 +51,6 @@ START_TEST(a_prompt_waits_for_its_session)
 	world_expect_tmux(&w, "paste [llmc 1] early");
 	world_end(&w);
 }
-END_TEST
 
 /* --- its tools --------------------------------------------------------- */
 
@@ -64,7 +62,7 @@ up_without_tools(struct world *w)
 	session_prompt(w->session, "x", "1", false);
 }
 
-START_TEST(the_first_prompt_waits_for_the_tools)
+TEST(the_first_prompt_waits_for_the_tools)
 {
 	struct world w;
 
@@ -86,9 +84,8 @@ START_TEST(the_first_prompt_waits_for_the_tools)
 	world_expect_tmux(&w, "paste [llmc 2] y");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(tools_that_never_come_are_waited_for_5_seconds)
+TEST(tools_that_never_come_are_waited_for_5_seconds)
 {
 	struct world w;
 
@@ -100,9 +97,8 @@ START_TEST(tools_that_never_come_are_waited_for_5_seconds)
 	world_expect_tmux(&w, "paste [llmc 1] x");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(each_process_of_a_session_is_waited_for)
+TEST(each_process_of_a_session_is_waited_for)
 {
 	struct world w;
 
@@ -122,9 +118,8 @@ START_TEST(each_process_of_a_session_is_waited_for)
 	world_expect_tmux(&w, "paste [llmc 1] x");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_session_without_tools_waits_for_none)
+TEST(a_session_without_tools_waits_for_none)
 {
 	struct world w;
 
@@ -134,9 +129,8 @@ START_TEST(a_session_without_tools_waits_for_none)
 	world_expect_tmux(&w, "paste [llmc 1] x");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_fresh_conversation_comes_first)
+TEST(a_fresh_conversation_comes_first)
 {
 	struct world w;
 
@@ -157,9 +151,8 @@ START_TEST(a_fresh_conversation_comes_first)
 	world_expect_tmux(&w, "paste [llmc 2] next");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(nothing_is_typed_while_the_owner_says_no)
+TEST(nothing_is_typed_while_the_owner_says_no)
 {
 	struct world w;
 
@@ -179,9 +172,8 @@ START_TEST(nothing_is_typed_while_the_owner_says_no)
 	world_expect_tmux(&w, "");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_prompt_that_is_not_taken_gets_enter_and_is_given_up)
+TEST(a_prompt_that_is_not_taken_gets_enter_and_is_given_up)
 {
 	struct world w;
 
@@ -209,9 +201,8 @@ START_TEST(a_prompt_that_is_not_taken_gets_enter_and_is_given_up)
 	world_expect_tmux(&w, "kill");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_submission_that_was_not_heard_is_in_the_transcript)
+TEST(a_submission_that_was_not_heard_is_in_the_transcript)
 {
 	struct world w;
 
@@ -228,9 +219,8 @@ START_TEST(a_submission_that_was_not_heard_is_in_the_transcript)
 	ck_assert(w.record.ready);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(the_owner_may_ask_the_transcript)
+TEST(the_owner_may_ask_the_transcript)
 {
 	struct world w;
 
@@ -248,9 +238,8 @@ START_TEST(the_owner_may_ask_the_transcript)
 	ck_assert_int_eq(w.record.step, PROMPT_NONE);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_turn_that_ends_had_begun)
+TEST(a_turn_that_ends_had_begun)
 {
 	struct world w;
 
@@ -277,9 +266,8 @@ START_TEST(a_turn_that_ends_had_begun)
 	ck_assert_int_eq(w.record.step, PROMPT_PASTED);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_prompt_replaces_the_one_on_its_way)
+TEST(a_prompt_replaces_the_one_on_its_way)
 {
 	struct world w;
 
@@ -309,9 +297,8 @@ START_TEST(a_prompt_replaces_the_one_on_its_way)
 	world_expect_tmux(&w, "paste [llmc 12] b");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_tmux_that_fails_to_type_is_tried_again)
+TEST(a_tmux_that_fails_to_type_is_tried_again)
 {
 	struct world w;
 
@@ -324,7 +311,6 @@ START_TEST(a_tmux_that_fails_to_type_is_tried_again)
 	world_expect(&w, "");
 	world_end(&w);
 }
-END_TEST
 
 /* --- in a new process ------------------------------------------------- */
 
@@ -348,7 +334,7 @@ type_and_exit(struct world *w, bool submitted)
 	world_starts(w, "resume");
 }
 
-START_TEST(what_a_dead_process_was_told_is_told_again)
+TEST(what_a_dead_process_was_told_is_told_again)
 {
 	struct world w;
 
@@ -361,9 +347,8 @@ START_TEST(what_a_dead_process_was_told_is_told_again)
 	world_expect_tmux(&w, "paste [llmc 14] x");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_turn_that_was_cut_off_is_known)
+TEST(a_turn_that_was_cut_off_is_known)
 {
 	struct world w;
 
@@ -376,9 +361,8 @@ START_TEST(a_turn_that_was_cut_off_is_known)
 	world_expect_tmux(&w, ""); /* not twice */
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_clear_into_a_dead_process_is_forgotten)
+TEST(a_clear_into_a_dead_process_is_forgotten)
 {
 	struct world w;
 
@@ -397,9 +381,8 @@ START_TEST(a_clear_into_a_dead_process_is_forgotten)
 	world_expect_tmux(&w, "kill start paste [llmc 15] x");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(one_taken_over_with_a_prompt_gets_a_little_time)
+TEST(one_taken_over_with_a_prompt_gets_a_little_time)
 {
 	struct world w;
 
@@ -418,11 +401,10 @@ START_TEST(one_taken_over_with_a_prompt_gets_a_little_time)
 	world_expect(&w, "undelivered");
 	world_end(&w);
 }
-END_TEST
 
 /* --- Escape ---------------------------------------------------------- */
 
-START_TEST(a_turn_is_interrupted_after_that_is_written)
+TEST(a_turn_is_interrupted_after_that_is_written)
 {
 	struct world w;
 
@@ -441,36 +423,4 @@ START_TEST(a_turn_is_interrupted_after_that_is_written)
 	world_run(&w, 2000);
 	world_expect_tmux(&w, "keys Escape paste [llmc 18] go on");
 	world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("session-deliver");
-
-	unit_case(s, "deliver",
-	    (const TTest *[]){ a_prompt_is_written_down_and_then_typed,
-		a_prompt_waits_for_its_session,
-		a_fresh_conversation_comes_first,
-		nothing_is_typed_while_the_owner_says_no,
-		a_prompt_that_is_not_taken_gets_enter_and_is_given_up,
-		a_submission_that_was_not_heard_is_in_the_transcript,
-		the_owner_may_ask_the_transcript, a_turn_that_ends_had_begun,
-		a_prompt_replaces_the_one_on_its_way,
-		a_tmux_that_fails_to_type_is_tried_again, NULL });
-	unit_case(s, "tools",
-	    (const TTest *[]){ the_first_prompt_waits_for_the_tools,
-		tools_that_never_come_are_waited_for_5_seconds,
-		each_process_of_a_session_is_waited_for,
-		a_session_without_tools_waits_for_none, NULL });
-	unit_case(s, "again",
-	    (const TTest *[]){ what_a_dead_process_was_told_is_told_again,
-		a_turn_that_was_cut_off_is_known,
-		a_clear_into_a_dead_process_is_forgotten,
-		one_taken_over_with_a_prompt_gets_a_little_time, NULL });
-	unit_case(s, "interrupt",
-	    (const TTest *[]){
-		a_turn_is_interrupted_after_that_is_written, NULL });
-	return s;
 }

@@ -8,14 +8,13 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "mark-search.h"
 #include "mem.h"
 #include "procref.h"
 #include "remains.h"
 #include "session-world.h"
 #include "unit.h"
 
-START_TEST(it_ends_with_a_grace_and_everybody_is_told)
+TEST(it_ends_with_a_grace_and_everybody_is_told)
 {
 	struct world w;
 
@@ -34,9 +33,8 @@ START_TEST(it_ends_with_a_grace_and_everybody_is_told)
 	ck_assert_ptr_null(w.record.pane);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(one_that_does_not_listen_is_killed)
+TEST(one_that_does_not_listen_is_killed)
 {
 	struct world w;
 
@@ -52,9 +50,8 @@ START_TEST(one_that_does_not_listen_is_killed)
 	ck_assert_int_eq(w.ended, 1);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(the_kernel_need_not_tell)
+TEST(the_kernel_need_not_tell)
 {
 	struct world w;
 
@@ -89,9 +86,8 @@ START_TEST(the_kernel_need_not_tell)
 	procref_disable_pidfd(false);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(one_that_is_being_launched_can_be_ended)
+TEST(one_that_is_being_launched_can_be_ended)
 {
 	/* Before the record is saved, while the old one is being ended, while
 	 * it is being started, and before it has reported. */
@@ -124,9 +120,8 @@ START_TEST(one_that_is_being_launched_can_be_ended)
 		world_end(&w);
 	}
 }
-END_TEST
 
-START_TEST(where_nothing_runs_the_end_comes_too)
+TEST(where_nothing_runs_the_end_comes_too)
 {
 	struct world w;
 
@@ -139,7 +134,6 @@ START_TEST(where_nothing_runs_the_end_comes_too)
 	ck_assert_int_eq(session_phase(w.session), SESSION_NONE);
 	world_end(&w);
 }
-END_TEST
 
 static void
 launch_again(void *arg)
@@ -151,7 +145,7 @@ launch_again(void *arg)
 	world_launch(w, true);
 }
 
-START_TEST(who_is_told_may_launch_it_again)
+TEST(who_is_told_may_launch_it_again)
 {
 	struct world w;
 
@@ -165,7 +159,6 @@ START_TEST(who_is_told_may_launch_it_again)
 	world_expect_tmux(&w, "kill kill start");
 	world_end(&w);
 }
-END_TEST
 
 static void
 free_it(void *arg)
@@ -176,7 +169,7 @@ free_it(void *arg)
 	session_free(take_ptr(&w->session));
 }
 
-START_TEST(who_is_told_may_free_it)
+TEST(who_is_told_may_free_it)
 {
 	struct world w;
 
@@ -187,9 +180,8 @@ START_TEST(who_is_told_may_free_it)
 	ck_assert_int_eq(w.ended, 2);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(one_that_exits_by_itself_is_told)
+TEST(one_that_exits_by_itself_is_told)
 {
 	struct world w;
 
@@ -222,9 +214,8 @@ START_TEST(one_that_exits_by_itself_is_told)
 	world_expect(&w, "ready:resume exited");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(one_that_says_it_ends_and_stays_is_told)
+TEST(one_that_says_it_ends_and_stays_is_told)
 {
 	struct world w;
 
@@ -238,9 +229,8 @@ START_TEST(one_that_says_it_ends_and_stays_is_told)
 	world_expect(&w, "unreported");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_kill_waits_for_nobody)
+TEST(a_kill_waits_for_nobody)
 {
 	struct world w;
 	siginfo_t info;
@@ -259,7 +249,6 @@ START_TEST(a_kill_waits_for_nobody)
 	ck_assert_int_eq(w.ended, 0);
 	world_end(&w);
 }
-END_TEST
 
 /* --- freed in every phase, with everything in progress ----------- */
 
@@ -319,7 +308,7 @@ reach(struct world *w, enum moment moment)
 	world_run(w, 10);
 }
 
-START_TEST(it_can_be_freed_at_every_moment)
+TEST(it_can_be_freed_at_every_moment)
 {
 	for (int at = 0; at < MOMENTS; at++) {
 		struct world w;
@@ -341,7 +330,6 @@ START_TEST(it_can_be_freed_at_every_moment)
 		world_end(&w);
 	}
 }
-END_TEST
 
 /* --- what it left ------------------------------------------------------ */
 
@@ -377,7 +365,7 @@ leave_stray(struct world *w, struct procref *ret_stray)
 	ck_assert_int_eq(procref_set(ret_stray, pid), 0);
 }
 
-START_TEST(what_it_left_is_gone_before_its_exit_is_told)
+TEST(what_it_left_is_gone_before_its_exit_is_told)
 {
 	struct world w;
 	struct procref stray = PROCREF_INIT;
@@ -395,9 +383,8 @@ START_TEST(what_it_left_is_gone_before_its_exit_is_told)
 	procref_release(&stray);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(what_it_left_is_gone_before_the_next_one_starts)
+TEST(what_it_left_is_gone_before_the_next_one_starts)
 {
 	struct world w;
 	struct procref stray = PROCREF_INIT;
@@ -414,9 +401,8 @@ START_TEST(what_it_left_is_gone_before_the_next_one_starts)
 	procref_release(&stray);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(what_it_left_is_gone_before_its_end_is_told)
+TEST(what_it_left_is_gone_before_its_end_is_told)
 {
 	struct world w;
 	struct procref stray = PROCREF_INIT;
@@ -434,9 +420,8 @@ START_TEST(what_it_left_is_gone_before_its_end_is_told)
 	procref_release(&stray);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(lost_session_is_cleared_and_its_screen_stays)
+TEST(lost_session_is_cleared_and_its_screen_stays)
 {
 	struct world w;
 	struct procref stray = PROCREF_INIT;
@@ -452,28 +437,4 @@ START_TEST(lost_session_is_cleared_and_its_screen_stays)
 	world_expect_tmux(&w, "");
 	procref_release(&stray);
 	world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("session-end");
-
-	unit_case(s, "end",
-	    (const TTest *[]){ it_ends_with_a_grace_and_everybody_is_told,
-		one_that_does_not_listen_is_killed, the_kernel_need_not_tell,
-		one_that_is_being_launched_can_be_ended,
-		where_nothing_runs_the_end_comes_too,
-		who_is_told_may_launch_it_again, who_is_told_may_free_it,
-		one_that_exits_by_itself_is_told,
-		one_that_says_it_ends_and_stays_is_told,
-		a_kill_waits_for_nobody, it_can_be_freed_at_every_moment,
-		NULL });
-	unit_case(s, "left",
-	    (const TTest *[]){ what_it_left_is_gone_before_its_exit_is_told,
-		what_it_left_is_gone_before_the_next_one_starts,
-		what_it_left_is_gone_before_its_end_is_told,
-		lost_session_is_cleared_and_its_screen_stays, NULL });
-	return s;
 }

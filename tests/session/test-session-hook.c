@@ -20,7 +20,7 @@ some_call(void)
 	return (struct server_call *)&call;
 }
 
-START_TEST(the_end_of_a_turn_is_the_owners_to_answer)
+TEST(the_end_of_a_turn_is_the_owners_to_answer)
 {
 	struct world w;
 
@@ -40,9 +40,8 @@ START_TEST(the_end_of_a_turn_is_the_owners_to_answer)
 	world_expect(&w, "progressed unheard-turn");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_turn_goes_on_in_the_background)
+TEST(a_turn_goes_on_in_the_background)
 {
 	struct world w;
 
@@ -65,7 +64,6 @@ START_TEST(a_turn_goes_on_in_the_background)
 	world_expect(&w, "progressed turn");
 	world_end(&w);
 }
-END_TEST
 
 #define UUID(digit) "0000000" digit "-4f89-11d3-9a0c-0305e82c3301"
 #define CONVERSATION(digit)                                       \
@@ -74,7 +72,7 @@ END_TEST
 
 /* A resumed conversation goes on in its file, or begins with a copy in another
  * one: what is older than the copy was counted before. */
-START_TEST(the_history_of_a_resumed_conversation_is_known)
+TEST(the_history_of_a_resumed_conversation_is_known)
 {
 	struct world w;
 	int64_t before;
@@ -97,10 +95,9 @@ START_TEST(the_history_of_a_resumed_conversation_is_known)
 	ck_assert_int_eq(w.record.history_ms, 0);
 	world_end(&w);
 }
-END_TEST
 
 /* The session begins, but what it says is not read. */
-START_TEST(files_elsewhere_are_not_its_conversation)
+TEST(files_elsewhere_are_not_its_conversation)
 {
 	static const char *const wrong[] = {
 		("\"session_id\":\"" UUID("a") "\",\"transcript_path\":"
@@ -125,9 +122,8 @@ START_TEST(files_elsewhere_are_not_its_conversation)
 	}
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_compaction_does_not_end_a_turn)
+TEST(a_compaction_does_not_end_a_turn)
 {
 	struct world w;
 
@@ -151,9 +147,8 @@ START_TEST(a_compaction_does_not_end_a_turn)
 	world_expect(&w, "typed:typed progressed turn");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(an_end_that_was_not_heard_is_noticed)
+TEST(an_end_that_was_not_heard_is_noticed)
 {
 	static const char idle[] = "{\"notification_type\":\"idle_prompt\"}";
 	struct world w;
@@ -177,9 +172,8 @@ START_TEST(an_end_that_was_not_heard_is_noticed)
 	world_expect(&w, "");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_permission_dialog_is_told)
+TEST(a_permission_dialog_is_told)
 {
 	struct world w;
 
@@ -194,9 +188,8 @@ START_TEST(a_permission_dialog_is_told)
 	world_expect(&w, "");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(what_is_typed_by_hand_is_told)
+TEST(what_is_typed_by_hand_is_told)
 {
 	struct world w;
 
@@ -209,9 +202,8 @@ START_TEST(what_is_typed_by_hand_is_told)
 	world_expect(&w, "");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(tools_are_counted)
+TEST(tools_are_counted)
 {
 	struct world w;
 	int changes;
@@ -231,9 +223,8 @@ START_TEST(tools_are_counted)
 	ck_assert_int_eq(w.changes, changes); /* not worth saving each time */
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_turn_that_fails_is_told)
+TEST(a_turn_that_fails_is_told)
 {
 	struct world w;
 
@@ -247,9 +238,8 @@ START_TEST(a_turn_that_fails_is_told)
 	ck_assert(!w.record.busy);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(only_its_own_events_are_heard)
+TEST(only_its_own_events_are_heard)
 {
 	static const char typed[] = "{\"prompt\":\"x\"}";
 	cleanup_json struct json_object *other = NULL;
@@ -277,9 +267,8 @@ START_TEST(only_its_own_events_are_heard)
 	world_expect(&w, "");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(doubles_are_remembered_for_each_session)
+TEST(doubles_are_remembered_for_each_session)
 {
 	static const char typed[] = "{\"prompt\":\"x\"}";
 	struct world w;
@@ -301,9 +290,8 @@ START_TEST(doubles_are_remembered_for_each_session)
 	world_expect(&w, "typed:x");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(what_does_not_run_says_nothing)
+TEST(what_does_not_run_says_nothing)
 {
 	static const char typed[] = "{\"prompt\":\"x\"}";
 	struct world w;
@@ -321,9 +309,8 @@ START_TEST(what_does_not_run_says_nothing)
 	world_expect(&w, "");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_stop_is_answered_as_claude_reads_it)
+TEST(a_stop_is_answered_as_claude_reads_it)
 {
 	cleanup_json struct json_object *answer =
 	    session_hook_stop_answer("commit it");
@@ -338,9 +325,8 @@ START_TEST(a_stop_is_answered_as_claude_reads_it)
 	    "{\"hookSpecificOutput\":{\"hookEventName\":"
 	    "\"PostToolUseFailure\",\"additionalContext\":\"look\"}}");
 }
-END_TEST
 
-START_TEST(an_owner_that_cares_for_nothing_is_fine)
+TEST(an_owner_that_cares_for_nothing_is_fine)
 {
 	static const struct session_events none = { 0 };
 	struct session_record record = { 0 };
@@ -383,29 +369,4 @@ START_TEST(an_owner_that_cares_for_nothing_is_fine)
 	session_record_release(&record);
 	w.session = mine;
 	world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("session-hook");
-
-	unit_case(s, "turns",
-	    (const TTest *[]){ the_end_of_a_turn_is_the_owners_to_answer,
-		a_turn_goes_on_in_the_background,
-		the_history_of_a_resumed_conversation_is_known,
-		files_elsewhere_are_not_its_conversation,
-		a_compaction_does_not_end_a_turn,
-		an_end_that_was_not_heard_is_noticed, a_turn_that_fails_is_told,
-		NULL });
-	unit_case(s, "events",
-	    (const TTest *[]){ a_permission_dialog_is_told,
-		what_is_typed_by_hand_is_told, tools_are_counted,
-		only_its_own_events_are_heard,
-		doubles_are_remembered_for_each_session,
-		what_does_not_run_says_nothing,
-		a_stop_is_answered_as_claude_reads_it,
-		an_owner_that_cares_for_nothing_is_fine, NULL });
-	return s;
 }

@@ -11,7 +11,7 @@
 #include "transcript.h"
 #include "unit.h"
 
-START_TEST(what_never_was_has_no_age)
+TEST(what_never_was_has_no_age)
 {
 	struct session_life life;
 	struct world w;
@@ -25,9 +25,8 @@ START_TEST(what_never_was_has_no_age)
 	ck_assert_ptr_null(session_transcript(w.session));
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(hooks_and_growth_are_signs_of_life)
+TEST(hooks_and_growth_are_signs_of_life)
 {
 	struct session_life life;
 	struct world w;
@@ -57,9 +56,8 @@ START_TEST(hooks_and_growth_are_signs_of_life)
 	ck_assert(!life.process);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_launch_counts_as_a_sign)
+TEST(a_launch_counts_as_a_sign)
 {
 	struct session_life life;
 	struct world w;
@@ -73,7 +71,6 @@ START_TEST(a_launch_counts_as_a_sign)
 	ck_assert_int_eq(life.quiet_ms, 3000);
 	world_end(&w);
 }
-END_TEST
 
 static void
 read_tree(struct world *w, struct session_life *ret_life)
@@ -104,7 +101,7 @@ burn_ms(int64_t ms)
 			continue;
 }
 
-START_TEST(cpu_time_counts_when_it_grows)
+TEST(cpu_time_counts_when_it_grows)
 {
 	struct session_life life;
 	struct world w;
@@ -124,17 +121,4 @@ START_TEST(cpu_time_counts_when_it_grows)
 	session_life(w.session, NULL, &life); /* without checking */
 	ck_assert_int_eq(life.cpu_ms, 15000);
 	world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("session-life");
-
-	unit_case(s, "all",
-	    (const TTest *[]){ what_never_was_has_no_age,
-		hooks_and_growth_are_signs_of_life, a_launch_counts_as_a_sign,
-		cpu_time_counts_when_it_grows, NULL });
-	return s;
 }

@@ -11,7 +11,7 @@
 #include "session-world.h"
 #include "unit.h"
 
-START_TEST(a_launch_is_written_down_and_then_made)
+TEST(a_launch_is_written_down_and_then_made)
 {
 	struct world w;
 
@@ -50,9 +50,8 @@ START_TEST(a_launch_is_written_down_and_then_made)
 	world_expect(&w, "");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_conversation_is_resumed_where_there_is_one)
+TEST(a_conversation_is_resumed_where_there_is_one)
 {
 	cleanup_free char *launch = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
@@ -75,9 +74,8 @@ START_TEST(a_conversation_is_resumed_where_there_is_one)
 	ck_assert_ptr_nonnull(strstr(text.data, "that-one"));
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(files_that_cannot_be_written_are_told_from_the_loop)
+TEST(files_that_cannot_be_written_are_told_from_the_loop)
 {
 	cleanup_free char *sessions = NULL;
 	struct world w;
@@ -101,9 +99,8 @@ START_TEST(files_that_cannot_be_written_are_told_from_the_loop)
 	world_expect(&w, "");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_tmux_that_fails_is_told)
+TEST(a_tmux_that_fails_is_told)
 {
 	cleanup_free char *launch = NULL;
 	struct world w;
@@ -131,9 +128,8 @@ START_TEST(a_tmux_that_fails_is_told)
 	ck_assert(!file_exists(launch));
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(an_agent_that_ends_at_once_is_told)
+TEST(an_agent_that_ends_at_once_is_told)
 {
 	struct world w;
 
@@ -151,9 +147,8 @@ START_TEST(an_agent_that_ends_at_once_is_told)
 	ck_assert_ptr_null(w.record.pane);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_start_that_is_not_reported_is_told_once)
+TEST(a_start_that_is_not_reported_is_told_once)
 {
 	struct world w;
 
@@ -175,9 +170,8 @@ START_TEST(a_start_that_is_not_reported_is_told_once)
 	ck_assert_int_eq(session_phase(w.session), SESSION_UP);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(one_heard_before_tmux_answers_is_up)
+TEST(one_heard_before_tmux_answers_is_up)
 {
 	struct world w;
 
@@ -199,9 +193,8 @@ START_TEST(one_heard_before_tmux_answers_is_up)
 	world_expect_tmux(&w, "paste [llmc 1] hello");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(one_that_runs_is_adopted)
+TEST(one_that_runs_is_adopted)
 {
 	struct world w;
 
@@ -219,9 +212,8 @@ START_TEST(one_that_runs_is_adopted)
 	ck_assert(w.record.busy); /* a turn was interrupted */
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(one_that_has_not_reported_is_adopted_too)
+TEST(one_that_has_not_reported_is_adopted_too)
 {
 	struct world w;
 
@@ -236,9 +228,8 @@ START_TEST(one_that_has_not_reported_is_adopted_too)
 	world_expect(&w, "exited:early");
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(one_that_is_gone_is_not_adopted)
+TEST(one_that_is_gone_is_not_adopted)
 {
 	struct world w;
 	pid_t gone;
@@ -255,7 +246,6 @@ START_TEST(one_that_is_gone_is_not_adopted)
 	world_expect(&w, "");
 	world_end(&w);
 }
-END_TEST
 
 /* --- the screen ---------------------------------------------------------- */
 
@@ -267,7 +257,7 @@ on_screen(const char *text, void *arg)
 	buf_addf(out, "<%s>", text != NULL ? text : "none");
 }
 
-START_TEST(the_screen_is_told_once_each)
+TEST(the_screen_is_told_once_each)
 {
 	cleanup_buf struct buf got = BUF_INIT;
 	struct world w;
@@ -283,24 +273,4 @@ START_TEST(the_screen_is_told_once_each)
 	world_run(&w, 10);
 	ck_assert_str_eq(got.data, "<none>");
 	world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("session");
-
-	unit_case(s, "begin",
-	    (const TTest *[]){ a_launch_is_written_down_and_then_made,
-		a_conversation_is_resumed_where_there_is_one,
-		files_that_cannot_be_written_are_told_from_the_loop,
-		a_tmux_that_fails_is_told, an_agent_that_ends_at_once_is_told,
-		a_start_that_is_not_reported_is_told_once,
-		one_heard_before_tmux_answers_is_up, one_that_runs_is_adopted,
-		one_that_has_not_reported_is_adopted_too,
-		one_that_is_gone_is_not_adopted, NULL });
-	unit_case(s, "screen",
-	    (const TTest *[]){ the_screen_is_told_once_each, NULL });
-	return s;
 }

@@ -10,7 +10,6 @@
 #include "file.h"
 #include "loop.h"
 #include "mem.h"
-#include "text-width.h"
 #include "text.h"
 
 #define KEY_CTRL_C    0x03

@@ -27,9 +27,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "file.h"
-#include "id.h"
 #include "json.h"
 #include "loop.h"
 #include "mem.h"

@@ -63,7 +63,7 @@ check_shell(struct bed *bed, const char *command, const char *want)
 	ck_assert_str_eq(said, want);
 }
 
-START_TEST(a_lost_hook_is_not_run_and_only_once)
+TEST(a_lost_hook_is_not_run_and_only_once)
 {
 	struct bed *bed = begin();
 
@@ -73,9 +73,8 @@ START_TEST(a_lost_hook_is_not_run_and_only_once)
 	check_events(bed, "SessionStart Stop UserPromptSubmit Stop");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(a_doubled_hook_is_run_twice)
+TEST(a_doubled_hook_is_run_twice)
 {
 	struct bed *bed = begin();
 
@@ -85,9 +84,8 @@ START_TEST(a_doubled_hook_is_run_twice)
 	    bed, "SessionStart UserPromptSubmit UserPromptSubmit Stop");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(a_turn_that_was_killed_is_gone_on_with)
+TEST(a_turn_that_was_killed_is_gone_on_with)
 {
 	struct bed *bed = begin();
 	const char *args[] = { "--resume", bed_session(bed), NULL };
@@ -106,9 +104,8 @@ START_TEST(a_turn_that_was_killed_is_gone_on_with)
 	check_shell(bed, "ls f 2>/dev/null; git status --porcelain", "");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(steps_of_the_cut_off_turn_are_played_again)
+TEST(steps_of_the_cut_off_turn_are_played_again)
 {
 	struct bed *bed = begin();
 	const char *args[] = { "--resume", bed_session(bed), NULL };
@@ -123,18 +120,4 @@ START_TEST(steps_of_the_cut_off_turn_are_played_again)
 	turn(bed, "go on");
 	check_shell(bed, "cat f g; git status --porcelain", "text\ntext");
 	bed_free(bed);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("fake-faults");
-
-	unit_case(s, "faults",
-	    (const TTest *[]){ a_lost_hook_is_not_run_and_only_once,
-		a_doubled_hook_is_run_twice,
-		a_turn_that_was_killed_is_gone_on_with,
-		steps_of_the_cut_off_turn_are_played_again, NULL });
-	return s;
 }

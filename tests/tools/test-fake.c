@@ -83,7 +83,7 @@ begin_with_hooks(const char *variable, const char *hooks)
 
 /* ---- input */
 
-START_TEST(prompts_that_were_accepted_are_logged)
+TEST(prompts_that_were_accepted_are_logged)
 {
 	cleanup_free char *variable =
 	    xasprintf("FAKE_CLAUDE_LOG=%s/log", unit_scratch());
@@ -105,9 +105,8 @@ START_TEST(prompts_that_were_accepted_are_logged)
 	check_text(json_object_array_get_idx(lines, 1), "prompt", "second");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(enter_behind_a_paste_can_be_lost)
+TEST(enter_behind_a_paste_can_be_lost)
 {
 	struct bed *bed = begin("FAKE_CLAUDE_IGNORE_ENTER=2");
 
@@ -120,9 +119,8 @@ START_TEST(enter_behind_a_paste_can_be_lost)
 	bed_wait(bed, "Stop");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(enter_is_lost_before_the_session_starts)
+TEST(enter_is_lost_before_the_session_starts)
 {
 	const char *const env[] = { "FAKE_CLAUDE_START_MS=3000", NULL };
 	struct bed *bed = bed_new(fake(), NULL, env);
@@ -138,9 +136,8 @@ START_TEST(enter_is_lost_before_the_session_starts)
 	check_events(bed, "SessionStart UserPromptSubmit Stop");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(keys_without_brackets_are_typed_text)
+TEST(keys_without_brackets_are_typed_text)
 {
 	struct bed *bed = begin(NULL);
 
@@ -152,9 +149,8 @@ START_TEST(keys_without_brackets_are_typed_text)
 	check_text(bed_wait(bed, "UserPromptSubmit"), "prompt", "hi you");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(pasted_text_is_changed_as_the_real_box_does)
+TEST(pasted_text_is_changed_as_the_real_box_does)
 {
 	struct bed *bed = begin(NULL);
 
@@ -163,9 +159,8 @@ START_TEST(pasted_text_is_changed_as_the_real_box_does)
 	    bed_wait(bed, "UserPromptSubmit"), "prompt", "a    b\ncde\nf\n");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(a_final_backslash_makes_enter_a_newline)
+TEST(a_final_backslash_makes_enter_a_newline)
 {
 	struct bed *bed = begin(NULL);
 
@@ -175,9 +170,8 @@ START_TEST(a_final_backslash_makes_enter_a_newline)
 	check_text(bed_wait(bed, "UserPromptSubmit"), "prompt", "one\ntwo");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(escape_twice_opens_a_dialog_that_swallows_a_paste)
+TEST(escape_twice_opens_a_dialog_that_swallows_a_paste)
 {
 	struct bed *bed = begin(NULL);
 
@@ -189,9 +183,8 @@ START_TEST(escape_twice_opens_a_dialog_that_swallows_a_paste)
 	check_events(bed, "SessionStart UserPromptSubmit Stop");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(a_shell_command_is_no_prompt)
+TEST(a_shell_command_is_no_prompt)
 {
 	struct bed *bed = begin(NULL);
 
@@ -200,9 +193,8 @@ START_TEST(a_shell_command_is_no_prompt)
 	free(bed_shell(bed, "test -e by-hand"));
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(control_c_twice_leaves)
+TEST(control_c_twice_leaves)
 {
 	struct bed *bed = begin(NULL);
 
@@ -212,11 +204,10 @@ START_TEST(control_c_twice_leaves)
 	ck_assert_int_eq(bed_wait_gone(bed), 0);
 	bed_free(bed);
 }
-END_TEST
 
 /* ---- turns */
 
-START_TEST(a_prompt_during_text_gets_a_turn_of_its_own)
+TEST(a_prompt_during_text_gets_a_turn_of_its_own)
 {
 	struct bed *bed = begin(NULL);
 
@@ -229,9 +220,8 @@ START_TEST(a_prompt_during_text_gets_a_turn_of_its_own)
 	    bed, "SessionStart UserPromptSubmit UserPromptSubmit Stop Stop");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(escape_interrupts_and_runs_what_is_queued)
+TEST(escape_interrupts_and_runs_what_is_queued)
 {
 	struct bed *bed = begin(NULL);
 
@@ -245,9 +235,8 @@ START_TEST(escape_interrupts_and_runs_what_is_queued)
 	    bed, "SessionStart UserPromptSubmit UserPromptSubmit Stop");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(clear_waits_for_the_end_of_the_turn)
+TEST(clear_waits_for_the_end_of_the_turn)
 {
 	struct bed *bed = begin(NULL);
 
@@ -259,9 +248,8 @@ START_TEST(clear_waits_for_the_end_of_the_turn)
 	    bed, "SessionStart UserPromptSubmit Stop SessionEnd SessionStart");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(the_context_can_be_compacted_within_a_turn)
+TEST(the_context_can_be_compacted_within_a_turn)
 {
 	struct bed *bed = begin(NULL);
 
@@ -272,9 +260,8 @@ START_TEST(the_context_can_be_compacted_within_a_turn)
 	check_text(bed_event(bed, 2), "trigger", "auto");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(steps_leave_what_they_say_in_git)
+TEST(steps_leave_what_they_say_in_git)
 {
 	struct bed *bed = begin(NULL);
 	cleanup_free char *count = NULL, *dirt = NULL;
@@ -289,9 +276,8 @@ START_TEST(steps_leave_what_they_say_in_git)
 	ck_assert_str_eq(dirt, "?? dirty.txt");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(a_stopped_rebase_is_resolved_with_the_own_side)
+TEST(a_stopped_rebase_is_resolved_with_the_own_side)
 {
 	struct bed *bed = begin(NULL);
 	cleanup_free char *text = NULL;
@@ -307,11 +293,10 @@ START_TEST(a_stopped_rebase_is_resolved_with_the_own_side)
 	ck_assert_str_eq(text, "two\nOn branch work\ntwo\none");
 	bed_free(bed);
 }
-END_TEST
 
 /* ---- waiting for people */
 
-START_TEST(a_dialog_drops_text_and_tells_after_a_while)
+TEST(a_dialog_drops_text_and_tells_after_a_while)
 {
 	struct bed *bed = begin("FAKE_CLAUDE_NOTIFY_MS=50");
 
@@ -328,9 +313,8 @@ START_TEST(a_dialog_drops_text_and_tells_after_a_while)
 	    "Notification PostToolUse PostToolBatch Stop");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(waiting_for_input_is_told_after_a_while)
+TEST(waiting_for_input_is_told_after_a_while)
 {
 	struct bed *bed = begin("FAKE_CLAUDE_IDLE_MS=50");
 
@@ -339,9 +323,8 @@ START_TEST(waiting_for_input_is_told_after_a_while)
 	    bed_wait(bed, "Notification"), "notification_type", "idle_prompt");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(a_first_run_dialog_fires_no_hook)
+TEST(a_first_run_dialog_fires_no_hook)
 {
 	const char *const env[] = { "FAKE_CLAUDE_NO_SESSIONSTART=1", NULL };
 	struct bed *bed = bed_new(fake(), NULL, env);
@@ -358,11 +341,10 @@ START_TEST(a_first_run_dialog_fires_no_hook)
 	check_events(bed, "");
 	bed_free(bed);
 }
-END_TEST
 
 /* ---- ends */
 
-START_TEST(a_crash_leaves_its_traces_and_can_be_resumed)
+TEST(a_crash_leaves_its_traces_and_can_be_resumed)
 {
 	struct bed *bed = begin(NULL);
 	const char *args[] = { "--resume", bed_session(bed), NULL };
@@ -378,9 +360,8 @@ START_TEST(a_crash_leaves_its_traces_and_can_be_resumed)
 	check_text(turn(bed, "go on"), "session_id", bed_session(bed));
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(an_exit_in_the_middle_fires_nothing)
+TEST(an_exit_in_the_middle_fires_nothing)
 {
 	struct bed *bed = begin(NULL);
 
@@ -389,9 +370,8 @@ START_TEST(an_exit_in_the_middle_fires_nothing)
 	check_events(bed, "SessionStart UserPromptSubmit");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(a_hang_hears_only_signals)
+TEST(a_hang_hears_only_signals)
 {
 	struct bed *bed = begin(NULL);
 
@@ -404,9 +384,8 @@ START_TEST(a_hang_hears_only_signals)
 	check_events(bed, "SessionStart UserPromptSubmit");
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(a_hard_hang_hears_no_sigterm)
+TEST(a_hard_hang_hears_no_sigterm)
 {
 	struct bed *bed = begin(NULL);
 
@@ -419,9 +398,8 @@ START_TEST(a_hard_hang_hears_no_sigterm)
 	ck_assert_int_eq(bed_wait_gone(bed), 128 + SIGKILL);
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(ids_and_rights_are_checked_at_the_start)
+TEST(ids_and_rights_are_checked_at_the_start)
 {
 	static const char id[] = "00000000-0000-4000-8000-000000000000";
 	struct bed *bed = begin(NULL);
@@ -442,11 +420,10 @@ START_TEST(ids_and_rights_are_checked_at_the_start)
 	ck_assert_ptr_nonnull(strstr(text, "1\n2.1.325 (fake-claude)"));
 	bed_free(bed);
 }
-END_TEST
 
 /* ---- hooks */
 
-START_TEST(blocks_of_the_stop_hook_are_capped)
+TEST(blocks_of_the_stop_hook_are_capped)
 {
 	struct bed *bed = begin_with_hooks("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=2",
 	    "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\","
@@ -462,9 +439,8 @@ START_TEST(blocks_of_the_stop_hook_are_capped)
 	ck_assert(json_bool_or(bed_event(bed, 4), "stop_hook_active", false));
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(hooks_get_their_environment_and_are_matched)
+TEST(hooks_get_their_environment_and_are_matched)
 {
 	struct bed *bed = begin_with_hooks(NULL,
 	    "{\"hooks\":{\"SessionStart\":["
@@ -489,9 +465,8 @@ START_TEST(hooks_get_their_environment_and_are_matched)
 	ck_assert(!file_exists(bed_path(bed, "wrong")));
 	bed_free(bed);
 }
-END_TEST
 
-START_TEST(a_hook_that_takes_too_long_is_ignored)
+TEST(a_hook_that_takes_too_long_is_ignored)
 {
 	struct bed *bed = begin_with_hooks(NULL,
 	    "{\"hooks\":{\"UserPromptSubmit\":[{\"hooks\":[{\"type\":"
@@ -502,7 +477,6 @@ START_TEST(a_hook_that_takes_too_long_is_ignored)
 	check_events(bed, "SessionStart UserPromptSubmit Stop");
 	bed_free(bed);
 }
-END_TEST
 
 /* ---- the transcript */
 
@@ -520,7 +494,7 @@ line_type(struct json_object *line)
 	    json_object_array_get_idx(content, 0), "type", "?");
 }
 
-START_TEST(the_transcript_has_a_line_for_everything)
+TEST(the_transcript_has_a_line_for_everything)
 {
 	struct bed *bed = begin(NULL);
 	cleanup_json struct json_object *lines = NULL;
@@ -550,46 +524,4 @@ START_TEST(the_transcript_has_a_line_for_everything)
 	ck_assert(json_bool_or(
 	    json_object_array_get_idx(lines, 9), "isApiErrorMessage", false));
 	bed_free(bed);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("fake");
-	const TTest *const input[] = { prompts_that_were_accepted_are_logged,
-		enter_behind_a_paste_can_be_lost,
-		enter_is_lost_before_the_session_starts,
-		keys_without_brackets_are_typed_text,
-		pasted_text_is_changed_as_the_real_box_does,
-		a_final_backslash_makes_enter_a_newline,
-		escape_twice_opens_a_dialog_that_swallows_a_paste,
-		a_shell_command_is_no_prompt, control_c_twice_leaves, NULL };
-	const TTest *const turns[] = {
-		a_prompt_during_text_gets_a_turn_of_its_own,
-		escape_interrupts_and_runs_what_is_queued,
-		clear_waits_for_the_end_of_the_turn,
-		the_context_can_be_compacted_within_a_turn,
-		steps_leave_what_they_say_in_git,
-		a_stopped_rebase_is_resolved_with_the_own_side,
-		a_dialog_drops_text_and_tells_after_a_while,
-		waiting_for_input_is_told_after_a_while,
-		a_first_run_dialog_fires_no_hook, NULL
-	};
-	const TTest *const ends[] = {
-		a_crash_leaves_its_traces_and_can_be_resumed,
-		an_exit_in_the_middle_fires_nothing, a_hang_hears_only_signals,
-		a_hard_hang_hears_no_sigterm,
-		ids_and_rights_are_checked_at_the_start, NULL
-	};
-	const TTest *const hooks[] = { blocks_of_the_stop_hook_are_capped,
-		hooks_get_their_environment_and_are_matched,
-		a_hook_that_takes_too_long_is_ignored,
-		the_transcript_has_a_line_for_everything, NULL };
-
-	unit_case(s, "input", input);
-	unit_case(s, "turns", turns);
-	unit_case(s, "ends", ends);
-	unit_case(s, "hooks", hooks);
-	return s;
 }

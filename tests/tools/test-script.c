@@ -48,7 +48,7 @@ check_next(struct script *script, const char *want)
 	ck_assert_str_eq(text, want);
 }
 
-START_TEST(a_prompt_without_steps_is_done)
+TEST(a_prompt_without_steps_is_done)
 {
 	struct script script = { 0 };
 
@@ -56,9 +56,8 @@ START_TEST(a_prompt_without_steps_is_done)
 	check_next(&script, "reply|done||0|0");
 	script_release(&script);
 }
-END_TEST
 
-START_TEST(steps_are_found_behind_a_prefix)
+TEST(steps_are_found_behind_a_prefix)
 {
 	struct script script = { 0 };
 
@@ -69,9 +68,8 @@ START_TEST(steps_are_found_behind_a_prefix)
 	check_next(&script, "reply|done||0|0");
 	script_release(&script);
 }
-END_TEST
 
-START_TEST(words_and_delays_belong_to_the_answer_behind_them)
+TEST(words_and_delays_belong_to_the_answer_behind_them)
 {
 	struct script script = { 0 };
 
@@ -82,9 +80,8 @@ START_TEST(words_and_delays_belong_to_the_answer_behind_them)
 	check_next(&script, "reply|two\nthree||0|0");
 	script_release(&script);
 }
-END_TEST
 
-START_TEST(a_question_ends_the_answer)
+TEST(a_question_ends_the_answer)
 {
 	struct script script = { 0 };
 
@@ -92,9 +89,8 @@ START_TEST(a_question_ends_the_answer)
 	check_next(&script, "reply|Why?||0|0");
 	script_release(&script);
 }
-END_TEST
 
-START_TEST(failures_have_a_status_and_words)
+TEST(failures_have_a_status_and_words)
 {
 	struct script script = { 0 };
 
@@ -110,9 +106,8 @@ START_TEST(failures_have_a_status_and_words)
 	check_next(&script, "fail|||400bad request|0");
 	script_release(&script);
 }
-END_TEST
 
-START_TEST(text_is_quoted_for_the_shell)
+TEST(text_is_quoted_for_the_shell)
 {
 	struct script script = { 0 };
 
@@ -120,9 +115,8 @@ START_TEST(text_is_quoted_for_the_shell)
 	check_next(&script, "tool||printf '%s\\n' 'it'\\''s $(x)' >'a$b'|0|0");
 	script_release(&script);
 }
-END_TEST
 
-START_TEST(a_mistyped_step_is_said)
+TEST(a_mistyped_step_is_said)
 {
 	struct script script = { 0 };
 
@@ -135,7 +129,6 @@ START_TEST(a_mistyped_step_is_said)
 	check_next(&script, "compact|||0|0");
 	script_release(&script);
 }
-END_TEST
 
 /* ---- the stub: which step is next, from the conversation alone */
 
@@ -207,7 +200,7 @@ static const char rules_text[] =
     "{\"words\":\"try again\",\"steps\":\"fake: run b\\nfake: run c\"},"
     "{\"words\":\"answer\",\"steps\":\"fake: answer {\\\"a\\\":1}\"}]";
 
-START_TEST(the_conversation_tells_what_is_next)
+TEST_ROWS(the_conversation_tells_what_is_next, nitems(plans))
 {
 	struct script_action action = SCRIPT_ACTION_INIT;
 	cleanup_json struct json_object *request = NULL, *rules = NULL;
@@ -225,9 +218,8 @@ START_TEST(the_conversation_tells_what_is_next)
 	    plans[_i].answer);
 	script_action_release(&action);
 }
-END_TEST
 
-START_TEST(a_stream_holds_the_whole_message)
+TEST(a_stream_holds_the_whole_message)
 {
 	struct script_action action = SCRIPT_ACTION_INIT;
 	cleanup_json struct json_object *request = json_object_new_object();
@@ -249,9 +241,8 @@ START_TEST(a_stream_holds_the_whole_message)
 	ck_assert_ptr_nonnull(strstr(out.data, "event: message_stop\n"));
 	script_action_release(&action);
 }
-END_TEST
 
-START_TEST(a_structured_answer_is_the_call_of_a_tool)
+TEST(a_structured_answer_is_the_call_of_a_tool)
 {
 	struct script_action action = SCRIPT_ACTION_INIT;
 	struct script script = { 0 };
@@ -269,7 +260,6 @@ START_TEST(a_structured_answer_is_the_call_of_a_tool)
 	script_action_release(&action);
 	script_release(&script);
 }
-END_TEST
 
 /* The uses of the next answer: "NAME INPUT;". */
 static void
@@ -287,7 +277,7 @@ check_uses(struct script *script, const char *want)
 	ck_assert_str_eq(uses.data, want);
 }
 
-START_TEST(tools_of_llmc_are_used_alone_or_at_once)
+TEST(tools_of_llmc_are_used_alone_or_at_once)
 {
 	struct script script = { 0 };
 
@@ -301,9 +291,8 @@ START_TEST(tools_of_llmc_are_used_alone_or_at_once)
 	check_next(&script, "reply|done||0|0");
 	script_release(&script);
 }
-END_TEST
 
-START_TEST(what_a_tool_said_can_be_used_and_kept)
+TEST(what_a_tool_said_can_be_used_and_kept)
 {
 	struct script script = { 0 };
 
@@ -323,27 +312,4 @@ START_TEST(what_a_tool_said_can_be_used_and_kept)
 	script_answer(&script, "it's");
 	check_next(&script, "tool||printf '%s\\n' 'it'\\''s' >'/a b/c'|0|0");
 	script_release(&script);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("script");
-	const TTest *const steps[] = { a_prompt_without_steps_is_done,
-		steps_are_found_behind_a_prefix,
-		words_and_delays_belong_to_the_answer_behind_them,
-		a_question_ends_the_answer, failures_have_a_status_and_words,
-		text_is_quoted_for_the_shell, a_mistyped_step_is_said,
-		a_stream_holds_the_whole_message,
-		a_structured_answer_is_the_call_of_a_tool,
-		tools_of_llmc_are_used_alone_or_at_once,
-		what_a_tool_said_can_be_used_and_kept, NULL };
-	TCase *tc = tcase_create("plans");
-
-	unit_case(s, "steps", steps);
-	tcase_add_loop_test(
-	    tc, the_conversation_tells_what_is_next, 0, nitems(plans));
-	suite_add_tcase(s, tc);
-	return s;
 }

@@ -6,7 +6,7 @@
 #include "buf.h"
 #include "unit.h"
 
-START_TEST(empty_is_a_string)
+TEST(empty_is_a_string)
 {
 	cleanup_buf struct buf b = BUF_INIT;
 
@@ -17,9 +17,8 @@ START_TEST(empty_is_a_string)
 	ck_assert_uint_eq(b.len, 0);
 	ck_assert_str_eq(b.data, "");
 }
-END_TEST
 
-START_TEST(grows_and_stays_terminated)
+TEST(grows_and_stays_terminated)
 {
 	cleanup_buf struct buf b = BUF_INIT;
 
@@ -30,9 +29,8 @@ START_TEST(grows_and_stays_terminated)
 	ck_assert(strncmp(b.data, "0,1,2,3,", 8) == 0);
 	ck_assert_str_eq(b.data + b.len - 8, "998,999,");
 }
-END_TEST
 
-START_TEST(keeps_nul_bytes)
+TEST(keeps_nul_bytes)
 {
 	cleanup_buf struct buf b = BUF_INIT;
 
@@ -41,9 +39,8 @@ START_TEST(keeps_nul_bytes)
 	ck_assert_uint_eq(b.len, 4);
 	ck_assert(memcmp(b.data, "a\0b\0", 5) == 0);
 }
-END_TEST
 
-START_TEST(consume_and_truncate)
+TEST(consume_and_truncate)
 {
 	cleanup_buf struct buf b = BUF_INIT;
 
@@ -58,9 +55,8 @@ START_TEST(consume_and_truncate)
 	buf_consume(&b, 99);
 	ck_assert_str_eq(b.data, "");
 }
-END_TEST
 
-START_TEST(splice_replaces_in_place)
+TEST(splice_replaces_in_place)
 {
 	cleanup_buf struct buf b = BUF_INIT;
 
@@ -73,9 +69,8 @@ START_TEST(splice_replaces_in_place)
 	buf_splice(&b, 0, b.len, NULL, 0);
 	ck_assert_str_eq(b.data, "");
 }
-END_TEST
 
-START_TEST(take_hands_over)
+TEST(take_hands_over)
 {
 	struct buf b = BUF_INIT;
 	char *s;
@@ -88,17 +83,4 @@ START_TEST(take_hands_over)
 	ck_assert_str_eq(s, "mine");
 	ck_assert_ptr_eq(b.data, buf_empty);
 	free(s);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("buf");
-
-	unit_case(s, "buf",
-	    (const TTest *[]){ empty_is_a_string, grows_and_stays_terminated,
-		keeps_nul_bytes, consume_and_truncate, splice_replaces_in_place,
-		take_hands_over, NULL });
-	return s;
 }

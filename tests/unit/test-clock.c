@@ -14,7 +14,7 @@
 #define SCALE     50
 #define YEAR_2020 INT64_C(1577836800000)
 
-START_TEST(the_monotonic_clock_never_goes_back)
+TEST(the_monotonic_clock_never_goes_back)
 {
 	int64_t last = clock_mono_us();
 
@@ -27,9 +27,8 @@ START_TEST(the_monotonic_clock_never_goes_back)
 	}
 	ck_assert_int_ge(clock_mono_ms(), last / 1000);
 }
-END_TEST
 
-START_TEST(the_clocks_are_those_of_the_machine)
+TEST(the_clocks_are_those_of_the_machine)
 {
 	struct timespec before, after;
 	int64_t ms;
@@ -44,7 +43,6 @@ START_TEST(the_clocks_are_those_of_the_machine)
 	ck_assert_int_lt(
 	    llabs(clock_wall_ms() - (int64_t)time(NULL) * 1000), 60000);
 }
-END_TEST
 
 /* --- clocks that run faster -------------------------------------------- */
 
@@ -82,7 +80,7 @@ machine_us(clockid_t id)
 	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
 
-START_TEST(the_scale_is_a_number_of_the_environment)
+TEST_ROWS(the_scale_is_a_number_of_the_environment, nitems(scales))
 {
 	int64_t before, us;
 
@@ -96,7 +94,6 @@ START_TEST(the_scale_is_a_number_of_the_environment)
 	ck_assert_int_eq(clock_kernel_ms(101),
 	    scales[_i].scale == 1 ? 101 : 100 / scales[_i].scale + 1);
 }
-END_TEST
 
 static void
 stop(void *arg)
@@ -104,7 +101,7 @@ stop(void *arg)
 	loop_stop(arg, 0);
 }
 
-START_TEST(a_timer_waits_less_and_the_clocks_agree)
+TEST(a_timer_waits_less_and_the_clocks_agree)
 {
 	int64_t began, mono, wall;
 	struct loop_timer *timer;
@@ -127,9 +124,8 @@ START_TEST(a_timer_waits_less_and_the_clocks_agree)
 	loop_timer_free(timer);
 	loop_free(loop);
 }
-END_TEST
 
-START_TEST(the_age_of_a_file_is_in_the_same_time)
+TEST(the_age_of_a_file_is_in_the_same_time)
 {
 	const char *path = unit_path("f");
 	struct timespec times[2];
@@ -146,9 +142,8 @@ START_TEST(the_age_of_a_file_is_in_the_same_time)
 	age = clock_file_ms(&times[1]) - clock_file_ms(&times[0]);
 	ck_assert_int_lt(llabs(age - (int64_t)60000 * SCALE), 1000);
 }
-END_TEST
 
-START_TEST(virtual_time_stands_still_until_moved)
+TEST(virtual_time_stands_still_until_moved)
 {
 	ck_assert(!clock_is_virtual());
 	clock_virtual_begin(5000, YEAR_2020);
@@ -167,9 +162,8 @@ START_TEST(virtual_time_stands_still_until_moved)
 	ck_assert_int_eq(clock_wall_ms(), YEAR_2020 + 86400001);
 	clock_virtual_end();
 }
-END_TEST
 
-START_TEST(virtual_time_ends_and_begins_anew)
+TEST(virtual_time_ends_and_begins_anew)
 {
 	clock_virtual_begin(1, 2);
 	clock_virtual_advance(100);
@@ -185,7 +179,6 @@ START_TEST(virtual_time_ends_and_begins_anew)
 	ck_assert_int_eq(clock_wall_ms(), 0);
 	clock_virtual_end();
 }
-END_TEST
 
 static const struct stamp {
 	int64_t wall_ms;
@@ -236,13 +229,12 @@ expect_stamps(void)
 	}
 }
 
-START_TEST(stamps_of_known_dates)
+TEST(stamps_of_known_dates)
 {
 	expect_stamps();
 }
-END_TEST
 
-START_TEST(stamps_are_utc_in_every_time_zone)
+TEST(stamps_are_utc_in_every_time_zone)
 {
 	setenv("TZ", "Pacific/Kiritimati", 1);
 	tzset();
@@ -253,9 +245,8 @@ START_TEST(stamps_are_utc_in_every_time_zone)
 	unsetenv("TZ");
 	tzset();
 }
-END_TEST
 
-START_TEST(stamps_sort_like_the_times)
+TEST(stamps_sort_like_the_times)
 {
 	char last[CLOCK_STAMP_SIZE] = "", out[CLOCK_STAMP_SIZE];
 
@@ -266,30 +257,4 @@ START_TEST(stamps_sort_like_the_times)
 		ck_assert_int_lt(strcmp(last, out), 0);
 		memcpy(last, out, sizeof last);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("clock");
-	TCase *tc;
-
-	unit_case(s, "clock",
-	    (const TTest *[]){ the_monotonic_clock_never_goes_back,
-		the_clocks_are_those_of_the_machine, NULL });
-	tc = tcase_create("scale");
-	tcase_add_loop_test(tc, the_scale_is_a_number_of_the_environment, 0,
-	    (int)nitems(scales));
-	tcase_add_test(tc, a_timer_waits_less_and_the_clocks_agree);
-	tcase_add_test(tc, the_age_of_a_file_is_in_the_same_time);
-	suite_add_tcase(s, tc);
-	unit_case(s, "virtual",
-	    (const TTest *[]){ virtual_time_stands_still_until_moved,
-		virtual_time_ends_and_begins_anew, NULL });
-	unit_case(s, "stamp",
-	    (const TTest *[]){ stamps_of_known_dates,
-		stamps_are_utc_in_every_time_zone, stamps_sort_like_the_times,
-		NULL });
-	return s;
 }

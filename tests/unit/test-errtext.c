@@ -9,7 +9,7 @@
 
 #define MAX (sizeof(((struct err *)NULL)->msg) - 1)
 
-START_TEST(set_stores_code_and_words)
+TEST(set_stores_code_and_words)
 {
 	struct err err;
 
@@ -23,9 +23,8 @@ START_TEST(set_stores_code_and_words)
 	ck_assert_int_eq(err.code, -ENOENT);
 	ck_assert_str_eq(err.msg, "");
 }
-END_TEST
 
-START_TEST(errno_adds_the_words_of_the_system)
+TEST(errno_adds_the_words_of_the_system)
 {
 	struct err err = { 0 };
 
@@ -37,9 +36,8 @@ START_TEST(errno_adds_the_words_of_the_system)
 	ck_assert_int_eq(err.code, -9999);
 	ck_assert_int_eq(strncmp(err.msg, "odd: ", 5), 0);
 }
-END_TEST
 
-START_TEST(prefix_keeps_the_code)
+TEST(prefix_keeps_the_code)
 {
 	struct err err = { 0 };
 
@@ -49,17 +47,15 @@ START_TEST(prefix_keeps_the_code)
 	ck_assert_int_eq(err.code, -EINVAL);
 	ck_assert_str_eq(err.msg, "conf.toml: line 3: bad key");
 }
-END_TEST
 
-START_TEST(no_words_wanted_still_gives_the_code)
+TEST(no_words_wanted_still_gives_the_code)
 {
 	ck_assert_int_eq(err_set(NULL, -EPERM, "x %d", 1), -EPERM);
 	ck_assert_int_eq(err_errno(NULL, -EIO, "x"), -EIO);
 	ck_assert_int_eq(err_prefix(NULL, "x"), 0);
 }
-END_TEST
 
-START_TEST(its_own_text_may_be_an_argument)
+TEST(its_own_text_may_be_an_argument)
 {
 	struct err err = { 0 };
 
@@ -69,9 +65,8 @@ START_TEST(its_own_text_may_be_an_argument)
 	err_prefix(&err, "%s", err.msg);
 	ck_assert_str_eq(err.msg, "outer (inner): outer (inner)");
 }
-END_TEST
 
-START_TEST(a_long_text_is_cut_at_the_end)
+TEST(a_long_text_is_cut_at_the_end)
 {
 	char text[2 * MAX];
 	struct err err;
@@ -89,9 +84,8 @@ START_TEST(a_long_text_is_cut_at_the_end)
 	ck_assert_uint_eq(strlen(err.msg), MAX);
 	ck_assert_int_eq(strncmp(err.msg, "p: aaa", 6), 0);
 }
-END_TEST
 
-START_TEST(a_long_text_is_cut_between_characters)
+TEST(a_long_text_is_cut_between_characters)
 {
 	struct err err;
 
@@ -112,19 +106,4 @@ START_TEST(a_long_text_is_cut_between_characters)
 		ck_assert(text_utf8_valid(err.msg, strlen(err.msg)));
 		ck_assert_uint_gt(strlen(err.msg), MAX - 4);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("errtext");
-
-	unit_case(s, "errtext",
-	    (const TTest *[]){ set_stores_code_and_words,
-		errno_adds_the_words_of_the_system, prefix_keeps_the_code,
-		no_words_wanted_still_gives_the_code,
-		its_own_text_may_be_an_argument, a_long_text_is_cut_at_the_end,
-		a_long_text_is_cut_between_characters, NULL });
-	return s;
 }

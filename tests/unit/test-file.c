@@ -119,7 +119,7 @@ limit_end(void)
 	signal(SIGXFSZ, SIG_DFL);
 }
 
-START_TEST(read_appends_all_bytes)
+TEST(read_appends_all_bytes)
 {
 	cleanup_buf struct buf b = BUF_INIT;
 	const char *path = in(fresh_dir(), "f");
@@ -130,9 +130,8 @@ START_TEST(read_appends_all_bytes)
 	ck_assert_uint_eq(b.len, 5);
 	ck_assert_mem_eq(b.data, ">a\0b\n", 6);
 }
-END_TEST
 
-START_TEST(read_allows_exactly_max_bytes)
+TEST(read_allows_exactly_max_bytes)
 {
 	cleanup_buf struct buf b = BUF_INIT;
 	const char *path = in(fresh_dir(), "f");
@@ -146,9 +145,8 @@ START_TEST(read_allows_exactly_max_bytes)
 	ck_assert_str_eq(b.data, "12345");
 	ck_assert_int_eq(file_read(path, SIZE_MAX, &b, NULL), 0);
 }
-END_TEST
 
-START_TEST(read_bounds_files_that_hide_their_size)
+TEST(read_bounds_files_that_hide_their_size)
 {
 	cleanup_buf struct buf b = BUF_INIT;
 
@@ -157,9 +155,8 @@ START_TEST(read_bounds_files_that_hide_their_size)
 	ck_assert_uint_gt(b.len, 0);
 	expect_read_fails("/proc/self/status", 3, -EFBIG);
 }
-END_TEST
 
-START_TEST(read_spans_many_steps)
+TEST(read_spans_many_steps)
 {
 	cleanup_buf struct buf b = BUF_INIT, back = BUF_INIT;
 	const char *path = in(fresh_dir(), "f");
@@ -170,9 +167,8 @@ START_TEST(read_spans_many_steps)
 	ck_assert_int_eq(file_read(path, b.len, &back, NULL), 0);
 	ck_assert_str_eq(back.data, b.data);
 }
-END_TEST
 
-START_TEST(read_refuses_what_is_no_regular_file)
+TEST(read_refuses_what_is_no_regular_file)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
 	const char *dir = fresh_dir();
@@ -192,9 +188,8 @@ START_TEST(read_refuses_what_is_no_regular_file)
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&sun, sizeof sun), 0);
 	expect_read_fails(in(dir, "socket"), 10, -EINVAL);
 }
-END_TEST
 
-START_TEST(replace_creates_with_mode_despite_umask)
+TEST(replace_creates_with_mode_despite_umask)
 {
 	const char *dir = fresh_dir(), *path = in(dir, "f");
 	mode_t old = umask(077);
@@ -205,9 +200,8 @@ START_TEST(replace_creates_with_mode_despite_umask)
 	ck_assert_uint_eq(mode_of(path), 0644);
 	ck_assert_int_eq(count_entries(dir), 1);
 }
-END_TEST
 
-START_TEST(replace_keeps_mode_and_owner)
+TEST(replace_keeps_mode_and_owner)
 {
 	const char *dir = fresh_dir(), *path = in(dir, "f");
 	struct stat before, after;
@@ -226,9 +220,8 @@ START_TEST(replace_keeps_mode_and_owner)
 	ck_assert_uint_ne(before.st_ino, after.st_ino);
 	ck_assert_int_eq(count_entries(dir), 1);
 }
-END_TEST
 
-START_TEST(replace_leaves_open_readers_the_old_bytes)
+TEST(replace_leaves_open_readers_the_old_bytes)
 {
 	const char *path = in(fresh_dir(), "f");
 	cleanup_fd int fd = -1;
@@ -240,9 +233,8 @@ START_TEST(replace_leaves_open_readers_the_old_bytes)
 	ck_assert_int_eq(read(fd, bytes, sizeof bytes), 3);
 	ck_assert_str_eq(bytes, "old");
 }
-END_TEST
 
-START_TEST(replace_follows_links)
+TEST(replace_follows_links)
 {
 	const char *dir = fresh_dir();
 	struct stat st;
@@ -261,9 +253,8 @@ START_TEST(replace_follows_links)
 	ck_assert_int_eq(count_entries(dir), 3);
 	ck_assert_int_eq(count_entries(in(dir, "sub")), 2);
 }
-END_TEST
 
-START_TEST(replace_creates_the_target_of_a_dead_link)
+TEST(replace_creates_the_target_of_a_dead_link)
 {
 	const char *dir = fresh_dir();
 
@@ -274,11 +265,10 @@ START_TEST(replace_creates_the_target_of_a_dead_link)
 	ck_assert_int_eq(
 	    file_replace(in(dir, "loop"), "x", 1, 0600, NULL), -ELOOP);
 }
-END_TEST
 
 /* Below .llmc a link leads nowhere, be it a file or a folder on the way. What
  * is above it is the user's. */
-START_TEST(our_own_folder_has_no_links)
+TEST(our_own_folder_has_no_links)
 {
 	static const char *const names[] = { "link", "dead", "out/f",
 		"out/none" };
@@ -328,7 +318,6 @@ START_TEST(our_own_folder_has_no_links)
 	ck_assert_int_eq(file_check(in(dir, "root/.llmc/a/b/f")), 0);
 	ck_assert_int_eq(file_check(in(dir, "root/.llmc/a/none")), 0);
 }
-END_TEST
 
 static void
 expect_replace_fails(const char *path, int code)
@@ -340,7 +329,7 @@ expect_replace_fails(const char *path, int code)
 	ck_assert_ptr_nonnull(strstr(err.msg, "cannot write "));
 }
 
-START_TEST(replace_refuses_and_leaves_nothing)
+TEST(replace_refuses_and_leaves_nothing)
 {
 	const char *dir = fresh_dir();
 	char name[400] = { 0 };
@@ -360,9 +349,8 @@ START_TEST(replace_refuses_and_leaves_nothing)
 	ck_assert_int_eq(lstat(in(dir, "fifo"), &st), 0);
 	ck_assert(S_ISFIFO(st.st_mode));
 }
-END_TEST
 
-START_TEST(tidy_removes_what_a_killed_writer_left)
+TEST(tidy_removes_what_a_killed_writer_left)
 {
 	static const struct {
 		const char *name;
@@ -384,9 +372,8 @@ START_TEST(tidy_removes_what_a_killed_writer_left)
 		    files[i].name);
 	file_replace_tidy(in(dir, "no/folder/here")); /* is no error */
 }
-END_TEST
 
-START_TEST(replace_takes_the_longest_name)
+TEST(replace_takes_the_longest_name)
 {
 	const char *dir = fresh_dir();
 	char name[NAME_MAX + 1] = { 0 };
@@ -397,9 +384,8 @@ START_TEST(replace_takes_the_longest_name)
 	expect(in(dir, name), "2");
 	ck_assert_int_eq(count_entries(dir), 1);
 }
-END_TEST
 
-START_TEST(replace_that_cannot_write_keeps_the_old_file)
+TEST(replace_that_cannot_write_keeps_the_old_file)
 {
 	const char *dir = fresh_dir(), *path = in(dir, "f");
 	int r, r_new;
@@ -415,9 +401,8 @@ START_TEST(replace_that_cannot_write_keeps_the_old_file)
 	expect(path, "old");
 	ck_assert_int_eq(count_entries(dir), 1);
 }
-END_TEST
 
-START_TEST(replace_works_in_the_current_directory)
+TEST(replace_works_in_the_current_directory)
 {
 	const char *dir = fresh_dir();
 	cleanup_fd int home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -427,9 +412,8 @@ START_TEST(replace_works_in_the_current_directory)
 	ck_assert_int_eq(fchdir(home), 0);
 	expect(in(dir, "plain"), "here");
 }
-END_TEST
 
-START_TEST(mkdirs_makes_all_parts)
+TEST(mkdirs_makes_all_parts)
 {
 	const char *dir = fresh_dir();
 
@@ -445,9 +429,8 @@ START_TEST(mkdirs_makes_all_parts)
 	ck_assert_int_eq(file_mkdirs(in(dir, "link/x"), 0700, NULL), 0);
 	ck_assert(file_is_dir(in(dir, "a/b/x")));
 }
-END_TEST
 
-START_TEST(mkdirs_names_what_is_in_the_way)
+TEST(mkdirs_names_what_is_in_the_way)
 {
 	const char *dir = fresh_dir();
 	struct err err = { 0 };
@@ -464,9 +447,8 @@ START_TEST(mkdirs_names_what_is_in_the_way)
 	ck_assert_int_eq(symlink("nowhere", in(dir, "dead")), 0);
 	ck_assert_int_eq(file_mkdirs(in(dir, "dead"), 0700, NULL), -ENOTDIR);
 }
-END_TEST
 
-START_TEST(append_adds_records)
+TEST(append_adds_records)
 {
 	const char *path = in(fresh_dir(), "log");
 
@@ -477,9 +459,8 @@ START_TEST(append_adds_records)
 	expect(path, "1\n2\n3\n");
 	ck_assert_uint_eq(mode_of(path), 0600);
 }
-END_TEST
 
-START_TEST(append_closes_a_torn_record)
+TEST(append_closes_a_torn_record)
 {
 	const char *path = in(fresh_dir(), "log");
 
@@ -487,9 +468,8 @@ START_TEST(append_closes_a_torn_record)
 	ck_assert_int_eq(file_append(path, "{}\n", 3, 0600, false, NULL), 0);
 	expect(path, "{\"whole\":1}\n{\"tor\n{}\n");
 }
-END_TEST
 
-START_TEST(append_reports_a_record_cut_short)
+TEST(append_reports_a_record_cut_short)
 {
 	const char *path = in(fresh_dir(), "log");
 	int torn, full, after;
@@ -506,9 +486,8 @@ START_TEST(append_reports_a_record_cut_short)
 	ck_assert_int_eq(after, 0);
 	expect(path, "12345678\na text \nnext\n");
 }
-END_TEST
 
-START_TEST(append_refuses_what_is_no_regular_file)
+TEST(append_refuses_what_is_no_regular_file)
 {
 	const char *dir = fresh_dir();
 	struct err err = { 0 };
@@ -523,9 +502,8 @@ START_TEST(append_refuses_what_is_no_regular_file)
 	ck_assert_int_eq(
 	    file_append(in(dir, "none/x"), "x", 1, 0600, false, NULL), -ENOENT);
 }
-END_TEST
 
-START_TEST(exists_sees_dead_links)
+TEST(exists_sees_dead_links)
 {
 	const char *dir = fresh_dir();
 
@@ -542,9 +520,8 @@ START_TEST(exists_sees_dead_links)
 	ck_assert_int_eq(symlink(".", in(dir, "here")), 0);
 	ck_assert(file_is_dir(in(dir, "here")));
 }
-END_TEST
 
-START_TEST(join_never_doubles_the_slash)
+TEST(join_never_doubles_the_slash)
 {
 	static const char *const cases[][3] = {
 		{ "a", "b", "a/b" },
@@ -563,9 +540,8 @@ START_TEST(join_never_doubles_the_slash)
 		ck_assert_str_eq(s, cases[i][2]);
 	}
 }
-END_TEST
 
-START_TEST(write_all_reports_errors)
+TEST(write_all_reports_errors)
 {
 	cleanup_fd int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	cleanup_fd int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -582,9 +558,8 @@ START_TEST(write_all_reports_errors)
 	signal(SIGPIPE, SIG_DFL);
 	close(ends[1]);
 }
-END_TEST
 
-START_TEST(write_all_continues_short_writes)
+TEST(write_all_continues_short_writes)
 {
 	const char *path = in(fresh_dir(), "f");
 	cleanup_fd int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -596,40 +571,4 @@ START_TEST(write_all_continues_short_writes)
 	limit_end();
 	ck_assert_int_eq(r, -EFBIG);
 	expect(path, "a text longer th");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("file");
-
-	unit_case(s, "read",
-	    (const TTest *[]){ read_appends_all_bytes,
-		read_allows_exactly_max_bytes,
-		read_bounds_files_that_hide_their_size, read_spans_many_steps,
-		read_refuses_what_is_no_regular_file, NULL });
-	unit_case(s, "replace",
-	    (const TTest *[]){ replace_creates_with_mode_despite_umask,
-		replace_keeps_mode_and_owner,
-		replace_leaves_open_readers_the_old_bytes,
-		replace_follows_links,
-		replace_creates_the_target_of_a_dead_link,
-		our_own_folder_has_no_links, replace_refuses_and_leaves_nothing,
-		tidy_removes_what_a_killed_writer_left,
-		replace_takes_the_longest_name,
-		replace_that_cannot_write_keeps_the_old_file,
-		replace_works_in_the_current_directory, NULL });
-	unit_case(s, "append",
-	    (const TTest *[]){ append_adds_records, append_closes_a_torn_record,
-		append_reports_a_record_cut_short,
-		append_refuses_what_is_no_regular_file, NULL });
-	unit_case(s, "names",
-	    (const TTest *[]){ mkdirs_makes_all_parts,
-		mkdirs_names_what_is_in_the_way, exists_sees_dead_links,
-		join_never_doubles_the_slash, NULL });
-	unit_case(s, "write",
-	    (const TTest *[]){ write_all_reports_errors,
-		write_all_continues_short_writes, NULL });
-	return s;
 }

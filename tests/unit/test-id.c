@@ -7,7 +7,7 @@
 #include "mem.h"
 #include "unit.h"
 
-START_TEST(uuid_has_the_form_of_version_4)
+TEST(uuid_has_the_form_of_version_4)
 {
 	char id[ID_UUID_SIZE];
 
@@ -22,9 +22,8 @@ START_TEST(uuid_has_the_form_of_version_4)
 		    strspn(id, "0123456789abcdef-"), ID_UUID_SIZE - 1);
 	}
 }
-END_TEST
 
-START_TEST(uuid_differs_in_every_digit_that_is_free)
+TEST(uuid_differs_in_every_digit_that_is_free)
 {
 	char first[ID_UUID_SIZE], id[ID_UUID_SIZE];
 	bool changed[ID_UUID_SIZE] = { false };
@@ -40,9 +39,8 @@ START_TEST(uuid_differs_in_every_digit_that_is_free)
 	for (size_t at = 0; at < sizeof id - 1; at++)
 		ck_assert_int_eq(changed[at], first[at] != '-' && at != 14);
 }
-END_TEST
 
-START_TEST(uuid_of_any_version_and_case_is_valid)
+TEST(uuid_of_any_version_and_case_is_valid)
 {
 	static const char *const good[] = {
 		"00000000-0000-0000-0000-000000000000",
@@ -70,9 +68,8 @@ START_TEST(uuid_of_any_version_and_case_is_valid)
 	for (size_t i = 0; i < nitems(bad); i++)
 		ck_assert_msg(!id_uuid_valid(bad[i]), "'%s'", bad[i]);
 }
-END_TEST
 
-START_TEST(ulid_starts_with_the_time)
+TEST(ulid_starts_with_the_time)
 {
 	static const struct {
 		int64_t wall_ms;
@@ -99,9 +96,8 @@ START_TEST(ulid_starts_with_the_time)
 		ck_assert_int_eq(strncmp(id, cases[i].time, 10), 0);
 	}
 }
-END_TEST
 
-START_TEST(ulid_sorts_in_the_order_it_was_made)
+TEST(ulid_sorts_in_the_order_it_was_made)
 {
 	char last[ID_ULID_SIZE] = "", id[ID_ULID_SIZE];
 
@@ -112,9 +108,8 @@ START_TEST(ulid_sorts_in_the_order_it_was_made)
 		memcpy(last, id, sizeof last);
 	}
 }
-END_TEST
 
-START_TEST(ulid_is_random_behind_the_time)
+TEST(ulid_is_random_behind_the_time)
 {
 	char a[ID_ULID_SIZE], b[ID_ULID_SIZE], c[ID_ULID_SIZE];
 	bool changed[ID_ULID_SIZE] = { false };
@@ -131,9 +126,8 @@ START_TEST(ulid_is_random_behind_the_time)
 	for (size_t at = 10; at < sizeof a - 1; at++)
 		ck_assert(changed[at]);
 }
-END_TEST
 
-START_TEST(ulid_that_nobody_makes_is_invalid)
+TEST(ulid_that_nobody_makes_is_invalid)
 {
 	static const char *const bad[] = {
 		"",
@@ -156,9 +150,8 @@ START_TEST(ulid_that_nobody_makes_is_invalid)
 	for (size_t i = 0; i < nitems(bad); i++)
 		ck_assert_msg(!id_ulid_valid(bad[i]), "'%s'", bad[i]);
 }
-END_TEST
 
-START_TEST(hash_is_fnv_1a)
+TEST(hash_is_fnv_1a)
 {
 	char out[17];
 
@@ -175,34 +168,12 @@ START_TEST(hash_is_fnv_1a)
 	id_hash("foobar", out, 0);
 	ck_assert_str_eq(out, "");
 }
-END_TEST
 
-START_TEST(hash_writes_no_more_than_asked)
+TEST(hash_writes_no_more_than_asked)
 {
 	char out[6];
 
 	memset(out, '?', sizeof out);
 	id_hash("foobar", out, 4);
 	ck_assert_mem_eq(out, "8594\0?", 6);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("id");
-
-	unit_case(s, "uuid",
-	    (const TTest *[]){ uuid_has_the_form_of_version_4,
-		uuid_differs_in_every_digit_that_is_free,
-		uuid_of_any_version_and_case_is_valid, NULL });
-	unit_case(s, "ulid",
-	    (const TTest *[]){ ulid_starts_with_the_time,
-		ulid_sorts_in_the_order_it_was_made,
-		ulid_is_random_behind_the_time,
-		ulid_that_nobody_makes_is_invalid, NULL });
-	unit_case(s, "hash",
-	    (const TTest *[]){
-		hash_is_fnv_1a, hash_writes_no_more_than_asked, NULL });
-	return s;
 }

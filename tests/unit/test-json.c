@@ -55,7 +55,7 @@ assert_refused(const char *bytes, size_t len, const char *words)
 	ck_assert_int_eq(json_parse(bytes, len, MAX, &value, NULL), -EINVAL);
 }
 
-START_TEST(reads_every_kind_of_value)
+TEST(reads_every_kind_of_value)
 {
 	assert_reads(" {\"a\" : [1, -2.5e3, true, false, null, \"x\"]}\r\n\t",
 	    "{\"a\":[1,-2.5e3,true,false,null,\"x\"]}");
@@ -69,9 +69,8 @@ START_TEST(reads_every_kind_of_value)
 	assert_reads("[0,-0.0,0e0,1E+2,1e-2]", "[0,-0.0,0e0,1E+2,1e-2]");
 	assert_reads("{\"\":{\"\":[[]]}}", "{\"\":{\"\":[[]]}}");
 }
-END_TEST
 
-START_TEST(reads_every_escape)
+TEST(reads_every_escape)
 {
 	cleanup_json struct json_object *value =
 	    parse("[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83D\\ude00\"]");
@@ -80,9 +79,8 @@ START_TEST(reads_every_escape)
 	    json_object_get_string(json_object_array_get_idx(value, 0)),
 	    "\"\\/\b\f\n\r\t\xc3\xa9\xf0\x9f\x98\x80");
 }
-END_TEST
 
-START_TEST(needs_no_terminating_nul)
+TEST(needs_no_terminating_nul)
 {
 	static const char *const texts[] = { "12", "[12]", "true", "\"a\"" };
 
@@ -99,21 +97,18 @@ START_TEST(needs_no_terminating_nul)
 		assert_prints(value, false, texts[i]);
 	}
 }
-END_TEST
 
-START_TEST(last_of_equal_keys_wins)
+TEST(last_of_equal_keys_wins)
 {
 	assert_reads("{\"a\":1,\"b\":2,\"a\":3}", "{\"a\":3,\"b\":2}");
 }
-END_TEST
 
-START_TEST(half_a_surrogate_pair_is_replaced)
+TEST(half_a_surrogate_pair_is_replaced)
 {
 	assert_reads("[\"\\ud800\",\"\\udc00x\",\"\\ud800\\u0041\"]",
 	    "[\"\xef\xbf\xbd\",\"\xef\xbf\xbdx\",\"\xef\xbf\xbd"
 	    "A\"]");
 }
-END_TEST
 
 static const struct {
 	const char *text;
@@ -181,15 +176,14 @@ static const struct {
 	    "byte 9 (line 3): array value separator ',' expected" },
 };
 
-START_TEST(malformed_text_is_refused_with_its_place)
+TEST(malformed_text_is_refused_with_its_place)
 {
 	for (size_t i = 0; i < nitems(malformed); i++)
 		assert_refused(malformed[i].text, strlen(malformed[i].text),
 		    malformed[i].words);
 }
-END_TEST
 
-START_TEST(a_nul_byte_is_refused_wherever_it_stands)
+TEST(a_nul_byte_is_refused_wherever_it_stands)
 {
 	assert_refused("[1]\0", 4, "byte 3: unexpected character");
 	assert_refused("\0[1]", 4, "byte 0: unexpected character");
@@ -199,9 +193,8 @@ START_TEST(a_nul_byte_is_refused_wherever_it_stands)
 	assert_refused("[\"\\\0\"]", 6, "byte 3: unknown escape in a string");
 	assert_refused("[1.\0]", 5, "byte 3: expected a digit");
 }
-END_TEST
 
-START_TEST(integers_that_would_be_bent_are_refused)
+TEST(integers_that_would_be_bent_are_refused)
 {
 	assert_reads("[9223372036854775807,-9223372036854775808]",
 	    "[9223372036854775807,-9223372036854775808]");
@@ -214,9 +207,8 @@ START_TEST(integers_that_would_be_bent_are_refused)
 	    "[1,100000000000000000000]", 25, "byte 3: integer out of range");
 	assert_reads("[100000000000000000000.0]", "[100000000000000000000.0]");
 }
-END_TEST
 
-START_TEST(size_is_bounded)
+TEST(size_is_bounded)
 {
 	cleanup_json struct json_object *value = NULL;
 	struct err err = { 0, "" };
@@ -229,7 +221,6 @@ START_TEST(size_is_bounded)
 	ck_assert_int_eq(
 	    json_parse("[1,2]", SIZE_MAX, SIZE_MAX, &value, &err), -E2BIG);
 }
-END_TEST
 
 static int
 parse_nested(int depth, const char *open, const char *inner, const char *close)
@@ -245,7 +236,7 @@ parse_nested(int depth, const char *open, const char *inner, const char *close)
 	return json_parse(text.data, text.len, MAX, &value, NULL);
 }
 
-START_TEST(depth_is_bounded)
+TEST(depth_is_bounded)
 {
 	const int max = JSON_DEPTH_MAX;
 
@@ -260,7 +251,6 @@ START_TEST(depth_is_bounded)
 	ck_assert_int_eq(parse_nested(200, "", "[[],[]]", ""), 0);
 	ck_assert_int_eq(parse_nested(200, "", "]", "]"), -EINVAL);
 }
-END_TEST
 
 static int
 parse_list(const char *item, size_t count, size_t max, struct err *err)
@@ -275,7 +265,7 @@ parse_list(const char *item, size_t count, size_t max, struct err *err)
 }
 
 /* The list itself counts as 6. */
-START_TEST(values_are_bounded)
+TEST(values_are_bounded)
 {
 	const size_t line = (size_t)4 * 1024 * 1024;
 	const size_t least = JSON_WEIGHT_LEAST - 6, most = line / 4 - 6;
@@ -299,9 +289,8 @@ START_TEST(values_are_bounded)
 	/* Blanks cost nothing. */
 	ck_assert_int_eq(parse_list(" \n1\t ", least, MAX * 4, NULL), 0);
 }
-END_TEST
 
-START_TEST(prints_on_one_line_or_indented)
+TEST(prints_on_one_line_or_indented)
 {
 	cleanup_json struct json_object *value =
 	    parse("{\"a\":[1,{\"b\":\"x\\ny/z\\u2028\"}],\"c\":null}");
@@ -321,9 +310,8 @@ START_TEST(prints_on_one_line_or_indented)
 	assert_prints(NULL, false, "null");
 	assert_prints(NULL, true, "null\n");
 }
-END_TEST
 
-START_TEST(print_appends)
+TEST(print_appends)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 	cleanup_json struct json_object *value = parse("[1]");
@@ -332,9 +320,8 @@ START_TEST(print_appends)
 	json_print(value, false, &out);
 	ck_assert_str_eq(out.data, "x=[1]");
 }
-END_TEST
 
-START_TEST(control_characters_are_escaped)
+TEST(control_characters_are_escaped)
 {
 	cleanup_json struct json_object *object = json_object_new_object();
 
@@ -342,10 +329,9 @@ START_TEST(control_characters_are_escaped)
 	assert_prints(
 	    object, false, "{\"a\\n\":\"\\u0001\\u001f\\r\\n\\t\\\"\\\\/\"}");
 }
-END_TEST
 
 /* And mean the same when they are read again. */
-START_TEST(characters_that_nobody_sees_are_escaped)
+TEST(characters_that_nobody_sees_are_escaped)
 {
 	const char *text = "a\x7f\xc2\x9b\xe2\x80\xae\xf3\xa0\x81\x81";
 	cleanup_json struct json_object *object = json_object_new_object();
@@ -357,18 +343,16 @@ START_TEST(characters_that_nobody_sees_are_escaped)
 	again = parse("{\"k\":\"a\\u007f\\u009b\\u202e\\udb40\\udc41\"}");
 	ck_assert_str_eq(json_string_or(again, "k", ""), text);
 }
-END_TEST
 
-START_TEST(invalid_utf8_is_replaced_when_printed)
+TEST(invalid_utf8_is_replaced_when_printed)
 {
 	cleanup_json struct json_object *object = json_object_new_object();
 
 	json_set(object, "k\xff", json_object_new_string("a\xc3"));
 	assert_prints(object, false, "{\"k\xef\xbf\xbd\":\"a\xef\xbf\xbd\"}");
 }
-END_TEST
 
-START_TEST(saves_and_loads)
+TEST(saves_and_loads)
 {
 	const char *path = unit_path("doc.json");
 	cleanup_json struct json_object *value = parse("{\"a\":[1,\"x\"]}");
@@ -385,9 +369,8 @@ START_TEST(saves_and_loads)
 	ck_assert_int_eq(json_load(path, MAX, &again, NULL), 0);
 	ck_assert(json_object_equal(value, again));
 }
-END_TEST
 
-START_TEST(load_and_save_name_the_file)
+TEST(load_and_save_name_the_file)
 {
 	const char *path = unit_path("bad.json");
 	struct json_object *value = NULL;
@@ -408,9 +391,8 @@ START_TEST(load_and_save_name_the_file)
 	    json_save(unit_path("none/doc.json"), NULL, 0600, &err), 0);
 	ck_assert_ptr_nonnull(strstr(err.msg, "none"));
 }
-END_TEST
 
-START_TEST(gets_typed_members)
+TEST(gets_typed_members)
 {
 	cleanup_json struct json_object *o =
 	    parse("{\"s\":\"x\",\"i\":-5,\"d\":1.5,\"b\":true,\"o\":{},"
@@ -436,7 +418,6 @@ START_TEST(gets_typed_members)
 	ck_assert_int_eq(json_get_array(o, "", "a", &value, NULL), 0);
 	ck_assert(json_object_is_type(value, json_type_array));
 }
-END_TEST
 
 /* Get the member as every type: each returns the code and leaves its
  * out-parameter unchanged. */
@@ -466,16 +447,15 @@ assert_all_fail(
 	ck_assert_ptr_null(value);
 }
 
-START_TEST(missing_and_null_members_are_enoent)
+TEST(missing_and_null_members_are_enoent)
 {
 	cleanup_json struct json_object *o = parse("{\"n\":null}");
 
 	assert_all_fail(o, "n", -ENOENT, "at.n: missing");
 	assert_all_fail(o, "x", -ENOENT, "at.x: missing");
 }
-END_TEST
 
-START_TEST(looking_into_something_else_is_einval)
+TEST(looking_into_something_else_is_einval)
 {
 	cleanup_json struct json_object *o = parse("[1]");
 	struct err err = { 0, "" };
@@ -488,9 +468,8 @@ START_TEST(looking_into_something_else_is_einval)
 	ck_assert_int_eq(json_get_bool(o, "", "x", &b, &err), -EINVAL);
 	ck_assert_str_eq(err.msg, "expected an object, found an array");
 }
-END_TEST
 
-START_TEST(wrong_types_are_named)
+TEST(wrong_types_are_named)
 {
 	cleanup_json struct json_object *o =
 	    parse("{\"s\":\"x\",\"i\":5,\"b\":true,\"o\":{},\"a\":[]}");
@@ -516,9 +495,8 @@ START_TEST(wrong_types_are_named)
 	ck_assert_int_eq(json_get_array(o, "", "o", &value, &err), -EINVAL);
 	ck_assert_str_eq(err.msg, "o: expected an array, found an object");
 }
-END_TEST
 
-START_TEST(numbers_out_of_range_are_refused)
+TEST(numbers_out_of_range_are_refused)
 {
 	cleanup_json struct json_object *o =
 	    parse("{\"i\":11,\"f\":3.0,\"u\":9223372036854775808,"
@@ -544,9 +522,8 @@ START_TEST(numbers_out_of_range_are_refused)
 	    json_get_int(o, "", "max", INT64_MIN, INT64_MAX, &i, NULL), 0);
 	ck_assert_int_eq(i, INT64_MAX);
 }
-END_TEST
 
-START_TEST(fallbacks_stand_in_for_missing_null_and_wrong)
+TEST(fallbacks_stand_in_for_missing_null_and_wrong)
 {
 	cleanup_json struct json_object *o =
 	    parse("{\"s\":\"x\",\"i\":5,\"b\":true,\"n\":null,"
@@ -566,9 +543,8 @@ START_TEST(fallbacks_stand_in_for_missing_null_and_wrong)
 	ck_assert_str_eq(json_string_or(NULL, "s", "f"), "f");
 	ck_assert_int_eq(json_int_or(NULL, "i", 7), 7);
 }
-END_TEST
 
-START_TEST(setters_build_an_object)
+TEST(setters_build_an_object)
 {
 	cleanup_json struct json_object *o = json_object_new_object();
 	char text[] = "copied";
@@ -592,9 +568,8 @@ START_TEST(setters_build_an_object)
 	ck_assert_str_eq(
 	    json_string_or(o, "bad", ""), "a\xef\xbf\xbd\xef\xbf\xbdz");
 }
-END_TEST
 
-START_TEST(types_have_words)
+TEST(types_have_words)
 {
 	cleanup_json struct json_object *a =
 	    parse("[null,true,1.5,1,{},[],\"s\"]");
@@ -605,9 +580,8 @@ START_TEST(types_have_words)
 		ck_assert_str_eq(
 		    json_type_words(json_object_array_get_idx(a, i)), words[i]);
 }
-END_TEST
 
-START_TEST(paths_are_joined)
+TEST(paths_are_joined)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
@@ -620,35 +594,4 @@ START_TEST(paths_are_joined)
 	json_path_key(&out, "", "\x1b[31m\n");
 	ck_assert_ptr_null(strchr(out.data, '\x1b'));
 	ck_assert_ptr_null(strchr(out.data, '\n'));
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("json");
-
-	unit_case(s, "parse",
-	    (const TTest *[]){ reads_every_kind_of_value, reads_every_escape,
-		needs_no_terminating_nul, last_of_equal_keys_wins,
-		half_a_surrogate_pair_is_replaced,
-		malformed_text_is_refused_with_its_place,
-		a_nul_byte_is_refused_wherever_it_stands,
-		integers_that_would_be_bent_are_refused, size_is_bounded,
-		depth_is_bounded, values_are_bounded, NULL });
-	unit_case(s, "print",
-	    (const TTest *[]){ prints_on_one_line_or_indented, print_appends,
-		control_characters_are_escaped,
-		characters_that_nobody_sees_are_escaped,
-		invalid_utf8_is_replaced_when_printed, saves_and_loads,
-		load_and_save_name_the_file, NULL });
-	unit_case(s, "members",
-	    (const TTest *[]){ gets_typed_members,
-		missing_and_null_members_are_enoent,
-		looking_into_something_else_is_einval, wrong_types_are_named,
-		numbers_out_of_range_are_refused,
-		fallbacks_stand_in_for_missing_null_and_wrong,
-		setters_build_an_object, types_have_words, paths_are_joined,
-		NULL });
-	return s;
 }

@@ -10,7 +10,6 @@
 #include "buf.h"
 #include "file.h"
 #include "json.h"
-#include "jsonl-cursor.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "unit.h"
@@ -77,7 +76,7 @@ expect(struct world *w, const char *want)
 	expect_of(&w->cursor, want);
 }
 
-START_TEST(records_come_as_they_are_written)
+TEST(records_come_as_they_are_written)
 {
 	struct world w;
 
@@ -90,9 +89,8 @@ START_TEST(records_come_as_they_are_written)
 	expect(&w, "");
 	jsonl_cursor_release(&w.cursor);
 }
-END_TEST
 
-START_TEST(a_line_comes_when_it_is_whole)
+TEST(a_line_comes_when_it_is_whole)
 {
 	struct world w;
 
@@ -107,9 +105,8 @@ START_TEST(a_line_comes_when_it_is_whole)
 	expect(&w, "3 ");
 	jsonl_cursor_release(&w.cursor);
 }
-END_TEST
 
-START_TEST(what_is_no_record_is_left_out)
+TEST(what_is_no_record_is_left_out)
 {
 	struct world w;
 
@@ -118,9 +115,8 @@ START_TEST(what_is_no_record_is_left_out)
 	expect(&w, "1 2 ");
 	jsonl_cursor_release(&w.cursor);
 }
-END_TEST
 
-START_TEST(a_line_too_long_is_left_out)
+TEST(a_line_too_long_is_left_out)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct world w;
@@ -136,9 +132,8 @@ START_TEST(a_line_too_long_is_left_out)
 	ck_assert_uint_lt(w.cursor.data.len, JSONL_LINE_MAX);
 	jsonl_cursor_release(&w.cursor);
 }
-END_TEST
 
-START_TEST(every_rotation_is_followed)
+TEST(every_rotation_is_followed)
 {
 	struct world w;
 
@@ -152,9 +147,8 @@ START_TEST(every_rotation_is_followed)
 	ck_assert(jsonl_cursor_is_current(&w.cursor));
 	jsonl_cursor_release(&w.cursor);
 }
-END_TEST
 
-START_TEST(files_that_were_deleted_are_passed_over)
+TEST(files_that_were_deleted_are_passed_over)
 {
 	struct world w;
 
@@ -167,9 +161,8 @@ START_TEST(files_that_were_deleted_are_passed_over)
 	expect(&w, "3 4 17 18 19 20 21 22 ");
 	jsonl_cursor_release(&w.cursor);
 }
-END_TEST
 
-START_TEST(a_rotation_half_done_is_waited_for)
+TEST(a_rotation_half_done_is_waited_for)
 {
 	cleanup_free char *older = NULL;
 	struct world w;
@@ -186,9 +179,8 @@ START_TEST(a_rotation_half_done_is_waited_for)
 	expect(&w, "4 ");
 	jsonl_cursor_release(&w.cursor);
 }
-END_TEST
 
-START_TEST(a_file_that_shrank_is_read_again)
+TEST(a_file_that_shrank_is_read_again)
 {
 	struct world w;
 
@@ -200,9 +192,8 @@ START_TEST(a_file_that_shrank_is_read_again)
 	expect(&w, "9 ");
 	jsonl_cursor_release(&w.cursor);
 }
-END_TEST
 
-START_TEST(it_can_be_put_at_a_byte_and_at_the_end)
+TEST(it_can_be_put_at_a_byte_and_at_the_end)
 {
 	struct world w;
 
@@ -227,9 +218,8 @@ START_TEST(it_can_be_put_at_a_byte_and_at_the_end)
 	expect(&w, "5 ");
 	jsonl_cursor_release(&w.cursor);
 }
-END_TEST
 
-START_TEST(the_end_may_be_far_from_the_last_newline)
+TEST(the_end_may_be_far_from_the_last_newline)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct world w;
@@ -246,9 +236,8 @@ START_TEST(the_end_may_be_far_from_the_last_newline)
 	expect(&w, "2 ");
 	jsonl_cursor_release(&w.cursor);
 }
-END_TEST
 
-START_TEST(a_file_is_held_through_rotations)
+TEST(a_file_is_held_through_rotations)
 {
 	struct world w;
 
@@ -259,9 +248,8 @@ START_TEST(a_file_is_held_through_rotations)
 	expect(&w, "1 2 3 4 5 6 7 8 9 ");
 	jsonl_cursor_release(&w.cursor);
 }
-END_TEST
 
-START_TEST(two_places_can_be_compared)
+TEST(two_places_can_be_compared)
 {
 	struct jsonl_cursor goal, copy;
 	struct world w;
@@ -287,25 +275,4 @@ START_TEST(two_places_can_be_compared)
 	jsonl_cursor_release(&copy);
 	jsonl_cursor_release(&goal);
 	jsonl_cursor_release(&w.cursor);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("jsonl-cursor");
-
-	unit_case(s, "read",
-	    (const TTest *[]){ records_come_as_they_are_written,
-		a_line_comes_when_it_is_whole, what_is_no_record_is_left_out,
-		a_line_too_long_is_left_out, every_rotation_is_followed,
-		files_that_were_deleted_are_passed_over,
-		a_rotation_half_done_is_waited_for,
-		a_file_that_shrank_is_read_again, NULL });
-	unit_case(s, "place",
-	    (const TTest *[]){ it_can_be_put_at_a_byte_and_at_the_end,
-		the_end_may_be_far_from_the_last_newline,
-		a_file_is_held_through_rotations, two_places_can_be_compared,
-		NULL });
-	return s;
 }

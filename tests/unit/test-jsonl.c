@@ -77,7 +77,7 @@ expect_last(const char *path, size_t count, const char *numbers)
 	buf_release(&seen.text);
 }
 
-START_TEST(a_record_is_a_line)
+TEST(a_record_is_a_line)
 {
 	const char *path = fresh_path();
 	cleanup_json struct json_object *record = json_object_new_object();
@@ -92,9 +92,8 @@ START_TEST(a_record_is_a_line)
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert_int_eq(st.st_mode & 07777, 0600);
 }
-END_TEST
 
-START_TEST(a_torn_line_is_closed_before_the_next)
+TEST(a_torn_line_is_closed_before_the_next)
 {
 	const char *path = fresh_path();
 
@@ -103,9 +102,8 @@ START_TEST(a_torn_line_is_closed_before_the_next)
 	expect_text(path, "{\"n\":1}\n{\"n\":\n{\"n\":3}\n");
 	expect_last(path, 0, "1 3 ");
 }
-END_TEST
 
-START_TEST(no_folder_is_an_error_that_names_the_file)
+TEST(no_folder_is_an_error_that_names_the_file)
 {
 	const char *path = unit_path("none/log.jsonl");
 	cleanup_json struct json_object *record = json_object_new_object();
@@ -114,9 +112,8 @@ START_TEST(no_folder_is_an_error_that_names_the_file)
 	ck_assert_int_eq(jsonl_append(path, record, 10, 2, &err), -ENOENT);
 	ck_assert_ptr_nonnull(strstr(err.msg, path));
 }
-END_TEST
 
-START_TEST(rotates_above_the_size_and_not_at_it)
+TEST(rotates_above_the_size_and_not_at_it)
 {
 	const char *path = fresh_path();
 	cleanup_free char *one = xasprintf("%s.1", path);
@@ -128,9 +125,8 @@ START_TEST(rotates_above_the_size_and_not_at_it)
 	expect_text(one, "{\"n\":1}\n{\"n\":2}\n");
 	expect_text(path, "{\"n\":3}\n");
 }
-END_TEST
 
-START_TEST(zero_never_rotates)
+TEST(zero_never_rotates)
 {
 	const char *path = fresh_path();
 	cleanup_free char *one = xasprintf("%s.1", path);
@@ -139,9 +135,8 @@ START_TEST(zero_never_rotates)
 		append(path, i, 0, 3);
 	ck_assert(!file_exists(one));
 }
-END_TEST
 
-START_TEST(as_many_as_wanted_are_kept)
+TEST(as_many_as_wanted_are_kept)
 {
 	const char *path = fresh_path();
 	cleanup_free char *two = xasprintf("%s.2", path);
@@ -154,9 +149,8 @@ START_TEST(as_many_as_wanted_are_kept)
 	ck_assert(!file_exists(three));
 	expect_last(path, 0, "7 8 9 ");
 }
-END_TEST
 
-START_TEST(keeping_none_begins_anew)
+TEST(keeping_none_begins_anew)
 {
 	const char *path = fresh_path();
 	cleanup_free char *one = xasprintf("%s.1", path);
@@ -166,9 +160,8 @@ START_TEST(keeping_none_begins_anew)
 	expect_text(path, "{\"n\":2}\n");
 	ck_assert(!file_exists(one));
 }
-END_TEST
 
-START_TEST(a_rotation_that_cannot_be_done_is_told)
+TEST(a_rotation_that_cannot_be_done_is_told)
 {
 	const char *path = fresh_path();
 	cleanup_free char *one = xasprintf("%s.1", path);
@@ -181,10 +174,9 @@ START_TEST(a_rotation_that_cannot_be_done_is_told)
 	ck_assert_ptr_nonnull(strstr(err.msg, "cannot rotate"));
 	expect_text(path, "{\"n\":1}\n");
 }
-END_TEST
 
 /* path.1 was renamed, then the process died. */
-START_TEST(a_rotation_that_died_half_way_loses_nothing)
+TEST(a_rotation_that_died_half_way_loses_nothing)
 {
 	const char *path = fresh_path();
 	cleanup_free char *one = xasprintf("%s.1", path);
@@ -202,9 +194,8 @@ START_TEST(a_rotation_that_died_half_way_loses_nothing)
 	expect_last(path, 0, "1 2 3 ");
 	expect_last(path, 2, "2 3 ");
 }
-END_TEST
 
-START_TEST(no_file_is_no_record)
+TEST(no_file_is_no_record)
 {
 	const char *path = fresh_path();
 
@@ -214,9 +205,8 @@ START_TEST(no_file_is_no_record)
 	expect_last(path, 0, "");
 	expect_last(path, 5, "");
 }
-END_TEST
 
-START_TEST(the_last_ones_come_oldest_first)
+TEST(the_last_ones_come_oldest_first)
 {
 	const char *path = fresh_path();
 
@@ -228,9 +218,8 @@ START_TEST(the_last_ones_come_oldest_first)
 	expect_last(path, 6, "1 2 3 4 5 ");
 	expect_last(path, 0, "1 2 3 4 5 ");
 }
-END_TEST
 
-START_TEST(older_files_fill_up_the_count)
+TEST(older_files_fill_up_the_count)
 {
 	const char *path = fresh_path();
 
@@ -241,9 +230,8 @@ START_TEST(older_files_fill_up_the_count)
 	expect_last(path, 7, "2 3 4 5 6 7 8 ");
 	expect_last(path, 100, "1 2 3 4 5 6 7 8 ");
 }
-END_TEST
 
-START_TEST(what_is_no_record_is_left_out_and_not_counted)
+TEST(what_is_no_record_is_left_out_and_not_counted)
 {
 	const char *path = fresh_path();
 
@@ -254,9 +242,8 @@ START_TEST(what_is_no_record_is_left_out_and_not_counted)
 	expect_last(path, 2, "2 3 ");
 	expect_last(path, 3, "1 2 3 ");
 }
-END_TEST
 
-START_TEST(a_file_of_one_torn_line_has_none)
+TEST(a_file_of_one_torn_line_has_none)
 {
 	const char *path = fresh_path();
 
@@ -266,7 +253,6 @@ START_TEST(a_file_of_one_torn_line_has_none)
 	expect_last(path, 0, "");
 	expect_last(path, 1, "");
 }
-END_TEST
 
 /* {"n":N,"x":"...\"} of that many bytes, and a newline. */
 static void
@@ -280,7 +266,7 @@ add_line(struct buf *text, int n, size_t len)
 	buf_adds(text, "\"}\n");
 }
 
-START_TEST(a_line_above_the_bound_is_left_out)
+TEST(a_line_above_the_bound_is_left_out)
 {
 	const char *path = fresh_path();
 	cleanup_buf struct buf text = BUF_INIT;
@@ -293,9 +279,8 @@ START_TEST(a_line_above_the_bound_is_left_out)
 	expect_last(path, 0, "1 3 ");
 	expect_last(path, 2, "1 3 ");
 }
-END_TEST
 
-START_TEST(only_the_end_of_a_long_file_is_looked_at)
+TEST(only_the_end_of_a_long_file_is_looked_at)
 {
 	const char *path = fresh_path();
 	cleanup_buf struct buf text = BUF_INIT;
@@ -312,9 +297,8 @@ START_TEST(only_the_end_of_a_long_file_is_looked_at)
 	expect_last(path, 2, "10 11 ");
 	expect_last(path, 20, "4 5 6 7 8 9 10 11 ");
 }
-END_TEST
 
-START_TEST(all_of_a_long_file_is_read_when_all_is_wanted)
+TEST(all_of_a_long_file_is_read_when_all_is_wanted)
 {
 	const char *path = fresh_path();
 	cleanup_buf struct buf text = BUF_INIT;
@@ -335,9 +319,8 @@ START_TEST(all_of_a_long_file_is_read_when_all_is_wanted)
 	ck_assert_str_eq(seen.text.data, "1 2 3 4 ");
 	buf_release(&seen.text);
 }
-END_TEST
 
-START_TEST(files_from_before_a_moment_are_left_out)
+TEST(files_from_before_a_moment_are_left_out)
 {
 	const char *path = fresh_path();
 	cleanup_free char *older = xasprintf("%s.1", path);
@@ -353,9 +336,8 @@ START_TEST(files_from_before_a_moment_are_left_out)
 	ck_assert_str_eq(seen.text.data, "2 1 2 ");
 	buf_release(&seen.text);
 }
-END_TEST
 
-START_TEST(the_reader_can_stop)
+TEST(the_reader_can_stop)
 {
 	const char *path = fresh_path();
 	struct seen seen = { .text = BUF_INIT, .most = 3 };
@@ -366,9 +348,8 @@ START_TEST(the_reader_can_stop)
 	ck_assert_str_eq(seen.text.data, "1 2 3 ");
 	buf_release(&seen.text);
 }
-END_TEST
 
-START_TEST(a_file_rotated_under_the_reader_comes_once)
+TEST(a_file_rotated_under_the_reader_comes_once)
 {
 	const char *path = fresh_path();
 	cleanup_free char *one = xasprintf("%s.1", path);
@@ -381,9 +362,8 @@ START_TEST(a_file_rotated_under_the_reader_comes_once)
 	expect_last(path, 0, "1 2 ");
 	expect_last(path, 2, "1 2 ");
 }
-END_TEST
 
-START_TEST(what_is_no_file_is_an_error)
+TEST(what_is_no_file_is_an_error)
 {
 	const char *fifo = fresh_path(), *dir = fresh_path();
 	struct seen seen = { .text = BUF_INIT };
@@ -395,32 +375,4 @@ START_TEST(what_is_no_file_is_an_error)
 	ck_assert_int_eq(mkdir(dir, 0700), 0);
 	ck_assert_int_eq(jsonl_last(dir, 0, see, &seen, NULL), -EISDIR);
 	ck_assert_str_eq(seen.text.data, "");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("jsonl");
-	const TTest *const writing[] = { a_record_is_a_line,
-		a_torn_line_is_closed_before_the_next,
-		no_folder_is_an_error_that_names_the_file,
-		rotates_above_the_size_and_not_at_it, zero_never_rotates,
-		as_many_as_wanted_are_kept, keeping_none_begins_anew,
-		a_rotation_that_cannot_be_done_is_told,
-		a_rotation_that_died_half_way_loses_nothing, NULL };
-	const TTest *const reading[] = { no_file_is_no_record,
-		the_last_ones_come_oldest_first, older_files_fill_up_the_count,
-		what_is_no_record_is_left_out_and_not_counted,
-		a_file_of_one_torn_line_has_none,
-		a_line_above_the_bound_is_left_out,
-		only_the_end_of_a_long_file_is_looked_at,
-		all_of_a_long_file_is_read_when_all_is_wanted,
-		files_from_before_a_moment_are_left_out, the_reader_can_stop,
-		a_file_rotated_under_the_reader_comes_once,
-		what_is_no_file_is_an_error, NULL };
-
-	unit_case(s, "writing", writing);
-	unit_case(s, "reading", reading);
-	return s;
 }

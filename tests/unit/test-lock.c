@@ -56,7 +56,7 @@ end_holder(pid_t pid)
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
-START_TEST(one_at_a_time)
+TEST(one_at_a_time)
 {
 	const char *path = fresh_path();
 	struct err err = { 0 };
@@ -74,17 +74,15 @@ START_TEST(one_at_a_time)
 	ck_assert_int_ge(other, 0);
 	close(other);
 }
-END_TEST
 
-START_TEST(descriptor_is_not_inherited_by_programs)
+TEST(descriptor_is_not_inherited_by_programs)
 {
 	cleanup_fd int fd = lock_try(fresh_path(), NULL);
 
 	ck_assert_int_ne(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
 }
-END_TEST
 
-START_TEST(file_is_private_and_stays)
+TEST(file_is_private_and_stays)
 {
 	const char *path = fresh_path();
 	struct stat before, after;
@@ -100,9 +98,8 @@ START_TEST(file_is_private_and_stays)
 	close(fd);
 	ck_assert(file_exists(path));
 }
-END_TEST
 
-START_TEST(a_file_that_was_replaced_is_another)
+TEST(a_file_that_was_replaced_is_another)
 {
 	const char *path = fresh_path();
 	cleanup_fd int fd = lock_try(path, NULL), other = -1;
@@ -115,9 +112,8 @@ START_TEST(a_file_that_was_replaced_is_another)
 	ck_assert(lock_is_at(other, path));
 	ck_assert(!lock_is_at(fd, path));
 }
-END_TEST
 
-START_TEST(text_in_the_file_is_kept)
+TEST(text_in_the_file_is_kept)
 {
 	const char *path = fresh_path();
 	struct stat st;
@@ -129,9 +125,8 @@ START_TEST(text_in_the_file_is_kept)
 	ck_assert_int_eq(st.st_size, 11);
 	close(fd);
 }
-END_TEST
 
-START_TEST(is_held_asks_and_takes_nothing)
+TEST(is_held_asks_and_takes_nothing)
 {
 	const char *path = fresh_path();
 	int fd;
@@ -144,9 +139,8 @@ START_TEST(is_held_asks_and_takes_nothing)
 	close(fd);
 	ck_assert_int_eq(lock_is_held(path), 0);
 }
-END_TEST
 
-START_TEST(unusable_paths_are_errors)
+TEST(unusable_paths_are_errors)
 {
 	const char *file = fresh_path();
 	cleanup_free char *below = xasprintf("%s/lock", file);
@@ -162,10 +156,9 @@ START_TEST(unusable_paths_are_errors)
 	ck_assert_int_eq(lock_try(unit_scratch(), NULL), -EISDIR);
 	ck_assert_int_eq(lock_is_held(below), -ENOTDIR);
 }
-END_TEST
 
 /* It must not be waited for, and a link must not lead elsewhere. */
-START_TEST(what_is_no_file_is_refused)
+TEST(what_is_no_file_is_refused)
 {
 	const char *fifo = fresh_path(), *dir = unit_path(".llmc");
 	const char *link = unit_path(".llmc/lock");
@@ -181,9 +174,8 @@ START_TEST(what_is_no_file_is_refused)
 	ck_assert_ptr_nonnull(strstr(err.msg, "it is a symbolic link"));
 	ck_assert(!file_exists(unit_path("victim")));
 }
-END_TEST
 
-START_TEST(death_lets_go)
+TEST(death_lets_go)
 {
 	const char *path = fresh_path();
 	pid_t pid = start_holder(path);
@@ -196,20 +188,4 @@ START_TEST(death_lets_go)
 	fd = lock_try(path, NULL);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("lock");
-
-	unit_case(s, "try",
-	    (const TTest *[]){ one_at_a_time,
-		descriptor_is_not_inherited_by_programs,
-		file_is_private_and_stays, a_file_that_was_replaced_is_another,
-		text_in_the_file_is_kept, is_held_asks_and_takes_nothing,
-		unusable_paths_are_errors, what_is_no_file_is_refused,
-		death_lets_go, NULL });
-	return s;
 }

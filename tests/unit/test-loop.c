@@ -63,7 +63,7 @@ stop(void *arg)
 	loop_stop(w->loop, 7);
 }
 
-START_TEST(nothing_to_wait_for_returns)
+TEST(nothing_to_wait_for_returns)
 {
 	struct world w;
 
@@ -71,9 +71,8 @@ START_TEST(nothing_to_wait_for_returns)
 	ck_assert_int_eq(loop_run(w.loop), 0);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(timers_fire_in_order_in_virtual_time)
+TEST(timers_fire_in_order_in_virtual_time)
 {
 	struct world w;
 	struct loop_timer *a1, *a2, *b1, *b2;
@@ -92,9 +91,8 @@ START_TEST(timers_fire_in_order_in_virtual_time)
 	loop_timer_free(b2);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(many_timers_keep_heap_order)
+TEST(many_timers_keep_heap_order)
 {
 	struct world w;
 	struct loop_timer *timers[500];
@@ -126,7 +124,6 @@ START_TEST(many_timers_keep_heap_order)
 		loop_timer_free(timers[i]);
 	world_end(&w);
 }
-END_TEST
 
 static void
 count_three(void *arg)
@@ -139,7 +136,7 @@ count_three(void *arg)
 	}
 }
 
-START_TEST(repeating_timer_may_free_itself)
+TEST(repeating_timer_may_free_itself)
 {
 	struct world w;
 
@@ -151,7 +148,6 @@ START_TEST(repeating_timer_may_free_itself)
 	ck_assert_int_eq(clock_mono_ms(), 60);
 	world_end(&w);
 }
-END_TEST
 
 static void
 stall_then_stop(void *arg)
@@ -164,7 +160,7 @@ stall_then_stop(void *arg)
 		loop_stop(w->loop, 0);
 }
 
-START_TEST(a_stall_is_followed_by_one_call)
+TEST(a_stall_is_followed_by_one_call)
 {
 	struct world w;
 
@@ -179,7 +175,6 @@ START_TEST(a_stall_is_followed_by_one_call)
 	ck_assert_int_eq(loop_lag_ms(w.loop), 0);
 	world_end(&w);
 }
-END_TEST
 
 static void
 request_again(void *arg)
@@ -193,7 +188,7 @@ request_again(void *arg)
 	}
 }
 
-START_TEST(deferred_calls_run_once_a_turn)
+TEST(deferred_calls_run_once_a_turn)
 {
 	struct world w;
 
@@ -206,7 +201,6 @@ START_TEST(deferred_calls_run_once_a_turn)
 	ck_assert_uint_ge(loop_passes(w.loop), 5);
 	world_end(&w);
 }
-END_TEST
 
 static void
 free_other_call(void *arg)
@@ -218,7 +212,7 @@ free_other_call(void *arg)
 	w->call = NULL;
 }
 
-START_TEST(a_call_may_free_a_waiting_one)
+TEST(a_call_may_free_a_waiting_one)
 {
 	struct world w;
 	struct loop_call *first;
@@ -234,7 +228,6 @@ START_TEST(a_call_may_free_a_waiting_one)
 	loop_call_free(first);
 	world_end(&w);
 }
-END_TEST
 
 static void
 on_signal(int signo, void *arg)
@@ -252,7 +245,7 @@ raise_usr1(void *arg)
 	raise(SIGUSR1);
 }
 
-START_TEST(signals_reach_the_loop)
+TEST(signals_reach_the_loop)
 {
 	struct world w;
 	struct loop_signal *sig;
@@ -265,7 +258,6 @@ START_TEST(signals_reach_the_loop)
 	loop_signal_free(sig);
 	world_end(&w);
 }
-END_TEST
 
 static void
 read_one(int fd, unsigned what, void *arg)
@@ -282,7 +274,7 @@ read_one(int fd, unsigned what, void *arg)
 	buf_addc(&w->trace, c);
 }
 
-START_TEST(descriptors_are_watched_until_freed)
+TEST(descriptors_are_watched_until_freed)
 {
 	struct world w;
 	int fds[2];
@@ -297,7 +289,6 @@ START_TEST(descriptors_are_watched_until_freed)
 	close(fds[0]);
 	world_end(&w);
 }
-END_TEST
 
 static void
 leave_ready(int fd, unsigned what, void *arg)
@@ -331,7 +322,7 @@ request_stop(void *arg)
 	loop_call_request(w->call);
 }
 
-START_TEST(deferred_calls_run_while_a_descriptor_stays_ready)
+TEST(deferred_calls_run_while_a_descriptor_stays_ready)
 {
 	struct world w;
 	struct loop_watch *watch;
@@ -348,9 +339,8 @@ START_TEST(deferred_calls_run_while_a_descriptor_stays_ready)
 	close(ends[1]);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(a_regular_file_cannot_be_watched)
+TEST(a_regular_file_cannot_be_watched)
 {
 	struct world w;
 	FILE *f = fopen(unit_path("plain"), "w");
@@ -362,9 +352,8 @@ START_TEST(a_regular_file_cannot_be_watched)
 	fclose(f);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(stop_ends_the_run_with_its_status)
+TEST(stop_ends_the_run_with_its_status)
 {
 	struct world w;
 
@@ -380,9 +369,8 @@ START_TEST(stop_ends_the_run_with_its_status)
 	ck_assert_int_eq(loop_run(w.loop), 7);
 	world_end(&w);
 }
-END_TEST
 
-START_TEST(real_timers_are_not_early)
+TEST(real_timers_are_not_early)
 {
 	struct world w;
 	int64_t began;
@@ -394,25 +382,4 @@ START_TEST(real_timers_are_not_early)
 	ck_assert_int_ge(clock_mono_ms() - began, 30);
 	ck_assert_uint_le(loop_passes(w.loop), 5);
 	world_end(&w);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("loop");
-
-	unit_case(s, "timers",
-	    (const TTest *[]){ nothing_to_wait_for_returns,
-		timers_fire_in_order_in_virtual_time,
-		many_timers_keep_heap_order, repeating_timer_may_free_itself,
-		a_stall_is_followed_by_one_call, real_timers_are_not_early,
-		stop_ends_the_run_with_its_status, NULL });
-	unit_case(s, "events",
-	    (const TTest *[]){ deferred_calls_run_once_a_turn,
-		a_call_may_free_a_waiting_one, signals_reach_the_loop,
-		descriptors_are_watched_until_freed,
-		deferred_calls_run_while_a_descriptor_stays_ready,
-		a_regular_file_cannot_be_watched, NULL });
-	return s;
 }

@@ -25,7 +25,7 @@ is_open(int fd)
 	return fcntl(fd, F_GETFD) != -1;
 }
 
-START_TEST(nothing_is_still_something)
+TEST(nothing_is_still_something)
 {
 	cleanup_free void *a = xmalloc(0);
 	cleanup_free void *b = xcalloc(0, 8);
@@ -37,9 +37,8 @@ START_TEST(nothing_is_still_something)
 	ck_assert_ptr_nonnull(c);
 	ck_assert_ptr_nonnull(d);
 }
-END_TEST
 
-START_TEST(calloc_clears_and_realloc_keeps)
+TEST(calloc_clears_and_realloc_keeps)
 {
 	cleanup_free char *p = xcalloc(16, 4);
 
@@ -50,9 +49,8 @@ START_TEST(calloc_clears_and_realloc_keeps)
 	for (int i = 0; i < 64; i++)
 		ck_assert_int_eq(p[i], 'x');
 }
-END_TEST
 
-START_TEST(strings_are_copied)
+TEST(strings_are_copied)
 {
 	cleanup_free char *whole = xstrdup("hello");
 	cleanup_free char *part = xstrndup("hello", 3);
@@ -69,9 +67,8 @@ START_TEST(strings_are_copied)
 	ck_assert_str_eq(open_end, "ab");
 	ck_assert_str_eq(made, "x-7");
 }
-END_TEST
 
-START_TEST(take_ptr_empties_the_variable)
+TEST(take_ptr_empties_the_variable)
 {
 	char *p = xstrdup("mine"), *was = p;
 	int *number = NULL;
@@ -82,7 +79,6 @@ START_TEST(take_ptr_empties_the_variable)
 	ck_assert_str_eq(q, "mine");
 	ck_assert_ptr_null(take_ptr(&number));
 }
-END_TEST
 
 static char *
 hand_over(bool give)
@@ -94,7 +90,7 @@ hand_over(bool give)
 	return take_ptr(&p);
 }
 
-START_TEST(what_was_taken_outlives_the_scope)
+TEST(what_was_taken_outlives_the_scope)
 {
 	cleanup_free char *p = hand_over(true);
 
@@ -102,9 +98,8 @@ START_TEST(what_was_taken_outlives_the_scope)
 	/* The sanitizer detects a leak here. */
 	ck_assert_ptr_null(hand_over(false));
 }
-END_TEST
 
-START_TEST(take_fd_empties_the_variable)
+TEST(take_fd_empties_the_variable)
 {
 	int fd = open_null(), was = fd, taken;
 
@@ -120,9 +115,8 @@ START_TEST(take_fd_empties_the_variable)
 	fd = -1;
 	ck_assert_int_eq(take_fd(&fd), -1);
 }
-END_TEST
 
-START_TEST(a_descriptor_is_closed_with_its_scope)
+TEST(a_descriptor_is_closed_with_its_scope)
 {
 	int was;
 
@@ -136,9 +130,8 @@ START_TEST(a_descriptor_is_closed_with_its_scope)
 	}
 	ck_assert(!is_open(was));
 }
-END_TEST
 
-START_TEST(fd_close_leaves_nothing_behind)
+TEST(fd_close_leaves_nothing_behind)
 {
 	int fd = open_null(), was = fd;
 
@@ -147,9 +140,8 @@ START_TEST(fd_close_leaves_nothing_behind)
 	ck_assert(!is_open(was));
 	ck_assert_int_eq(fd_close(-1), -1);
 }
-END_TEST
 
-START_TEST(cleanup_keeps_errno)
+TEST(cleanup_keeps_errno)
 {
 	int closed = open_null();
 
@@ -167,17 +159,15 @@ START_TEST(cleanup_keeps_errno)
 	fd_close(closed);
 	ck_assert_int_eq(errno, ENOTTY);
 }
-END_TEST
 
-START_TEST(items_are_counted)
+TEST(items_are_counted)
 {
 	static const char *const three[] = { "a", "b", "c" };
 
 	ck_assert_uint_eq(nitems(three), 3);
 }
-END_TEST
 
-START_TEST(owned_string_is_replaced_by_a_copy)
+TEST(owned_string_is_replaced_by_a_copy)
 {
 	cleanup_free char *s = NULL;
 	const char *was = "one two";
@@ -193,22 +183,4 @@ START_TEST(owned_string_is_replaced_by_a_copy)
 	ck_assert_ptr_null(s);
 	xstrset(&s, NULL);
 	ck_assert_ptr_null(s);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("mem");
-
-	unit_case(s, "allocation",
-	    (const TTest *[]){ nothing_is_still_something,
-		calloc_clears_and_realloc_keeps, strings_are_copied,
-		owned_string_is_replaced_by_a_copy, items_are_counted, NULL });
-	unit_case(s, "ownership",
-	    (const TTest *[]){ take_ptr_empties_the_variable,
-		what_was_taken_outlives_the_scope, take_fd_empties_the_variable,
-		a_descriptor_is_closed_with_its_scope,
-		fd_close_leaves_nothing_behind, cleanup_keeps_errno, NULL });
-	return s;
 }

@@ -16,7 +16,7 @@ zone(const char *name)
 	tzset();
 }
 
-START_TEST(a_stamp_of_a_log_is_shown_in_local_time)
+TEST(a_stamp_of_a_log_is_shown_in_local_time)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	int64_t at = 0;
@@ -31,9 +31,8 @@ START_TEST(a_stamp_of_a_log_is_shown_in_local_time)
 	moment_add(&text, at);
 	ck_assert_str_eq(text.data, "2026-01-31 08:15:30");
 }
-END_TEST
 
-START_TEST(a_name_begins_with_its_time)
+TEST(a_name_begins_with_its_time)
 {
 	static const char *const bad[] = { "", "checks-t1", "20260131",
 		"20260131T081530", "20260131T081530Zx", "new-20260131T081530Z",
@@ -49,9 +48,8 @@ START_TEST(a_name_begins_with_its_time)
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
 		ck_assert_msg(!moment_parse_compact(bad[i], &at), "%s", bad[i]);
 }
-END_TEST
 
-START_TEST(what_is_no_time_is_not_taken_for_one)
+TEST(what_is_no_time_is_not_taken_for_one)
 {
 	int64_t at = 7;
 
@@ -61,9 +59,8 @@ START_TEST(what_is_no_time_is_not_taken_for_one)
 	ck_assert(!moment_parse("2026-01-31T08:15:30+01:00", &at));
 	ck_assert_int_eq(at, 7);
 }
-END_TEST
 
-START_TEST(an_age_is_never_negative)
+TEST(an_age_is_never_negative)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -72,18 +69,4 @@ START_TEST(an_age_is_never_negative)
 	buf_clear(&text);
 	moment_add_age(&text, -1);
 	ck_assert_str_eq(text.data, "0s");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("moment");
-
-	unit_case(s, "moment",
-	    (const TTest *[]){ a_stamp_of_a_log_is_shown_in_local_time,
-		a_name_begins_with_its_time,
-		what_is_no_time_is_not_taken_for_one, an_age_is_never_negative,
-		NULL });
-	return s;
 }

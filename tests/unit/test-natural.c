@@ -10,7 +10,7 @@ static const char *const names[] = { "", "1", "02", "2", "10", "010a",
 	"auto-2", "auto-9", "auto-10", "auto-10b", "b", "t01", "t1", "t1a2",
 	"t1a11", "\xc3\xa4" };
 
-START_TEST(numbers_in_names_are_compared_as_numbers)
+TEST(numbers_in_names_are_compared_as_numbers)
 {
 	for (size_t i = 0; i < nitems(names); i++)
 		for (size_t j = 0; j < nitems(names); j++) {
@@ -21,16 +21,4 @@ START_TEST(numbers_in_names_are_compared_as_numbers)
 					       order > 0,
 			    "%s, %s: %d", names[i], names[j], order);
 		}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("natural");
-
-	unit_case(suite, "order",
-	    (const TTest *const[]){
-		numbers_in_names_are_compared_as_numbers, NULL });
-	return suite;
 }

@@ -10,7 +10,6 @@
 
 #include "clock.h"
 #include "loop.h"
-#include "mem.h"
 #include "outlet.h"
 #include "unit.h"
 
@@ -61,23 +60,21 @@ check_stall(int reader, int writer)
 	outlet_finish(&outlet);
 }
 
-START_TEST(a_pipe_that_nobody_reads_blocks_nothing)
+TEST(a_pipe_that_nobody_reads_blocks_nothing)
 {
 	int ends[2];
 
 	ck_assert_int_eq(pipe(ends), 0);
 	check_stall(ends[0], ends[1]);
 }
-END_TEST
 
-START_TEST(a_socket_that_nobody_reads_blocks_nothing)
+TEST(a_socket_that_nobody_reads_blocks_nothing)
 {
 	int ends[2];
 
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
 	check_stall(ends[0], ends[1]);
 }
-END_TEST
 
 static int
 open_terminal(int *ret_master)
@@ -95,13 +92,12 @@ open_terminal(int *ret_master)
 	return slave;
 }
 
-START_TEST(a_terminal_that_nobody_reads_blocks_nothing)
+TEST(a_terminal_that_nobody_reads_blocks_nothing)
 {
 	int master, slave = open_terminal(&master);
 
 	check_stall(master, slave);
 }
-END_TEST
 
 static void
 on_soon(void *arg)
@@ -116,7 +112,7 @@ on_late(void *arg)
 }
 
 /* As Ctrl-S and Ctrl-Q do. */
-START_TEST(a_stopped_terminal_gets_its_lines_later)
+TEST(a_stopped_terminal_gets_its_lines_later)
 {
 	int master, slave = open_terminal(&master);
 	struct outlet outlet = OUTLET_INIT(slave);
@@ -140,9 +136,8 @@ START_TEST(a_stopped_terminal_gets_its_lines_later)
 	outlet_finish(&outlet);
 	loop_free(loop);
 }
-END_TEST
 
-START_TEST(what_is_held_is_written_by_another)
+TEST(what_is_held_is_written_by_another)
 {
 	char path[] = "/tmp/llmc-outlet-XXXXXX";
 	cleanup_buf struct buf text = BUF_INIT;
@@ -164,19 +159,4 @@ START_TEST(what_is_held_is_written_by_another)
 	outlet_finish(&outlet);
 	unlink(path);
 	close(fd);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("outlet");
-
-	unit_case(s, "outlet",
-	    (const TTest *[]){ a_pipe_that_nobody_reads_blocks_nothing,
-		a_socket_that_nobody_reads_blocks_nothing,
-		a_terminal_that_nobody_reads_blocks_nothing,
-		a_stopped_terminal_gets_its_lines_later,
-		what_is_held_is_written_by_another, NULL });
-	return s;
 }

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mem.h"
 #include "procref-world.h"
 #include "procref.h"
 #include "unit.h"
@@ -46,7 +45,7 @@ expect_group_ended(void)
 	close(group_pipe[0]);
 }
 
-START_TEST(group_gets_the_signal)
+TEST_ROWS(group_gets_the_signal, 2)
 {
 	struct procref ref = PROCREF_INIT;
 	pid_t pid = start_group();
@@ -63,9 +62,8 @@ START_TEST(group_gets_the_signal)
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
-START_TEST(group_of_a_zombie_leader_gets_the_signal)
+TEST_ROWS(group_of_a_zombie_leader_gets_the_signal, 2)
 {
 	struct procref ref = PROCREF_INIT;
 	siginfo_t info;
@@ -81,9 +79,8 @@ START_TEST(group_of_a_zombie_leader_gets_the_signal)
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
-START_TEST(group_led_by_another_gets_nothing)
+TEST_ROWS(group_led_by_another_gets_nothing, 2)
 {
 	struct procref ref = PROCREF_INIT;
 	pid_t pid = procref_world_start(NULL);
@@ -96,9 +93,8 @@ START_TEST(group_led_by_another_gets_nothing)
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
-START_TEST(group_of_init_gets_nothing)
+TEST_ROWS(group_of_init_gets_nothing, 2)
 {
 	struct procref ref = PROCREF_INIT;
 
@@ -107,21 +103,4 @@ START_TEST(group_of_init_gets_nothing)
 	ck_assert_int_eq(procref_signal_group(&ref, 0), -ESRCH);
 	procref_release(&ref);
 	procref_disable_pidfd(false);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const twice[] = { group_gets_the_signal,
-		group_of_a_zombie_leader_gets_the_signal,
-		group_led_by_another_gets_nothing, group_of_init_gets_nothing };
-	Suite *s = suite_create("procref-group");
-	TCase *tc = tcase_create("with and without pidfd");
-
-	tcase_set_timeout(tc, 60);
-	for (size_t i = 0; i < nitems(twice); i++)
-		tcase_add_loop_test(tc, twice[i], 0, 2);
-	suite_add_tcase(s, tc);
-	return s;
 }

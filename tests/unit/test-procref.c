@@ -71,7 +71,7 @@ expect_stops(struct procref *ref)
 	ck_assert_int_eq(procref_state(ref), 'T');
 }
 
-START_TEST(refers_to_ourselves)
+TEST_ROWS(refers_to_ourselves, 2)
 {
 	struct procref ref = PROCREF_INIT;
 
@@ -89,9 +89,8 @@ START_TEST(refers_to_ourselves)
 	ck_assert_int_eq(ref.pidfd, -1);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
-START_TEST(nothing_is_gone)
+TEST_ROWS(nothing_is_gone, 2)
 {
 	struct procref ref = PROCREF_INIT;
 
@@ -103,9 +102,8 @@ START_TEST(nothing_is_gone)
 	ck_assert_int_eq(ref.pid, 0);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
-START_TEST(failure_leaves_the_reference_alone)
+TEST_ROWS(failure_leaves_the_reference_alone, 2)
 {
 	struct procref ref = PROCREF_INIT;
 	pid_t pid = procref_world_start(NULL);
@@ -119,9 +117,8 @@ START_TEST(failure_leaves_the_reference_alone)
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
-START_TEST(signals_the_process)
+TEST_ROWS(signals_the_process, 2)
 {
 	struct procref ref = PROCREF_INIT;
 	pid_t pid = procref_world_start(NULL);
@@ -135,9 +132,8 @@ START_TEST(signals_the_process)
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
-START_TEST(state_follows_the_process)
+TEST_ROWS(state_follows_the_process, 2)
 {
 	struct procref ref = PROCREF_INIT;
 	pid_t pid = procref_world_start(NULL);
@@ -150,9 +146,8 @@ START_TEST(state_follows_the_process)
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
-START_TEST(zombie_is_there_but_not_alive)
+TEST_ROWS(zombie_is_there_but_not_alive, 2)
 {
 	struct procref ref = PROCREF_INIT;
 	pid_t pid = start_zombie();
@@ -167,7 +162,6 @@ START_TEST(zombie_is_there_but_not_alive)
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
 /* A descriptor that the kernel closes slowly, and a pipe that is closed before
  * it. */
@@ -194,7 +188,7 @@ start_slow_to_die(int *ret_pipe)
 	return pid;
 }
 
-START_TEST(how_it_ends_is_known_before_it_is_gone)
+TEST_ROWS(how_it_ends_is_known_before_it_is_gone, 2)
 {
 	struct procref ref = PROCREF_INIT;
 	int fd = -1, status = -1;
@@ -216,9 +210,8 @@ START_TEST(how_it_ends_is_known_before_it_is_gone)
 	close(fd);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
-START_TEST(zombie_tells_how_it_ended)
+TEST_ROWS(zombie_tells_how_it_ended, 2)
 {
 	struct procref ref = PROCREF_INIT;
 	int status = -1;
@@ -237,9 +230,8 @@ START_TEST(zombie_tells_how_it_ended)
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
-START_TEST(zombie_is_gone_for_all_but_its_parent)
+TEST_ROWS(zombie_is_gone_for_all_but_its_parent, 2)
 {
 	struct procref ref = PROCREF_INIT;
 	pid_t zombie = start_zombie(), other;
@@ -255,9 +247,8 @@ START_TEST(zombie_is_gone_for_all_but_its_parent)
 	procref_world_reap(zombie);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
-START_TEST(reused_pid_is_another_process)
+TEST_ROWS(reused_pid_is_another_process, 2)
 {
 	struct procref ref = PROCREF_INIT;
 	pid_t pid = procref_world_start(NULL);
@@ -279,9 +270,8 @@ START_TEST(reused_pid_is_another_process)
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
-START_TEST(other_boot_is_another_process)
+TEST_ROWS(other_boot_is_another_process, 2)
 {
 	struct procref ref = PROCREF_INIT;
 	pid_t pid = procref_world_start(NULL);
@@ -296,7 +286,6 @@ START_TEST(other_boot_is_another_process)
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
 static void
 take_confusing_name(void)
@@ -304,7 +293,7 @@ take_confusing_name(void)
 	prctl(PR_SET_NAME, ") Z 1 1 (\n) X");
 }
 
-START_TEST(name_cannot_confuse)
+TEST_ROWS(name_cannot_confuse, 2)
 {
 	struct procref ref = PROCREF_INIT;
 	pid_t pid = procref_world_start(take_confusing_name);
@@ -319,7 +308,6 @@ START_TEST(name_cannot_confuse)
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
 static void *
 wait_forever(void *arg)
@@ -329,7 +317,7 @@ wait_forever(void *arg)
 	return arg;
 }
 
-START_TEST(process_lives_on_without_its_first_thread)
+TEST_ROWS(process_lives_on_without_its_first_thread, 2)
 {
 	struct procref ref = PROCREF_INIT;
 	int64_t deadline = clock_mono_ms() + 20000;
@@ -353,9 +341,8 @@ START_TEST(process_lives_on_without_its_first_thread)
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
-START_TEST(written_reference_finds_the_process_again)
+TEST_ROWS(written_reference_finds_the_process_again, 2)
 {
 	struct procref ref = PROCREF_INIT, back = PROCREF_INIT;
 	cleanup_json struct json_object *json = NULL;
@@ -379,9 +366,8 @@ START_TEST(written_reference_finds_the_process_again)
 	procref_release(&back);
 	procref_disable_pidfd(false);
 }
-END_TEST
 
-START_TEST(written_nothing_stays_nothing)
+TEST(written_nothing_stays_nothing)
 {
 	struct procref ref = PROCREF_INIT, back = PROCREF_INIT;
 	cleanup_json struct json_object *json = procref_to_json(&ref);
@@ -391,9 +377,8 @@ START_TEST(written_nothing_stays_nothing)
 	ck_assert_int_eq(back.pid, 0);
 	ck_assert_int_eq(back.pidfd, -1);
 }
-END_TEST
 
-START_TEST(malformed_reference_is_refused)
+TEST(malformed_reference_is_refused)
 {
 	static const struct {
 		const char *text;
@@ -431,9 +416,8 @@ START_TEST(malformed_reference_is_refused)
 		ck_assert_int_eq(ref.pid, 0);
 	}
 }
-END_TEST
 
-START_TEST(release_takes_any_empty_reference)
+TEST(release_takes_any_empty_reference)
 {
 	struct procref ref = PROCREF_INIT, zero;
 
@@ -444,9 +428,8 @@ START_TEST(release_takes_any_empty_reference)
 	ck_assert_int_ne(fcntl(0, F_GETFD), -1);
 	ck_assert_int_eq(zero.pidfd, -1);
 }
-END_TEST
 
-START_TEST(set_again_closes_the_old_pidfd)
+TEST(set_again_closes_the_old_pidfd)
 {
 	struct procref ref = PROCREF_INIT;
 	int old;
@@ -464,9 +447,8 @@ START_TEST(set_again_closes_the_old_pidfd)
 	ck_assert_int_ne(fcntl(ref.pidfd, F_GETFD) & FD_CLOEXEC, 0);
 	procref_release(&ref);
 }
-END_TEST
 
-START_TEST(pidfd_open_honours_the_switch)
+TEST(pidfd_open_honours_the_switch)
 {
 	int expected = pidfd_works() ? -ESRCH : -ENOSYS;
 
@@ -474,33 +456,4 @@ START_TEST(pidfd_open_honours_the_switch)
 	procref_disable_pidfd(true);
 	ck_assert_int_eq(procref_pidfd_open(getpid()), -ENOSYS);
 	procref_disable_pidfd(false);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const twice[] = { refers_to_ourselves, nothing_is_gone,
-		failure_leaves_the_reference_alone, signals_the_process,
-		state_follows_the_process, zombie_is_there_but_not_alive,
-		zombie_is_gone_for_all_but_its_parent,
-		how_it_ends_is_known_before_it_is_gone,
-		zombie_tells_how_it_ended, reused_pid_is_another_process,
-		other_boot_is_another_process, name_cannot_confuse,
-		process_lives_on_without_its_first_thread,
-		written_reference_finds_the_process_again };
-	Suite *s = suite_create("procref");
-	TCase *tc = tcase_create("with and without pidfd");
-
-	tcase_set_timeout(tc, 60);
-	for (size_t i = 0; i < nitems(twice); i++)
-		tcase_add_loop_test(tc, twice[i], 0, 2);
-	suite_add_tcase(s, tc);
-	unit_case(s, "procref",
-	    (const TTest *[]){ written_nothing_stays_nothing,
-		malformed_reference_is_refused,
-		release_takes_any_empty_reference,
-		set_again_closes_the_old_pidfd, pidfd_open_honours_the_switch,
-		NULL });
-	return s;
 }

@@ -7,7 +7,6 @@
 
 #include "child.h"
 #include "loop.h"
-#include "mem.h"
 #include "reaper.h"
 #include "text.h"
 #include "unit.h"
@@ -71,7 +70,7 @@ run(struct world *w)
 
 /* The shell leaves a process in its own session and exits: the orphan becomes
  * our child, and is reaped when it exits. */
-START_TEST(an_orphan_is_collected)
+TEST(an_orphan_is_collected)
 {
 	struct world w = { .loop = loop_new() };
 	struct reaper *reaper = reaper_new(w.loop);
@@ -84,7 +83,6 @@ START_TEST(an_orphan_is_collected)
 	reaper_free(reaper);
 	loop_free(w.loop);
 }
-END_TEST
 
 static void
 count_good(const struct child_result *result, void *arg)
@@ -95,7 +93,7 @@ count_good(const struct child_result *result, void *arg)
 }
 
 /* The exit status of a child still reaches the code that started it. */
-START_TEST(children_of_our_own_keep_their_status)
+TEST(children_of_our_own_keep_their_status)
 {
 	struct loop *loop = loop_new();
 	struct reaper *reaper = reaper_new(loop);
@@ -118,16 +116,4 @@ START_TEST(children_of_our_own_keep_their_status)
 	loop_timer_free(w.guard);
 	reaper_free(reaper);
 	loop_free(loop);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = { an_orphan_is_collected,
-		children_of_our_own_keep_their_status, NULL };
-	Suite *suite = suite_create("reaper");
-
-	unit_case(suite, "reaper", tests);
-	return suite;
 }

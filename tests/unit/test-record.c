@@ -82,7 +82,7 @@ static const char full[] =
     "\"number\":9223372036854775807,\"colour\":\"blue\","
     "\"extra\":{\"x\":[1]}}";
 
-START_TEST(every_type_comes_back_as_it_was)
+TEST(every_type_comes_back_as_it_was)
 {
 	cleanup_thing struct thing thing = { 0 };
 
@@ -100,9 +100,8 @@ START_TEST(every_type_comes_back_as_it_was)
 	ck_assert_ptr_nonnull(thing.extra);
 	assert_text(&thing, full);
 }
-END_TEST
 
-START_TEST(empty_record_is_written_as_its_flags_say)
+TEST(empty_record_is_written_as_its_flags_say)
 {
 	static const struct thing thing = { 0 };
 
@@ -111,9 +110,8 @@ START_TEST(empty_record_is_written_as_its_flags_say)
 	    "\"tries\":null,\"sum\":0,\"at_ms\":0,\"number\":0,"
 	    "\"colour\":\"red\",\"extra\":null}");
 }
-END_TEST
 
-START_TEST(what_is_missing_or_null_stays_as_it_was)
+TEST(what_is_missing_or_null_stays_as_it_was)
 {
 	cleanup_thing struct thing thing = { .count = 3, .colour = GREEN };
 
@@ -126,9 +124,8 @@ START_TEST(what_is_missing_or_null_stays_as_it_was)
 	ck_assert_int_eq(thing.count, 3);
 	ck_assert_int_eq(thing.colour, GREEN);
 }
-END_TEST
 
-START_TEST(what_was_there_is_replaced_and_freed)
+TEST(what_was_there_is_replaced_and_freed)
 {
 	cleanup_thing struct thing thing = { 0 };
 
@@ -140,9 +137,8 @@ START_TEST(what_was_there_is_replaced_and_freed)
 	ck_assert_str_eq(thing.note, "n");
 	ck_assert_uint_eq(json_object_object_length(thing.extra), 0);
 }
-END_TEST
 
-START_TEST(numbers_out_of_bounds_are_brought_in_where_that_is_wanted)
+TEST(numbers_out_of_bounds_are_brought_in_where_that_is_wanted)
 {
 	cleanup_thing struct thing thing = { 0 };
 
@@ -158,9 +154,8 @@ START_TEST(numbers_out_of_bounds_are_brought_in_where_that_is_wanted)
 	ck_assert_int_eq(thing.grade, 0);
 	ck_assert_int_eq(thing.at_ms, INT64_MAX);
 }
-END_TEST
 
-START_TEST(errors_name_the_path)
+TEST(errors_name_the_path)
 {
 	static const struct {
 		const char *text, *at;
@@ -206,9 +201,8 @@ START_TEST(errors_name_the_path)
 		    take(rows[i].text, rows[i].at, &thing, NULL), rows[i].code);
 	}
 }
-END_TEST
 
-START_TEST(released_record_is_empty)
+TEST(released_record_is_empty)
 {
 	struct thing thing = { 0 };
 
@@ -219,7 +213,6 @@ START_TEST(released_record_is_empty)
 	ck_assert_ptr_null(thing.extra);
 	schema_release(&schema, &thing);
 }
-END_TEST
 
 struct list {
 	char **names;
@@ -256,7 +249,7 @@ take_list(const char *text, struct list *list, struct err *err)
 	return r;
 }
 
-START_TEST(lists_and_texts_are_bounded)
+TEST(lists_and_texts_are_bounded)
 {
 	static const struct {
 		const char *text, *words;
@@ -281,9 +274,8 @@ START_TEST(lists_and_texts_are_bounded)
 	}
 	schema_release(&list_schema, &list);
 }
-END_TEST
 
-START_TEST(what_is_not_set_is_omitted_and_a_copy_is_whole)
+TEST(what_is_not_set_is_omitted_and_a_copy_is_whole)
 {
 	cleanup_json struct json_object *json = json_object_new_object();
 	cleanup_buf struct buf text = BUF_INIT;
@@ -305,22 +297,4 @@ START_TEST(what_is_not_set_is_omitted_and_a_copy_is_whole)
 	schema_copy(&list_schema, &list, &copy);
 	ck_assert_ptr_null(copy.names);
 	ck_assert_ptr_null(copy.text);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("record");
-
-	unit_case(s, "fields",
-	    (const TTest *[]){ every_type_comes_back_as_it_was,
-		empty_record_is_written_as_its_flags_say,
-		what_is_missing_or_null_stays_as_it_was,
-		what_was_there_is_replaced_and_freed,
-		numbers_out_of_bounds_are_brought_in_where_that_is_wanted,
-		errors_name_the_path, released_record_is_empty,
-		lists_and_texts_are_bounded,
-		what_is_not_set_is_omitted_and_a_copy_is_whole, NULL });
-	return s;
 }

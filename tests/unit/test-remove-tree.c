@@ -33,7 +33,7 @@ make_dir(const char *name)
 	return dir;
 }
 
-START_TEST(all_of_a_folder_goes_and_nothing_a_link_leads_to)
+TEST(all_of_a_folder_goes_and_nothing_a_link_leads_to)
 {
 	const char *dir = make_dir("a b");
 
@@ -48,9 +48,8 @@ START_TEST(all_of_a_folder_goes_and_nothing_a_link_leads_to)
 	ck_assert(file_exists(unit_path("mine/file")));
 	ck_assert_int_eq(remove_tree(dir), 0);
 }
-END_TEST
 
-START_TEST(a_link_or_a_file_is_removed_itself)
+TEST(a_link_or_a_file_is_removed_itself)
 {
 	make_dir("real");
 	write_file(unit_path("real/file"));
@@ -61,9 +60,8 @@ START_TEST(a_link_or_a_file_is_removed_itself)
 	ck_assert(file_is_dir(unit_path("real")));
 	ck_assert(!file_exists(unit_path("real/file")));
 }
-END_TEST
 
-START_TEST(what_is_too_deep_stays)
+TEST(what_is_too_deep_stays)
 {
 	int fd = open(make_dir("deep"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -83,9 +81,8 @@ START_TEST(what_is_too_deep_stays)
 	ck_assert_int_eq(remove_tree(unit_path("deep/d")), 0);
 	ck_assert_int_eq(remove_tree(unit_path("deep")), 0);
 }
-END_TEST
 
-START_TEST(no_link_on_the_way_below_a_folder_is_followed)
+TEST(no_link_on_the_way_below_a_folder_is_followed)
 {
 	const char *top = make_dir("top");
 
@@ -104,7 +101,6 @@ START_TEST(no_link_on_the_way_below_a_folder_is_followed)
 	ck_assert(!file_exists(unit_path("top/a/b")));
 	ck_assert(file_is_dir(unit_path("top/a")));
 }
-END_TEST
 
 /* --- a folder that becomes a link -------------------------------------- */
 
@@ -169,7 +165,7 @@ assert_full(const char *dir)
 	}
 }
 
-START_TEST(a_folder_that_becomes_a_link_meanwhile_is_not_left)
+TEST(a_folder_that_becomes_a_link_meanwhile_is_not_left)
 {
 	const char *users = unit_path("users files");
 	const char *race = unit_path("race"), *sub = unit_path("race/sub");
@@ -188,18 +184,4 @@ START_TEST(a_folder_that_becomes_a_link_meanwhile_is_not_left)
 		ck_assert_int_eq(remove_tree(race), 0);
 		ck_assert_int_eq(remove_tree(swapped), 0);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("remove-tree");
-
-	unit_case(s, "remove",
-	    (const TTest *[]){ all_of_a_folder_goes_and_nothing_a_link_leads_to,
-		a_link_or_a_file_is_removed_itself, what_is_too_deep_stays,
-		no_link_on_the_way_below_a_folder_is_followed,
-		a_folder_that_becomes_a_link_meanwhile_is_not_left, NULL });
-	return s;
 }

@@ -52,7 +52,7 @@ assert_refused(const char *line, int code, const char *id, const char *words)
 	    rpc_decode(line, strlen(line), &m, NULL, NULL, NULL), -EINVAL);
 }
 
-START_TEST(decodes_a_request)
+TEST(decodes_a_request)
 {
 	struct rpc_message m = decode("{\"jsonrpc\":\"2.0\",\"id\":\"a-1\","
 				      "\"method\":\"go\",\"params\":{\"x\":1},"
@@ -66,9 +66,8 @@ START_TEST(decodes_a_request)
 	ck_assert_ptr_null(m.root);
 	rpc_message_release(&m);
 }
-END_TEST
 
-START_TEST(decodes_a_notification)
+TEST(decodes_a_notification)
 {
 	struct rpc_message m =
 	    decode("{\"jsonrpc\":\"2.0\",\"method\":\"tick\"}");
@@ -83,9 +82,8 @@ START_TEST(decodes_a_notification)
 	assert_json(m.params, "[1]");
 	rpc_message_release(&m);
 }
-END_TEST
 
-START_TEST(decodes_a_result)
+TEST(decodes_a_result)
 {
 	struct rpc_message m =
 	    decode("{\"jsonrpc\":\"2.0\",\"id\":-7,\"result\":[true]}");
@@ -99,9 +97,8 @@ START_TEST(decodes_a_result)
 	ck_assert_ptr_null(m.result);
 	rpc_message_release(&m);
 }
-END_TEST
 
-START_TEST(decodes_an_error)
+TEST(decodes_an_error)
 {
 	struct rpc_message m =
 	    decode("{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{"
@@ -120,9 +117,8 @@ START_TEST(decodes_an_error)
 	ck_assert_ptr_null(m.data);
 	rpc_message_release(&m);
 }
-END_TEST
 
-START_TEST(ids_come_back_as_they_came)
+TEST(ids_come_back_as_they_came)
 {
 	static const char *const ids[] = { "0", "-9223372036854775808",
 		"18446744073709551615", "\"\"", "\"1\"",
@@ -141,9 +137,8 @@ START_TEST(ids_come_back_as_they_came)
 		ck_assert_str_eq(out.data, line.data);
 	}
 }
-END_TEST
 
-START_TEST(what_is_no_json_is_a_parse_error)
+TEST(what_is_no_json_is_a_parse_error)
 {
 	cleanup_buf struct buf deep = BUF_INIT;
 
@@ -156,7 +151,6 @@ START_TEST(what_is_no_json_is_a_parse_error)
 	assert_refused(
 	    deep.data, RPC_PARSE_ERROR, NULL, "byte 64: nested too deeply");
 }
-END_TEST
 
 static const struct {
 	const char *line;
@@ -222,15 +216,14 @@ static const struct {
 	    "1", "error.message: expected a string, found an array" },
 };
 
-START_TEST(what_is_no_message_is_an_invalid_request)
+TEST(what_is_no_message_is_an_invalid_request)
 {
 	for (size_t i = 0; i < nitems(invalid); i++)
 		assert_refused(invalid[i].line, RPC_INVALID_REQUEST,
 		    invalid[i].id, invalid[i].words);
 }
-END_TEST
 
-START_TEST(a_line_over_the_bound_is_e2big)
+TEST(a_line_over_the_bound_is_e2big)
 {
 	cleanup_free char *line = xmalloc(RPC_LINE_MAX + 1);
 	static const char start[] = "{\"jsonrpc\":\"2.0\",\"method\":\"m\"}";
@@ -251,9 +244,8 @@ START_TEST(a_line_over_the_bound_is_e2big)
 	ck_assert_int_eq(code, RPC_PARSE_ERROR);
 	ck_assert_ptr_null(id);
 }
-END_TEST
 
-START_TEST(encodes_one_line_each)
+TEST(encodes_one_line_each)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 	cleanup_json struct json_object *id = json_object_new_int(5);
@@ -278,7 +270,6 @@ START_TEST(encodes_one_line_each)
 	    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,"
 	    "\"message\":\"\"}}\n");
 }
-END_TEST
 
 /* Everything the reader returns now: lines between bars, ! for too long. */
 static void
@@ -323,16 +314,15 @@ assert_lines(const char *bytes, size_t max, const char *expected)
 	}
 }
 
-START_TEST(lines_are_cut_however_they_arrive)
+TEST(lines_are_cut_however_they_arrive)
 {
 	assert_lines(
 	    "one\ntwo\r\n\n\r\n  \t\nthree\nrest", 0, "one|two|three|");
 	assert_lines("a\rb\r\r\n", 0, "a\rb\r|");
 	assert_lines(" x \n", 0, " x |");
 }
-END_TEST
 
-START_TEST(long_lines_are_skipped_once_each)
+TEST(long_lines_are_skipped_once_each)
 {
 	assert_lines("12345\n123456\n12345\n", 5, "12345|!|12345|");
 	assert_lines("1234567890abcdef\nok\n1234567\n", 5, "!|ok|!|");
@@ -340,9 +330,8 @@ START_TEST(long_lines_are_skipped_once_each)
 	assert_lines("ok\n1234567890", 5, "ok|!|");
 	assert_lines("      \nok\n", 5, "!|ok|");
 }
-END_TEST
 
-START_TEST(nul_bytes_stay_in_the_line)
+TEST(nul_bytes_stay_in_the_line)
 {
 	cleanup_buf struct buf line = BUF_INIT;
 	struct rpc_reader reader;
@@ -354,9 +343,8 @@ START_TEST(nul_bytes_stay_in_the_line)
 	ck_assert(memcmp(line.data, "a\0b", 3) == 0);
 	rpc_reader_release(&reader);
 }
-END_TEST
 
-START_TEST(only_a_line_touches_the_buffer)
+TEST(only_a_line_touches_the_buffer)
 {
 	cleanup_buf struct buf line = BUF_INIT;
 	struct rpc_reader reader;
@@ -375,9 +363,8 @@ START_TEST(only_a_line_touches_the_buffer)
 	ck_assert_str_eq(line.data, "ab");
 	rpc_reader_release(&reader);
 }
-END_TEST
 
-START_TEST(an_endless_line_takes_no_memory)
+TEST(an_endless_line_takes_no_memory)
 {
 	cleanup_buf struct buf line = BUF_INIT;
 	struct rpc_reader reader;
@@ -401,9 +388,8 @@ START_TEST(an_endless_line_takes_no_memory)
 	ck_assert_str_eq(line.data, "ok");
 	rpc_reader_release(&reader);
 }
-END_TEST
 
-START_TEST(a_reader_can_be_used_again)
+TEST(a_reader_can_be_used_again)
 {
 	cleanup_buf struct buf line = BUF_INIT;
 	struct rpc_reader reader;
@@ -417,24 +403,4 @@ START_TEST(a_reader_can_be_used_again)
 	ck_assert_str_eq(line.data, "ab");
 	ck_assert_int_eq(rpc_reader_next(&reader, &line), -E2BIG);
 	rpc_reader_release(&reader);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("rpc");
-
-	unit_case(s, "codec",
-	    (const TTest *[]){ decodes_a_request, decodes_a_notification,
-		decodes_a_result, decodes_an_error, ids_come_back_as_they_came,
-		what_is_no_json_is_a_parse_error,
-		what_is_no_message_is_an_invalid_request,
-		a_line_over_the_bound_is_e2big, encodes_one_line_each, NULL });
-	unit_case(s, "reader",
-	    (const TTest *[]){ lines_are_cut_however_they_arrive,
-		long_lines_are_skipped_once_each, nul_bytes_stay_in_the_line,
-		only_a_line_touches_the_buffer, an_endless_line_takes_no_memory,
-		a_reader_can_be_used_again, NULL });
-	return s;
 }

@@ -163,7 +163,7 @@ static const char full[] =
     "\"place\":{\"there\":\"t\"},\"sum\":7,\"at_unix\":3,\"known\":0,"
     "\"share\":0.5,\"twice\":8}";
 
-START_TEST(parts_and_lists_come_back_as_they_were)
+TEST(parts_and_lists_come_back_as_they_were)
 {
 	struct err err = { 0 };
 	cleanup_thing struct thing *thing = make(full, &err);
@@ -181,17 +181,15 @@ START_TEST(parts_and_lists_come_back_as_they_were)
 	ck_assert_int_eq(thing->twice, 4);
 	assert_json(schema_json(&schema, thing), full);
 }
-END_TEST
 
-START_TEST(a_blank_one_has_what_is_never_omitted)
+TEST(a_blank_one_has_what_is_never_omitted)
 {
 	cleanup_thing struct thing *thing = make("{\"id\":\"a\"}", NULL);
 
 	assert_json(schema_json(&schema, thing), "{" LEAST COSTS "}");
 }
-END_TEST
 
-START_TEST(a_copy_is_whole_and_its_own)
+TEST(a_copy_is_whole_and_its_own)
 {
 	cleanup_thing struct thing *thing = make(full, NULL);
 	cleanup_thing struct thing *copy = schema_new(&schema);
@@ -214,9 +212,8 @@ START_TEST(a_copy_is_whole_and_its_own)
 	ck_assert_uint_eq(copy->row_count, 0);
 	assert_json(schema_json(&schema, thing), full);
 }
-END_TEST
 
-START_TEST(what_is_private_is_kept_but_not_shown)
+TEST(what_is_private_is_kept_but_not_shown)
 {
 	cleanup_thing struct thing *thing =
 	    make("{\"id\":\"a\",\"secret\":\"s\"}", NULL);
@@ -233,9 +230,8 @@ START_TEST(what_is_private_is_kept_but_not_shown)
 	ck_assert(json_object_object_get_ex(properties, "sum", NULL));
 	ck_assert(json_object_object_get_ex(properties, "made", NULL));
 }
-END_TEST
 
-START_TEST(what_is_shown_is_cut)
+TEST(what_is_shown_is_cut)
 {
 	cleanup_thing struct thing *thing = make("{\"id\":\"a\"}", NULL);
 
@@ -243,9 +239,8 @@ START_TEST(what_is_shown_is_cut)
 	assert_json(schema_show(&schema, thing),
 	    "{\"id\":\"a\",\"line\":\"ab cd\",\"more\":null," COSTS "}");
 }
-END_TEST
 
-START_TEST(errors_name_the_path_inside)
+TEST(errors_name_the_path_inside)
 {
 	static const struct {
 		const char *text, *words;
@@ -280,9 +275,8 @@ START_TEST(errors_name_the_path_inside)
 		ck_assert_ptr_null(make(rows[i].text, NULL));
 	}
 }
-END_TEST
 
-START_TEST(what_is_written_passes_its_own_check)
+TEST(what_is_written_passes_its_own_check)
 {
 	static const struct {
 		const char *text, *words; /* NULL = it is good */
@@ -321,9 +315,8 @@ START_TEST(what_is_written_passes_its_own_check)
 			ck_assert_str_eq(err.msg, rows[i].words);
 	}
 }
-END_TEST
 
-START_TEST(a_record_is_printed_as_json_schema)
+TEST(a_record_is_printed_as_json_schema)
 {
 	static const struct schema_field list[] = {
 		SCHEMA_PARTS(struct thing, "rows", ROWS, rows, row_count, part,
@@ -348,21 +341,4 @@ START_TEST(a_record_is_printed_as_json_schema)
 	    "\"array\",\"maxItems\":9,\"items\":{\"type\":\"string\","
 	    "\"maxLength\":3}}},\"required\":[\"rows\",\"known\",\"words\"],"
 	    "\"additionalProperties\":false}");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("schema");
-
-	unit_case(s, "records",
-	    (const TTest *[]){ parts_and_lists_come_back_as_they_were,
-		a_blank_one_has_what_is_never_omitted,
-		a_copy_is_whole_and_its_own,
-		what_is_private_is_kept_but_not_shown, what_is_shown_is_cut,
-		errors_name_the_path_inside,
-		what_is_written_passes_its_own_check,
-		a_record_is_printed_as_json_schema, NULL });
-	return s;
 }

@@ -88,7 +88,7 @@ assert_document(const char *text, const char *words)
 	assert_check(&document, text, "", words);
 }
 
-START_TEST(what_fits_is_accepted)
+TEST(what_fits_is_accepted)
 {
 	assert_document("{\"workers\":{}}", NULL);
 	assert_document("{\"workers\":{\"auto-1\":{\"status\":\"idle\","
@@ -99,9 +99,8 @@ START_TEST(what_fits_is_accepted)
 			"\"on\":false}",
 	    NULL);
 }
-END_TEST
 
-START_TEST(wrong_types_are_named_with_their_path)
+TEST(wrong_types_are_named_with_their_path)
 {
 	assert_document("[]", "expected an object, found an array");
 	assert_check(&document, "[]", "plan.goals[2]",
@@ -124,9 +123,8 @@ START_TEST(wrong_types_are_named_with_their_path)
 	assert_check(&document, "{\"workers\":[]}", "file",
 	    "file.workers: expected an object, found an array");
 }
-END_TEST
 
-START_TEST(missing_and_null_are_different)
+TEST(missing_and_null_are_different)
 {
 	assert_document("{}", "workers: missing");
 	assert_document(
@@ -139,9 +137,8 @@ START_TEST(missing_and_null_are_different)
 	/* SCHEMA_ANY includes null. */
 	assert_document("{\"workers\":{},\"extra\":null}", NULL);
 }
-END_TEST
 
-START_TEST(unknown_members_are_refused_unless_open)
+TEST(unknown_members_are_refused_unless_open)
 {
 	static const struct schema open = { .fields = document_fields,
 		.open = true };
@@ -160,9 +157,8 @@ START_TEST(unknown_members_are_refused_unless_open)
 	assert_check(&field, "{\"workers\":1,\"zebra\":1}", "",
 	    "workers: expected an object, found a number");
 }
-END_TEST
 
-START_TEST(integers_have_bounds)
+TEST(integers_have_bounds)
 {
 	static const struct schema_field bounded = {
 		.type = SCHEMA_INT, .min = -2, .max = 7
@@ -183,9 +179,8 @@ START_TEST(integers_have_bounds)
 	assert_check(
 	    &free, "9223372036854775808", "n", "n: integer out of range");
 }
-END_TEST
 
-START_TEST(numbers_are_finite)
+TEST(numbers_are_finite)
 {
 	static const struct schema_field number = { .type = SCHEMA_NUMBER };
 
@@ -194,9 +189,8 @@ START_TEST(numbers_are_finite)
 	assert_check(&number, "18446744073709551615", "n", NULL);
 	assert_check(&number, "1e999", "n", "n: number out of range");
 }
-END_TEST
 
-START_TEST(strings_have_lengths_in_bytes)
+TEST(strings_have_lengths_in_bytes)
 {
 	static const struct schema_field text = {
 		.type = SCHEMA_STRING, .min = 2, .max = 4
@@ -214,9 +208,8 @@ START_TEST(strings_have_lengths_in_bytes)
 	    &filled, "\"\"", "s", "s: expected 1 or more bytes, found 0");
 	assert_check(&filled, "\"any length at all\"", "s", NULL);
 }
-END_TEST
 
-START_TEST(choices_are_listed)
+TEST(choices_are_listed)
 {
 	static const struct schema_field choice = { .type = SCHEMA_STRING,
 		.choices = states };
@@ -232,9 +225,8 @@ START_TEST(choices_are_listed)
 	    "s: expected one of idle, busy, done; "
 	    "found \"123456789 123456789 123456789 123456789\"...");
 }
-END_TEST
 
-START_TEST(collections_have_sizes)
+TEST(collections_have_sizes)
 {
 	assert_document("{\"workers\":{},\"tags\":[]}",
 	    "tags: expected 1 or more elements, found 0");
@@ -243,9 +235,8 @@ START_TEST(collections_have_sizes)
 	assert_document("{\"workers\":{\"a\":1,\"b\":2,\"c\":3}}",
 	    "workers: expected 2 or fewer members, found 3");
 }
-END_TEST
 
-START_TEST(without_a_shape_of_its_own_nothing_is_looked_into)
+TEST(without_a_shape_of_its_own_nothing_is_looked_into)
 {
 	static const struct schema_field object = { .type = SCHEMA_OBJECT };
 	static const struct schema_field array = { .type = SCHEMA_ARRAY,
@@ -261,9 +252,8 @@ START_TEST(without_a_shape_of_its_own_nothing_is_looked_into)
 	assert_check(&map, "{\"a\":null}", "x", NULL);
 	assert_check(&map, "{}", "x", "x: expected 1 or more members, found 0");
 }
-END_TEST
 
-START_TEST(elements_may_be_nullable)
+TEST(elements_may_be_nullable)
 {
 	static const struct schema_field array = { .type = SCHEMA_ARRAY,
 		.of = &nullables_shape };
@@ -279,7 +269,6 @@ START_TEST(elements_may_be_nullable)
 	assert_document("{\"workers\":{\"a\":null}}",
 	    "workers.a: expected an object, found null");
 }
-END_TEST
 
 static const struct schema single = {
 	.fields =
@@ -297,7 +286,7 @@ static const struct schema one_or_text = {
 	    },
 };
 
-START_TEST(one_of_several)
+TEST(one_of_several)
 {
 	const struct schema_field field = { .type = SCHEMA_ONE,
 		.of = &one_or_text };
@@ -329,9 +318,8 @@ START_TEST(one_of_several)
 	    "\"additionalProperties\":false,\"title\":\"one\"},"
 	    "{\"type\":\"string\",\"title\":\"text\"}]");
 }
-END_TEST
 
-START_TEST(null_alone)
+TEST(null_alone)
 {
 	static const struct schema_field nullable = { .type = SCHEMA_BOOL,
 		.flags = SCHEMA_NULLABLE };
@@ -342,7 +330,6 @@ START_TEST(null_alone)
 	assert_check(
 	    &document, "null", "x", "x: expected an object, found null");
 }
-END_TEST
 
 static void
 assert_schema(const struct schema_field *field, const char *expected)
@@ -356,7 +343,7 @@ assert_schema(const struct schema_field *field, const char *expected)
 
 #define DIALECT "\"$schema\":\"https://json-schema.org/draft/2020-12/schema\""
 
-START_TEST(schema_says_the_same)
+TEST(schema_says_the_same)
 {
 	assert_schema(&document,
 	    "{" DIALECT ",\"type\":\"object\",\"properties\":{"
@@ -375,9 +362,8 @@ START_TEST(schema_says_the_same)
 	    "\"extra\":{},\"on\":{\"type\":\"boolean\"}},"
 	    "\"required\":[\"workers\"],\"additionalProperties\":false}");
 }
-END_TEST
 
-START_TEST(a_string_may_stand_for_another_type)
+TEST(a_string_may_stand_for_another_type)
 {
 	static const struct schema_field number = { .type = SCHEMA_NUMBER,
 		.flags = SCHEMA_OR_STRING };
@@ -399,9 +385,8 @@ START_TEST(a_string_may_stand_for_another_type)
 	    "{" DIALECT ",\"type\":[\"array\",\"string\",\"null\"],"
 	    "\"maxItems\":3}");
 }
-END_TEST
 
-START_TEST(choices_that_are_advice_are_printed_and_not_checked)
+TEST(choices_that_are_advice_are_printed_and_not_checked)
 {
 	static const struct schema_field state = { .type = SCHEMA_STRING,
 		.flags = SCHEMA_ADVICE,
@@ -415,9 +400,8 @@ START_TEST(choices_that_are_advice_are_printed_and_not_checked)
 	    "{" DIALECT ",\"type\":\"string\","
 	    "\"enum\":[\"idle\",\"busy\",\"done\"],\"maxLength\":8}");
 }
-END_TEST
 
-START_TEST(schema_of_single_fields)
+TEST(schema_of_single_fields)
 {
 	assert_schema(
 	    &(struct schema_field){ .type = SCHEMA_ANY }, "{" DIALECT "}");
@@ -450,26 +434,4 @@ START_TEST(schema_of_single_fields)
 		.type = SCHEMA_OBJECT, .of = &open_shape, .help = "this one" },
 	    "{" DIALECT ",\"description\":\"this one\",\"type\":\"object\","
 	    "\"properties\":{},\"additionalProperties\":true}");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("shape");
-
-	unit_case(s, "check",
-	    (const TTest *[]){ what_fits_is_accepted,
-		wrong_types_are_named_with_their_path,
-		missing_and_null_are_different,
-		unknown_members_are_refused_unless_open, integers_have_bounds,
-		numbers_are_finite, strings_have_lengths_in_bytes,
-		choices_are_listed, collections_have_sizes,
-		without_a_shape_of_its_own_nothing_is_looked_into,
-		elements_may_be_nullable, one_of_several, null_alone, NULL });
-	unit_case(s, "schema",
-	    (const TTest *[]){ schema_says_the_same, schema_of_single_fields,
-		a_string_may_stand_for_another_type,
-		choices_that_are_advice_are_printed_and_not_checked, NULL });
-	return s;
 }

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 
-#include "mem.h"
 #include "strmap.h"
 #include "unit.h"
 
@@ -17,7 +16,7 @@ name_all(void)
 		snprintf(names[i], sizeof names[i], "S%d.%d", i / 7, i % 7);
 }
 
-START_TEST(an_empty_map_has_nothing)
+TEST(an_empty_map_has_nothing)
 {
 	struct strmap map = { 0 };
 
@@ -25,9 +24,8 @@ START_TEST(an_empty_map_has_nothing)
 	ck_assert_ptr_null(strmap_remove(&map, "a"));
 	strmap_release(&map);
 }
-END_TEST
 
-START_TEST(a_key_is_added_once)
+TEST(a_key_is_added_once)
 {
 	struct strmap map = { 0 };
 	int one, two;
@@ -38,9 +36,8 @@ START_TEST(a_key_is_added_once)
 	ck_assert_uint_eq(map.count, 1);
 	strmap_release(&map);
 }
-END_TEST
 
-START_TEST(every_key_is_found_after_growth)
+TEST(every_key_is_found_after_growth)
 {
 	struct strmap map = { 0 };
 
@@ -52,9 +49,8 @@ START_TEST(every_key_is_found_after_growth)
 	ck_assert_ptr_null(strmap_get(&map, "S1"));
 	strmap_release(&map);
 }
-END_TEST
 
-START_TEST(a_removal_hides_no_other_key)
+TEST(a_removal_hides_no_other_key)
 {
 	struct strmap map = { 0 };
 
@@ -72,17 +68,4 @@ START_TEST(a_removal_hides_no_other_key)
 		ck_assert_ptr_eq(strmap_remove(&map, names[i]), names[i]);
 	ck_assert_uint_eq(map.count, 0);
 	strmap_release(&map);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("strmap");
-	const TTest *const tests[] = { an_empty_map_has_nothing,
-		a_key_is_added_once, every_key_is_found_after_growth,
-		a_removal_hides_no_other_key, NULL };
-
-	unit_case(suite, "strmap", tests);
-	return suite;
 }

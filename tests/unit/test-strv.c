@@ -17,7 +17,7 @@ assert_list(char *const *list, const char *const *wanted)
 	ck_assert_uint_eq(strv_count(list), count);
 }
 
-START_TEST(null_is_the_empty_list)
+TEST(null_is_the_empty_list)
 {
 	cleanup_strv char **list = NULL;
 
@@ -31,9 +31,8 @@ START_TEST(null_is_the_empty_list)
 	strv_add_all(&list, NULL);
 	ck_assert_uint_eq(strv_count(list), 0);
 }
-END_TEST
 
-START_TEST(strings_are_added_in_order)
+TEST(strings_are_added_in_order)
 {
 	static const char *const more[] = { "c", "", NULL };
 	cleanup_strv char **list = NULL;
@@ -50,9 +49,8 @@ START_TEST(strings_are_added_in_order)
 	strv_add(&list, "again");
 	ck_assert_uint_eq(strv_count(list), 1);
 }
-END_TEST
 
-START_TEST(copies_are_never_null)
+TEST(copies_are_never_null)
 {
 	static const char *const two[] = { "x", "y", NULL };
 	cleanup_strv char **copy = strv_copy(two), **none = strv_copy(NULL);
@@ -62,9 +60,8 @@ START_TEST(copies_are_never_null)
 	ck_assert_ptr_nonnull(none);
 	ck_assert_ptr_null(none[0]);
 }
-END_TEST
 
-START_TEST(every_equal_string_is_removed)
+TEST(every_equal_string_is_removed)
 {
 	static const char *const words[] = { "a", "b", "a", "ab", "a", NULL };
 	cleanup_strv char **list = strv_copy(words);
@@ -78,9 +75,8 @@ START_TEST(every_equal_string_is_removed)
 	ck_assert_ptr_nonnull(list);
 	ck_assert_uint_eq(strv_count(list), 0);
 }
-END_TEST
 
-START_TEST(json_and_back)
+TEST(json_and_back)
 {
 	static const char *const words[] = { "a", "", "\"\xc3\xa4", NULL };
 	cleanup_strv char **list = strv_copy(words), **again = NULL;
@@ -94,17 +90,4 @@ START_TEST(json_and_back)
 	assert_list(again, words);
 	ck_assert_ptr_nonnull(none);
 	ck_assert_uint_eq(strv_count(none), 0);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("strv");
-
-	unit_case(s, "lists",
-	    (const TTest *[]){ null_is_the_empty_list,
-		strings_are_added_in_order, copies_are_never_null,
-		every_equal_string_is_removed, json_and_back, NULL });
-	return s;
 }

@@ -7,7 +7,6 @@
 #include "buf.h"
 #include "mem.h"
 #include "table.h"
-#include "text-width.h"
 #include "text.h"
 #include "unit.h"
 
@@ -39,7 +38,7 @@ make_workers(void)
 	return table;
 }
 
-START_TEST(columns_line_up)
+TEST(columns_line_up)
 {
 	struct table *table = make_workers();
 
@@ -58,9 +57,8 @@ START_TEST(columns_line_up)
 	    "grace  12h  test it\n");
 	table_free(table);
 }
-END_TEST
 
-START_TEST(a_table_without_rows_has_only_its_heading)
+TEST(a_table_without_rows_has_only_its_heading)
 {
 	struct table *table = table_new(workers, nitems(workers));
 
@@ -68,9 +66,8 @@ START_TEST(a_table_without_rows_has_only_its_heading)
 	table_free(table);
 	table_free(NULL);
 }
-END_TEST
 
-START_TEST(no_titles_no_heading)
+TEST(no_titles_no_heading)
 {
 	struct table *table =
 	    table_new((struct table_column[]){ { 0 }, { 0 } }, 2);
@@ -80,9 +77,8 @@ START_TEST(no_titles_no_heading)
 	expect(table, 0, false, "a  b\n");
 	table_free(table);
 }
-END_TEST
 
-START_TEST(one_title_is_enough_for_a_heading)
+TEST(one_title_is_enough_for_a_heading)
 {
 	struct table *table =
 	    table_new((struct table_column[]){ { 0 }, { .title = "T" } }, 2);
@@ -91,9 +87,8 @@ START_TEST(one_title_is_enough_for_a_heading)
 	expect(table, 0, false, "    T\nab  c\n");
 	table_free(table);
 }
-END_TEST
 
-START_TEST(texts_are_copied)
+TEST(texts_are_copied)
 {
 	char title[] = "T", cell[] = "cell", sgr[] = "32";
 	struct table *table =
@@ -107,9 +102,8 @@ START_TEST(texts_are_copied)
 	expect(table, 0, true, "T\n\033[32mcell\033[0m\n");
 	table_free(table);
 }
-END_TEST
 
-START_TEST(no_blanks_at_the_end_of_a_line)
+TEST(no_blanks_at_the_end_of_a_line)
 {
 	struct table *table = table_new(workers, nitems(workers));
 
@@ -127,9 +121,8 @@ START_TEST(no_blanks_at_the_end_of_a_line)
 	    "             y\n");
 	table_free(table);
 }
-END_TEST
 
-START_TEST(control_characters_are_shown)
+TEST(control_characters_are_shown)
 {
 	struct table *table = table_new(workers, nitems(workers));
 
@@ -139,9 +132,8 @@ START_TEST(control_characters_are_shown)
 	    "a\\x1b[2Jb    1  two\\x0alines\\x09\\xff\n");
 	table_free(table);
 }
-END_TEST
 
-START_TEST(wide_and_combining_characters_line_up)
+TEST(wide_and_combining_characters_line_up)
 {
 	struct table *table =
 	    table_new((struct table_column[]){ { 0 }, { 0 } }, 2);
@@ -157,9 +149,8 @@ START_TEST(wide_and_combining_characters_line_up)
 	    "\xf0\x9f\x98\x80    4\n");
 	table_free(table);
 }
-END_TEST
 
-START_TEST(flexible_columns_are_cut_to_the_width)
+TEST(flexible_columns_are_cut_to_the_width)
 {
 	struct table *table = make_workers();
 
@@ -178,9 +169,8 @@ START_TEST(flexible_columns_are_cut_to_the_width)
 	    "grace  12h  \xe2\x80\xa6\n");
 	table_free(table);
 }
-END_TEST
 
-START_TEST(rigid_columns_are_never_cut)
+TEST(rigid_columns_are_never_cut)
 {
 	struct table *table =
 	    table_new((struct table_column[]){ { 0 }, { 0 } }, 2);
@@ -189,9 +179,8 @@ START_TEST(rigid_columns_are_never_cut)
 	expect(table, 3, false, "abcdef  ghijkl\n");
 	table_free(table);
 }
-END_TEST
 
-START_TEST(the_widest_flexible_column_gives_first)
+TEST(the_widest_flexible_column_gives_first)
 {
 	struct table *table =
 	    table_new((struct table_column[]){ { .flexible = true },
@@ -206,9 +195,8 @@ START_TEST(the_widest_flexible_column_gives_first)
 	    table, 22, false, "ab\xe2\x80\xa6  ab\xe2\x80\xa6  abcdefghijkl\n");
 	table_free(table);
 }
-END_TEST
 
-START_TEST(a_wide_character_is_not_cut_in_half)
+TEST(a_wide_character_is_not_cut_in_half)
 {
 	struct table *table = table_new(
 	    (struct table_column[]){ { .flexible = true }, { 0 } }, 2);
@@ -224,9 +212,8 @@ START_TEST(a_wide_character_is_not_cut_in_half)
 	    "a\xe2\x80\xa6  2\n");
 	table_free(table);
 }
-END_TEST
 
-START_TEST(a_right_column_is_cut_at_its_end)
+TEST(a_right_column_is_cut_at_its_end)
 {
 	struct table *table = table_new(
 	    (struct table_column[]){
@@ -238,9 +225,8 @@ START_TEST(a_right_column_is_cut_at_its_end)
 	expect(table, 5, false, " \xe2\x80\xa6  1\n x  2\n");
 	table_free(table);
 }
-END_TEST
 
-START_TEST(printed_lines_fit_the_width)
+TEST(printed_lines_fit_the_width)
 {
 	struct table *table = table_new(
 	    (struct table_column[]){ { .flexible = true },
@@ -262,9 +248,8 @@ START_TEST(printed_lines_fit_the_width)
 	}
 	table_free(table);
 }
-END_TEST
 
-START_TEST(colours_wrap_the_text_but_not_the_padding)
+TEST(colours_wrap_the_text_but_not_the_padding)
 {
 	struct table *table = make_workers();
 
@@ -295,9 +280,8 @@ START_TEST(colours_wrap_the_text_but_not_the_padding)
 	    "x           plain again\n");
 	table_free(table);
 }
-END_TEST
 
-START_TEST(colour_of_a_cell_that_is_not_there_is_ignored)
+TEST(colour_of_a_cell_that_is_not_there_is_ignored)
 {
 	struct table *table = table_new(workers, nitems(workers));
 
@@ -308,9 +292,8 @@ START_TEST(colour_of_a_cell_that_is_not_there_is_ignored)
 	expect(table, 0, true, "NAME  AGE  GOAL\na       b  c\n");
 	table_free(table);
 }
-END_TEST
 
-START_TEST(many_rows)
+TEST(many_rows)
 {
 	struct table *table =
 	    table_new((struct table_column[]){ { .right = true } }, 1);
@@ -324,29 +307,4 @@ START_TEST(many_rows)
 	}
 	expect(table, 80, true, expected.data);
 	table_free(table);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("table");
-
-	unit_case(s, "layout",
-	    (const TTest *[]){ columns_line_up,
-		a_table_without_rows_has_only_its_heading, no_titles_no_heading,
-		one_title_is_enough_for_a_heading, texts_are_copied,
-		no_blanks_at_the_end_of_a_line, control_characters_are_shown,
-		wide_and_combining_characters_line_up, many_rows, NULL });
-	unit_case(s, "width",
-	    (const TTest *[]){ flexible_columns_are_cut_to_the_width,
-		rigid_columns_are_never_cut,
-		the_widest_flexible_column_gives_first,
-		a_wide_character_is_not_cut_in_half,
-		a_right_column_is_cut_at_its_end, printed_lines_fit_the_width,
-		NULL });
-	unit_case(s, "colour",
-	    (const TTest *[]){ colours_wrap_the_text_but_not_the_padding,
-		colour_of_a_cell_that_is_not_there_is_ignored, NULL });
-	return s;
 }

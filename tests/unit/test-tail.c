@@ -126,7 +126,7 @@ start(const char *path, bool from_start)
 }
 
 /* 64 GiB would take a minute, and most of the loop's time. */
-START_TEST(holes_are_not_read)
+TEST_ROWS(holes_are_not_read, 2)
 {
 	const char *path = in(fresh_dir(), "f");
 	const off_t end = (off_t)64 << 30;
@@ -152,9 +152,8 @@ START_TEST(holes_are_not_read)
 	ck_assert_int_eq(strcmp(settle() + got.len - 2, "~|"), 0);
 	teardown();
 }
-END_TEST
 
-START_TEST(each_line_comes_once)
+TEST_ROWS(each_line_comes_once, 2)
 {
 	const char *path = in(fresh_dir(), "f");
 
@@ -169,9 +168,8 @@ START_TEST(each_line_comes_once)
 	ck_assert_uint_eq(tail_offset(tail), 20);
 	teardown();
 }
-END_TEST
 
-START_TEST(start_at_the_end_skips_what_is_there)
+TEST_ROWS(start_at_the_end_skips_what_is_there, 2)
 {
 	const char *path = in(fresh_dir(), "f");
 
@@ -183,9 +181,8 @@ START_TEST(start_at_the_end_skips_what_is_there)
 	ck_assert_uint_eq(tail_offset(tail), 14);
 	teardown();
 }
-END_TEST
 
-START_TEST(start_at_the_end_keeps_an_unfinished_line)
+TEST_ROWS(start_at_the_end_keeps_an_unfinished_line, 2)
 {
 	const char *dir = fresh_dir();
 
@@ -203,9 +200,8 @@ START_TEST(start_at_the_end_keeps_an_unfinished_line)
 	ck_assert_str_eq(settle(), "only begun, now done|");
 	teardown();
 }
-END_TEST
 
-START_TEST(start_at_the_end_of_a_huge_unfinished_line)
+TEST_ROWS(start_at_the_end_of_a_huge_unfinished_line, 2)
 {
 	const char *path = in(fresh_dir(), "f");
 	cleanup_free char *text = xcalloc(1, TAIL_CHUNK + 11);
@@ -220,9 +216,8 @@ START_TEST(start_at_the_end_of_a_huge_unfinished_line)
 	ck_assert_str_eq(got.data + TAIL_CHUNK, "y~|next|");
 	teardown();
 }
-END_TEST
 
-START_TEST(unfinished_line_waits_for_its_newline)
+TEST_ROWS(unfinished_line_waits_for_its_newline, 2)
 {
 	const char *path = in(fresh_dir(), "f");
 
@@ -240,9 +235,8 @@ START_TEST(unfinished_line_waits_for_its_newline)
 	ck_assert_str_eq(settle(), "part|");
 	teardown();
 }
-END_TEST
 
-START_TEST(file_may_come_later)
+TEST_ROWS(file_may_come_later, 2)
 {
 	const char *path = in(fresh_dir(), "f");
 
@@ -255,9 +249,8 @@ START_TEST(file_may_come_later)
 	ck_assert_str_eq(settle(), "second|");
 	teardown();
 }
-END_TEST
 
-START_TEST(rotation_loses_nothing)
+TEST_ROWS(rotation_loses_nothing, 2)
 {
 	const char *dir = fresh_dir(), *path = in(dir, "f");
 
@@ -283,9 +276,8 @@ START_TEST(rotation_loses_nothing)
 	ck_assert_ptr_nonnull(strstr(got.data, "6|"));
 	teardown();
 }
-END_TEST
 
-START_TEST(unfinished_line_of_a_replaced_file_is_dropped)
+TEST_ROWS(unfinished_line_of_a_replaced_file_is_dropped, 2)
 {
 	const char *dir = fresh_dir(), *path = in(dir, "f");
 
@@ -298,9 +290,8 @@ START_TEST(unfinished_line_of_a_replaced_file_is_dropped)
 	ck_assert_uint_eq(tail_offset(tail), 5);
 	teardown();
 }
-END_TEST
 
-START_TEST(truncated_file_is_read_again)
+TEST_ROWS(truncated_file_is_read_again, 2)
 {
 	const char *path = in(fresh_dir(), "f");
 
@@ -319,9 +310,8 @@ START_TEST(truncated_file_is_read_again)
 	ck_assert_str_eq(settle(), "and|more|");
 	teardown();
 }
-END_TEST
 
-START_TEST(deleted_file_may_come_back)
+TEST_ROWS(deleted_file_may_come_back, 2)
 {
 	const char *path = in(fresh_dir(), "f");
 
@@ -336,9 +326,8 @@ START_TEST(deleted_file_may_come_back)
 	ck_assert_str_eq(settle(), "3|");
 	teardown();
 }
-END_TEST
 
-START_TEST(bytes_come_as_they_are)
+TEST_ROWS(bytes_come_as_they_are, 2)
 {
 	const char *path = in(fresh_dir(), "f");
 
@@ -351,9 +340,8 @@ START_TEST(bytes_come_as_they_are)
 	ck_assert_mem_eq(got.data, "a\r|\0b\0|\xff\xfe|", 10);
 	teardown();
 }
-END_TEST
 
-START_TEST(over_long_line_comes_cut_once)
+TEST_ROWS(over_long_line_comes_cut_once, 2)
 {
 	const char *path = in(fresh_dir(), "f");
 	cleanup_buf struct buf text = BUF_INIT;
@@ -384,9 +372,8 @@ START_TEST(over_long_line_comes_cut_once)
 	    5 * TAIL_LINE_MAX + strlen("\ny\nnext\n\nlast\n"));
 	teardown();
 }
-END_TEST
 
-START_TEST(cut_falls_between_characters)
+TEST_ROWS(cut_falls_between_characters, 2)
 {
 	const char *path = in(fresh_dir(), "f");
 	cleanup_buf struct buf text = BUF_INIT;
@@ -401,9 +388,8 @@ START_TEST(cut_falls_between_characters)
 	ck_assert_uint_eq(got.len, TAIL_LINE_MAX - 1 + strlen("~|"));
 	teardown();
 }
-END_TEST
 
-START_TEST(flood_is_read_in_chunks)
+TEST_ROWS(flood_is_read_in_chunks, 2)
 {
 	const char *path = in(fresh_dir(), "f");
 	cleanup_buf struct buf text = BUF_INIT;
@@ -425,7 +411,6 @@ START_TEST(flood_is_read_in_chunks)
 	ck_assert(strcmp(got.data, text.data) == 0);
 	teardown();
 }
-END_TEST
 
 static void
 free_at_two(const char *line, size_t len, bool cut, void *arg)
@@ -435,7 +420,7 @@ free_at_two(const char *line, size_t len, bool cut, void *arg)
 		tail_free(take_ptr(&tail));
 }
 
-START_TEST(may_be_freed_from_its_call)
+TEST_ROWS(may_be_freed_from_its_call, 2)
 {
 	const char *path = in(fresh_dir(), "f");
 
@@ -449,9 +434,8 @@ START_TEST(may_be_freed_from_its_call)
 	ck_assert_str_eq(settle(), "");
 	teardown();
 }
-END_TEST
 
-START_TEST(may_be_freed_with_lines_due)
+TEST_ROWS(may_be_freed_with_lines_due, 2)
 {
 	const char *path = in(fresh_dir(), "f");
 
@@ -463,7 +447,6 @@ START_TEST(may_be_freed_with_lines_due)
 	ck_assert_str_eq(settle(), "");
 	teardown();
 }
-END_TEST
 
 static void
 note_offset(const char *line, size_t len, bool cut, void *arg)
@@ -474,7 +457,7 @@ note_offset(const char *line, size_t len, bool cut, void *arg)
 	*offset = tail_offset(tail);
 }
 
-START_TEST(offset_counts_the_line_being_reported)
+TEST_ROWS(offset_counts_the_line_being_reported, 2)
 {
 	const char *path = in(fresh_dir(), "f");
 	uint64_t offset = 0;
@@ -487,9 +470,8 @@ START_TEST(offset_counts_the_line_being_reported)
 	ck_assert_uint_eq(offset, 5);
 	teardown();
 }
-END_TEST
 
-START_TEST(only_regular_files_have_lines)
+TEST_ROWS(only_regular_files_have_lines, 2)
 {
 	const char *dir = fresh_dir(), *path = in(dir, "f");
 
@@ -508,9 +490,8 @@ START_TEST(only_regular_files_have_lines)
 	ck_assert_str_eq(settle(), "2|");
 	teardown();
 }
-END_TEST
 
-START_TEST(missing_directory_is_an_error)
+TEST_ROWS(missing_directory_is_an_error, 2)
 {
 	const char *dir = fresh_dir();
 	struct err err = { 0 };
@@ -522,31 +503,4 @@ START_TEST(missing_directory_is_an_error)
 	ck_assert_int_eq(err.code, -ENOENT);
 	ck_assert_ptr_null(tail);
 	teardown();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const twice[] = { each_line_comes_once, holes_are_not_read,
-		start_at_the_end_skips_what_is_there,
-		start_at_the_end_keeps_an_unfinished_line,
-		start_at_the_end_of_a_huge_unfinished_line,
-		unfinished_line_waits_for_its_newline, file_may_come_later,
-		rotation_loses_nothing,
-		unfinished_line_of_a_replaced_file_is_dropped,
-		truncated_file_is_read_again, deleted_file_may_come_back,
-		bytes_come_as_they_are, over_long_line_comes_cut_once,
-		cut_falls_between_characters, flood_is_read_in_chunks,
-		may_be_freed_from_its_call, may_be_freed_with_lines_due,
-		offset_counts_the_line_being_reported,
-		only_regular_files_have_lines, missing_directory_is_an_error };
-	Suite *s = suite_create("tail");
-	TCase *tc = tcase_create("with and without inotify");
-
-	tcase_set_timeout(tc, 60);
-	for (size_t i = 0; i < nitems(twice); i++)
-		tcase_add_loop_test(tc, twice[i], 0, 2);
-	suite_add_tcase(s, tc);
-	return s;
 }

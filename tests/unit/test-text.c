@@ -6,7 +6,6 @@
 
 #include "buf.h"
 #include "mem.h"
-#include "text-width.h"
 #include "text.h"
 #include "unit.h"
 
@@ -48,7 +47,7 @@ static const char *const broken[] = {
 	"\xf0\x9f\x98(",
 };
 
-START_TEST(utf8_characters_decode_to_their_code_point)
+TEST(utf8_characters_decode_to_their_code_point)
 {
 	for (size_t i = 0; i < nitems(samples); i++) {
 		size_t len = strlen(samples[i].bytes);
@@ -62,9 +61,8 @@ START_TEST(utf8_characters_decode_to_their_code_point)
 	}
 	ck_assert_uint_eq(text_utf8_len("\0x", 2), 1);
 }
-END_TEST
 
-START_TEST(utf8_cut_off_anywhere_is_invalid)
+TEST(utf8_cut_off_anywhere_is_invalid)
 {
 	ck_assert_uint_eq(text_utf8_len("", 0), 0);
 	ck_assert(text_utf8_valid("", 0));
@@ -75,9 +73,8 @@ START_TEST(utf8_cut_off_anywhere_is_invalid)
 			ck_assert(!text_utf8_valid(samples[i].bytes, n));
 		}
 }
-END_TEST
 
-START_TEST(utf8_broken_is_invalid_and_leaves_the_result_alone)
+TEST(utf8_broken_is_invalid_and_leaves_the_result_alone)
 {
 	for (size_t i = 0; i < nitems(broken); i++) {
 		size_t len = strlen(broken[i]);
@@ -91,9 +88,8 @@ START_TEST(utf8_broken_is_invalid_and_leaves_the_result_alone)
 	ck_assert(!text_utf8_valid("good \xff good", 11));
 	ck_assert(text_utf8_valid("a\0b", 3));
 }
-END_TEST
 
-START_TEST(every_code_point_survives_the_round_trip)
+TEST(every_code_point_survives_the_round_trip)
 {
 	cleanup_buf struct buf b = BUF_INIT;
 	uint32_t codepoint;
@@ -111,9 +107,8 @@ START_TEST(every_code_point_survives_the_round_trip)
 	text_add_codepoint(&b, UINT32_MAX);
 	ck_assert_str_eq(b.data, "\xef\xbf\xbd");
 }
-END_TEST
 
-START_TEST(each_invalid_byte_is_replaced_by_one_character)
+TEST(each_invalid_byte_is_replaced_by_one_character)
 {
 	static const char *const pairs[][2] = {
 		{ "", "" },
@@ -134,9 +129,8 @@ START_TEST(each_invalid_byte_is_replaced_by_one_character)
 		ck_assert_str_eq(b.data, pairs[i][1]);
 	}
 }
-END_TEST
 
-START_TEST(cut_ends_between_characters)
+TEST(cut_ends_between_characters)
 {
 	static const char s[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80z";
 	static const size_t expected[] = { 0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11,
@@ -148,9 +142,8 @@ START_TEST(cut_ends_between_characters)
 	ck_assert_uint_eq(text_cut(s, sizeof s - 1, SIZE_MAX), sizeof s - 1);
 	ck_assert_uint_eq(text_cut("", 0, 5), 0);
 }
-END_TEST
 
-START_TEST(cut_counts_invalid_bytes_as_characters)
+TEST(cut_counts_invalid_bytes_as_characters)
 {
 	for (size_t max = 0; max <= 4; max++) {
 		ck_assert_uint_eq(text_cut("\x80\x80\x80\x80", 4, max), max);
@@ -162,9 +155,8 @@ START_TEST(cut_counts_invalid_bytes_as_characters)
 	/* More continuation bytes than the character has. */
 	ck_assert_uint_eq(text_cut("\xc3\xa4\x80\x80", 4, 3), 3);
 }
-END_TEST
 
-START_TEST(width_counts_columns)
+TEST(width_counts_columns)
 {
 	static const struct {
 		const char *s;
@@ -200,9 +192,8 @@ START_TEST(width_counts_columns)
 		    "cases[%zu]", i);
 	ck_assert_int_eq(text_width("a\0b", 3), 2);
 }
-END_TEST
 
-START_TEST(cut_width_never_exceeds_the_columns)
+TEST(cut_width_never_exceeds_the_columns)
 {
 	/* a, Han, e + acute, emoji */
 	static const char s[] = "a\xe6\xbc\xa2"
@@ -222,9 +213,8 @@ START_TEST(cut_width_never_exceeds_the_columns)
 	ck_assert_uint_eq(text_width_cut("\xcc\x81z", 3, 0), 2);
 	ck_assert_uint_eq(text_width_cut("\xcc\x81z", 3, -1), 0);
 }
-END_TEST
 
-START_TEST(durations_parse)
+TEST(durations_parse)
 {
 	static const struct {
 		const char *s;
@@ -264,9 +254,8 @@ START_TEST(durations_parse)
 		ck_assert_int_eq(ms, cases[i].ms);
 	}
 }
-END_TEST
 
-START_TEST(other_durations_are_refused)
+TEST(other_durations_are_refused)
 {
 	static const char *const cases[] = { "", " ", " 5s", "5s ", "5 s", "s",
 		"ms", "-1s", "+1s", "-0", ".5s", "1.s", "1..5s", "1.5.5s",
@@ -284,9 +273,8 @@ START_TEST(other_durations_are_refused)
 		ck_assert_int_eq(ms, 42);
 	}
 }
-END_TEST
 
-START_TEST(durations_print_their_two_largest_units)
+TEST(durations_print_their_two_largest_units)
 {
 	static const struct {
 		int64_t ms;
@@ -326,9 +314,8 @@ START_TEST(durations_print_their_two_largest_units)
 		ck_assert_str_eq(b.data, cases[i].s);
 	}
 }
-END_TEST
 
-START_TEST(durations_parse_back)
+TEST(durations_parse_back)
 {
 	cleanup_buf struct buf b = BUF_INIT;
 	int64_t back;
@@ -346,9 +333,8 @@ START_TEST(durations_parse_back)
 			ck_abort_msg("%s", b.data);
 	}
 }
-END_TEST
 
-START_TEST(shell_words_are_quoted_where_needed)
+TEST(shell_words_are_quoted_where_needed)
 {
 	static const char *const pairs[][2] = {
 		{ "", "''" },
@@ -382,9 +368,8 @@ START_TEST(shell_words_are_quoted_where_needed)
 		ck_assert_str_eq(b.data, pairs[i][1]);
 	}
 }
-END_TEST
 
-START_TEST(json_escapes_what_a_terminal_would_act_on)
+TEST(json_escapes_what_a_terminal_would_act_on)
 {
 	static const char *const pairs[][2] = {
 		{ "", "\"\"" },
@@ -410,9 +395,8 @@ START_TEST(json_escapes_what_a_terminal_would_act_on)
 	text_add_json(&nul, "a\0b", 3);
 	ck_assert_str_eq(nul.data, "\"a\\u0000b\"");
 }
-END_TEST
 
-START_TEST(visible_shows_controls_and_invalid_bytes)
+TEST(visible_shows_controls_and_invalid_bytes)
 {
 	static const char s[] =
 	    "ok\t\n\r\x1b[0m\x7f\xc2\x9b\xff\xe2\x82\\\0\xc3"
@@ -429,9 +413,8 @@ START_TEST(visible_shows_controls_and_invalid_bytes)
 	    "ok\t\n\\x0d\\x1b[0m\\x7f\\xc2\\x9b\\xff\\xe2\\x82\\\\x00"
 	    "\xc3\xa4");
 }
-END_TEST
 
-START_TEST(a_line_has_single_blanks_and_none_at_its_ends)
+TEST(a_line_has_single_blanks_and_none_at_its_ends)
 {
 	const char s[] = " \n a\r\n\tb \v\f c\0d \n";
 	cleanup_buf struct buf b = BUF_INIT;
@@ -444,9 +427,8 @@ START_TEST(a_line_has_single_blanks_and_none_at_its_ends)
 	text_add_line(&b, " \n", 2);
 	ck_assert_str_eq(b.data, "x");
 }
-END_TEST
 
-START_TEST(visible_shows_what_nobody_sees)
+TEST(visible_shows_what_nobody_sees)
 {
 	static const uint32_t hidden[] = { 0xad, 0x61c, 0x180e, 0x200b, 0x200c,
 		0x200d, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c,
@@ -472,9 +454,8 @@ START_TEST(visible_shows_what_nobody_sees)
 		ck_assert_str_eq(b.data, raw.data);
 	}
 }
-END_TEST
 
-START_TEST(a_terminal_gets_lines_and_colours_only)
+TEST(a_terminal_gets_lines_and_colours_only)
 {
 	static const char *const pairs[][2] = {
 		{ "a\tb\nc", "a\tb\nc" },
@@ -493,9 +474,8 @@ START_TEST(a_terminal_gets_lines_and_colours_only)
 		ck_assert_str_eq(b.data, pairs[i][1]);
 	}
 }
-END_TEST
 
-START_TEST(nearest_finds_the_word_that_was_meant)
+TEST(nearest_finds_the_word_that_was_meant)
 {
 	static const char *const words[] = { "status", "start", "stop",
 		"restart", "Config", "log", "v", NULL };
@@ -527,9 +507,8 @@ START_TEST(nearest_finds_the_word_that_was_meant)
 	ck_assert_pstr_eq(
 	    text_nearest("", (const char *const[]){ "", NULL }), "");
 }
-END_TEST
 
-START_TEST(nearest_counts_a_third_of_the_longer_word)
+TEST(nearest_counts_a_third_of_the_longer_word)
 {
 	static const char *const six[] = { "abcdef", NULL };
 	static const char *const five[] = { "abcde", NULL };
@@ -542,9 +521,8 @@ START_TEST(nearest_counts_a_third_of_the_longer_word)
 	ck_assert_pstr_eq(text_nearest("abcxx", five), NULL);
 	ck_assert_pstr_eq(text_nearest("abcdexx", five), "abcde");
 }
-END_TEST
 
-START_TEST(integers_parse_within_bounds)
+TEST(integers_parse_within_bounds)
 {
 	int64_t value;
 
@@ -559,9 +537,8 @@ START_TEST(integers_parse_within_bounds)
 	    "-9223372036854775808", INT64_MIN, INT64_MAX, &value));
 	ck_assert(value == INT64_MIN);
 }
-END_TEST
 
-START_TEST(other_integers_are_refused)
+TEST(other_integers_are_refused)
 {
 	static const char *const cases[] = { "", "-", "--1", "+1", " 1", "1 ",
 		"1\n", "0x10", "1e3", "1.0", "1,000", "ten", "-6", "101",
@@ -578,9 +555,8 @@ START_TEST(other_integers_are_refused)
 	ck_assert(!text_parse_int(
 	    "9223372036854775808", INT64_MIN, INT64_MAX, &(int64_t){ 0 }));
 }
-END_TEST
 
-START_TEST(names_are_safe_everywhere)
+TEST(names_are_safe_everywhere)
 {
 	static const char *const good[] = { "a", "0", "worker-1", "a_b-c",
 		"abcdefghijklmnopqrstuvwxyz012345" };
@@ -592,39 +568,4 @@ START_TEST(names_are_safe_everywhere)
 		ck_assert_msg(text_is_name(good[i]), "'%s'", good[i]);
 	for (size_t i = 0; i < nitems(bad); i++)
 		ck_assert_msg(!text_is_name(bad[i]), "'%s'", bad[i]);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("text");
-
-	unit_case(s, "utf8",
-	    (const TTest *[]){ utf8_characters_decode_to_their_code_point,
-		utf8_cut_off_anywhere_is_invalid,
-		utf8_broken_is_invalid_and_leaves_the_result_alone,
-		every_code_point_survives_the_round_trip,
-		each_invalid_byte_is_replaced_by_one_character,
-		cut_ends_between_characters,
-		cut_counts_invalid_bytes_as_characters, NULL });
-	unit_case(s, "width",
-	    (const TTest *[]){ width_counts_columns,
-		cut_width_never_exceeds_the_columns, NULL });
-	unit_case(s, "numbers",
-	    (const TTest *[]){ durations_parse, other_durations_are_refused,
-		durations_print_their_two_largest_units, durations_parse_back,
-		integers_parse_within_bounds, other_integers_are_refused,
-		NULL });
-	unit_case(s, "words",
-	    (const TTest *[]){ shell_words_are_quoted_where_needed,
-		json_escapes_what_a_terminal_would_act_on,
-		visible_shows_controls_and_invalid_bytes,
-		a_line_has_single_blanks_and_none_at_its_ends,
-		visible_shows_what_nobody_sees,
-		a_terminal_gets_lines_and_colours_only,
-		nearest_finds_the_word_that_was_meant,
-		nearest_counts_a_third_of_the_longer_word,
-		names_are_safe_everywhere, NULL });
-	return s;
 }

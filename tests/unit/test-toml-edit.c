@@ -76,7 +76,7 @@ run_remove(remove_fn function, const struct remove_case *cases, size_t count)
 	}
 }
 
-START_TEST(replaces_in_place)
+TEST(replaces_in_place)
 {
 	static const struct set_case cases[] = {
 		{ "# top\na = 1 # one\n\nb=2\n", { { "a" } }, "\"x\"",
@@ -108,9 +108,8 @@ START_TEST(replaces_in_place)
 
 	run_set(cases, nitems(cases));
 }
-END_TEST
 
-START_TEST(new_key_goes_to_the_end_of_its_table)
+TEST(new_key_goes_to_the_end_of_its_table)
 {
 	static const struct set_case cases[] = {
 		{ "[a]\nx = 1 # one\n\n# about b\n[b]\ny = 2\n",
@@ -137,9 +136,8 @@ START_TEST(new_key_goes_to_the_end_of_its_table)
 
 	run_set(cases, nitems(cases));
 }
-END_TEST
 
-START_TEST(new_key_at_the_first_level)
+TEST(new_key_at_the_first_level)
 {
 	static const struct set_case cases[] = {
 		{ "", { { "a" } }, "1", "a = 1\n" },
@@ -158,9 +156,8 @@ START_TEST(new_key_at_the_first_level)
 
 	run_set(cases, nitems(cases));
 }
-END_TEST
 
-START_TEST(new_key_in_an_inline_table)
+TEST(new_key_in_an_inline_table)
 {
 	static const struct set_case cases[] = {
 		{ "t = {}\n", { { "t", "a" } }, "1", "t = { a = 1 }\n" },
@@ -178,9 +175,8 @@ START_TEST(new_key_in_an_inline_table)
 
 	run_set(cases, nitems(cases));
 }
-END_TEST
 
-START_TEST(new_table_is_appended)
+TEST(new_table_is_appended)
 {
 	static const struct set_case cases[] = {
 		{ "", { { "a", "x" } }, "1", "[a]\nx = 1\n" },
@@ -205,9 +201,8 @@ START_TEST(new_table_is_appended)
 
 	run_set(cases, nitems(cases));
 }
-END_TEST
 
-START_TEST(set_refuses_and_changes_nothing)
+TEST(set_refuses_and_changes_nothing)
 {
 	static const struct {
 		const char *doc;
@@ -257,9 +252,8 @@ START_TEST(set_refuses_and_changes_nothing)
 		ck_assert_str_eq(doc.data, cases[i].doc);
 	}
 }
-END_TEST
 
-START_TEST(bounds_hold_for_the_result)
+TEST(bounds_hold_for_the_result)
 {
 	const char *path[TOML_DEPTH_MAX + 1];
 	cleanup_buf struct buf doc = BUF_INIT;
@@ -278,9 +272,8 @@ START_TEST(bounds_hold_for_the_result)
 	ck_assert_int_eq(toml_edit_set(&doc, path, 1, "1", &err), -E2BIG);
 	ck_assert_uint_eq(doc.len, TOML_SIZE_MAX - 4);
 }
-END_TEST
 
-START_TEST(unset_removes_the_line)
+TEST(unset_removes_the_line)
 {
 	static const struct remove_case cases[] = {
 		{ "# top\na = 1 # one\nb = 2\n", { { "a" } },
@@ -304,7 +297,6 @@ START_TEST(unset_removes_the_line)
 
 	run_remove(toml_edit_unset, cases, nitems(cases));
 }
-END_TEST
 
 struct refusal {
 	const char *doc;
@@ -330,7 +322,7 @@ run_refusals(remove_fn function, const struct refusal *cases, size_t count)
 	}
 }
 
-START_TEST(unset_refuses)
+TEST(unset_refuses)
 {
 	static const struct refusal cases[] = {
 		{ "a = 1\n", { { "b" } }, -ENOENT },
@@ -349,9 +341,8 @@ START_TEST(unset_refuses)
 
 	run_refusals(toml_edit_unset, cases, nitems(cases));
 }
-END_TEST
 
-START_TEST(remove_table_takes_its_lines)
+TEST(remove_table_takes_its_lines)
 {
 	static const struct remove_case cases[] = {
 		{ "k = 1\n\n[a]\nx = 1\n\n[b]\ny = 2\n", { { "a" } },
@@ -390,9 +381,8 @@ START_TEST(remove_table_takes_its_lines)
 
 	run_remove(toml_edit_remove_table, cases, nitems(cases));
 }
-END_TEST
 
-START_TEST(remove_table_refuses)
+TEST(remove_table_refuses)
 {
 	static const struct refusal cases[] = {
 		{ "[a]\n", { { "b" } }, -ENOENT },
@@ -408,9 +398,8 @@ START_TEST(remove_table_refuses)
 
 	run_refusals(toml_edit_remove_table, cases, nitems(cases));
 }
-END_TEST
 
-START_TEST(words_are_optional)
+TEST(words_are_optional)
 {
 	cleanup_buf struct buf doc = BUF_INIT;
 	const char *path[] = { "a" };
@@ -422,9 +411,8 @@ START_TEST(words_are_optional)
 	ck_assert_int_eq(toml_edit_unset(&doc, path, 1, NULL), 0);
 	ck_assert_str_eq(doc.data, "");
 }
-END_TEST
 
-START_TEST(quoted_text_reads_back)
+TEST(quoted_text_reads_back)
 {
 	static const char *const texts[] = { "", "plain", "a\"b\\c'",
 		"\b\t\n\f\r", "\x01\x1f\x7f\x1b[2J", "\xc3\xa4\xf0\x9f\x98\x80",
@@ -445,9 +433,8 @@ START_TEST(quoted_text_reads_back)
 		json_object_put(root);
 	}
 }
-END_TEST
 
-START_TEST(quoting_is_plain)
+TEST(quoting_is_plain)
 {
 	static const struct {
 		const char *text, *value, *key;
@@ -469,25 +456,4 @@ START_TEST(quoting_is_plain)
 		toml_edit_quote_key(&key, cases[i].text);
 		ck_assert_str_eq(key.data, cases[i].key);
 	}
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("toml-edit");
-
-	unit_case(s, "set",
-	    (const TTest *[]){ replaces_in_place,
-		new_key_goes_to_the_end_of_its_table,
-		new_key_at_the_first_level, new_key_in_an_inline_table,
-		new_table_is_appended, set_refuses_and_changes_nothing,
-		bounds_hold_for_the_result, words_are_optional, NULL });
-	unit_case(s, "remove",
-	    (const TTest *[]){ unset_removes_the_line, unset_refuses,
-		remove_table_takes_its_lines, remove_table_refuses, NULL });
-	unit_case(s, "quote",
-	    (const TTest *[]){
-		quoted_text_reads_back, quoting_is_plain, NULL });
-	return s;
 }

@@ -110,7 +110,7 @@ static const struct {
 	    "line 2: '\\x1b[2J' is an integer", 2 },
 };
 
-START_TEST(errors_name_line_and_remedy)
+TEST(errors_name_line_and_remedy)
 {
 	for (size_t i = 0; i < nitems(refused); i++) {
 		struct json_object *root = NULL;
@@ -129,9 +129,8 @@ START_TEST(errors_name_line_and_remedy)
 		ck_assert_uint_eq(line, refused[i].line);
 	}
 }
-END_TEST
 
-START_TEST(words_and_line_are_optional)
+TEST(words_and_line_are_optional)
 {
 	struct json_object *root = NULL;
 
@@ -141,9 +140,8 @@ START_TEST(words_and_line_are_optional)
 	ck_assert_int_eq(json_object_object_length(root), 0);
 	json_object_put(root);
 }
-END_TEST
 
-START_TEST(long_words_are_cut_in_errors)
+TEST(long_words_are_cut_in_errors)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct json_object *root = NULL;
@@ -157,9 +155,8 @@ START_TEST(long_words_are_cut_in_errors)
 	ck_assert_ptr_nonnull(strstr(err.msg, "\xc3\xa4...' is not a value"));
 	ck_assert_uint_lt(strlen(err.msg), 300);
 }
-END_TEST
 
-START_TEST(types_are_told_apart)
+TEST(types_are_told_apart)
 {
 	static const struct {
 		const char *value;
@@ -190,9 +187,8 @@ START_TEST(types_are_told_apart)
 		json_object_put(root);
 	}
 }
-END_TEST
 
-START_TEST(values_are_exact)
+TEST(values_are_exact)
 {
 	struct json_object *root = parse("min = -9223372036854775808\n"
 					 "max = 0x7fffffffffffffff\n"
@@ -219,9 +215,8 @@ START_TEST(values_are_exact)
 	ck_assert_str_eq(json_object_get_string(at(root, "raw")), "a\\b''c''");
 	json_object_put(root);
 }
-END_TEST
 
-START_TEST(order_of_the_text_is_kept)
+TEST(order_of_the_text_is_kept)
 {
 	struct json_object *root = parse("z = 1\na = 2\n[m]\n[b]\n[m.k]\n");
 
@@ -230,10 +225,9 @@ START_TEST(order_of_the_text_is_kept)
 	    "{\"z\":1,\"a\":2,\"m\":{\"k\":{}},\"b\":{}}");
 	json_object_put(root);
 }
-END_TEST
 
 /* json-c 0.16 reads the userdata of a double in one of its serializers. */
-START_TEST(marks_do_not_disturb_printing)
+TEST(marks_do_not_disturb_printing)
 {
 	struct json_object *root = parse("f = 0.5\ng = 1e3\ns = 'x'\n"
 					 "i = 7\na = [1.5, true]\n");
@@ -249,9 +243,8 @@ START_TEST(marks_do_not_disturb_printing)
 	ck_assert_int_eq(toml_mark_of(at(root, "f")).type, TOML_FLOAT);
 	json_object_put(root);
 }
-END_TEST
 
-START_TEST(foreign_values_have_no_mark)
+TEST(foreign_values_have_no_mark)
 {
 	struct json_object *other = json_tokener_parse("{\"a\":1.5,\"b\":[]}");
 	struct json_object *odd = json_object_new_double_s(1, "");
@@ -264,9 +257,8 @@ START_TEST(foreign_values_have_no_mark)
 	json_object_put(other);
 	json_object_put(odd);
 }
-END_TEST
 
-START_TEST(marks_cover_the_value)
+TEST(marks_cover_the_value)
 {
 	const char *text = "\xef\xbb\xbf# top\n"
 			   "name = \"\xc3\xa4\" # why\n"
@@ -293,9 +285,8 @@ START_TEST(marks_cover_the_value)
 	ck_assert_uint_eq(toml_mark_of(root).end, strlen(text));
 	json_object_put(root);
 }
-END_TEST
 
-START_TEST(tables_know_header_and_tail)
+TEST(tables_know_header_and_tail)
 {
 	const char *text = "k = 1 # one\r\n"
 			   "\r\n"
@@ -325,9 +316,8 @@ START_TEST(tables_know_header_and_tail)
 	ck_assert_uint_eq(toml_mark_of(at(root, "list.1")).line, 12);
 	json_object_put(root);
 }
-END_TEST
 
-START_TEST(implied_tables_take_their_late_header)
+TEST(implied_tables_take_their_late_header)
 {
 	const char *text = "[a.b]\nx = 1\n[a]\ny = 2\n# end\n";
 	struct json_object *root = parse(text);
@@ -338,9 +328,8 @@ START_TEST(implied_tables_take_their_late_header)
 	assert_tail(text, at(root, "a.b"), "[a]\ny = 2\n# end\n");
 	json_object_put(root);
 }
-END_TEST
 
-START_TEST(root_tail_without_keys)
+TEST(root_tail_without_keys)
 {
 	static const struct {
 		const char *text;
@@ -364,7 +353,6 @@ START_TEST(root_tail_without_keys)
 		json_object_put(root);
 	}
 }
-END_TEST
 
 static int
 parse_repeated(const char *before, const char *piece, int times,
@@ -388,7 +376,7 @@ parse_repeated(const char *before, const char *piece, int times,
 	return r;
 }
 
-START_TEST(depth_is_bounded)
+TEST(depth_is_bounded)
 {
 	static const struct {
 		const char *before, *piece, *middle, *end;
@@ -420,9 +408,8 @@ START_TEST(depth_is_bounded)
 		    -E2BIG);
 	}
 }
-END_TEST
 
-START_TEST(depth_counts_arrays_of_tables)
+TEST(depth_counts_arrays_of_tables)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct json_object *root = NULL;
@@ -442,9 +429,8 @@ START_TEST(depth_counts_arrays_of_tables)
 	ck_assert_int_eq(r, -E2BIG);
 	ck_assert_int_eq(i - 2, TOML_DEPTH_MAX / 2);
 }
-END_TEST
 
-START_TEST(size_is_bounded)
+TEST(size_is_bounded)
 {
 	cleanup_free char *text = xmalloc(TOML_SIZE_MAX + 1);
 	struct json_object *root = NULL;
@@ -462,9 +448,8 @@ START_TEST(size_is_bounded)
 	    toml_parse(text, TOML_SIZE_MAX, &root, &line, &err), 0);
 	json_object_put(root);
 }
-END_TEST
 
-START_TEST(text_needs_no_terminator)
+TEST(text_needs_no_terminator)
 {
 	static const char *const texts[] = { "a = '", "a = \"\\", "a = \"\\u00",
 		"a = 1", "a = 2024-02-29 ", "a = 2024-02-29 0", "[a", "[[a]",
@@ -482,9 +467,8 @@ START_TEST(text_needs_no_terminator)
 		json_object_put(root);
 	}
 }
-END_TEST
 
-START_TEST(every_type_has_a_name)
+TEST(every_type_has_a_name)
 {
 	for (int type = 0; type < TOML_TYPE_COUNT; type++)
 		ck_assert_ptr_nonnull(
@@ -492,27 +476,4 @@ START_TEST(every_type_has_a_name)
 	ck_assert_str_eq(toml_mark_type_name(TOML_STRING), "a string");
 	ck_assert_str_eq(toml_mark_type_name(TOML_DATE_LOCAL), "a date");
 	ck_assert_str_eq(toml_mark_type_name(TOML_TYPE_COUNT), "nothing");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("toml");
-
-	unit_case(s, "errors",
-	    (const TTest *[]){ errors_name_line_and_remedy,
-		words_and_line_are_optional, long_words_are_cut_in_errors,
-		depth_is_bounded, depth_counts_arrays_of_tables,
-		size_is_bounded, text_needs_no_terminator, NULL });
-	unit_case(s, "values",
-	    (const TTest *[]){ types_are_told_apart, values_are_exact,
-		order_of_the_text_is_kept, marks_do_not_disturb_printing,
-		every_type_has_a_name, NULL });
-	unit_case(s, "marks",
-	    (const TTest *[]){ foreign_values_have_no_mark,
-		marks_cover_the_value, tables_know_header_and_tail,
-		implied_tables_take_their_late_header, root_tail_without_keys,
-		NULL });
-	return s;
 }

@@ -102,7 +102,7 @@ start(const char *path)
 	    watch_new(loop, path, count_call, NULL, &watch, NULL), 0);
 }
 
-START_TEST(silent_while_nothing_changes)
+TEST_ROWS(silent_while_nothing_changes, 2)
 {
 	const char *dir = fresh_dir();
 
@@ -114,9 +114,8 @@ START_TEST(silent_while_nothing_changes)
 	ck_assert_int_eq(settle(), 0);
 	teardown();
 }
-END_TEST
 
-START_TEST(tells_of_every_kind_of_change)
+TEST_ROWS(tells_of_every_kind_of_change, 2)
 {
 	const char *dir = fresh_dir();
 
@@ -143,9 +142,8 @@ START_TEST(tells_of_every_kind_of_change)
 	ck_assert_int_eq(settle(), 1);
 	teardown();
 }
-END_TEST
 
-START_TEST(many_changes_make_one_call)
+TEST_ROWS(many_changes_make_one_call, 2)
 {
 	const char *dir = fresh_dir();
 
@@ -160,9 +158,8 @@ START_TEST(many_changes_make_one_call)
 	ck_assert_int_eq(settle(), 0);
 	teardown();
 }
-END_TEST
 
-START_TEST(same_size_replacement_is_a_change)
+TEST_ROWS(same_size_replacement_is_a_change, 2)
 {
 	const char *dir = fresh_dir();
 
@@ -173,9 +170,8 @@ START_TEST(same_size_replacement_is_a_change)
 	ck_assert_int_ge(settle(), 1);
 	teardown();
 }
-END_TEST
 
-START_TEST(directory_means_its_entries)
+TEST_ROWS(directory_means_its_entries, 2)
 {
 	const char *dir = fresh_dir(), *sub = in(dir, "sub");
 
@@ -196,9 +192,8 @@ START_TEST(directory_means_its_entries)
 	ck_assert_int_eq(settle(), 0);
 	teardown();
 }
-END_TEST
 
-START_TEST(directory_may_come_later_and_again)
+TEST_ROWS(directory_may_come_later_and_again, 2)
 {
 	const char *dir = fresh_dir(), *sub = in(dir, "sub");
 
@@ -216,9 +211,8 @@ START_TEST(directory_may_come_later_and_again)
 	}
 	teardown();
 }
-END_TEST
 
-START_TEST(survives_the_loss_of_its_directory)
+TEST_ROWS(survives_the_loss_of_its_directory, 2)
 {
 	const char *dir = fresh_dir(), *sub = in(dir, "sub");
 
@@ -241,9 +235,8 @@ START_TEST(survives_the_loss_of_its_directory)
 	ck_assert_int_ge(settle(), 1);
 	teardown();
 }
-END_TEST
 
-START_TEST(sees_through_links)
+TEST_ROWS(sees_through_links, 2)
 {
 	const char *dir = fresh_dir();
 
@@ -267,9 +260,8 @@ START_TEST(sees_through_links)
 	ck_assert_int_eq(settle(), 0);
 	teardown();
 }
-END_TEST
 
-START_TEST(name_without_directory_is_here)
+TEST_ROWS(name_without_directory_is_here, 2)
 {
 	const char *dir = fresh_dir();
 	cleanup_fd int home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -286,9 +278,8 @@ START_TEST(name_without_directory_is_here)
 	ck_assert_int_eq(fchdir(home), 0);
 	teardown();
 }
-END_TEST
 
-START_TEST(missing_directory_is_an_error)
+TEST_ROWS(missing_directory_is_an_error, 2)
 {
 	const char *dir = fresh_dir();
 	struct err err = { 0 };
@@ -306,7 +297,6 @@ START_TEST(missing_directory_is_an_error)
 	ck_assert_ptr_null(watch);
 	teardown();
 }
-END_TEST
 
 static void
 free_itself(void *arg)
@@ -315,7 +305,7 @@ free_itself(void *arg)
 	watch_free(take_ptr((struct watch **)arg));
 }
 
-START_TEST(may_be_freed_from_its_call)
+TEST_ROWS(may_be_freed_from_its_call, 2)
 {
 	const char *dir = fresh_dir();
 
@@ -330,9 +320,8 @@ START_TEST(may_be_freed_from_its_call)
 	ck_assert_int_eq(settle(), 0);
 	teardown();
 }
-END_TEST
 
-START_TEST(may_be_freed_with_a_call_due)
+TEST_ROWS(may_be_freed_with_a_call_due, 2)
 {
 	const char *dir = fresh_dir();
 
@@ -344,9 +333,8 @@ START_TEST(may_be_freed_with_a_call_due)
 	ck_assert_int_eq(settle(), 0);
 	teardown();
 }
-END_TEST
 
-START_TEST(no_descriptors_left_means_looking)
+TEST(no_descriptors_left_means_looking)
 {
 	const char *dir = fresh_dir(), *path = in(dir, "f");
 	struct rlimit rl;
@@ -367,9 +355,8 @@ START_TEST(no_descriptors_left_means_looking)
 	ck_assert_int_eq(settle(), 1);
 	teardown();
 }
-END_TEST
 
-START_TEST(inotify_does_not_wake_the_loop_for_nothing)
+TEST(inotify_does_not_wake_the_loop_for_nothing)
 {
 	const char *dir = fresh_dir();
 	uint64_t passes;
@@ -384,9 +371,8 @@ START_TEST(inotify_does_not_wake_the_loop_for_nothing)
 	ck_assert_uint_le(loop_passes(loop) - passes, 40);
 	teardown();
 }
-END_TEST
 
-START_TEST(overflow_of_the_queue_is_a_change)
+TEST(overflow_of_the_queue_is_a_change)
 {
 	const char *dir = fresh_dir(), *names[2];
 
@@ -407,29 +393,4 @@ START_TEST(overflow_of_the_queue_is_a_change)
 	add(in(dir, "sub/c"), "x\n");
 	ck_assert_int_eq(settle(), 1);
 	teardown();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const twice[] = { silent_while_nothing_changes,
-		tells_of_every_kind_of_change, many_changes_make_one_call,
-		same_size_replacement_is_a_change, directory_means_its_entries,
-		directory_may_come_later_and_again,
-		survives_the_loss_of_its_directory, sees_through_links,
-		name_without_directory_is_here, missing_directory_is_an_error,
-		may_be_freed_from_its_call, may_be_freed_with_a_call_due };
-	Suite *s = suite_create("watch");
-	TCase *tc = tcase_create("with and without inotify");
-
-	tcase_set_timeout(tc, 60);
-	for (size_t i = 0; i < nitems(twice); i++)
-		tcase_add_loop_test(tc, twice[i], 0, 2);
-	suite_add_tcase(s, tc);
-	unit_case(s, "watch",
-	    (const TTest *[]){ no_descriptors_left_means_looking,
-		inotify_does_not_wake_the_loop_for_nothing,
-		overflow_of_the_queue_is_a_change, NULL });
-	return s;
 }

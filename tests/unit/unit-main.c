@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
@@ -248,10 +249,55 @@ need(bool done, const char *what)
 	exit(99);
 }
 
+static struct unit_test {
+	const TTest *test;
+	int rows;
+} * tests;
+static size_t test_count;
+
+void
+unit_add(const TTest *test, int rows)
+{
+	tests = xreallocarray(tests, test_count + 1, sizeof *tests);
+	tests[test_count++] = (struct unit_test){ test, rows };
+}
+
+static int
+compare_lines(const void *a, const void *b)
+{
+	const struct unit_test *x = a, *y = b;
+	int files = strcmp(x->test->file, y->test->file);
+
+	return files != 0 ? files : x->test->line - y->test->line;
+}
+
+static Suite *
+make_suite(void)
+{
+	Suite *suite = suite_create(program_invocation_short_name);
+
+	if (unit_begin != NULL)
+		unit_begin();
+	qsort(tests, test_count, sizeof *tests, compare_lines);
+	for (size_t i = 0; i < test_count; i++) {
+		TCase *tc = tcase_create(tests[i].test->name);
+
+		tcase_set_timeout(
+		    tc, &unit_timeout != NULL ? unit_timeout : 60);
+		if (unit_before != NULL || unit_after != NULL)
+			tcase_add_checked_fixture(tc, unit_before, unit_after);
+		tcase_add_loop_test(tc, tests[i].test, 0, tests[i].rows);
+		suite_add_tcase(suite, tc);
+	}
+	free(tests);
+	return suite;
+}
+
 static int
 run_tests(void)
 {
-	SRunner *runner = srunner_create(unit_suite());
+	SRunner *runner =
+	    srunner_create(unit_suite != NULL ? unit_suite() : make_suite());
 	int failed;
 
 	srunner_set_tap(runner, "-");

@@ -10,8 +10,33 @@
 #include <check.h>
 #include <stddef.h>
 
-/* Defined by each test file. */
-Suite *unit_suite(void);
+/*
+ * TEST(name) { ... } is a test, TEST_ROWS(name, count) { ... } one that is run
+ * for each row: _i. Each is a test case of its own (CK_RUN_CASE=name), and runs
+ * in the order of the file.
+ */
+#define TEST(name) TEST_ROWS(name, 1)
+#define TEST_ROWS(name, count)                                         \
+	static void name##_fn(int _i);                                 \
+	static const TTest name##_test = { #name, name##_fn, __FILE__, \
+		__LINE__ };                                            \
+	__attribute__((constructor)) static void name##_add(void)      \
+	{                                                              \
+		unit_add(&name##_test, (int)(count));                  \
+	}                                                              \
+	static void name##_fn(__attribute__((unused)) int _i)
+
+void unit_add(const TTest *test, int rows);
+
+/* What a test file may define: seconds for each of its tests (60), what is done
+ * once before the first, and before and after each. */
+extern const int unit_timeout __attribute__((weak));
+void unit_begin(void) __attribute__((weak));
+void unit_before(void) __attribute__((weak));
+void unit_after(void) __attribute__((weak));
+
+/* Or, for a choice of tests at run time, the whole suite: of START_TEST(). */
+Suite *unit_suite(void) __attribute__((weak));
 
 /* Add one test case `name` with these functions, NULL terminated. */
 void unit_case(Suite *suite, const char *name, const TTest *const *tests);
@@ -25,7 +50,7 @@ const char *unit_scratch(void);
 /* "dir/name" inside unit_scratch(); valid until the program ends. */
 const char *unit_path(const char *name);
 
-/* Called by unit_suite(): the clocks of this program, and of the programs it
+/* Called by unit_begin(): the clocks of this program, and of the programs it
  * runs, run this many times as fast as the machine's (LLMC_TIME_SCALE). For
  * rules about time that are tested with real programs; otherwise use virtual
  * time. */
@@ -43,7 +68,7 @@ const char *unit_vectors(void);
  * the machine does not allow or does not have. */
 void unit_skip(const char *why) __attribute__((noreturn));
 
-/* Report the whole program as skipped and exit; called from unit_suite(). */
+/* Report the whole program as skipped and exit; called from unit_begin(). */
 void unit_skip_all(const char *why) __attribute__((noreturn));
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "after-landing.h"
 #include "agent.h"
-#include "alike.h"
 #include "auto.h"
 #include "backoff.h"
 #include "clock.h"

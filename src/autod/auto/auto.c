@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,23 +9,24 @@
 #include "after-landing.h"
 #include "agent.h"
 #include "alike.h"
-#include "auto-run.h"
 #include "auto.h"
+#include "book-history.h"
 #include "clock.h"
+#include "core.h"
+#include "counters.h"
 #include "emit.h"
 #include "errtext.h"
 #include "failure.h"
 #include "fleet.h"
 #include "intake.h"
+#include "json.h"
 #include "landing.h"
 #include "ledger.h"
 #include "life.h"
-#include "login.h"
 #include "loop.h"
 #include "mem.h"
 #include "op-add.h"
 #include "op-park-task.h"
-#include "outage.h"
 #include "outcome.h"
 #include "persist.h"
 #include "person.h"
@@ -36,13 +38,229 @@
 #include "spending.h"
 #include "stalls.h"
 #include "state-auto.h"
-#include "taken-back.h"
 #include "task-commands.h"
 #include "task-ref.h"
 #include "task-run.h"
-#include "team-workers.h"
+#include "task.h"
 #include "turn-policy.h"
+#include "worker.h"
 #include "workspace.h"
+
+/* Claude Code lacks its login, or something else that only a person can give
+ * (fleet.h). */
+static bool
+lacks_login(const struct auto_mode *mode, const struct agent *agent)
+{
+	return (agent->login_lost || agent->worker->blocked) &&
+	    agent->worker->status == WORKER_PAUSED && auto_drives(mode, agent);
+}
+
+/* The first worker that waits for a login while no other has a task. */
+static const struct agent *
+find_last(const struct auto_mode *mode)
+{
+	const struct agent *found = NULL;
+
+	for (size_t i = 0; i < mode->fleet->count; i++) {
+		const struct agent *agent = mode->fleet->agents[i];
+
+		if (lacks_login(mode, agent))
+			found = found != NULL ? found : agent;
+		else if (auto_drives(mode, agent) &&
+		    agent->worker->task != NULL)
+			return NULL;
+	}
+	return found;
+}
+
+/* A worker has changed. Does one wait for a login, and no other have a task?
+ * Then raise the failure. */
+static void
+login_look(struct auto_mode *mode)
+{
+	const struct agent *agent = find_last(mode);
+
+	if (agent == NULL || mode->failing)
+		return;
+	failure_raise(mode->core,
+	    &(struct failure){ .class = "login",
+		.worker = agent->worker->name,
+		.task = agent->worker->task,
+		.status = -1,
+		.reason = agent->worker->reason });
+}
+
+/* --- its task --------------------------------------------------------- */
+
+/* NULL = it is not in the state. */
+static struct task *
+find_ours(const struct auto_mode *mode, const char *commit)
+{
+	const struct state *state = &mode->core->state;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		if (state->tasks[i]->commit != NULL &&
+		    strcmp(state->tasks[i]->commit, commit) == 0)
+			return state->tasks[i];
+	return NULL;
+}
+
+/* --- done again ------------------------------------------------------- */
+
+/* Have it wait again where it came from. -EALREADY or -EBUSY: it does, because
+ * a person wanted it. */
+static int
+give_to_source(struct auto_mode *mode, const struct task *old)
+{
+	struct err err = { 0 };
+	const struct source *source;
+
+	if (intake_is_planned(old))
+		return 0; /* its take opens the node again */
+	source = intake_source(mode, &err);
+	if (source == NULL || !intake_owns(mode, old) ||
+	    (source_flags(source) & SOURCE_RETRIES) == 0)
+		return -ENOTSUP;
+	return source_retry(mode->source, old->key, old->commit, &err);
+}
+
+static void
+do_again(struct auto_mode *mode, struct task *t, const struct task *old,
+    const char *why)
+{
+	struct core *core = mode->core;
+	int r = give_to_source(mode, old);
+
+	if (r == -EALREADY || r == -EBUSY) {
+		task_free(t);
+		return;
+	}
+	if (r < 0)
+		task_take(t, t->created_ms);
+	state_add_task(&core->state, t);
+	emit(core,
+	    &(struct event){ .kind = EVENT_TASK_RETRY,
+		.worker = old->worker,
+		.task = t->id,
+		.reason = why,
+		.attempt = t->attempts });
+	persist_changed(core);
+	intake_take(mode);
+	scheduler_look(mode);
+}
+
+static void
+give_up(struct auto_mode *mode, struct task *t, const char *why)
+{
+	task_take(t, t->created_ms);
+	state_add_task(&mode->core->state, t);
+	outcome_settle(mode, t, OUTCOME_DEAD_LETTER, why);
+}
+
+static void
+act_on_revert(struct auto_mode *mode, const struct task *old, const char *why)
+{
+	struct core *core = mode->core;
+	cleanup_free char *id = state_task_id(&core->state);
+	struct task *t = task_again(id, old, clock_wall_ms());
+
+	xstrset(&t->worker, old->worker);
+	xstrset(&t->reason, why);
+	if (why == NULL) {
+		do_again(mode, t, old, "taken back by a person");
+		return;
+	}
+	t->attempts = old->attempts;
+	if (old->attempts < settings_int(core->settings, "auto.max_attempts"))
+		do_again(mode, t, old, why);
+	else
+		give_up(mode, t, why);
+}
+
+/* --- both ------------------------------------------------------------- */
+
+/* EVENT_REVERTED: the history of the commit's task says so. If something had
+ * failed, the task is done again by a worker that is told what, as long as it
+ * has attempts left; else it ends as failed. A task of the floor above is done
+ * again also if a person took it back. */
+static void
+taken_back(struct auto_mode *mode, const struct event *event)
+{
+	static const char what[] = "taken back by commit";
+	struct core *core = mode->core;
+	struct task *ours = find_ours(mode, event->ref);
+	struct task *filed =
+	    ours == NULL ? book_find_task_commit(core->book, event->ref) : NULL;
+	struct task *t = ours != NULL ? ours : filed;
+
+	if (t == NULL)
+		return; /* it was no task */
+	task_note(t, what, event->commit, clock_wall_ms());
+	persist_changed(core);
+	if (filed != NULL)
+		book_file_task(core->book, filed);
+	if (event->reason != NULL && t->step == TASK_LANDED)
+		post_accept_reverted(mode, t);
+	else if (event->reason != NULL || intake_is_planned(t))
+		act_on_revert(mode, t, event->reason);
+	task_free(filed);
+}
+
+#define DOCUMENT_MAX ((size_t)256 * 1024)
+
+/* Of the overseer that started this daemon, else of the daemon itself. */
+static char *
+run_key(const struct core *core)
+{
+	cleanup_free char *file =
+	    workspace_path(core->workspace, "overseer.json");
+	cleanup_json struct json_object *overseer = NULL;
+	const char *key = NULL;
+
+	if (life_is_overseen(core) &&
+	    json_load(file, DOCUMENT_MAX, &overseer, NULL) == 0 &&
+	    json_object_is_type(overseer, json_type_object))
+		key = json_string_or(overseer, "instance_id", NULL);
+	return xstrdup(key != NULL ? key : core->instance);
+}
+
+/* The daemon begins, or has ended, its part of a run. */
+static void
+auto_run_begin(struct auto_mode *mode)
+{
+	struct core *core = mode->core;
+	struct state *state = &core->state;
+	cleanup_free char *key = run_key(core);
+
+	if (state->run_id == NULL || state->run_key == NULL ||
+	    strcmp(state->run_key, key) != 0) {
+		state->run_ids++;
+		xstrset(&state->run_key, key);
+		free(state->run_id);
+		state->run_id = xasprintf("r%" PRIu64, state->run_ids);
+		state->run_ms = clock_wall_ms();
+		counters_run_begins(&state->counters);
+		persist_changed(core);
+	}
+	book_begin_run(
+	    core->book, state->run_id, core->instance, clock_wall_ms());
+}
+
+static void
+auto_run_end(struct auto_mode *mode)
+{
+	const struct core *core = mode->core;
+
+	if (mode->begun && core->state.run_id != NULL)
+		book_end_run(core->book, core->state.run_id, core->instance,
+		    clock_wall_ms(), life_is_complete(core));
+}
+
+void
+auto_run_stamp(const struct auto_mode *mode, struct task *task)
+{
+	xstrset(&task->run_id, mode->core->state.run_id);
+}
 
 bool
 auto_drives(const struct auto_mode *mode, const struct agent *agent)
@@ -374,7 +592,7 @@ is_lost(const struct auto_mode *mode, const struct task *t)
 /* Find tasks without a worker, workers whose task is gone, and those whose task
  * was being parked. */
 static void
-reconcile(struct auto_mode *mode)
+auto_reconcile(struct auto_mode *mode)
 {
 	struct core *core = mode->core;
 
@@ -432,7 +650,7 @@ begin_active(struct auto_mode *mode)
 		.concurrency = mode->workers,
 		.text = source_kind(mode->source) });
 	ensure_workers(mode);
-	reconcile(mode);
+	auto_reconcile(mode);
 	for (size_t i = 0; i < mode->fleet->count; i++)
 		repair_worker(mode, mode->fleet->agents[i]);
 	intake_begin(mode);
@@ -471,7 +689,7 @@ floor_patrol(void *self, bool all)
 	if (!mode->begun || mode->core->stopping)
 		return;
 	mode->worth_asking = true;
-	reconcile(mode);
+	auto_reconcile(mode);
 	ensure_workers(mode);
 	spending_patrol(mode);
 	team_workers_dismiss(mode, false);
@@ -614,4 +832,31 @@ auto_free(struct auto_mode *mode)
 	loop_timer_free(mode->again);
 	free(mode->quarantined);
 	free(mode);
+}
+
+void
+outage_limited(void *arg, struct agent *agent, bool outage, const char *text,
+    int64_t until_ms)
+{
+	struct auto_mode *mode = arg;
+	struct core *core = mode->core;
+	struct state *state = &core->state;
+	int64_t now = clock_wall_ms() / 1000;
+
+	(void)until_ms;
+	if (!outage)
+		return;
+	if (state->outage_since_unix == 0) {
+		state->outage_since_unix = now;
+		persist_changed(core);
+	}
+	if (mode->active &&
+	    (now - state->outage_since_unix) * 1000 >
+		settings_duration(core->settings, "auto.outage_limit"))
+		failure_raise(core,
+		    &(struct failure){ .class = "outage",
+			.worker = agent->worker->name,
+			.task = agent->worker->task,
+			.status = -1,
+			.reason = text });
 }

@@ -9,21 +9,19 @@
  * A daemon without --auto has this floor too. It assigns no tasks then, but it
  * finishes what an earlier daemon left, and serves the commands.
  *
- *   scheduler.c      assigns tasks to free workers
+ *   scheduler.c      assigns tasks to free workers; workers for tasks that
+ *                    agents have asked for
  *   intake.c         gets tasks from their source
- *   team-workers.c   workers for tasks that agents have asked for
- *   turn-policy.c    the end of a turn on a task
- *   op-check.c       check_command
+ *   turn-policy.c    the end of a turn on a task; check_command
  *   after-landing.c  when landings may begin, and what happens after them
  *   post-accept.c    post_accept_command
  *   outcome.c        how attempts and tasks end
- *   ledger.c         tokens and cost of tasks and days
- *   refile.c         costs that are known after a task was filed
+ *   ledger.c         tokens and cost of tasks and days; costs that are known
+ *                    after a task was filed
  *   spending.c       budgets
  *   stalls.c         workers without a sign of life
- *   login.c          a lost login
- *   outage.c         usage limits and outages of the service
- *   taken-back.c     landed tasks whose commit was taken back
+ *   auto.c           a lost login; usage limits and outages of the service;
+ *                    landed tasks whose commit was taken back
  *   task-commands.c  the methods for tasks
  *   task-ref.c       keeps the work of tasks without a worker
  */
@@ -38,6 +36,7 @@
 
 struct agent;
 struct alike;
+struct auto_mode;
 struct buf;
 struct child_result;
 struct err;
@@ -54,6 +53,9 @@ struct server_call;
 struct source;
 struct source_offer;
 struct task;
+
+/* The run works on the task. */
+void auto_run_stamp(const struct auto_mode *mode, struct task *task);
 
 /* task->source of the tasks that the floor above offers. */
 #define AUTO_PLAN_SOURCE "plan"
@@ -218,21 +220,26 @@ struct auto_mode {
  * err set on failure: with --auto the source of tasks must open. */
 struct auto_mode *
 auto_new(struct fleet *fleet, struct landings *landings, struct err *err);
+
 /* Call before the floors below are freed. */
 void auto_free(struct auto_mode *mode);
 
 /* NULL = none. */
 void auto_set_policy(
     struct auto_mode *mode, const struct auto_policy *policy, void *arg);
+
 /* NULL = none. */
 void auto_set_watch(
     struct auto_mode *mode, const struct auto_watch *watch, void *arg);
+
 /* NULL = none. */
 void
 auto_set_team(struct auto_mode *mode, const struct auto_team *team, void *arg);
+
 /* What is known about a task; nothing, if nobody knows it. */
 struct auto_known
 auto_known(const struct auto_mode *mode, const struct task *task);
+
 /* The floor above may have a task, or has recorded something. */
 void auto_plan_changed(struct auto_mode *mode);
 
@@ -243,9 +250,15 @@ auto_verified(struct auto_mode *mode, struct agent *agent, const char *head);
 
 /* Does auto mode give tasks to this worker? */
 bool auto_drives(const struct auto_mode *mode, const struct agent *agent);
+
 /* The worker's task, NULL if it has none. */
 struct task *auto_task(const struct agent *agent);
+
 /* Does a worker have this task? */
 bool auto_is_held(const struct auto_mode *mode, const struct task *task);
+
+/* Part of struct fleet_policy; mode is a struct auto_mode. */
+void outage_limited(void *mode, struct agent *agent, bool outage,
+    const char *text, int64_t until_ms);
 
 #endif

@@ -14,7 +14,6 @@
 #include "mem.h"
 #include "persist.h"
 #include "scheduler.h"
-#include "source-choice.h"
 #include "source.h"
 #include "task-run.h"
 #include "verification.h"

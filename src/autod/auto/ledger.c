@@ -7,22 +7,68 @@
 #include "account.h"
 #include "agent.h"
 #include "auto.h"
+#include "book-history.h"
 #include "clock.h"
 #include "counters.h"
 #include "emit.h"
-#include "fleet.h"
 #include "history.h"
 #include "ledger.h"
 #include "loop.h"
 #include "mem.h"
 #include "persist.h"
 #include "price.h"
-#include "refile.h"
 #include "settings.h"
 #include "spending.h"
 #include "state-auto.h"
 #include "strv.h"
+#include "task-run.h"
+#include "task.h"
 #include "transcript.h"
+#include "usage.h"
+
+static bool
+is_due(const struct state *state, const struct account *account)
+{
+	struct spent change = spent_beyond(&account->spent, &account->filed);
+
+	return account->task != NULL && spent_is_change(&change) &&
+	    state_task(state, account->task) == NULL;
+}
+
+static void
+charge(struct book *book, const struct task *task, const struct spent *change)
+{
+	cleanup_free char *attempt = task_run_id(task);
+
+	book_charge_attempt(book, attempt, change);
+}
+
+/* For all accounts whose task's record lacks something. */
+static void
+refile_due(struct auto_mode *mode)
+{
+	struct state *state = &mode->core->state;
+
+	for (size_t i = 0; i < state->account_count; i++) {
+		struct account *account = state->accounts[i];
+		struct spent change;
+		struct task *task;
+
+		if (!is_due(state, account))
+			continue;
+		change = spent_beyond(&account->spent, &account->filed);
+		task = book_find_task(mode->core->book, account->task);
+		if (task != NULL) {
+			task->tokens += usage_budget_tokens(&change.usage);
+			spent_add(&task->spent, &change);
+			book_file_task(mode->core->book, task);
+			charge(mode->core->book, task, &change);
+			task_free(task);
+		}
+		account->filed = account->spent;
+		persist_changed(mode->core);
+	}
+}
 
 #define DAY_MS       (24 * 3600 * (int64_t)1000)
 #define SAVE_MS      1000 /* so long the state on the disk may lag behind */
@@ -37,6 +83,7 @@ struct left {
 	struct transcript *transcript;
 	int64_t grew_ms; /* monotonic */
 };
+
 TAILQ_HEAD(left_list, left);
 
 struct ledger {
@@ -146,7 +193,8 @@ tell_unknown(struct ledger *ledger, const struct account *account)
 }
 
 static void
-book(struct ledger *ledger, struct account *account, struct spent *change)
+ledger_book(
+    struct ledger *ledger, struct account *account, struct spent *change)
 {
 	struct state *state = &ledger->mode->core->state;
 	int64_t tokens = take_known(
@@ -194,7 +242,10 @@ ledger_planned(struct ledger *ledger, int64_t cost)
 	book_cost(ledger, today(), DAYBOOK_PLANNER, cost);
 }
 
-void
+/* A repair of the overseer, which ended then, has cost this much: for whoever
+ * knows of one that was not booked. It counts in the day's budget, and the
+ * report has a row for it. */
+static void
 ledger_repaired(struct ledger *ledger, int64_t at_ms, int64_t cost)
 {
 	book_cost(ledger, at_ms / DAY_MS, DAYBOOK_REPAIR, cost);
@@ -212,7 +263,7 @@ update(struct ledger *ledger, struct account *account,
 	if (!account_update(account, &totals->usage, &totals->report,
 		settings_prices(ledger->mode->core->settings), &change))
 		return false;
-	book(ledger, account, &change);
+	ledger_book(ledger, account, &change);
 	return true;
 }
 

@@ -23,19 +23,18 @@ void ledger_free(struct ledger *ledger);
 
 /* Read what was written while no daemon ran, and what repairs have cost. */
 void ledger_begin(struct ledger *ledger);
+
 /* Let go of conversations that have said all. */
 void ledger_patrol(struct ledger *ledger);
+
 /* Its session has taken a prompt. */
 void ledger_prompted(struct ledger *ledger, const struct agent *agent);
+
 /* A task was assigned: an attempt. */
 void ledger_assigned(struct ledger *ledger, const struct event *event);
 
 /* A planner used this much, in millionths of a dollar, for the floor above. */
 void ledger_planned(struct ledger *ledger, int64_t cost);
-/* A repair of the overseer, which ended then, has cost this much: for whoever
- * knows of one that was not booked. It counts in the day's budget, and the
- * report has a row for it. */
-void ledger_repaired(struct ledger *ledger, int64_t at_ms, int64_t cost);
 
 /* Parts of struct fleet_policy; mode is a struct auto_mode. */
 void ledger_used(

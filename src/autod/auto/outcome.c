@@ -25,7 +25,6 @@
 #include "said.h"
 #include "scheduler.h"
 #include "settings.h"
-#include "source.h"
 #include "task-ref.h"
 #include "task-run.h"
 #include "verification.h"

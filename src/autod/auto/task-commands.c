@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent.h"
 #include "asks.h"
 #include "auto.h"
 #include "book-history.h"
@@ -11,7 +10,6 @@
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
-#include "fleet.h"
 #include "intake.h"
 #include "json.h"
 #include "landing.h"
@@ -321,8 +319,7 @@ on_edit(void *arg, struct server_call *call, struct json_object *params)
 	struct err err = { 0 };
 	struct task *t;
 
-	if (source == NULL ||
-	    !may_change_in_source(mode, call, params, name) ||
+	if (source == NULL || !may_change_in_source(mode, call, params, name) ||
 	    !find_ours(mode, call, name, &t))
 		return;
 	if (t != NULL) {

@@ -38,9 +38,11 @@ void turn_policy_asks(
     void *mode, struct agent *agent, enum ask_kind ask, const char *reason);
 bool turn_policy_tool_ended(void *mode, struct agent *agent,
     struct server_call *call, const char *event);
+
 /* The agent on this task reports how its work ended; takes the report. */
 void turn_policy_reported(struct auto_mode *mode, struct task *task,
     struct json_object *report, bool by_tool);
+
 /* Is its work being verified before it goes on? As in struct auto_team. */
 bool turn_policy_verifies(
     struct auto_mode *mode, struct agent *agent, const char *head);

@@ -15,7 +15,6 @@
 #include "persist.h"
 #include "push-record.h"
 #include "serve.h"
-#include "server.h"
 #include "settings.h"
 #include "strv.h"
 #include "task.h"
@@ -442,7 +441,7 @@ asks_remind(struct core *core)
 			.task = ask->task,
 			.goal = ask->goal,
 			.node = ask->node },
-		    NOTICE_NONE);
+		    NOTICE_WORKER);
 	}
 }
 

@@ -6,6 +6,7 @@
 
 struct core;
 
+void event_file_subscribe(struct core *core);
 void event_log_subscribe(struct core *core);
 
 #endif

@@ -11,7 +11,6 @@
 #include "buf.h"
 #include "clock.h"
 #include "core.h"
-#include "errtext.h"
 #include "file.h"
 #include "heartbeat.h"
 #include "json.h"

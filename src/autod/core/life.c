@@ -4,14 +4,17 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "asks.h"
+#include "clock.h"
 #include "core.h"
 #include "emit.h"
 #include "errtext.h"
 #include "failure.h"
 #include "git.h"
 #include "heartbeat.h"
+#include "json.h"
 #include "life.h"
 #include "lock.h"
 #include "log.h"
@@ -19,13 +22,82 @@
 #include "mem.h"
 #include "messages.h"
 #include "persist.h"
-#include "person.h"
-#include "registration.h"
+#include "procref.h"
 #include "reload.h"
 #include "serve.h"
 #include "settings.h"
 #include "silence.h"
 #include "workspace.h"
+
+#define FILE_MAX 65536
+
+static int
+registration_write(const struct core *core, struct err *err)
+{
+	cleanup_free char *file =
+	    workspace_path(core->workspace, "daemon.json");
+	cleanup_free char *log =
+	    workspace_path(core->workspace, "logs/autod.log");
+	struct procref self = PROCREF_INIT;
+	cleanup_json struct json_object *json = NULL;
+
+	procref_set_self(&self);
+	json = procref_to_json(&self);
+	procref_release(&self);
+	json_set_int(json, "start_time_unix", clock_wall_ms() / 1000);
+	json_set_string(json, "instance_id", core->instance);
+	json_set_string(json, "log_file", log);
+	json_set_string(json, "socket", core->socket);
+	json_set_string(json, "version", LLMC_VERSION);
+	json_set_string(json, "landing_branch", core_branch(core));
+	json_set_bool(json, "auto", core->options->auto_mode);
+	return json_save(file, json, 0600, err);
+}
+
+static void
+registration_remove(const struct core *core)
+{
+	cleanup_free char *file =
+	    workspace_path(core->workspace, "daemon.json");
+
+	if (!core->evicted)
+		unlink(file);
+}
+
+/* ended.json: this daemon ends because its work is done, or because a person
+ * wants it to. Without it, the overseer takes every end for a failure. */
+static int
+registration_declare_end(
+    const struct core *core, const char *why, struct err *err)
+{
+	cleanup_free char *file = workspace_path(core->workspace, "ended.json");
+	struct procref self = PROCREF_INIT;
+	cleanup_json struct json_object *json = NULL;
+
+	procref_set_self(&self);
+	json = procref_to_json(&self);
+	procref_release(&self);
+	json_set_string(json, "instance_id", core->instance);
+	json_set_string(json, "why", why);
+	json_set_int(json, "at_unix", clock_wall_ms() / 1000);
+	return json_save(file, json, 0600, err);
+}
+
+int
+registration_describe_holder(const struct core *core, struct err *err)
+{
+	cleanup_free char *file =
+	    workspace_path(core->workspace, "daemon.json");
+	cleanup_json struct json_object *json = NULL;
+	cleanup_free char *who = NULL;
+
+	if (json_load(file, FILE_MAX, &json, NULL) == 0)
+		who = xasprintf(
+		    " (pid %lld)", (long long)json_int_or(json, "pid", 0));
+	return err_set(err, -EAGAIN,
+	    "another daemon%s owns %s; llmc status shows it, llmc down stops it",
+	    who != NULL ? who : "", core->workspace->root);
+}
 
 #define QUIET_MS 20 /* interval of checks whether everything has ended */
 #define STOP_MS  15000 /* limit for everything to end */

@@ -14,22 +14,28 @@ struct core;
 struct err;
 struct life;
 
+/* The lock is taken: describe who holds it, and return -EAGAIN. A daemon is
+ * registered, a single request is not. */
+int registration_describe_holder(const struct core *core, struct err *err);
 struct life *life_new(struct core *core);
 void life_free(struct life *life);
 
 /* Listen, register, begin the lowest floor. */
 int life_begin(struct core *core, struct err *err);
+
 /* Called by the floor that was to begin: begin the next one. */
 void life_floor_begun(struct core *core);
 
 /* Patrol everything now. */
 void life_patrol(struct core *core);
+
 /* Number of patrols by the timer so far. */
 uint64_t life_patrols(const struct core *core);
 
 /* Stop: end the sessions, save the state; the next daemon continues. now: do
  * not wait for anything. */
 void life_stop(struct core *core, const char *reason, bool now);
+
 /* The same, and it is the end of the run: nobody should start another daemon
  * because of it. The reason is kept in ended.json. */
 void life_complete(struct core *core, const char *reason, bool now);
@@ -40,6 +46,7 @@ void life_hand_over(struct core *core, const char *reason);
 
 /* Was life_complete() called? */
 bool life_is_complete(const struct core *core);
+
 /* Does an overseer run now? */
 bool life_is_overseen(const struct core *core);
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "buf.h"
-#include "config-read.h"
 #include "config.h"
 #include "core.h"
 #include "errtext.h"

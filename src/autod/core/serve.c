@@ -1,24 +1,238 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 
+#include "ancestry.h"
+#include "api.h"
 #include "buf.h"
-#include "caller-find.h"
+#include "caller.h"
 #include "core.h"
-#include "door.h"
+#include "emit.h"
 #include "errtext.h"
+#include "hook-event.h"
+#include "identity.h"
 #include "json.h"
 #include "log.h"
+#include "loop.h"
 #include "mem.h"
 #include "persist.h"
+#include "root-guard.h"
 #include "rpc.h"
+#include "run-dir.h"
 #include "schema.h"
 #include "serve.h"
 #include "server.h"
+#include "watch.h"
 #include "worker.h"
+
+struct door;
+
+static void door_free(struct door *door);
+
+#define AGAIN_MS 1000
+
+struct door {
+	struct core *core;
+	char *worker; /* NULL = the people's */
+	char *path;
+	struct server *server;
+	struct identity_files *files;
+	struct watch *watch; /* of its file */
+	struct loop_timer *again;
+};
+
+static int
+make_place(const struct door *door, struct err *err)
+{
+	return door->worker == NULL ?
+	    0 :
+	    run_dir_make(door->core->workspace, door->worker, err);
+}
+
+static void
+on_listen_due(void *arg)
+{
+	struct door *door = arg;
+	struct core *core = door->core;
+	struct err err = { 0 };
+	int r;
+
+	loop_timer_free(take_ptr(&door->again));
+	if (!root_guard_holds(core))
+		return;
+	r = make_place(door, &err);
+	if (r == 0)
+		r = server_listen_again(door->server, &err);
+	if (r != 0)
+		emit(core,
+		    &(struct event){ .kind = EVENT_SOCKET_GONE,
+			.worker = door->worker,
+			.path = door->path,
+			.reason = r < 0 ? err.msg : "it listens again" });
+}
+
+/* Wait a moment: if all of .llmc is being removed, a new file would be in the
+ * way of whoever does that. */
+static void
+on_changed(void *arg)
+{
+	struct door *door = arg;
+
+	if (door->again == NULL)
+		door->again =
+		    loop_after(door->core->loop, AGAIN_MS, on_listen_due, door);
+}
+
+/* worker: NULL = the people's; path is then core->socket. fn is called with
+ * arg = the door. */
+static int
+door_new(struct core *core, const char *worker, server_fn *fn,
+    struct door **ret_door, struct err *err)
+{
+	struct door *door = xcalloc(1, sizeof *door);
+	int r;
+
+	door->core = core;
+	door->files = xcalloc(1, sizeof *door->files);
+	door->worker = worker != NULL ? xstrdup(worker) : NULL;
+	door->path = worker != NULL ? run_dir_socket(core->workspace, worker) :
+				      xstrdup(core->socket);
+	r = make_place(door, err);
+	if (r == 0)
+		r = server_new(
+		    core->loop, door->path, fn, door, &door->server, err);
+	if (r < 0) {
+		door_free(door);
+		return r;
+	}
+	if (worker != NULL)
+		server_limit(door->server, SERVER_SESSION_MAX);
+	if (watch_new(core->loop, door->path, on_changed, door, &door->watch,
+		NULL) < 0)
+		log_debug("%s is not watched", door->path);
+	*ret_door = door;
+	return 0;
+}
+
+/* The folder of a worker's socket stays, with its spool. */
+static void
+door_free(struct door *door)
+{
+	if (door == NULL)
+		return;
+	watch_free(door->watch);
+	loop_timer_free(door->again);
+	server_free(door->server);
+	identity_files_release(door->files);
+	free(door->files);
+	free(door->worker);
+	free(door->path);
+	free(door);
+}
+
+static struct core *
+door_core(const struct door *door)
+{
+	return door->core;
+}
+
+/* NULL = the people's. */
+static const char *
+door_worker(const struct door *door)
+{
+	return door->worker;
+}
+
+/* What was read to know who calls. */
+static struct identity_files *
+door_files(const struct door *door)
+{
+	return door->files;
+}
+
+/* At a worker's socket it does not matter which other session it is. */
+static int
+find(
+    const struct door *door, const struct server_peer *peer, char **ret_session)
+{
+	const struct core *core = door_core(door);
+	struct identity_panes panes = { 0 };
+	int r;
+
+	if (peer->gone)
+		return -ESRCH;
+	for (size_t i = 0; i < core->state.count; i++)
+		identity_add(&panes, core->state.workers[i]->name,
+		    core->state.workers[i]->session.pane);
+	if (door_worker(door) == NULL)
+		identity_add_repair(&panes, core->workspace, door_files(door));
+	r = identity_find(ANCESTRY_PROC, core->workspace, &panes, peer->pid,
+	    peer->pidfd, ret_session);
+	identity_release(&panes);
+	return r;
+}
+
+static bool
+is_life(const struct api_method *method, struct json_object *params)
+{
+	struct hook_event event;
+
+	return (method->flags & API_OWN) &&
+	    hook_event_read(params, &event, NULL) == 0 &&
+	    hook_kind_is_life(event.kind);
+}
+
+/* Whatever the call says. */
+static void
+name_caller(const char *worker, const char *key, struct json_object *params)
+{
+	if (!json_object_is_type(params, json_type_object))
+		return;
+	json_object_object_del(params, key);
+	if (worker != NULL)
+		json_set_string(params, key, worker);
+}
+
+/* May the caller do that? -EPERM: no, and err says why. ret_worker: the worker
+ * whose own session it is; NULL if it is none, or if it does not matter. The
+ * caller frees it. */
+static int
+caller_find_check(const struct door *door, struct server_call *call,
+    const struct api_method *method, struct json_object *params,
+    char **ret_worker, struct err *err)
+{
+	cleanup_free char *session = NULL;
+	const char *worker;
+	const struct core *core = door_core(door);
+	struct caller caller = { .door = door_worker(door) };
+	struct server_peer peer;
+
+	*ret_worker = NULL;
+	if (caller_is_anybody(method))
+		return 0;
+	server_call_peer(call, &peer);
+	caller.unknown = find(door, &peer, &session) < 0;
+	caller.outside = caller.unknown && !peer.gone && peer.pid == 0;
+	caller.session = session;
+	/* While no daemon runs there is no other way. */
+	if (core->options->oneshot && session != NULL &&
+	    caller_rank(&caller) == API_READER)
+		caller.door = session;
+	worker = caller_rank(&caller) == API_WORKER ? caller.door : NULL;
+	if (method->flags & API_NAMED)
+		name_caller(worker, "worker", params);
+	if (method->flags & API_SENT)
+		name_caller(worker, "sender", params);
+	if (worker != NULL)
+		*ret_worker = xstrdup(worker);
+	return caller_check(&caller, method,
+	    json_string_or(params, "worker", NULL), is_life(method, params),
+	    err);
+}
 
 #define METHODS_MAX 128
 

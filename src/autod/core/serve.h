@@ -9,7 +9,9 @@
 #define SERVE_H
 
 #include "api.h"
+#include "server.h"
 
+struct api_method;
 struct core;
 struct err;
 struct json_object;
@@ -22,8 +24,10 @@ serve_fn(void *arg, struct server_call *call, struct json_object *params);
 
 struct serve *serve_new(struct core *core);
 void serve_free(struct serve *serve);
+
 /* The people's socket, and one for each worker in the state. */
 int serve_listen(struct core *core, struct err *err);
+
 /* The socket of one worker (run-dir.h), if the daemon listens and it is not
  * open already. Only that worker's hooks and tools are served there. */
 int serve_open_door(struct core *core, const char *worker, struct err *err);
@@ -32,11 +36,14 @@ void serve_close_door(struct core *core, const char *worker);
 /* Register the handler of a method; it must be in the table, and only once. */
 void
 serve_handle(struct core *core, const char *method, serve_fn *fn, void *arg);
+
 /* May this worker's own session call the method, which its rank allows? -EPERM:
  * no, and err says why. Asked before each such call; fn NULL = it may. */
 typedef int serve_gate_fn(void *arg, const char *worker,
     const struct api_method *method, struct err *err);
+
 void serve_set_gate(struct core *core, serve_gate_fn *fn, void *arg);
+
 /* A method of the table without a handler; NULL = none. */
 const char *serve_missing(const struct core *core);
 
@@ -50,14 +57,17 @@ void serve_release(struct core *core);
  * caller finds them in the state. Takes ownership of result. */
 void serve_reply(
     struct core *core, struct server_call *call, struct json_object *result);
+
 /* At once: nothing has been changed, or it is saved. So people can look while
  * nothing can be saved. */
 void serve_show(struct server_call *call, struct json_object *result);
 void serve_fail(
     struct core *core, struct server_call *call, int code, const char *message);
+
 /* The same with an output (NULL = none), which may be long and have lines. */
 void serve_fail_output(struct core *core, struct server_call *call, int code,
     const char *message, const char *output);
+
 /* Refuse a call immediately: nothing has been changed. */
 void serve_refuse(struct server_call *call, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

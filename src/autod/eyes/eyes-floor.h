@@ -4,40 +4,47 @@
  * The top floor: what people see. It changes nothing; it makes the view
  * (view-doc.h) of what the floors below know, and gives it to whoever looks.
  *
- *   eyes-snapshot.c  the view
- *   eyes-events.c    the last events of it
- *   eyes-history.c   what it has from the book
- *   eyes-live.c      what only the daemon knows
- *   eyes-work.c      what other floors give to it
- *   eyes-spans.c     how workers spend their time
- *   eyes-counters.c  what is counted for metrics
- *   eyes-metrics.c   what is measured
- *   eyes-stream.c    the view and its changes for those who follow it
- *   eyes-web.c       the page on 127.0.0.1
- *   eyes-report-page.c  the report for it
- *   eyes-report.c    reports to people.report_command
+ *   eyes-stream.c   the view; what only the daemon knows; what other floors
+ *                   give to it; the view and its changes for those who follow
+ *                   it
+ *   eyes-floor.c    the last events of it; what is counted for metrics; what
+ *                   is measured; the page on 127.0.0.1; the report for it
+ *   eyes-history.c  what it has from the book
+ *   eyes-spans.c    how workers spend their time
+ *   eyes-report.c   reports to people.report_command
  */
 #ifndef EYES_FLOOR_H
 #define EYES_FLOOR_H
 
 #include "core.h"
-#include "eyes-work.h"
+#include "eyes-stream.h"
 
 struct auto_mode;
+struct buf;
 struct eyes_events;
-struct view_files;
+struct eyes_floor;
 struct eyes_history;
 struct eyes_report;
-struct view_kept;
 struct eyes_spans;
 struct eyes_stream;
 struct eyes_web;
 struct fleet;
+struct json_object;
 struct landings;
 struct oversight_floor;
 struct plan_floor;
 struct source_todo;
 struct team_floor;
+struct view_files;
+struct view_kept;
+struct work_span;
+
+/* The list, oldest first. The caller owns it; the rows are not to be
+ * changed. */
+struct json_object *eyes_events_list(struct eyes_events *events);
+
+/* Appended. Made from memory: nothing is asked or waited for. */
+void eyes_metrics_text(struct eyes_floor *eyes, struct buf *out);
 
 struct eyes_floor {
 	struct core *core;
@@ -64,7 +71,14 @@ struct eyes_floor {
 /* Registers itself as a floor, and its methods. oversight may be NULL. */
 struct eyes_floor *
 eyes_floor_new(struct team_floor *team, struct oversight_floor *oversight);
+
 /* Call before the floors below are freed. */
 void eyes_floor_free(struct eyes_floor *eyes);
+
+/* The port that it listens on; 0 = it is not open. */
+unsigned eyes_web_port(const struct eyes_web *web);
+
+/* A span has ended. */
+void eyes_counters_span(struct eyes_floor *eyes, const struct work_span *span);
 
 #endif

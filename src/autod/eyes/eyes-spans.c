@@ -3,20 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent.h"
 #include "auto.h"
 #include "book-history.h"
 #include "clock.h"
 #include "core.h"
 #include "emit.h"
-#include "eyes-counters.h"
 #include "eyes-floor.h"
 #include "eyes-spans.h"
-#include "fleet.h"
 #include "json.h"
 #include "mem.h"
 #include "persist.h"
-#include "source-choice.h"
 #include "source.h"
 #include "task.h"
 #include "worker.h"

@@ -4,25 +4,307 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <unistd.h>
 
+#include "account.h"
+#include "agent.h"
+#include "auto.h"
 #include "buf.h"
 #include "clock.h"
 #include "core.h"
 #include "eyes-floor.h"
-#include "eyes-snapshot.h"
+#include "eyes-history.h"
+#include "eyes-spans.h"
 #include "eyes-stream.h"
+#include "fleet.h"
+#include "hand-task.h"
 #include "json.h"
+#include "landing.h"
+#include "life.h"
 #include "loop.h"
 #include "mem.h"
+#include "oversight-floor.h"
 #include "persist.h"
+#include "plan-floor.h"
+#include "plan-set.h"
+#include "queue-view.h"
 #include "rpc.h"
 #include "serve.h"
 #include "server.h"
-#include "source-todo.h"
+#include "source.h"
+#include "task-run.h"
+#include "team-floor.h"
+#include "team-request.h"
 #include "view-doc.h"
 #include "view-files.h"
+#include "view-goal.h"
+#include "view-needs.h"
+#include "view-row.h"
+#include "view-state.h"
 #include "watch.h"
+#include "worker.h"
 #include "workspace.h"
+
+#define EYES_NODES_MAX 1500 /* of all of them */
+
+#define EXPECTED_STEP 10 /* seconds: an estimate is not to change by itself */
+
+/* --- the landing queue ----------------------------------------------- */
+
+/* When it is expected to land, as a moment. */
+static void
+set_expected(struct json_object *row, int64_t now_ms)
+{
+	struct json_object *left = NULL;
+	int64_t at = now_ms / 1000;
+
+	json_object_object_get_ex(row, "expected_ms", &left);
+	if (left == NULL) {
+		json_set(row, "expected_unix", NULL);
+	} else {
+		at += json_object_get_int64(left) / 1000;
+		json_set_int(row, "expected_unix",
+		    (at + EXPECTED_STEP - 1) / EXPECTED_STEP * EXPECTED_STEP);
+	}
+	json_object_object_del(row, "expected_ms");
+}
+
+static void
+fill_landing(struct eyes_floor *eyes, struct json_object *view)
+{
+	cleanup_json struct json_object *list = queue_view(eyes->landings);
+	struct json_object *items = json_object_object_get(list, "items");
+	struct json_object *rows = view_of(view, "landing");
+	struct json_object *head = view_of(view, "head");
+	static const char *const members[] = { "red", "hold", "check", "push",
+		"running" };
+
+	for (size_t i = 0; i < json_object_array_length(items); i++) {
+		struct json_object *row = json_object_array_get_idx(items, i);
+
+		set_expected(row, clock_wall_ms());
+		json_set(
+		    rows, json_string_or(row, "id", "?"), json_object_get(row));
+	}
+	for (size_t i = 0; i < nitems(members); i++)
+		json_set(head, members[i],
+		    json_object_get(json_object_object_get(list, members[i])));
+}
+
+/* --- goals ----------------------------------------------------------- */
+
+/* The row of that place, if the goal has not changed. */
+static struct json_object *
+goal_row(
+    struct eyes_goals *kept, size_t place, const struct plan *plan, size_t room)
+{
+	uint64_t mark = view_goal_mark(plan, room);
+
+	if (kept->marks[place] != mark) {
+		json_object_put(kept->rows[place]);
+		kept->rows[place] = view_goal_row(plan, room);
+		kept->marks[place] = mark;
+	}
+	return json_object_get(kept->rows[place]);
+}
+
+static void
+fill_goals(struct eyes_floor *eyes, struct json_object *view)
+{
+	struct json_object *rows = view_of(view, "goals");
+	struct json_object *head = view_of(view, "head");
+	const struct plan_set *set;
+	size_t room = EYES_NODES_MAX, count = 0;
+	int more = 0;
+
+	json_set_string(head, "goals_off",
+	    eyes->plan->state == PLAN_SAFE ? eyes->plan->why : NULL);
+	if (eyes->plan->state != PLAN_OPEN)
+		return;
+	set = plan_floor_set(eyes->plan);
+	for (size_t i = 0; i < set->plan_count; i++) {
+		const struct plan *plan = set->plans[i];
+		struct json_object *row;
+
+		if (!goal_status_open(plan->goal->status))
+			continue;
+		if (count == EYES_GOALS_MAX) {
+			more++;
+			continue;
+		}
+		row = goal_row(&eyes->goals, count++, plan, room);
+		room -= json_object_array_length(
+		    json_object_object_get(row, "nodes"));
+		json_set(rows, plan->goal->id, row);
+	}
+	json_set_int(head, "goals_more", more);
+}
+
+/* --- delegation ------------------------------------------------------ */
+
+static void
+fill_team(struct eyes_floor *eyes, struct json_object *view)
+{
+	const struct team_floor *floor = eyes->team;
+	struct json_object *team = view_of(view, "team");
+
+	json_set_int(team, "mail_open", (int64_t)team_post_count(floor, NULL));
+	json_set_int(
+	    team, "mail_person", (int64_t)team_post_count(floor, ACTOR_PERSON));
+	json_set_int(
+	    team, "questions", (int64_t)team_requests_count(floor->requests));
+	json_set_int(team, "reservations", (int64_t)team_reserve_count(floor));
+}
+
+void
+eyes_goals_release(struct eyes_goals *goals)
+{
+	for (size_t i = 0; i < EYES_GOALS_MAX; i++)
+		json_object_put(goals->rows[i]);
+	*goals = (struct eyes_goals){ 0 };
+}
+
+/* Fill "landing", "goals", "team", and members of "head". */
+static void
+eyes_work_fill(struct eyes_floor *eyes, struct json_object *view)
+{
+	fill_landing(eyes, view);
+	fill_goals(eyes, view);
+	fill_team(eyes, view);
+}
+
+#define EYES_SOON_MS 10
+
+/* --- workers --------------------------------------------------------- */
+
+/* The model that its newest conversation has used most. */
+static const char *
+model_of(const struct state *state, const struct worker *w)
+{
+	const char *best = NULL;
+	int64_t most = -1;
+
+	for (size_t i = state->account_count; i-- > 0;) {
+		const struct account *account = state->accounts[i];
+		const struct usage *usage = &account->spent.usage;
+
+		if (account->worker == NULL ||
+		    strcmp(account->worker, w->name) != 0)
+			continue;
+		for (size_t m = 0; m < usage->count; m++)
+			if (usage->models[m].tokens[USAGE_OUTPUT] > most) {
+				best = usage->models[m].name;
+				most = usage->models[m].tokens[USAGE_OUTPUT];
+			}
+		break;
+	}
+	return best;
+}
+
+/* NULL = nothing was found, or nobody watches. */
+static struct json_object *
+oversight_of(const struct eyes_floor *eyes, const struct worker *w)
+{
+	cleanup_free char *task =
+	    w->task != NULL ? xstrdup(w->task) : hand_task_name(w->name);
+	const struct watched *watched = eyes->oversight != NULL ?
+	    oversight_floor_known(eyes->oversight, task) :
+	    NULL;
+	struct json_object *row;
+	struct detection d;
+
+	if (watched == NULL || !watched_worst(watched, &d))
+		return NULL;
+	row = view_row_oversight(&d,
+	    progress_step_words[watched->progress.tracks[d.type].level],
+	    watched->count);
+	detection_release(&d);
+	return row;
+}
+
+static void
+fill_worker(const struct eyes_floor *eyes, const struct agent *agent,
+    struct json_object *row)
+{
+	const struct worker *w = agent->worker;
+	bool open = w->session.busy && w->session.open_tools > 0;
+
+	json_set_string(row, "tool", open ? agent->tool : NULL);
+	view_row_moment(row, "tool_since_unix",
+	    open && agent->tool != NULL ? agent->tool_ms : 0);
+	json_set_string(row, "model", model_of(&agent->core->state, w));
+	json_set(row, "oversight", oversight_of(eyes, w));
+}
+
+/* --- the daemon ------------------------------------------------------ */
+
+/* A number of which a small change is nothing to show. */
+static int64_t
+rounded(int64_t ms)
+{
+	int64_t step = 1;
+
+	while (step * 10 <= ms)
+		step *= 10;
+	return ms >= step * 5 ? step * 5 : ms >= step * 2 ? step * 2 : step;
+}
+
+static void
+fill_head(struct eyes_floor *eyes, struct json_object *head)
+{
+	const struct core *core = eyes->core;
+	const char *name = strrchr(core->workspace->root, '/');
+	int64_t lag = loop_lag_ms(core->loop);
+
+	json_set_string(
+	    head, "project", name != NULL ? name + 1 : core->workspace->root);
+	json_set_string(head, "root", core->workspace->root);
+	json_set_string(head, "branch", core_branch(core));
+	json_set_string(head, "version", LLMC_VERSION);
+	json_set_string(head, "instance", core->instance);
+	json_set_int(head, "pid", getpid());
+	view_row_moment(head, "started_unix", eyes->started_ms);
+	json_set_bool(head, "stopping", core->stopping);
+	json_set_bool(head, "until_empty", eyes->mode->until_empty);
+	json_set_int(head, "concurrency", eyes->mode->workers);
+	json_set_bool(head, "overseen", life_is_overseen(core));
+	json_set_int(head, "lag_ms", lag > 0 ? rounded(lag) : 0);
+}
+
+/* Fill members of "head" and of the rows of "workers". */
+static void
+eyes_live_fill(struct eyes_floor *eyes, struct json_object *view)
+{
+	for (size_t i = 0; i < eyes->fleet->count; i++) {
+		const struct agent *agent = eyes->fleet->agents[i];
+		struct json_object *row =
+		    view_row(view, "workers", agent->worker->name);
+
+		if (row == NULL)
+			continue;
+		fill_worker(eyes, agent, row);
+		eyes_spans_fill(eyes->spans, agent->worker->name, row);
+	}
+	fill_head(eyes, view_of(view, "head"));
+}
+
+struct json_object *
+eyes_snapshot(struct eyes_floor *eyes)
+{
+	struct json_object *view = view_new();
+
+	view_state_fill(
+	    &eyes->core->state, eyes->core->settings, eyes->kept, view);
+	eyes_live_fill(eyes, view);
+	view_files_fill(eyes->files, view);
+	eyes_history_fill(eyes->history, view);
+	source_todo_fill(
+	    eyes->todo, eyes->core->settings, eyes->core->workspace, view);
+	eyes_work_fill(eyes, view);
+	json_set(view, VIEW_EVENTS, eyes_events_list(eyes->events));
+	view_needs(view);
+	return view;
+}
 
 struct eyes_follower {
 	TAILQ_ENTRY(eyes_follower) entry;

@@ -9,15 +9,31 @@
 #ifndef EYES_STREAM_H
 #define EYES_STREAM_H
 
+#include <stdint.h>
+
 struct eyes_floor;
 struct eyes_follower;
 struct eyes_stream;
 struct json_object;
 
-#define EYES_SOON_MS  10
+#define EYES_GOALS_MAX 20
+
+/* Rows of goals that are kept until their goal changes; zeroes are the
+ * beginning. */
+struct eyes_goals {
+	uint64_t marks[EYES_GOALS_MAX];
+	struct json_object *rows[EYES_GOALS_MAX]; /* owned */
+};
+
+void eyes_goals_release(struct eyes_goals *goals);
+
+/* The caller owns it. */
+struct json_object *eyes_snapshot(struct eyes_floor *eyes);
+
 #define EYES_PAUSE_MS 50
 
 struct eyes_stream *eyes_stream_new(struct eyes_floor *eyes);
+
 /* Those who follow are told that it is over. */
 void eyes_stream_free(struct eyes_stream *stream);
 

@@ -1,33 +1,406 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdlib.h>
-
 #include <string.h>
 
 #include "agent-guard.h"
 #include "agent-launch.h"
 #include "agent.h"
+#include "box-limits.h"
+#include "box-probe.h"
 #include "box.h"
 #include "buf.h"
-#include "claude-home.h"
+#include "cgroup.h"
+#include "claude.h"
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
 #include "file.h"
+#include "fleet.h"
+#include "git-clone.h"
+#include "git-stand.h"
+#include "git-turn.h"
+#include "id.h"
 #include "json.h"
-#include "launch-block.h"
 #include "launch-choice.h"
+#include "log.h"
+#include "loop.h"
 #include "mem.h"
-#include "op-box.h"
-#include "op-setup.h"
-#include "op-stand.h"
+#include "persist.h"
+#include "remains.h"
 #include "run-dir.h"
+#include "salvage.h"
 #include "serve.h"
 #include "settings.h"
-#include "task-run.h"
+#include "setup.h"
+#include "strv.h"
 #include "task.h"
-#include "worker-limits.h"
+#include "worker-op.h"
+#include "worker-tree.h"
 #include "workspace.h"
+
+#define HASH_LEN 8
+
+static void
+forget(struct worker_limits *limits)
+{
+	if (limits->cgroup != NULL)
+		cgroup_remove(limits->cgroup);
+	free(take_ptr(&limits->cgroup));
+	strv_clear(&limits->scope);
+	limits->memory_max = 0;
+}
+
+/* Everybody who uses llmc on this machine may have a worker adam. */
+static char *
+name_for(const struct agent *agent)
+{
+	char hash[HASH_LEN + 1];
+
+	id_hash(agent->core->workspace->root, hash, HASH_LEN);
+	return xasprintf("llmc-%s-%s", hash, agent->worker->name);
+}
+
+static void
+tell(struct agent *agent, const char *why)
+{
+	struct worker_limits *limits = &agent->limits;
+
+	if (limits->told != NULL && strcmp(limits->told, why) == 0)
+		return;
+	xstrset(&limits->told, why);
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_LIMITS_MISSING,
+		.worker = agent->worker->name,
+		.reason = why });
+}
+
+static void
+use_place(struct agent *agent, const struct cgroup_place *place,
+    const struct box_limits *wanted)
+{
+	struct worker_limits *limits = &agent->limits;
+	cleanup_free char *name = name_for(agent);
+	struct err err = { 0 };
+
+	if (place->way == CGROUP_FOLDER &&
+	    cgroup_make(place, wanted, name, &limits->cgroup, &err) < 0) {
+		tell(agent, err.msg);
+	} else if (place->way == CGROUP_SCOPE) {
+		/* The scope of the last session may not be gone yet. */
+		cleanup_free char *unit = xasprintf("%s-%llu", name,
+		    (unsigned long long)agent->worker->session.generation + 1);
+
+		limits->scope = box_limits_scope(
+		    wanted, place->systemd_run, unit, place->as_root);
+	}
+	limits->memory_max = wanted->values[BOX_LIMIT_MEMORY];
+}
+
+/* For the session that is launched now; `how` refers to the agent's limits
+ * afterwards. What cannot be held is told, once. */
+static void
+worker_limits_prepare(struct agent *agent, struct session_launch *how)
+{
+	struct worker_limits *limits = &agent->limits;
+	struct box_limits wanted;
+	struct cgroup_place place;
+
+	forget(limits);
+	box_limits_of(agent->core->settings, agent->worker->name, &wanted);
+	cgroup_find(box_limits_wanted(&wanted), agent->fleet->cgroups, &place);
+	if (place.why != NULL)
+		tell(agent, place.why);
+	use_place(agent, &place, &wanted);
+	cgroup_place_release(&place);
+	how->cgroup = limits->cgroup;
+	how->scope = limits->scope;
+}
+
+void
+worker_limits_ended(struct agent *agent, struct buf *out)
+{
+	struct worker_limits *limits = &agent->limits;
+	int64_t kills =
+	    limits->cgroup != NULL ? cgroup_oom_kills(limits->cgroup) : 0;
+	struct box_limits now;
+
+	/* A scope is gone by now, and what an earlier daemon launched is not
+	 * known here: the keeper has written it down. */
+	if (kills <= 0)
+		kills = remains_oom_kills(
+		    agent->core->workspace, agent->worker->name);
+	box_limits_of(agent->core->settings, agent->worker->name, &now);
+	if (limits->memory_max == 0)
+		limits->memory_max = now.values[BOX_LIMIT_MEMORY];
+	if (kills > 0 && limits->memory_max > 0)
+		box_limits_describe_oom(limits->memory_max, out);
+	forget(limits);
+}
+
+void
+worker_limits_release(struct worker_limits *limits)
+{
+	forget(limits);
+	free(take_ptr(&limits->told));
+}
+
+struct op_box {
+	struct worker_op op;
+	struct box box;
+	struct err refused; /* it could not even be prepared */
+	struct box_probe *probe;
+	struct loop_timer *cancelled;
+};
+
+static void
+box_run(struct operation *op)
+{
+	struct op_box *b = (struct op_box *)op;
+	struct err err = b->refused;
+
+	if (err.code == 0 &&
+	    box_probe_start(op->loop, strv_const(b->box.prefix),
+		operation_on_done, op, &b->probe, &err) == 0)
+		operation_await(op);
+	else
+		operation_fail(op, &err);
+}
+
+static void
+box_on_cancelled(void *arg)
+{
+	struct op_box *b = arg;
+
+	loop_timer_free(take_ptr(&b->cancelled));
+	operation_arrived(&b->op.op, NULL);
+}
+
+/* Freeing a probe ends it, without a callback. */
+static void
+box_cancel(struct operation *op)
+{
+	struct op_box *b = (struct op_box *)op;
+
+	box_probe_free(take_ptr(&b->probe));
+	b->cancelled = loop_after(op->loop, 1, box_on_cancelled, b);
+}
+
+static char *
+words_of(const struct box *box)
+{
+	struct buf words = BUF_INIT;
+
+	for (size_t i = 0; box->prefix != NULL && box->prefix[i] != NULL; i++)
+		buf_addf(
+		    &words, "%zu:%s", strlen(box->prefix[i]), box->prefix[i]);
+	return buf_take(&words);
+}
+
+static void
+end(struct operation *op, const struct err *err)
+{
+	struct op_box *b = (struct op_box *)op;
+	struct agent *agent = b->op.agent;
+
+	worker_op_release(&b->op);
+	box_probe_free(b->probe);
+	loop_timer_free(b->cancelled);
+	if (err == NULL) {
+		free(agent->box_proved);
+		agent->box_proved = words_of(&b->box);
+		xstrset(&agent->box_fault, NULL);
+		launch_block_look(agent->fleet->block);
+	} else if (err->code != -ECANCELED) {
+		xstrset(&agent->box_proved, NULL);
+		xstrset(&agent->box_fault, err->msg);
+		launch_block_check(agent);
+	}
+	box_release(&b->box);
+	free(b);
+}
+
+static const struct operation_step steps[] = {
+	{ .name = "try", .run = box_run, .cancel = box_cancel },
+};
+
+static const struct operation_kind kind = {
+	.name = "box",
+	.steps = steps,
+	.count = nitems(steps),
+	.end = end,
+};
+
+bool
+op_box(struct agent *agent)
+{
+	struct box_spec spec = { .kind = BOX_SESSION,
+		.workspace = agent->core->workspace,
+		.settings = agent->core->settings,
+		.worker = agent->worker->name,
+		.tree = agent->worker->worktree,
+		.trial = true };
+	struct box box = { 0 };
+	struct err refused = { 0 };
+	cleanup_free char *words = NULL;
+	struct op_box *b;
+
+	if (box_mode_of(spec.settings, spec.worker) == BOX_OFF)
+		return false;
+	box_prepare(&spec, &box, &refused);
+	words = words_of(&box);
+	if (refused.code == 0 && agent->box_proved != NULL &&
+	    strcmp(agent->box_proved, words) == 0) {
+		box_release(&box);
+		return false;
+	}
+	b = xcalloc(1, sizeof *b);
+	b->box = box;
+	b->refused = refused;
+	worker_op_begin(&b->op, &kind, agent, NULL);
+	return true;
+}
+
+static bool op_setup(struct agent *agent);
+static bool op_stand(struct agent *agent);
+
+struct op_setup {
+	struct worker_op op;
+	struct setup_spec spec; /* its strings are used until it has begun */
+	struct box box;
+	struct err refused; /* there is no box for its command */
+	struct setup *setup;
+	struct loop_timer *cancelled;
+};
+
+static void
+agent_launch_run(struct operation *op)
+{
+	struct op_setup *s = (struct op_setup *)op;
+
+	if (s->refused.code != 0) {
+		operation_fail(op, &s->refused);
+		return;
+	}
+	s->setup = setup_begin(
+	    op->loop, &s->spec, operation_on_done, operation_await(op));
+}
+
+static void
+agent_launch_on_cancelled(void *arg)
+{
+	struct op_setup *s = arg;
+
+	loop_timer_free(take_ptr(&s->cancelled));
+	operation_arrived(&s->op.op, NULL);
+}
+
+/* Freeing a setup ends it, without a callback. */
+static void
+agent_launch_cancel(struct operation *op)
+{
+	struct op_setup *s = (struct op_setup *)op;
+
+	setup_free(take_ptr(&s->setup));
+	s->cancelled = loop_after(op->loop, 1, agent_launch_on_cancelled, s);
+}
+
+static void
+setup_end(struct operation *op, const struct err *err)
+{
+	struct op_setup *s = (struct op_setup *)op;
+	struct agent *agent = s->op.agent;
+
+	worker_op_release(&s->op);
+	setup_free(s->setup);
+	box_release(&s->box);
+	loop_timer_free(s->cancelled);
+	if (err != NULL && err->code != -ECANCELED) {
+		agent_move(agent, WORKER_ERROR, err->msg);
+		emit(agent->core,
+		    &(struct event){ .kind = EVENT_SETUP_FAILED,
+			.worker = agent->worker->name,
+			.reason = err->msg });
+	}
+	free(s);
+}
+
+static const struct operation_step setup_steps[] = {
+	{ .name = "run",
+	    .run = agent_launch_run,
+	    .cancel = agent_launch_cancel },
+};
+
+static const struct operation_kind setup_kind = {
+	.name = "setup",
+	.steps = setup_steps,
+	.count = nitems(setup_steps),
+	.end = setup_end,
+};
+
+static bool
+is_due(const struct setup_spec *spec)
+{
+	return (spec->copy_files[0] != NULL || spec->command[0] != '\0' ||
+		   spec->serena_name != NULL) &&
+	    setup_is_due(spec);
+}
+
+/* Serena finds projects by name: one per worker and repository. */
+static char *
+project_name(const struct agent *agent)
+{
+	char hash[9];
+
+	id_hash(agent->core->workspace->root, hash, 8);
+	return xasprintf("%s-%s", session_name(agent->session), hash);
+}
+
+/* Begin it if it is due; false: the worktree is ready. */
+static bool
+op_setup(struct agent *agent)
+{
+	const struct core *core = agent->core;
+	const char *home = getenv("HOME");
+	cleanup_free char *dir = workspace_path(core->workspace, "setup");
+	cleanup_free char *stamp = file_join(dir, agent->worker->name);
+	cleanup_free char *serena =
+	    xasprintf("%s/.serena/serena_config.yml", home != NULL ? home : "");
+	cleanup_free char *project = project_name(agent);
+	struct setup_spec spec = {
+		.root = core->workspace->root,
+		.worktree = agent->worker->worktree,
+		.stamp = stamp,
+		.command =
+		    settings_string(core->settings, "repo.setup_command"),
+		.timeout_ms =
+		    settings_duration(core->settings, "repo.setup_timeout"),
+		.serena_name = settings_bool(core->settings, "repo.serena") ?
+		    project :
+		    NULL,
+		.serena_config = serena,
+	};
+	struct op_setup *s;
+
+	settings_list(core->settings, "repo.copy_files", &spec.copy_files);
+	if (!is_due(&spec))
+		return false;
+	if (file_mkdirs(dir, 0700, NULL) < 0)
+		log_debug("cannot create %s", dir);
+	s = xcalloc(1, sizeof *s);
+	box_prepare(&(struct box_spec){ .kind = BOX_COMMAND,
+			.workspace = core->workspace,
+			.settings = core->settings,
+			.worker = agent->worker->name,
+			.tree = agent->worker->worktree,
+			.network = true },
+	    &s->box, &s->refused);
+	spec.box = strv_const(s->box.prefix);
+	s->spec = spec;
+	worker_op_begin(&s->op, &setup_kind, agent, NULL);
+	return true;
+}
 
 #define LAUNCHES_MAX 4 /* at once: each start uses a CPU for seconds */
 #define SLOT_MS      100 /* to wait for a free slot */
@@ -209,4 +582,147 @@ agent_launch(struct agent *agent)
 	else if (!launch_block_check(agent) && !op_box(agent) &&
 	    !op_stand(agent) && !op_setup(agent))
 		launch(agent);
+}
+
+struct op_stand {
+	struct worker_op op; /* first */
+	bool detached, clone; /* from now on */
+	char stamp[SALVAGE_STAMP_SIZE];
+};
+
+/* A branch that does not follow would lose commits, so it is written down
+ * before HEAD is detached, and forgotten after it is attached. The same for a
+ * clone, which is one when its .git is a folder (worker-tree.h). */
+static void
+write_down(struct operation *op)
+{
+	struct op_stand *s = (struct op_stand *)op;
+
+	if (s->detached)
+		s->op.agent->worker->detached = true;
+	if (s->clone)
+		s->op.agent->worker->clone = true;
+	worker_op_write(op);
+}
+
+static void
+turn(struct op_stand *s, bool clone)
+{
+	const struct worker *w = s->op.agent->worker;
+	struct git *git = s->op.agent->core->git;
+	cleanup_free char *keep = NULL;
+	struct git_salvage place;
+	struct git_turn what = { .branch = w->branch,
+		.onto = core_branch(s->op.agent->core) };
+
+	salvage_place(s->op.agent, false, s->stamp, &place);
+	keep = xasprintf("refs/llmc/salvage/%s/%s-refs", w->name, place.stamp);
+	what.keep = keep;
+	operation_await(&s->op.op);
+	if (clone)
+		git_turn_to_clone(
+		    git, w->worktree, &what, operation_on_done, &s->op.op);
+	else
+		git_turn_to_worktree(
+		    git, w->worktree, &what, operation_on_done, &s->op.op);
+}
+
+/* Back to a worktree, before HEAD can be on a branch of the repository. */
+static void
+turn_back(struct operation *op)
+{
+	struct op_stand *s = (struct op_stand *)op;
+
+	if (!s->clone && worker_tree_is_clone(s->op.agent->worker))
+		turn(s, false);
+	else
+		operation_next(op);
+}
+
+static void
+turn_to_clone(struct operation *op)
+{
+	struct op_stand *s = (struct op_stand *)op;
+
+	if (s->clone && !worker_tree_is_clone(s->op.agent->worker))
+		turn(s, true);
+	else
+		operation_next(op);
+}
+
+static void
+set(struct operation *op)
+{
+	struct op_stand *s = (struct op_stand *)op;
+	const struct worker *w = s->op.agent->worker;
+
+	if (worker_tree_is_clone(w)) {
+		operation_next(op);
+		return;
+	}
+	git_stand_set(s->op.agent->core->git, w->worktree, w->branch,
+	    s->detached, operation_on_done, operation_await(op));
+}
+
+static void
+stand_end(struct operation *op, const struct err *err)
+{
+	struct op_stand *s = (struct op_stand *)op;
+	struct agent *agent = s->op.agent;
+
+	/* Its worktree cannot become one: only strict insists. */
+	if (err != NULL && err->code == -ENOTSUP && s->clone &&
+	    box_mode_of(agent->core->settings, agent->worker->name) !=
+		BOX_STRICT) {
+		agent->no_clone = true;
+		s->clone = false;
+		err = NULL;
+	}
+	if (err == NULL) {
+		agent->worker->detached = s->detached;
+		agent->worker->clone = s->clone;
+		persist_changed(agent->core);
+	}
+	worker_op_release(&s->op);
+	if (err != NULL && err->code != -ECANCELED)
+		agent_launch_failed(agent, err);
+	free(s);
+}
+
+static const struct operation_step stand_steps[] = {
+	{ .name = "write", .run = write_down },
+	{ .name = "turn-back", .run = turn_back },
+	{ .name = "set", .run = set },
+	{ .name = "turn", .run = turn_to_clone },
+};
+
+static const struct operation_kind stand_kind = {
+	.name = "stand",
+	.steps = stand_steps,
+	.count = nitems(stand_steps),
+	.end = stand_end,
+};
+
+/* Begin it if it stands in the other way; false: nothing to do. */
+static bool
+op_stand(struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+	enum box_mode mode = box_mode_of(agent->core->settings, w->name);
+	/* Objects of the repository are read-only in a clone. */
+	bool detached = mode != BOX_OFF,
+	     clone = mode == BOX_STRICT ||
+	    (mode == BOX_WORKTREE && !agent->no_clone &&
+		git_clone_suits(agent->core->workspace->git_dir));
+	struct op_stand *s;
+
+	if (w->detached == detached && w->clone == clone &&
+	    worker_tree_is_clone(w) == clone &&
+	    (!detached || git_stand_is_detached(agent->core->git, w->worktree)))
+		return false;
+	s = xcalloc(1, sizeof *s);
+	s->detached = detached;
+	s->clone = clone;
+	worker_op_begin(&s->op, &stand_kind, agent, NULL);
+	return true;
 }

@@ -15,8 +15,6 @@
 #include "persist.h"
 #include "transcript.h"
 #include "turn-end.h"
-#include "turn-failure.h"
-#include "worker-limits.h"
 
 #define UNREPORTED_MAX 3 /* silent sessions before parking, in auto mode */
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent-guard.h"
 #include "agent-launch.h"
 #include "agent-session.h"
-#include "agent-guard.h"
 #include "agent.h"
 #include "buf.h"
 #include "clock.h"
@@ -16,21 +17,25 @@
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
-#include "op-park.h"
 #include "persist.h"
+#include "person.h"
 #include "prompt.h"
 #include "run-dir.h"
 #include "salvage.h"
 #include "serve.h"
+#include "session-limit.h"
 #include "settings.h"
 #include "start-queue.h"
 #include "state-auto.h"
 #include "task-run.h"
 #include "task.h"
-#include "turn-failure.h"
-#include "worker-limits.h"
 #include "worker-op.h"
 #include "workspace.h"
+
+static void turn_failure_over(struct agent *agent);
+
+static void
+op_park(struct agent *agent, enum worker_status status, const char *reason);
 
 #define RESUMES_MAX 2 /* attempts to resume before a new conversation */
 
@@ -125,7 +130,7 @@ agent_flag(const struct agent *agent, const char *key)
 	return settings_bool(agent->core->settings, path.data);
 }
 
-const char *
+static const char *
 agent_string(const struct agent *agent, const char *key)
 {
 	cleanup_buf struct buf path = BUF_INIT;
@@ -418,4 +423,216 @@ agent_tick_later(struct agent *agent, int64_t ms)
 	else if (!loop_timer_pending(agent->timer) ||
 	    loop_timer_remaining(agent->timer, clock_mono_ms()) > ms)
 		loop_timer_restart(agent->timer, ms);
+}
+
+struct park {
+	struct worker_op op;
+	enum worker_status status;
+	char *reason;
+};
+
+/* The file it was saved to, NULL on failure; the caller frees it. */
+static char *
+save_screen(const struct agent *agent, const char *text)
+{
+	cleanup_free char *dir =
+	    workspace_path(agent->core->workspace, "logs/screens");
+	cleanup_free char *name = NULL, *file = NULL;
+	char stamp[CLOCK_STAMP_SIZE];
+
+	clock_format_compact(clock_wall_ms(), stamp);
+	name = xasprintf("%s-%s.txt", agent->worker->name, stamp);
+	file = file_join(dir, name);
+	if (text == NULL || file_mkdirs(dir, 0700, NULL) < 0 ||
+	    file_replace(file, text, strlen(text), 0600, NULL) < 0)
+		return NULL;
+	return take_ptr(&file);
+}
+
+static void
+on_screen(const char *text, void *arg)
+{
+	struct park *p = arg;
+	cleanup_free char *file = save_screen(p->op.agent, text);
+	char *reason;
+
+	if (file != NULL) {
+		reason = xasprintf("%s; its screen is in %s", p->reason, file);
+		free(p->reason);
+		p->reason = reason;
+	}
+	operation_on_over(arg);
+}
+
+static void
+screen(struct operation *op)
+{
+	struct park *p = (struct park *)op;
+
+	session_screen(p->op.agent->session, on_screen, operation_await(op));
+}
+
+static void
+pause_worker(struct operation *op)
+{
+	struct park *p = (struct park *)op;
+	struct agent *agent = p->op.agent;
+
+	agent_move(agent, p->status, p->reason);
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_WORKER_PARKED,
+		.worker = agent->worker->name,
+		.reason = p->reason });
+	session_end(agent->session, operation_on_over, operation_await(op));
+}
+
+static void
+end(struct operation *op, const struct err *err)
+{
+	struct park *p = (struct park *)op;
+
+	(void)err; /* only if the daemon stops, which also ends the session */
+	worker_op_release(&p->op);
+	free(p->reason);
+	free(p);
+}
+
+static const struct operation_step steps[] = {
+	{ .name = "screen", .run = screen },
+	{ .name = "pause", .run = pause_worker },
+};
+
+static const struct operation_kind kind = {
+	.name = "park",
+	.steps = steps,
+	.count = nitems(steps),
+	.end = end,
+};
+
+/* status: paused, or error. */
+static void
+op_park(struct agent *agent, enum worker_status status, const char *reason)
+{
+	struct park *p = xcalloc(1, sizeof *p);
+
+	p->status = status;
+	p->reason = xstrdup(reason);
+	worker_op_begin(&p->op, &kind, agent, NULL);
+}
+
+static const char over_text[] =
+    "The interruption is over. Continue the task from where it stopped.";
+
+static void
+limit_worker(struct agent *agent, const char *text, int64_t until)
+{
+	struct worker *w = agent->worker;
+
+	w->session.busy = false;
+	if (w->status != WORKER_LIMITED &&
+	    agent_move(agent, WORKER_LIMITED, text) < 0)
+		return;
+	w->until_ms = until;
+	persist_changed(agent->core);
+	agent_tick_later(agent, 1);
+}
+
+/* The limit applies to the whole account: workers that would reach it next wait
+ * too. Those in a turn learn of it from their agent. */
+static void
+limit_others(struct fleet *fleet, const char *text, int64_t until)
+{
+	for (size_t i = 0; i < fleet->count; i++) {
+		enum worker_status status = fleet->agents[i]->worker->status;
+
+		if (status == WORKER_STARTING || status == WORKER_LIMITED ||
+		    status == WORKER_IDLE)
+			limit_worker(fleet->agents[i], text, until);
+	}
+}
+
+static void
+limit(struct agent *agent, enum limit_class class, const char *text)
+{
+	struct fleet *fleet = agent->fleet;
+	int64_t until =
+	    session_limit_look_ms(class, text, agent->worker->limit_tries);
+
+	agent->worker->limit_tries++; /* its own, not those of the others */
+	limit_worker(agent, text, until);
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_WAITING,
+		.worker = agent->worker->name,
+		.reason = text,
+		.until_unix = until / 1000 });
+	person_tell(agent->core,
+	    &(struct notice){
+		.class = class == LIMIT_OUTAGE ? NOTICE_OUTAGE : NOTICE_LIMIT,
+		.why = text,
+		.worker = agent->worker->name,
+		.task = agent->worker->task });
+	if (fleet->policy->limited != NULL)
+		fleet->policy->limited(fleet->policy_arg, agent,
+		    class == LIMIT_OUTAGE, text, until);
+	if (class == LIMIT_USAGE)
+		limit_others(fleet, text, until);
+}
+
+void
+turn_failure(struct agent *agent, const char *error, const char *text)
+{
+	const struct fleet *fleet = agent->fleet;
+	enum limit_class class = limit_classify(error, text);
+	cleanup_free char *reason = NULL;
+
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_TURN_FAILED,
+		.worker = agent->worker->name,
+		.error = error,
+		.class = limit_class_name(class),
+		.text = text });
+	if (class == LIMIT_USAGE || class == LIMIT_OUTAGE) {
+		limit(agent, class, text);
+		return;
+	}
+	agent->worker->session.busy = false;
+	persist_changed(agent->core);
+	if (class != LIMIT_AUTH && fleet->policy->turn_error != NULL &&
+	    fleet->policy->turn_error(fleet->policy_arg, agent, text))
+		return;
+	reason = xasprintf("%s%s%s%s",
+	    text[0] != '\0' ? text : "the turn failed without a message",
+	    class == LIMIT_AUTH ?
+		"; log in with: claude auth login, then: llmc message " :
+		"",
+	    class == LIMIT_AUTH ? agent->worker->name : "",
+	    class == LIMIT_AUTH ? " continue" : "");
+	agent_move(agent, WORKER_PAUSED, reason);
+	agent->login_lost = class == LIMIT_AUTH;
+	emit(agent->core,
+	    &(struct event){ .kind = class == LIMIT_AUTH ? EVENT_LOGIN_NEEDED :
+							   EVENT_WORKER_PARKED,
+		.worker = agent->worker->name,
+		.reason = reason });
+}
+
+/* The limit is over: the worker continues where it was. */
+static void
+turn_failure_over(struct agent *agent)
+{
+	struct worker *w = agent->worker;
+	enum worker_status before = w->before;
+
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_LIMIT_OVER, .worker = w->name });
+	w->until_ms = 0;
+	if (before == WORKER_IDLE || before == WORKER_NEEDS_REVIEW ||
+	    before == WORKER_NO_CHANGES || before == WORKER_OFFLINE) {
+		agent_move(agent, before, NULL);
+		return;
+	}
+	agent_move(agent, WORKER_STARTING, NULL);
+	if (w->session.step == PROMPT_NONE)
+		agent_prompt(agent, over_text, false,
+		    before == WORKER_STARTING ? w->after : before);
 }

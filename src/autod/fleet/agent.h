@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent-launch.h"
 #include "fleet.h"
-#include "worker-limits.h"
+#include "worker-status.h"
 #include "worker.h"
 
 struct buf;
@@ -33,7 +34,7 @@ struct agent {
 	struct worker_op *op; /* running on it; NULL = none */
 	struct salvage *salvage; /* part of that operation */
 	struct loop_timer *timer;
-	bool adopting; /* it does not go on yet: adopt.h */
+	bool adopting; /* it does not go on yet: fleet.h */
 	bool unsaved; /* it has lost its task, and its work was not saved */
 	bool clearing; /* what its lost session left is being ended: its spool
 			* waits */
@@ -52,7 +53,7 @@ struct agent {
 	struct worker_limits limits;
 	char *launched_with; /* settings of its last launch; NULL = not ours */
 	bool branch_taken; /* told: its branch is checked out elsewhere */
-	bool no_clone; /* its worktree cannot become one (op-stand.h) */
+	bool no_clone; /* its worktree cannot become one (agent-launch.h) */
 	char *box_proved; /* the words of its sandbox, tried with success */
 	char *box_fault; /* why its sandbox cannot be made; NULL = not known */
 	int64_t retry_ms; /* monotonic: do not launch before */
@@ -62,8 +63,10 @@ struct agent {
 
 /* Adds it to the fleet; the worker must be in the state already. */
 struct agent *agent_new(struct fleet *fleet, struct worker *worker);
+
 /* Drops its operation; the session continues. The worker stays in the state. */
 void agent_free(struct agent *agent);
+
 /* It is a worker no more: free it, and remove it from the state, with its
  * socket and its spool. */
 void agent_remove(struct agent *agent);
@@ -77,13 +80,17 @@ int agent_move(struct agent *agent, enum worker_status to, const char *reason);
 void agent_prompt(struct agent *agent, const char *text, bool clear,
     enum worker_status after);
 void agent_interrupt(struct agent *agent); /* presses Escape */
+
 /* End the session; a new one is launched when the worker needs it. */
 void agent_end_session(struct agent *agent);
+
 /* The same in a turn that hangs: the next session is told to continue. */
 void agent_restart(struct agent *agent);
+
 /* Save the screen in logs/screens, end the session, wait for a person. No
  * operation may be running on the worker. */
 void agent_park(struct agent *agent, const char *reason);
+
 /* The same; but in auto mode, where nobody is watching, it is an error. */
 void agent_give_up(struct agent *agent, const char *reason);
 
@@ -93,9 +100,11 @@ void agent_tools_wait(struct agent *agent, enum agent_wait reason, bool on);
 
 /* Forget the task, the conversation and earlier errors. */
 void agent_forget(struct agent *agent);
+
 /* Its work is committed, up to head: needs_review. Starts a self-review if
  * configured, else emits EVENT_WORK_FINISHED. */
 void agent_finish(struct agent *agent, const char *head);
+
 /* Append the prompt for its task. */
 void agent_task_text(const struct agent *agent, struct buf *out);
 
@@ -105,8 +114,10 @@ void agent_resume_failed(struct agent *agent);
 
 /* Is an operation running on it, or is its session ending? */
 bool agent_is_taken(const struct agent *agent);
+
 /* Can it get a task: is it idle with a ready session, and not taken? */
 bool agent_is_free(const struct agent *agent);
+
 /* Is nothing in progress, as far as we know? */
 bool agent_is_at_rest(const struct agent *agent);
 
@@ -116,6 +127,8 @@ void agent_tick_later(struct agent *agent, int64_t ms);
 /* This worker's effective values of [defaults] keys. */
 int64_t agent_duration(const struct agent *agent, const char *key);
 bool agent_flag(const struct agent *agent, const char *key);
-const char *agent_string(const struct agent *agent, const char *key);
+
+/* error: the error word from Claude Code; text: the agent's message. */
+void turn_failure(struct agent *agent, const char *error, const char *text);
 
 #endif

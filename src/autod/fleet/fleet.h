@@ -19,7 +19,6 @@ struct agent;
 struct buf;
 struct cgroup_world;
 struct child_result;
-struct fleet;
 struct fleet_method;
 struct git_snapshot;
 struct guard_policy;
@@ -140,24 +139,44 @@ struct fleet *fleet_new(struct core *core);
 void fleet_free(struct fleet *fleet);
 void fleet_set_policy(
     struct fleet *fleet, const struct fleet_policy *policy, void *arg);
-
 struct agent *fleet_find(const struct fleet *fleet, const char *name);
+
 /* Put what the policy wants it to read first in front of a message. */
 void fleet_preface(struct agent *agent, const char *text, struct buf *out);
+
 /* Tell the policy that a worker may be free. */
 void fleet_freed(const struct fleet *fleet);
+
 /* As in struct fleet_policy. */
 const char *fleet_answers(const struct agent *agent);
+
 /* Does the policy drive it? */
 bool fleet_drives(const struct agent *agent);
 
 /* A method for one worker: fn is called if it exists and is not taken. */
 typedef void fleet_worker_fn(void *arg, struct agent *agent,
     struct server_call *call, struct json_object *params);
+
 void fleet_handle(
     struct fleet *fleet, const char *method, fleet_worker_fn *fn, void *arg);
+
 /* Answer that there is no such worker, and list those that exist. */
 void fleet_refuse_unknown(
     const struct fleet *fleet, struct server_call *call, const char *name);
+
+/* Is a launch of this agent in vain? Then its worker is paused with the reason,
+ * a person is told, and it is watched for. */
+bool launch_block_check(struct agent *agent);
+
+/* Why it cannot be launched now, appended; nothing if it can. */
+void launch_block_reason(const struct agent *agent, struct buf *out);
+
+/* Let those go on whose reason is gone. */
+void launch_block_look(struct launch_block *block);
+
+/* Let those go on that can, unless a person holds them, and watch for the
+ * others: those that the last daemon has left, and in each patrol, because a
+ * file may change unnoticed (it is behind a symbolic link, for example). */
+void launch_block_resume(struct launch_block *block);
 
 #endif

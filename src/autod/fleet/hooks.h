@@ -28,6 +28,7 @@ void hooks_remove(struct hooks *hooks, const char *worker);
  * loop. Hooks of the same worker that arrive meanwhile wait for their turn. The
  * spool of one that is being cleared (agent.h) waits. */
 void hooks_drain(struct hooks *hooks);
+
 /* The same, and call fn when all have been processed: now, if they are small.
  */
 void hooks_drain_then(struct hooks *hooks, void (*fn)(void *arg), void *arg);

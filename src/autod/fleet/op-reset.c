@@ -3,14 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "clock.h"
 #include "emit.h"
 #include "errtext.h"
 #include "git-worktree.h"
 #include "json.h"
 #include "mem.h"
 #include "op-reset.h"
-#include "persist.h"
 #include "salvage.h"
 #include "worker-op.h"
 

@@ -12,7 +12,6 @@
 #include "git-salvage.h"
 #include "git-snapshot.h"
 #include "hold.h"
-#include "json.h"
 #include "log.h"
 #include "mem.h"
 #include "persist.h"
@@ -392,8 +391,8 @@ act(struct turn_end *t)
 		agent_move(agent, WORKER_PAUSED, t->reason.data);
 		break;
 	case TURN_ASK:
-		agent->fleet->policy->turn_asks(agent->fleet->policy_arg, agent,
-		    t->ask, t->reason.data);
+		agent->fleet->policy->turn_asks(
+		    agent->fleet->policy_arg, agent, t->ask, t->reason.data);
 		break;
 	case TURN_WAIT:
 		agent_move(agent, WORKER_WAITING, NULL);

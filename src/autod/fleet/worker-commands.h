@@ -22,10 +22,12 @@ void worker_commands_register(struct fleet *fleet);
  * nothing is left. */
 bool worker_commands_text(struct server_call *call, struct json_object *params,
     const char *key, struct buf *out);
+
 /* Refuse a call that is not possible in the worker's status; wanted: the
  * statuses where it is. */
 void worker_commands_wrong_status(
     struct server_call *call, const struct worker *worker, const char *wanted);
+
 /* Two prompts at once would be merged in the input box. True: refused. */
 bool
 worker_commands_prompt_under_way(struct agent *agent, struct server_call *call);

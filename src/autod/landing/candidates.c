@@ -9,7 +9,6 @@
 #include "candidates.h"
 #include "core.h"
 #include "errtext.h"
-#include "freeze-rules.h"
 #include "git-candidate.h"
 #include "git-merge-place.h"
 #include "landing-item.h"

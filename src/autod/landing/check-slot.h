@@ -16,9 +16,20 @@
 
 #include "check-book.h"
 
+struct buf;
 struct check_slot;
 struct core;
-struct err;
+
+/* how: "exited with status 1". The first line of the file. */
+void check_output_keep(const struct core *core, const char *tree,
+    const char *how, const char *output);
+
+/* Append what is kept to how and output; nothing if it is lost. */
+void check_output_read(const struct core *core, const char *tree,
+    struct buf *how, struct buf *output);
+
+/* Remove the outputs whose tree has no failure in the book any more. */
+void check_output_trim(const struct core *core);
 
 /* How it ended; valid until the callback returns. */
 struct check_end {
@@ -30,12 +41,14 @@ struct check_end {
 	const char *output; /* the end of it */
 	int64_t duration_ms;
 };
+
 /* The slot is free when this is called. */
 typedef void
 check_slot_fn(struct check_slot *slot, const struct check_end *end, void *arg);
 
 struct check_slot *
 check_slot_new(struct core *core, int number, check_slot_fn *fn, void *arg);
+
 /* A command that runs is left to the next daemon. */
 void check_slot_free(struct check_slot *slot);
 
@@ -55,14 +68,17 @@ struct check_subject {
  * worktree that is none any more is moved aside, and made anew, once. */
 void
 check_slot_start(struct check_slot *slot, const struct check_subject *subject);
+
 /* Continue what an earlier daemon left running; false: nothing. */
 bool check_slot_adopt(struct check_slot *slot);
 void check_slot_cancel(struct check_slot *slot);
+
 /* The daemon stops: let go of the command, end everything else. */
 void check_slot_stop(struct check_slot *slot);
 
 /* The name in the book of what it checks, NULL = it is free. */
 const char *check_slot_tree(const struct check_slot *slot);
+
 /* Since when, wall clock milliseconds. */
 int64_t check_slot_since_ms(const struct check_slot *slot);
 

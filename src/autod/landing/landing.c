@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The floor: its begin and end, its policies, the calls that wait. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,33 +7,106 @@
 #include "agent.h"
 #include "buf.h"
 #include "check-book.h"
-#include "check-output.h"
-#include "clock.h"
 #include "check-slot.h"
+#include "clock.h"
 #include "emit.h"
 #include "errtext.h"
+#include "git-facts.h"
 #include "git-land.h"
 #include "json.h"
-#include "landing-commands.h"
 #include "landing-item.h"
 #include "landing.h"
 #include "life.h"
 #include "mem.h"
 #include "op-enqueue.h"
+#include "op-inspect.h"
 #include "op-rebase.h"
-#include "op-review.h"
 #include "persist.h"
 #include "person.h"
 #include "pick.h"
-#include "queue-base.h"
 #include "push.h"
 #include "queue-move.h"
+#include "queue-view.h"
 #include "queue.h"
-#include "release.h"
+#include "revert.h"
 #include "serve.h"
 #include "settings.h"
 #include "settle.h"
+#include "worker-commands.h"
 #include "worker-op.h"
+
+static void
+landing_commands_register(struct landings *landings, struct fleet *fleet);
+
+struct review {
+	struct worker_op op; /* first */
+	struct json_object *answer;
+};
+
+static void
+on_facts(const struct git_facts *facts, const struct err *err, void *arg)
+{
+	struct review *review = arg;
+	struct agent *agent = review->op.agent;
+
+	if (!operation_arrived(&review->op.op, err))
+		return;
+	xstrset(&agent->worker->reviewed,
+	    facts->head[0] != '\0' ? facts->head : NULL);
+	persist_changed(agent->core);
+	json_set_string(review->answer, "commit_sha", agent->worker->reviewed);
+	json_set_string(
+	    review->answer, "landing_branch", core_branch(agent->core));
+	json_set_int(review->answer, "uncommitted_files",
+	    facts->changed + facts->untracked);
+	operation_done(&review->op.op);
+}
+
+static void
+step_head(struct operation *op)
+{
+	struct review *review = (struct review *)op;
+	const struct core *core = review->op.agent->core;
+
+	git_facts_read(core->git, review->op.agent->worker->worktree, NULL,
+	    on_facts, operation_await(op));
+}
+
+static void
+review_end(struct operation *op, const struct err *err)
+{
+	struct review *review = (struct review *)op;
+
+	worker_op_release(&review->op);
+	worker_op_answer(&review->op, err,
+	    err == NULL ? json_object_get(review->answer) : NULL);
+	json_object_put(review->answer);
+	free(review);
+}
+
+static const struct operation_step steps[] = {
+	{ .name = "head", .run = step_head },
+};
+
+static const struct operation_kind kind = {
+	.name = "review",
+	.steps = steps,
+	.count = nitems(steps),
+	.end = review_end,
+};
+
+/* Add the worker's HEAD and the number of files with uncommitted changes to
+ * the answer, which is taken over, and send it. No operation may be running on
+ * the worker. */
+static void
+op_review(
+    struct agent *agent, struct server_call *call, struct json_object *answer)
+{
+	struct review *review = xcalloc(1, sizeof *review);
+
+	review->answer = answer;
+	worker_op_begin(&review->op, &kind, agent, call);
+}
 
 #define DAY_MS (24 * 3600 * INT64_C(1000))
 
@@ -333,7 +405,8 @@ landing_rebase(
 	op_rebase(agent, false, call, on_rebased, landings);
 }
 
-void
+/* The same for a review: answers with the commit to look at (landing.h). */
+static void
 landing_review(
     struct landings *landings, struct agent *agent, struct server_call *call)
 {
@@ -577,4 +650,128 @@ landings_set_policy(
 {
 	landings->policy = policy;
 	landings->policy_arg = arg;
+}
+
+static bool
+may_accept(struct agent *agent, struct server_call *call, bool force)
+{
+	const struct worker *w = agent->worker;
+
+	if (w->status == WORKER_NEEDS_REVIEW ||
+	    (force && w->status == WORKER_NO_CHANGES) ||
+	    (force && w->status == WORKER_PAUSED))
+		return !worker_commands_prompt_under_way(agent, call);
+	worker_commands_wrong_status(
+	    call, w, "only finished work can be accepted");
+	return false;
+}
+
+static void
+accept_seen(void *landings, struct agent *agent, struct server_call *call,
+    struct json_object *params)
+{
+	struct worker *w = agent->worker;
+	const char *seen = json_string_or(params, "commit", NULL);
+	bool force = json_bool_or(params, "force", false);
+
+	if (!may_accept(agent, call, force))
+		return;
+	if (seen != NULL)
+		xstrset(&w->commit, seen);
+	/* Forced: uncommitted changes are part of it. */
+	landing_begin(
+	    landings, agent, force ? NULL : seen, force || seen != NULL, call);
+}
+
+static void
+command_accept(void *landings, struct agent *agent, struct server_call *call,
+    struct json_object *params)
+{
+	bool force = json_bool_or(params, "force", false);
+
+	if (may_accept(agent, call, force))
+		op_inspect(agent, call, params,
+		    OP_INSPECT_BRANCH | (force ? 0 : OP_INSPECT_CLEAN),
+		    accept_seen, landings);
+}
+
+static void
+command_rebase(void *landings, struct agent *agent, struct server_call *call,
+    struct json_object *params)
+{
+	(void)params;
+	if (agent->worker->status != WORKER_NEEDS_REVIEW)
+		worker_commands_wrong_status(
+		    call, agent->worker, "only finished work can be rebased");
+	else
+		landing_rebase(landings, agent, call);
+}
+
+static void
+command_review(void *landings, struct agent *agent, struct server_call *call,
+    struct json_object *params)
+{
+	struct core *core = agent->core;
+	struct worker *w = agent->worker;
+	const char *status = worker_status_name(w->status);
+	struct json_object *result;
+
+	if (w->status != WORKER_NEEDS_REVIEW &&
+	    !json_bool_or(params, "force", false)) {
+		worker_commands_wrong_status(
+		    call, w, "it has nothing to review yet");
+		return;
+	}
+	xstrset(&core->state.last_reviewed, w->name);
+	xstrset(&w->reviewed, NULL); /* until it is shown */
+	persist_changed(core);
+	if (w->status == WORKER_NEEDS_REVIEW) {
+		landing_review(landings, agent, call);
+		return;
+	}
+	result = json_object_new_object();
+	json_set_string(result, "worker", w->name);
+	json_set_bool(result, "message_sent", true);
+	json_set_string(result, "previous_status", status);
+	json_set_string(result, "new_status", status);
+	op_review(agent, call, result);
+}
+
+static void
+pick_seen(void *landings, struct agent *agent, struct server_call *call,
+    struct json_object *params)
+{
+	pick_begin(
+	    landings, agent, json_string_or(params, "commit", NULL), call);
+}
+
+static void
+command_pick(void *landings, struct agent *agent, struct server_call *call,
+    struct json_object *params)
+{
+	op_inspect(agent, call, params, 0, pick_seen, landings);
+}
+
+static void
+on_list(void *landings, struct server_call *call, struct json_object *params)
+{
+	(void)params;
+	queue_view_answer(landings, call);
+}
+
+static void
+on_revert(void *landings, struct server_call *call, struct json_object *params)
+{
+	revert_begin(landings, json_string_or(params, "commit", ""), call);
+}
+
+static void
+landing_commands_register(struct landings *landings, struct fleet *fleet)
+{
+	fleet_handle(fleet, "worker.accept", command_accept, landings);
+	fleet_handle(fleet, "worker.rebase", command_rebase, landings);
+	fleet_handle(fleet, "worker.review", command_review, landings);
+	fleet_handle(fleet, "worker.pick", command_pick, landings);
+	serve_handle(landings->core, "landing.list", on_list, landings);
+	serve_handle(landings->core, "landing.revert", on_revert, landings);
 }

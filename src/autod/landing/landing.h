@@ -21,6 +21,7 @@
 struct agent;
 struct check_end;
 struct err;
+struct fleet;
 struct landing_item;
 struct queue;
 struct server_call;
@@ -80,7 +81,6 @@ struct landing_policy {
 	int (*priority)(void *arg, const char *task);
 };
 
-struct landing_call;
 TAILQ_HEAD(landing_calls, landing_call);
 
 struct landings {
@@ -102,22 +102,29 @@ struct landings *landings_new(struct fleet *fleet);
 void landings_free(struct landings *landings);
 void landings_set_policy(
     struct landings *landings, const struct landing_policy *policy, void *arg);
+
 /* Is anything in the queue, or not settled yet? */
 bool landings_busy(const struct landings *landings);
+
 /* Does check_command run for an item of the queue, or for the branch? */
 bool landings_checking(const struct landings *landings);
+
 /* How many workers wait long with their work, and could do something else? As
  * of the last look at the queue. */
 size_t landings_long_waits(const struct landings *landings);
+
 /* Take the work of this task out of the queue. False: it is too late, or it
  * must be tried again in a moment. */
 bool landings_withdraw(struct landings *landings, const char *task);
+
 /* The work of this task, if it is in the queue, gets another priority (enum
  * priority). */
 void
 landings_prioritize(struct landings *landings, const char *task, int priority);
+
 /* The branch may be able to move now; a worker may be needed. */
 void landings_kick(struct landings *landings);
+
 /* Do not wait any longer for what is in the way of the branch, or for the next
  * push. False: nothing waits. */
 bool landings_retry(struct landings *landings);
@@ -128,17 +135,16 @@ bool landings_retry(struct landings *landings);
  * hold after a restart, too. */
 void landing_begin(struct landings *landings, struct agent *agent,
     const char *commit, bool approved, struct server_call *call);
+
 /* Only rebase the work on the branch. */
 void landing_rebase(
-    struct landings *landings, struct agent *agent, struct server_call *call);
-/* The same for a review: answers with the commit to look at (op-review.h). */
-void landing_review(
     struct landings *landings, struct agent *agent, struct server_call *call);
 
 /* For the other files of this floor. */
 
 bool landings_may_move(const struct landings *landings);
 bool landings_keeps(const struct landings *landings, const char *task);
+
 /* Nothing can land, which the first item of the queue is named for; or this one
  * cannot. */
 void landings_blocked(
@@ -148,6 +154,7 @@ void landings_item_blocked(struct landings *landings,
 void landings_red(struct landings *landings, const char *tree);
 void landings_checked(
     struct landings *landings, const struct check_end *end, bool flaky);
+
 /* The branch of the move that is under way, else the landing branch. */
 const char *landings_moving(const struct landings *landings);
 void

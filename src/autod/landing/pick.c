@@ -8,14 +8,13 @@
 
 #include "clock.h"
 #include "errtext.h"
-#include "freeze-rules.h"
 #include "landing-item.h"
 #include "landing.h"
 #include "mem.h"
+#include "op-enqueue.h"
 #include "pick.h"
 #include "queue.h"
 #include "salvage.h"
-#include "serve.h"
 #include "worker-op.h"
 
 struct pick {

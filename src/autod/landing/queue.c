@@ -1,39 +1,160 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "candidates.h"
-#include "check-output.h"
 #include "check-slot.h"
 #include "clock.h"
 #include "core.h"
 #include "emit.h"
 #include "errtext.h"
 #include "git-facts.h"
+#include "git-freeze.h"
 #include "git-work.h"
 #include "git.h"
 #include "landing-item.h"
+#include "landing-record.h"
 #include "landing.h"
+#include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "op-enqueue.h"
 #include "persist.h"
 #include "push.h"
-#include "queue-base.h"
-#include "queue-facts.h"
 #include "queue-move.h"
+#include "queue-view.h"
 #include "queue.h"
 #include "red-revert.h"
-#include "release.h"
 #include "settings.h"
 #include "settle.h"
-#include "stray-refs.h"
 #include "strv.h"
+#include "text.h"
 #include "workspace.h"
 
+static void queue_wake(struct queue *queue, int64_t ms);
+static void stray_refs_drop(struct queue *queue);
+
+#define BASE_RETRY_MS     200 /* times the number of failures, */
+#define BASE_RETRY_MAX_MS 60000 /* up to this */
+#define BASE_TRIES        5 /* then somebody must know */
+
+void
+queue_base_know(
+    struct queue *queue, const char *commit, const char *tree, int64_t date)
+{
+	xstrset(&queue->known_commit, commit);
+	xstrset(&queue->known_tree, tree);
+	queue->known_date = date;
+}
+
+const char *
+queue_base_same(const struct queue *queue, const struct landing_item *item)
+{
+	return queue->known_tree != NULL && item->head_tree != NULL &&
+		strcmp(queue->known_tree, item->head_tree) == 0 ?
+	    queue->known_commit :
+	    NULL;
+}
+
+static void
+use_known(struct queue *queue)
+{
+	xstrset(&queue->base_commit, queue->known_commit);
+	xstrset(&queue->base_tree, queue->known_tree);
+	queue->base_date = queue->known_date;
+}
+
+/* Everybody waits for the branch: a person who asked is answered, and in auto
+ * mode it is a failure. */
+static void
+no_base(struct queue *queue, const char *complaint)
+{
+	const struct landing_record *record = &queue->core->state.landings;
+	struct err err = { 0 };
+
+	err_set(&err, -ENOENT, "git cannot read the branch %s: %s",
+	    core_branch(queue->core), complaint);
+	for (size_t i = record->count; i-- > 0;)
+		if (i < record->count && record->items[i]->step == ITEM_QUEUED)
+			settle_refused(queue->landings, record->items[i], &err);
+	if (record->count > 0)
+		landings_blocked(queue->landings, "git", err.msg);
+}
+
+static void
+base_failed(struct queue *queue, const char *complaint)
+{
+	int64_t wait = ++queue->base_fails * BASE_RETRY_MS;
+
+	if (queue->base_fails == 1)
+		emit(queue->core,
+		    &(struct event){ .kind = EVENT_LANDING_WAITS,
+			.branch = core_branch(queue->core),
+			.reason = complaint });
+	if (queue->base_fails == BASE_TRIES)
+		no_base(queue, complaint);
+	queue_wake(queue, wait < BASE_RETRY_MAX_MS ? wait : BASE_RETRY_MAX_MS);
+}
+
+static void
+on_base(const struct git_answer *answer, void *arg)
+{
+	struct queue *queue = arg;
+	char commit[GIT_ID_SIZE] = "", tree[GIT_ID_SIZE] = "";
+	long long date = 0;
+
+	queue->base_asked = false;
+	if (answer->status != 0) {
+		base_failed(queue, answer->complaint);
+		return;
+	}
+	queue->base_fails = 0;
+	sscanf(answer->out, "%64s %64s %lld", commit, tree, &date);
+	queue_base_know(queue, commit, tree, date);
+	use_known(queue);
+	queue_look(queue);
+}
+
+/* Read it; then the queue looks again. */
+static void
+queue_base_ask(struct queue *queue)
+{
+	const struct core *core = queue->core;
+	cleanup_free char *branch =
+	    xasprintf("refs/heads/%s", core_branch(core));
+	const char *const args[] = { "log", "--max-count=1",
+		"--no-show-signature", "--format=%H %T %ct", branch, "--",
+		NULL };
+	struct git_command ask = { .args = args };
+
+	if (queue->base_asked)
+		return;
+	if (queue->known_commit != NULL &&
+	    git_facts_is_at(
+		core->git, core_branch(core), queue->known_commit)) {
+		use_known(queue);
+		queue_look(queue);
+		return;
+	}
+	queue->base_asked = true;
+	git_run(
+	    git_queue(core->git, core->workspace->root), &ask, on_base, queue);
+}
+
+void
+queue_base_changed(struct queue *queue)
+{
+	xstrset(&queue->base_commit, NULL);
+	xstrset(&queue->base_tree, NULL);
+	queue_look(queue);
+}
+
 #define UNJUDGED_MAX 10 /* tries, then a person is told */
+
 #define UNJUDGED_RETRY_MS                                  \
 	(60 * 1000) /* before the same tree is tried again \
 		     */
@@ -50,7 +171,8 @@ on_wake(void *arg)
 	queue_look(arg);
 }
 
-void
+/* The same after this time. */
+static void
 queue_wake(struct queue *queue, int64_t ms)
 {
 	if (queue->wake == NULL)
@@ -562,4 +684,70 @@ queue_free(struct queue *queue)
 	free(queue->known_commit);
 	free(queue->known_tree);
 	free(queue);
+}
+
+static void
+on_dropped(const struct err *err, void *arg)
+{
+	(void)arg;
+	if (err != NULL)
+		log_debug("a ref of the landing queue stays");
+}
+
+static bool
+is_queued(const struct landing_record *record, const char *id)
+{
+	for (size_t i = 0; i < record->count; i++)
+		if (strcmp(record->items[i]->id, id) == 0)
+			return true;
+	return false;
+}
+
+/* Ids from now on belong to work that is being frozen. */
+static bool
+is_stray(const struct queue *queue, const char *id)
+{
+	int64_t number;
+
+	return id[0] == 'q' && text_parse_int(id + 1, 1, INT64_MAX, &number) &&
+	    (uint64_t)number <= queue->ids_before &&
+	    !is_queued(&queue->core->state.landings, id);
+}
+
+static void
+on_listed(const struct git_answer *answer, void *arg)
+{
+	struct queue *queue = arg;
+	cleanup_free char *text = xstrdup(answer->out);
+
+	if (answer->status != 0)
+		return; /* the next daemon looks again */
+	for (char *at = text, *id; (id = strsep(&at, "\n")) != NULL;) {
+		cleanup_free char *ref = op_enqueue_ref(id);
+		char *built = strstr(id, OP_ENQUEUE_BUILT);
+
+		if (built != NULL)
+			*built = '\0';
+
+		if (is_stray(queue, id))
+			git_freeze_drop(
+			    queue->core->git, ref, on_dropped, NULL);
+	}
+}
+
+/* When a daemon begins, before items are added: find and remove them. */
+static void
+stray_refs_drop(struct queue *queue)
+{
+	struct core *core = queue->core;
+	cleanup_free char *all = op_enqueue_ref("");
+	const char *const args[] = { "for-each-ref",
+		"--format=%(refname:lstrip=3)", all, NULL };
+	struct git_command list = { .args = args };
+
+	git_freeze_unlock(core->git, all);
+	queue->ids_before = core->state.landings.ids;
+	if (queue->ids_before > 0)
+		git_run(git_queue(core->git, core->workspace->root), &list,
+		    on_listed, queue);
 }

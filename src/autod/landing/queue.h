@@ -5,14 +5,13 @@
  * something has changed, and does it. The items are in the state
  * (landing-record.h).
  *
- *   queue-base.c  reads the branch
+ *   queue.c       reads the branch; removes what a killed daemon left
  *   candidates.c  builds commits on top of each other
  *   check-slot.c  judges them
  *   queue-move.c  moves the branch
  *   push.c        pushes it
  *   settle.c      tells the workers how their items ended
  *   queue-view.c  shows all of it
- *   stray-refs.c  removes what a killed daemon left
  */
 #ifndef QUEUE_H
 #define QUEUE_H
@@ -22,15 +21,27 @@
 
 #include "landing-plan.h"
 
-struct buf;
-struct check_slot;
 struct candidates;
+struct check_slot;
 struct landing_item;
 struct landings;
 struct loop_call;
 struct loop_timer;
 struct push;
+struct queue;
 struct queue_move;
+
+/* Remember the tree and date of a commit that may be the tip. */
+void queue_base_know(
+    struct queue *queue, const char *commit, const char *tree, int64_t date);
+
+/* It may have moved: read it again. */
+void queue_base_changed(struct queue *queue);
+
+/* The commit of the branch that is known to have the very tree of the item's
+ * work, NULL = none. */
+const char *
+queue_base_same(const struct queue *queue, const struct landing_item *item);
 
 struct queue_slot {
 	struct check_slot *slot;
@@ -59,7 +70,7 @@ struct queue {
 	bool built; /* something was, since the last plan */
 	struct queue_move *move; /* queue-move.c */
 	struct push *push;
-	size_t long_waits; /* workers that could be released, see release.h */
+	size_t long_waits; /* workers that could be released, see settle.h */
 	uint64_t ids_before; /* given to items before this daemon began */
 	bool stopping;
 };
@@ -69,15 +80,17 @@ void queue_free(struct queue *queue);
 
 /* After the floors below have begun: continue what an earlier daemon left. */
 void queue_begin(struct queue *queue);
+
 /* Something has changed: decide again, later in this pass of the loop. */
 void queue_look(struct queue *queue);
-/* The same after this time. */
-void queue_wake(struct queue *queue, int64_t ms);
+
 /* After a result was added to the book: forget old ones, but none of what is in
  * the queue now. */
 void queue_trim_book(struct queue *queue);
+
 /* Leave the running checks to the next daemon, end everything else. */
 void queue_stop(struct queue *queue);
+
 /* Does nothing run that must not be interrupted? */
 bool queue_is_quiet(const struct queue *queue);
 

@@ -9,7 +9,7 @@
 #include "landing.h"
 #include "mem.h"
 #include "persist.h"
-#include "queue-facts.h"
+#include "queue-view.h"
 #include "queue.h"
 #include "red-revert.h"
 #include "red-run.h"

@@ -4,33 +4,318 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api-landing.h"
 #include "agent.h"
+#include "api-landing.h"
 #include "buf.h"
-#include "check-output.h"
+#include "check-slot.h"
 #include "emit.h"
 #include "errtext.h"
+#include "fleet.h"
+#include "git-freeze.h"
 #include "json.h"
 #include "landing-item.h"
+#include "landing-view.h"
 #include "landing.h"
 #include "mem.h"
-#include "op-clean.h"
 #include "op-enqueue.h"
 #include "op-rebase.h"
-#include "op-return.h"
 #include "persist.h"
-#include "queue-base.h"
 #include "queue.h"
-#include "release.h"
+#include "salvage.h"
 #include "schema.h"
 #include "serve.h"
 #include "settings.h"
 #include "settle.h"
 #include "turn.h"
+#include "worker-op.h"
+
+/* The landing is final, even if the worktree cannot be reset. Not called if the
+ * daemon stops before: the next one does it again. */
+typedef void op_clean_fn(struct agent *agent, void *arg);
+
+struct op_clean_what {
+	const char *head; /* commit that was frozen; what was done there since
+			   * then is saved first */
+	const char *same; /* a commit that has its tree, NULL = not known */
+	bool queued; /* it has not landed: only the queue will have it, so that
+		      * must be on disk first */
+};
+
+static void op_clean(struct agent *agent, const struct op_clean_what *what,
+    op_clean_fn *fn, void *arg);
+
+struct op_clean {
+	struct worker_op op; /* first */
+	char *head, *same;
+	bool queued;
+	op_clean_fn *fn;
+	void *arg;
+};
+
+/* The work is safe, and the next start sets the worktree back as well. */
+static void
+report(struct op_clean *c, const struct err *err)
+{
+	emit(c->op.agent->core,
+	    &(struct event){ .kind = EVENT_CLEANUP_FAILED,
+		.worker = c->op.agent->worker->name,
+		.branch = core_branch(c->op.agent->core),
+		.commit = c->head,
+		.reason = err->msg });
+}
+
+static void
+on_synced(const struct err *err, void *arg)
+{
+	struct op_clean *c = arg;
+
+	if (err != NULL)
+		report(c, err);
+	if (!operation_arrived(&c->op.op, NULL))
+		return;
+	if (err != NULL)
+		operation_done(&c->op.op);
+	else
+		operation_next(&c->op.op);
+}
+
+static void
+step_sync(struct operation *op)
+{
+	struct op_clean *c = (struct op_clean *)op;
+
+	if (c->queued)
+		git_freeze_sync(
+		    c->op.agent->core->git, on_synced, operation_await(op));
+	else
+		operation_next(op);
+}
+
+static void
+on_reset(const struct err *err, void *arg)
+{
+	struct op_clean *c = arg;
+
+	if (err != NULL)
+		report(c, err);
+	else
+		xstrset(&c->op.agent->worker->work_of, NULL);
+	operation_on_done(NULL, arg);
+}
+
+static void
+clean_step_reset(struct operation *op)
+{
+	struct op_clean *c = (struct op_clean *)op;
+
+	worker_op_salvage(&c->op,
+	    &(struct salvage_what){
+		.then = SALVAGE_RESET, .head = c->head, .same = c->same },
+	    on_reset);
+}
+
+static void
+clean_end(struct operation *op, const struct err *err)
+{
+	struct op_clean *c = (struct op_clean *)op;
+	struct agent *agent = c->op.agent;
+
+	worker_op_release(&c->op);
+	if (err == NULL) {
+		agent->worker->accepted = false;
+		agent_move(agent,
+		    agent->worker->session.ready ? WORKER_IDLE : WORKER_OFFLINE,
+		    NULL);
+		persist_changed(agent->core);
+		c->fn(agent, c->arg);
+	}
+	free(c->head);
+	free(c->same);
+	free(c);
+}
+
+static const struct operation_step clean_steps[] = {
+	{ .name = "sync", .run = step_sync, .firm = true },
+	{ .name = "reset", .run = clean_step_reset, .firm = true },
+};
+
+static const struct operation_kind clean_kind = {
+	.name = "clean",
+	.steps = clean_steps,
+	.count = nitems(clean_steps),
+	.end = clean_end,
+};
+
+/* No operation may be running on the worker, which is accepting. what is
+ * copied. */
+static void
+op_clean(struct agent *agent, const struct op_clean_what *what, op_clean_fn *fn,
+    void *arg)
+{
+	struct op_clean *c = xcalloc(1, sizeof *c);
+
+	c->head = xstrdup(what->head);
+	xstrset(&c->same, what->same);
+	c->queued = what->queued;
+	c->fn = fn;
+	c->arg = arg;
+	worker_op_begin(&c->op, &clean_kind, agent, NULL);
+}
+
+/* The worker that waits with this item; NULL = none, or it must stay: a person
+ * has accepted it, the branch is moving, or something is in progress. */
+static struct agent *
+release_agent_of(
+    const struct landings *landings, const struct landing_item *item)
+{
+	struct agent *agent;
+
+	if (item->kind != ITEM_WORK || item->task == NULL ||
+	    item->worker == NULL || item->freeing || item->approved ||
+	    item->commit != NULL)
+		return NULL;
+	agent = fleet_find(landings->fleet, item->worker);
+	return agent != NULL && agent->worker->status == WORKER_ACCEPTING &&
+		!agent_is_taken(agent) ?
+	    agent :
+	    NULL;
+}
+
+size_t
+release_due(struct landings *landings, const struct landing_facts *facts,
+    const struct landing_plan *plan, struct landing_item *const *items,
+    int64_t now_ms)
+{
+	const struct landing_policy *policy = landings->policy;
+	cleanup_free struct landing_view *views = NULL;
+	size_t left = 0;
+
+	if (policy == NULL || policy->frees == NULL)
+		return 0;
+	views = xcalloc(facts->entry_count + 1, sizeof *views);
+	landing_view_make(facts, plan, now_ms, views);
+	for (size_t i = 0; i < facts->entry_count; i++) {
+		struct agent *agent = release_agent_of(landings, items[i]);
+
+		if (agent == NULL || !landing_view_is_long(&views[i]))
+			continue;
+		if (!policy->frees(
+			landings->policy_arg, agent, items[i]->task)) {
+			left++;
+			continue;
+		}
+		items[i]->freeing = true;
+		persist_changed(landings->core);
+		queue_look(landings->queue);
+	}
+	return left;
+}
+
+void
+release_done(struct landings *landings, struct landing_item *item)
+{
+	xstrset(&item->worker, NULL);
+	item->freeing = false;
+	persist_changed(landings->core);
+	queue_look(landings->queue);
+}
+
+static void
+release_on_cleaned(struct agent *agent, void *arg)
+{
+	struct landings *landings = arg;
+	struct landing_item *item = landing_record_of(
+	    &landings->core->state.landings, agent->worker->name);
+
+	if (item != NULL && item->freeing)
+		release_done(landings, item);
+}
+
+/* Reset the worker of a marked item. */
+static void
+release_worker(struct landings *landings, struct landing_item *item)
+{
+	struct agent *agent = fleet_find(landings->fleet, item->worker);
+
+	if (agent == NULL || agent->worker->status != WORKER_ACCEPTING)
+		release_done(landings, item);
+	else if (!agent_is_taken(agent))
+		op_clean(agent,
+		    &(struct op_clean_what){
+			.head = item->head, .queued = true },
+		    release_on_cleaned, landings);
+}
+
+struct op_return {
+	struct worker_op op; /* first */
+	char *commit, *words;
+	op_return_fn *fn;
+	void *arg;
+};
+
+static void
+settle_step_reset(struct operation *op)
+{
+	struct op_return *r = (struct op_return *)op;
+
+	worker_op_salvage(&r->op,
+	    &(struct salvage_what){
+		.then = SALVAGE_RESET, .onto = r->commit, .find_base = true },
+	    NULL);
+}
+
+static void
+return_end(struct operation *op, const struct err *err)
+{
+	struct op_return *r = (struct op_return *)op;
+	struct agent *agent = r->op.agent;
+
+	worker_op_release(&r->op);
+	if (err == NULL || err->code != -ECANCELED || !agent->core->stopping) {
+		agent->worker->accepted = false;
+		agent_move(agent, WORKER_NEEDS_REVIEW, NULL);
+		if (err == NULL) {
+			agent_move(agent, WORKER_REJECTED, NULL);
+			agent_prompt(agent, r->words, false, WORKER_REJECTED);
+		} else {
+			xstrset(&agent->worker->reason, err->msg);
+		}
+		persist_changed(agent->core);
+	}
+	r->fn(agent, err, r->arg);
+	free(r->commit);
+	free(r->words);
+	free(r);
+}
+
+static const struct operation_step settle_steps[] = {
+	{ .name = "reset", .run = settle_step_reset, .firm = true },
+};
+
+static const struct operation_kind settle_kind = {
+	.name = "return",
+	.steps = settle_steps,
+	.count = nitems(settle_steps),
+	.end = return_end,
+};
+
+void
+op_return(struct agent *agent, const char *commit, const char *words,
+    op_return_fn *fn, void *arg)
+{
+	struct op_return *r = xcalloc(1, sizeof *r);
+
+	xstrset(&r->commit, commit);
+	xstrset(&r->words, words);
+	r->fn = fn;
+	r->arg = arg;
+	worker_op_begin(&r->op, &settle_kind, agent, NULL);
+}
 
 /* The worker that still has the item's work; NULL = none. */
 static struct agent *
-agent_of(const struct landings *landings, const struct landing_item *item)
+settle_agent_of(
+    const struct landings *landings, const struct landing_item *item)
 {
 	struct agent *agent;
 
@@ -179,7 +464,7 @@ is_same(const char *a, const char *b)
 static const char *
 holder_of(const struct landings *landings, const struct landing_item *item)
 {
-	const struct agent *agent = agent_of(landings, item);
+	const struct agent *agent = settle_agent_of(landings, item);
 	bool merged = is_same(item->head, item->base);
 
 	if (!item->incorporated)
@@ -231,7 +516,7 @@ finish_landed(
 }
 
 static void
-on_cleaned(struct agent *agent, void *arg)
+settle_on_cleaned(struct agent *agent, void *arg)
 {
 	struct landings *landings = arg;
 	struct landing_item *item = landing_record_of(
@@ -281,7 +566,7 @@ static void
 give_back(struct landings *landings, struct landing_item *item,
     enum landing_result result, const struct err *err)
 {
-	struct agent *agent = agent_of(landings, item);
+	struct agent *agent = settle_agent_of(landings, item);
 
 	if (agent != NULL) {
 		agent->worker->accepted = false;
@@ -518,7 +803,7 @@ conflict_without_worker(struct landings *landings, struct landing_item *item)
 static void
 settle_item(struct landings *landings, struct landing_item *item)
 {
-	struct agent *agent = agent_of(landings, item);
+	struct agent *agent = settle_agent_of(landings, item);
 
 	if (item->freeing) {
 		release_worker(landings, item);
@@ -534,7 +819,7 @@ settle_item(struct landings *landings, struct landing_item *item)
 			    &(struct op_clean_what){ .head = item->head,
 				.same =
 				    queue_base_same(landings->queue, item) },
-			    on_cleaned, landings);
+			    settle_on_cleaned, landings);
 		else
 			finish_landed(landings, item, NULL);
 	} else if (!item->conflict) {

@@ -128,9 +128,8 @@ add_words(struct iteration *it, const struct task *t, const char *words,
 		strcmp(t->source, AUTO_PLAN_SOURCE) == 0 ?
 	    strchr(t->key, '/') :
 	    NULL;
-	cleanup_free char *goal = slash != NULL ?
-	    xstrndup(t->key, (size_t)(slash - t->key)) :
-	    NULL;
+	cleanup_free char *goal =
+	    slash != NULL ? xstrndup(t->key, (size_t)(slash - t->key)) : NULL;
 
 	if (words == NULL && parser != NULL)
 		words = transcript_parser_last_text(parser);
@@ -141,8 +140,9 @@ add_words(struct iteration *it, const struct task *t, const char *words,
 			      .goal_id = goal,
 			      .node_id = slash != NULL ? slash + 1 : NULL },
 		    &said);
-	for (size_t i = 0;
-	     i < strv_count(said.blockers) && i < ITERATION_BLOCKERS; i++)
+	for (size_t i = 0; said.blockers != NULL && said.blockers[i] != NULL &&
+	     i < ITERATION_BLOCKERS;
+	     i++)
 		strv_add(&it->blockers, said.blockers[i]);
 	if (strv_count(said.blockers) == 0 && said.what == SAID_BLOCKED &&
 	    said.by == SAID_BY_UPDATE)

@@ -24,7 +24,6 @@
 #include "persist.h"
 #include "remove-tree.h"
 #include "serve.h"
-#include "source.h"
 #include "strv.h"
 #include "worker-op.h"
 #include "workspace.h"

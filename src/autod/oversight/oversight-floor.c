@@ -7,11 +7,15 @@
 #include "agent.h"
 #include "auto.h"
 #include "buf.h"
+#include "check-book.h"
+#include "child.h"
 #include "clock.h"
+#include "coverage-pattern.h"
 #include "emit.h"
 #include "fleet.h"
+#include "hand-task.h"
 #include "iteration-make.h"
-#include "json.h"
+#include "iteration.h"
 #include "life.h"
 #include "loop.h"
 #include "mem.h"
@@ -19,15 +23,146 @@
 #include "oversight-abort.h"
 #include "oversight-act.h"
 #include "oversight-floor.h"
-#include "oversight-hand.h"
-#include "oversight-results.h"
 #include "oversight-slice.h"
 #include "oversight-tell.h"
 #include "persist.h"
 #include "plan-effort.h"
 #include "settings.h"
+#include "state.h"
 #include "strv.h"
-#include "workspace.h"
+#include "text.h"
+#include "watched.h"
+
+static struct watched *
+oversight_floor_task(struct oversight_floor *floor, const struct task *t);
+static struct watched *oversight_hand_watched(
+    struct oversight_floor *floor, const struct agent *agent);
+static bool
+oversight_hand_is_held(const struct oversight_floor *floor, const char *task);
+
+static const char *
+setting(const struct oversight_floor *floor, const char *path)
+{
+	return settings_string(floor->core->settings, path);
+}
+
+static bool
+has_own_tests(const struct oversight_floor *floor)
+{
+	return setting(floor, "oversight.test_command")[0] != '\0';
+}
+
+/* What a check or the tests said. Of the check, only what it printed counts
+ * where the work has tests of its own. */
+static void
+note(const struct oversight_floor *floor, struct watched *w, const char *worker,
+    bool tests, bool passed, const char *output)
+{
+	if (tests) {
+		w->open->tests = passed;
+		w->open->coverage = coverage_pattern_find(
+		    setting(floor, "oversight.coverage_pattern"), output);
+	}
+	if (!passed)
+		iteration_set_failure(w->open, output);
+	watched_changed(w, worker);
+}
+
+/* --- test_command ---------------------------------------------------- */
+
+static const char *
+oversight_results_test(void *arg, struct agent *agent)
+{
+	struct oversight_floor *floor = arg;
+	const struct watched *w = oversight_floor_watched(floor, agent);
+
+	return w != NULL && w->open != NULL && has_own_tests(floor) ?
+	    setting(floor, "oversight.test_command") :
+	    NULL;
+}
+
+static void
+oversight_results_tested(
+    void *arg, struct agent *agent, const struct child_result *result)
+{
+	struct oversight_floor *floor = arg;
+	struct watched *w = oversight_floor_watched(floor, agent);
+	cleanup_buf struct buf output = BUF_INIT;
+
+	if (w == NULL || w->open == NULL || result->start_error < 0 ||
+	    result->cancelled ||
+	    (result->exited && result->status == CHECK_EXIT_UNJUDGED))
+		return;
+	child_output_text(&result->out, &output);
+	note(floor, w, agent->worker->name, true, child_succeeded(result),
+	    output.data);
+}
+
+/* --- check_command --------------------------------------------------- */
+
+static void
+oversight_results_checked(
+    void *arg, struct agent *agent, bool passed, const char *output)
+{
+	struct oversight_floor *floor = arg;
+	struct watched *w = oversight_floor_watched(floor, agent);
+
+	if (w == NULL || w->open == NULL)
+		return;
+	note(floor, w, agent->worker->name, !has_own_tests(floor), passed,
+	    output);
+	if (!passed)
+		oversight_floor_judge(floor, w, agent);
+}
+
+static void
+oversight_results_ejected(
+    void *arg, const struct task *task, struct agent *agent, const char *output)
+{
+	struct oversight_floor *floor = arg;
+	struct watched *w = oversight_floor_task(floor, task);
+
+	if (w == NULL || w->open == NULL)
+		return;
+	note(floor, w, task->worker, !has_own_tests(floor), false, output);
+	/* Without a worker it is judged when another one begins. */
+	if (agent != NULL)
+		oversight_floor_judge(floor, w, agent);
+}
+
+/* What the task began with is not its work. */
+static void
+oversight_results_known(const struct oversight_floor *floor, struct watched *w)
+{
+	const char *command = setting(floor, "auto.check_command");
+	const struct check_result *result;
+	char key[CHECK_KEY_SIZE];
+
+	if (has_own_tests(floor) || command[0] == '\0' ||
+	    w->open->tree == NULL ||
+	    (strv_count(w->open->files) == 0 &&
+		strv_count(w->touched_names) == 0))
+		return;
+	check_book_key(command, key);
+	result = check_book_find(
+	    &floor->core->state.landings.checks, w->open->tree, key);
+	if (result == NULL)
+		return;
+	if (result->fails_row >= CHECK_BOOK_BLAME)
+		w->open->tests = 0;
+	else if (result->passes > 0 && result->fails_row == 0)
+		w->open->tests = 1;
+}
+
+/* What lands has passed the check, if there is one, and is complete. */
+static void
+oversight_results_landed(const struct oversight_floor *floor, struct watched *w)
+{
+	w->open->completion = 100;
+	if (!has_own_tests(floor) &&
+	    setting(floor, "auto.check_command")[0] != '\0')
+		w->open->tests = 1;
+}
 
 /* --- watched tasks --------------------------------------------------- */
 
@@ -78,7 +213,8 @@ oversight_floor_watched(
 			   oversight_hand_watched(floor, agent);
 }
 
-struct watched *
+/* The same by the task itself. */
+static struct watched *
 oversight_floor_task(struct oversight_floor *floor, const struct task *t)
 {
 	return floor->config.mode != OVERSIGHT_OFF ?
@@ -86,7 +222,8 @@ oversight_floor_task(struct oversight_floor *floor, const struct task *t)
 	    NULL;
 }
 
-void
+/* The task has ended. */
+static void
 oversight_floor_forget(struct watched *w)
 {
 	LIST_REMOVE(w, entry);
@@ -566,4 +703,45 @@ oversight_floor_free(struct oversight_floor *floor)
 		free(floor->clocks[i].worker);
 	free(floor->clocks);
 	free(floor);
+}
+
+/* Is this what the last iteration was for? */
+static bool
+is_for(const struct watched *w, const char *prompt)
+{
+	size_t len = text_cut(prompt, strlen(prompt), ITERATION_TEXT_MAX);
+
+	return w->objective == NULL ||
+	    (strlen(w->objective) == len &&
+		memcmp(w->objective, prompt, len) == 0);
+}
+
+/* NULL: it has no such task. */
+static struct watched *
+oversight_hand_watched(struct oversight_floor *floor, const struct agent *agent)
+{
+	const struct worker *worker = agent->worker;
+	cleanup_free char *task = NULL;
+	struct watched *w;
+
+	if (floor->config.mode == OVERSIGHT_OFF || worker->task != NULL ||
+	    worker->prompt == NULL)
+		return NULL;
+	task = hand_task_name(worker->name);
+	w = oversight_floor_find(floor, task);
+	if (!is_for(w, worker->prompt))
+		watched_restart(w, &floor->config.thresholds);
+	return w;
+}
+
+/* Does a worker have it? task: of struct watched. */
+static bool
+oversight_hand_is_held(const struct oversight_floor *floor, const char *task)
+{
+	const char *name = hand_task_worker(task);
+	const struct agent *agent =
+	    name != NULL ? fleet_find(floor->fleet, name) : NULL;
+
+	return agent != NULL && agent->worker->task == NULL &&
+	    agent->worker->prompt != NULL;
 }

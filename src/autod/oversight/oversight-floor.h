@@ -6,7 +6,7 @@
  * steps of its ladder.
  *
  *   iteration-make.c  an iteration out of facts
- *   oversight-results.c  what tests say about the work of a turn
+ *   oversight-floor.c  what tests say about the work of a turn
  *   oversight-slice.c iterations inside a long turn, which is told of them
  *   watched.c         the iterations of a task, and what they mean
  *   oversight-act.c   warnings, redirections, fresh sessions, new attempts,
@@ -17,20 +17,20 @@
 #ifndef OVERSIGHT_FLOOR_H
 #define OVERSIGHT_FLOOR_H
 
+#include <stdbool.h>
+
 #include "core.h"
 #include "fleet-pattern.h"
 #include "oversight-config.h"
 #include "oversight-costs.h"
 #include "watched.h"
 
-struct abort_wait;
 struct agent;
 struct auto_mode;
 struct fleet;
 struct iteration_facts;
 struct loop_call;
-struct slice;
-struct task;
+struct watched;
 
 LIST_HEAD(slice_list, slice);
 LIST_HEAD(abort_list, abort_wait);
@@ -65,20 +65,21 @@ struct oversight_floor {
 
 /* Registers itself as a floor, and with auto mode. */
 struct oversight_floor *oversight_floor_new(struct auto_mode *mode);
+
 /* The task that the worker has; NULL: none, or nobody watches. */
 struct watched *oversight_floor_watched(
     struct oversight_floor *floor, const struct agent *agent);
-/* The same by the task itself. */
-struct watched *
-oversight_floor_task(struct oversight_floor *floor, const struct task *task);
+
 /* By its name, with what its file has if it is not in memory. */
 struct watched *
 oversight_floor_find(struct oversight_floor *floor, const char *task);
+
 /* The same if it is in memory, else NULL: nothing is read. */
 const struct watched *
 oversight_floor_known(const struct oversight_floor *floor, const char *task);
 struct turn_clock *
 oversight_floor_clock(struct oversight_floor *floor, const char *worker);
+
 /* The next iteration of the worker's task is there, and the one before is
  * judged; and it is judged itself. */
 void
@@ -86,8 +87,7 @@ oversight_floor_begin(struct oversight_floor *floor, struct watched *watched,
     const struct agent *agent, struct iteration_facts *facts);
 void oversight_floor_judge(struct oversight_floor *floor,
     struct watched *watched, const struct agent *agent);
-/* The task has ended. */
-void oversight_floor_forget(struct watched *watched);
+
 /* Call before the floors below are freed. */
 void oversight_floor_free(struct oversight_floor *floor);
 

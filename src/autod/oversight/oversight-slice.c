@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "agent.h"
-#include "auto.h"
 #include "buf.h"
 #include "clock.h"
 #include "git-snapshot.h"

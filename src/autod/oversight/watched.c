@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "behaviour-metrics.h"
 #include "behaviour.h"
 #include "book-history.h"
 #include "clock.h"

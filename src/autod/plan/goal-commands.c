@@ -14,7 +14,6 @@
 #include "plan-change.h"
 #include "plan-commands.h"
 #include "plan-floor.h"
-#include "plan-query.h"
 #include "plan-replan.h"
 #include "plan-revise.h"
 #include "plan-set.h"

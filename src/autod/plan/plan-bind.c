@@ -5,15 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auto.h"
 #include "buf.h"
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
 #include "id.h"
 #include "intake.h"
-#include "json.h"
-#include "jsonl.h"
 #include "mem.h"
 #include "persist.h"
 #include "plan-apply.h"
@@ -30,12 +27,10 @@
 #include "said.h"
 #include "settings.h"
 #include "strv.h"
-#include "task-json.h"
 #include "task-run.h"
 #include "text.h"
 #include "turn.h"
 #include "verification.h"
-#include "workspace.h"
 
 #define REASON_MAX 2000 /* bytes of why a node is blocked */
 
@@ -476,7 +471,8 @@ plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
 	}
 	reconcile_config_read(floor->core->settings, &config);
 	if (t->outcome == OUTCOME_FAILED || t->outcome == OUTCOME_DEAD_LETTER)
-		facts.failed_why = words = failure_words(t);
+		words = failure_words(t);
+	facts.failed_why = words;
 	if (good)
 		read_evidence(floor, t, files, &evidence);
 	if (good)

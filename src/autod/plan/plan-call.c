@@ -14,7 +14,6 @@
 #include "plan-call.h"
 #include "plan-floor.h"
 #include "plan-set.h"
-#include "rpc.h"
 #include "serve.h"
 
 #define SHOWN_MAX    5 /* goals that a message lists */

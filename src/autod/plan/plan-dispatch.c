@@ -17,7 +17,6 @@
 #include "mem.h"
 #include "op-start.h"
 #include "persist.h"
-#include "plan-apply.h"
 #include "plan-bind.h"
 #include "plan-book.h"
 #include "plan-dispatch.h"

@@ -1,35 +1,263 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "api-store.h"
 #include "auto.h"
+#include "buf.h"
+#include "child.h"
+#include "clock.h"
 #include "emit.h"
 #include "errtext.h"
 #include "goal-commands.h"
 #include "json.h"
 #include "life.h"
+#include "log.h"
 #include "loop.h"
 #include "mem.h"
 #include "persist.h"
+#include "plan-apply.h"
 #include "plan-book.h"
 #include "plan-call.h"
 #include "plan-commands.h"
 #include "plan-digest.h"
 #include "plan-dispatch.h"
+#include "plan-edit.h"
 #include "plan-floor.h"
-#include "plan-landed.h"
 #include "plan-query.h"
 #include "plan-set.h"
 #include "plan-tasks.h"
 #include "plan-tick.h"
 #include "planner.h"
+#include "reconcile.h"
+#include "rpc.h"
 #include "serve.h"
 #include "settings.h"
-#include "store-jobs.h"
+#include "sibling.h"
+#include "strv.h"
 #include "why-command.h"
 #include "work-commands.h"
 #include "workspace.h"
+
+static void plan_landed_begin(struct plan_floor *floor);
+static void plan_landed_end(struct plan_floor *floor);
+
+#define REPORT_MAX RPC_LINE_MAX
+
+struct kind {
+	const char *method, *name;
+	bool replaces; /* the plans */
+};
+
+static const struct kind kinds[] = {
+	{ "overseer.store.check", "check", false },
+	{ "overseer.store.export", "export", false },
+	{ "overseer.store.import", "import", true },
+	{ "overseer.store.sql", "sql", false },
+};
+
+struct slot {
+	struct store_jobs *jobs;
+	const struct kind *kind;
+};
+
+struct store_jobs {
+	struct plan_floor *floor;
+	struct slot slots[nitems(kinds)];
+	struct loop_call *begin;
+	/* The job under way: */
+	struct server_call *call; /* NULL = none */
+	const struct kind *kind;
+	char *file, *sql;
+	struct child *child;
+	bool closed; /* the plans, until it has ended */
+	struct json_object *report; /* NULL = it failed */
+	struct err err;
+};
+
+static void
+job_clear(struct store_jobs *jobs)
+{
+	jobs->call = NULL;
+	free(take_ptr(&jobs->file));
+	free(take_ptr(&jobs->sql));
+	json_object_put(take_ptr(&jobs->report));
+}
+
+/* --- the end --------------------------------------------------------- */
+
+/* What it printed: a line of JSON, or "autod: what is wrong". */
+static struct json_object *
+read_report(const struct child_result *result, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json_object *report = NULL;
+	const char *words;
+
+	if (child_succeeded(result)) {
+		child_output_text(&result->out, &text);
+		json_parse(text.data, text.len, REPORT_MAX, &report, err);
+		return report;
+	}
+	if (result->timed_out) {
+		err_set(err, API_FAILED,
+		    "it was stopped because it took more than %d minutes; the "
+		    "book is as before",
+		    (int)(API_STORE_JOB_MS / 60000));
+		return NULL;
+	}
+	child_output_text(&result->err, &text);
+	buf_truncate(&text, strcspn(text.data, "\n"));
+	words = text.data;
+	if (strncmp(words, "autod: ", strlen("autod: ")) == 0)
+		words += strlen("autod: ");
+	if (!result->exited || words[0] == '\0') {
+		buf_clear(&text);
+		child_result_describe(result, &text);
+		words = text.data;
+	}
+	err_set(err, API_FAILED, "%s", words);
+	return NULL;
+}
+
+/* The next call finds the plans as they are now. */
+static void
+job_ended(struct store_jobs *jobs)
+{
+	const struct plan_floor *floor = jobs->floor;
+
+	if (jobs->closed) {
+		plan_floor_open(jobs->floor);
+		if (jobs->report != NULL && floor->state == PLAN_SAFE) {
+			json_object_put(take_ptr(&jobs->report));
+			err_set(&jobs->err, API_FAILED, "%s", floor->why);
+		}
+	}
+	if (jobs->report == NULL)
+		serve_fail(floor->core, jobs->call, API_FAILED, jobs->err.msg);
+	else
+		serve_reply(floor->core, jobs->call, take_ptr(&jobs->report));
+	job_clear(jobs);
+}
+
+static void
+on_child(const struct child_result *result, void *arg)
+{
+	struct store_jobs *jobs = arg;
+
+	jobs->child = NULL;
+	jobs->report = read_report(result, &jobs->err);
+	job_ended(jobs);
+}
+
+/* --- the begin ------------------------------------------------------- */
+
+static int
+spawn(struct store_jobs *jobs, struct err *err)
+{
+	cleanup_free char *autod = sibling_find("autod");
+	cleanup_free char *owner = xasprintf("%d", (int)getpid());
+	const char *argv[12] = { autod, "--root",
+		jobs->floor->core->workspace->root, "--store-task",
+		jobs->kind->name, "--owner", owner };
+	int n = 7;
+
+	if (autod == NULL)
+		return err_set(err, API_FAILED,
+		    "cannot find autod; install it with: make install");
+	if (jobs->file != NULL) {
+		argv[n++] = "--file";
+		argv[n++] = jobs->file;
+	}
+	if (jobs->sql != NULL) {
+		argv[n++] = "--sql";
+		argv[n++] = jobs->sql;
+	}
+	return child_spawn(jobs->floor->core->loop,
+	    &(struct child_spec){ .argv = argv,
+		.output_max = REPORT_MAX,
+		.deadline_ms = API_STORE_JOB_MS },
+	    on_child, jobs, &jobs->child, err);
+}
+
+/* In a pass of its own: what the plans wrote is committed then. */
+static void
+job_begin(void *arg)
+{
+	struct store_jobs *jobs = arg;
+
+	/* The child says that there are goals, and they stay open. */
+	jobs->closed =
+	    jobs->kind->replaces && !plan_book_has_goals(jobs->floor);
+	if (jobs->closed)
+		plan_floor_close(jobs->floor);
+	if (spawn(jobs, &jobs->err) < 0)
+		job_ended(jobs);
+}
+
+static void
+on_call(void *arg, struct server_call *call, struct json_object *params)
+{
+	const struct slot *slot = arg;
+	struct store_jobs *jobs = slot->jobs;
+	const char *file = json_string_or(params, "file", NULL);
+	const char *sql = json_string_or(params, "sql", NULL);
+
+	if (jobs->call != NULL) {
+		serve_refuse(call, API_BUSY,
+		    "a %s of the book is under way; try again when it has "
+		    "ended",
+		    jobs->kind->name);
+		return;
+	}
+	if (file != NULL && file[0] != '/') {
+		serve_refuse(call, API_FAILED,
+		    "%s: the path of the file must begin with /", file);
+		return;
+	}
+	jobs->call = call;
+	jobs->kind = slot->kind;
+	jobs->file = file != NULL ? xstrdup(file) : NULL;
+	jobs->sql = sql != NULL ? xstrdup(sql) : NULL;
+	loop_call_request(jobs->begin);
+}
+
+/* Registers the methods. */
+static struct store_jobs *
+store_jobs_new(struct plan_floor *floor)
+{
+	struct store_jobs *jobs = xcalloc(1, sizeof *jobs);
+
+	jobs->floor = floor;
+	jobs->begin = loop_call_new(floor->core->loop, job_begin, jobs);
+	for (size_t i = 0; i < nitems(kinds); i++) {
+		jobs->slots[i] = (struct slot){ jobs, &kinds[i] };
+		serve_handle(
+		    floor->core, kinds[i].method, on_call, &jobs->slots[i]);
+	}
+	return jobs;
+}
+
+/* A job that runs is killed; it leaves the book as it was. */
+static void
+store_jobs_free(struct store_jobs *jobs)
+{
+	if (jobs == NULL)
+		return;
+	if (jobs->child != NULL)
+		child_abandon(jobs->child);
+	if (jobs->call != NULL)
+		serve_refuse(jobs->call, API_FAILED,
+		    "the daemon ended before the %s of the book was done",
+		    jobs->kind->name);
+	job_clear(jobs);
+	loop_call_free(jobs->begin);
+	free(jobs);
+}
 
 /* --- the plans --------------------------------------------------------- */
 
@@ -173,7 +401,7 @@ show(void *arg)
 }
 
 static void
-on_event(const struct event *event, void *arg)
+floor_on_event(const struct event *event, void *arg)
 {
 	struct plan_floor *floor = arg;
 
@@ -236,7 +464,7 @@ plan_floor_new(struct auto_mode *mode)
 	plan_landed_begin(floor);
 	floor->calls = plan_calls_new(floor);
 	floor->show = loop_call_new(floor->core->loop, show, floor);
-	emit_subscribe(floor->core, on_event, floor);
+	emit_subscribe(floor->core, floor_on_event, floor);
 	goal_commands_register(floor);
 	plan_commands_register(floor);
 	work_commands_register(floor);
@@ -256,7 +484,7 @@ plan_floor_free(struct plan_floor *floor)
 		return;
 	store_jobs_free(floor->jobs);
 	close_plans(floor);
-	emit_unsubscribe(floor->core, on_event, floor);
+	emit_unsubscribe(floor->core, floor_on_event, floor);
 	loop_call_free(floor->show);
 	plan_calls_free(floor->calls);
 	plan_landed_end(floor);
@@ -264,4 +492,172 @@ plan_floor_free(struct plan_floor *floor)
 	plan_book_free(floor->book);
 	free(floor->why);
 	free(floor);
+}
+
+/* --- landed ----------------------------------------------------------- */
+
+/* Is it open, with a worker and without a task? */
+static bool
+is_driven(const struct plan_assignment *a)
+{
+	return assignment_status_open(a->status) && a->task == NULL &&
+	    a->status != ASSIGNMENT_QUEUED && a->worker != NULL;
+}
+
+/* That of this worker; NULL = none. */
+static struct plan_assignment *
+assignment_of(const struct plan_set *set, const char *worker)
+{
+	for (size_t i = 0; i < set->assignment_count; i++)
+		if (is_driven(set->assignments[i]) &&
+		    strcmp(set->assignments[i]->worker, worker) == 0)
+			return set->assignments[i];
+	return NULL;
+}
+
+/* commit: as what it landed, or the one of the branch that had it already. */
+static void
+finish(struct plan_floor *floor, const char *worker, const char *commit,
+    bool had_it)
+{
+	struct plan_set *set = plan_floor_set(floor);
+	struct plan_assignment *a = assignment_of(set, worker);
+	struct plan_evidence evidence = { 0 };
+	struct reconcile_facts facts = {
+		.accepted = true, .accepted_by = "person", .evidence = &evidence
+	};
+	struct reconcile_config config;
+	struct reconcile_result result;
+
+	if (a == NULL)
+		return;
+	facts.assignment_id = a->id;
+	strv_add(&evidence.commits, commit);
+	if (had_it)
+		strv_add(&evidence.external_refs,
+		    "accepted by a person; the branch had it already");
+	reconcile_config_read(floor->core->settings, &config);
+	reconcile_now(set, a, &facts, &config, clock_wall_ms(), &result);
+	plan_apply(floor, &result);
+	reconcile_result_release(&result);
+	plan_evidence_release(&evidence);
+	plan_floor_changed(floor);
+}
+
+/* --- taken back ------------------------------------------------------- */
+
+static bool
+has_commit(const struct plan_node *node, const char *commit)
+{
+	for (size_t i = 0; i < strv_count(node->evidence.commits); i++)
+		if (strcmp(node->evidence.commits[i], commit) == 0)
+			return true;
+	return false;
+}
+
+static void
+reopen(struct plan_floor *floor, struct plan *plan,
+    const struct plan_node *node, const char *why)
+{
+	enum goal_status before = plan->goal->status;
+	struct plan_changes changes = { 0 };
+	const struct plan_edit edit = { .plan = plan,
+		.actor = "landing",
+		.why = why,
+		.now_ms = clock_wall_ms(),
+		.changes = &changes };
+
+	if (plan_edit_reopen(&edit, node->id, NULL) == 0)
+		plan_apply_edit(floor, plan, &changes, before);
+	plan_changes_release(&changes);
+}
+
+static bool
+reopen_in(struct plan_floor *floor, struct plan *plan, const char *commit,
+    const char *why)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct plan_node *node = plan->nodes[i];
+
+		if (!plan_node_leaf(node) || node->status != NODE_DONE ||
+		    !has_commit(node, commit))
+			continue;
+		reopen(floor, plan, node, why);
+		any = true;
+	}
+	return any;
+}
+
+static bool
+on_node(const struct book_record *record, void *arg)
+{
+	char ***goals = arg;
+
+	if (!plan_has(*goals, record->goal_id))
+		strv_add(goals, record->goal_id);
+	return true;
+}
+
+/* Also in goals that have ended. */
+static void
+take_back(struct plan_floor *floor, const char *commit, const char *by,
+    const char *reason)
+{
+	const struct plan_set *set = plan_floor_set(floor);
+	cleanup_free char *why =
+	    xasprintf("taken back by %s%s%s", by != NULL ? by : "a commit",
+		reason != NULL ? ": " : "", reason != NULL ? reason : "");
+	cleanup_strv char **goals = NULL;
+	struct err err = { 0 };
+	bool any = false;
+
+	for (size_t i = 0; i < set->plan_count; i++)
+		strv_add(&goals, set->plans[i]->goal->id);
+	if (book_find_nodes(floor->core->book, commit, on_node, &goals, &err) <
+	    0)
+		log_info("goals that have ended are not looked at for %s: %s",
+		    commit, err.msg);
+	for (size_t i = 0; i < strv_count(goals); i++) {
+		struct plan *plan = plan_book_plan(floor, goals[i], &err);
+
+		if (plan != NULL)
+			any |= reopen_in(floor, plan, commit, why);
+	}
+	if (any)
+		plan_floor_changed(floor);
+}
+
+/* --- events ----------------------------------------------------------- */
+
+static void
+landed_on_event(const struct event *event, void *arg)
+{
+	struct plan_floor *floor = arg;
+	bool lands = event->kind == EVENT_LANDED ||
+	    event->kind == EVENT_WORK_LANDED_ELSEWHERE;
+
+	if (floor->state != PLAN_OPEN)
+		return;
+	if (lands && event->task == NULL && event->worker != NULL &&
+	    (event->commit != NULL || event->ref != NULL))
+		finish(floor, event->worker,
+		    event->commit != NULL ? event->commit : event->ref,
+		    event->commit == NULL);
+	if (event->kind == EVENT_REVERTED && event->ref != NULL)
+		take_back(floor, event->ref, event->commit, event->reason);
+}
+
+/* Follow the events of the core. */
+static void
+plan_landed_begin(struct plan_floor *floor)
+{
+	emit_subscribe(floor->core, landed_on_event, floor);
+}
+
+static void
+plan_landed_end(struct plan_floor *floor)
+{
+	emit_unsubscribe(floor->core, landed_on_event, floor);
 }

@@ -8,18 +8,18 @@
  *   plan-apply.c     puts into the book and tells what was decided
  *   plan-tasks.c     ready nodes are tasks for auto mode
  *   plan-bind.c      the assignment of a task, from its start to its outcome
- *   plan-landed.c    work of hand-driven workers that lands; reverts
- *   plan-tick.c      when the tick runs, and what it tells
- *   plan-telemetry.c what is known about the assignments
+ *   plan-floor.c     work of hand-driven workers that lands; reverts
+ *   plan-tick.c      when the tick runs, and what it tells; what is known
+ *                    about the assignments
  *   plan-dispatch.c  messages, fresh workers, persons
  *   goal-commands.c, work-commands.c, plan-commands.c, plan-call.c,
  *   plan-change.c, plan-view.c
  *                    the methods overseer.goal.*, .work.* and .plan.*
- *   planner.c        asks a model for plans; plan-survey.c: what it is told
+ *   planner.c        asks a model for plans; planner.c: what it is told
  *                    about the repository
  *   plan-query.c, why-command.c
  *                    the methods overseer.events and overseer.why
- *   store-jobs.c     the methods overseer.store.*: jobs on the book's file
+ *   plan-floor.c     the methods overseer.store.*: jobs on the book's file
  */
 #ifndef PLAN_FLOOR_H
 #define PLAN_FLOOR_H
@@ -45,7 +45,7 @@ enum plan_state {
 	PLAN_OFF, /* not enabled, and there are no goals */
 	PLAN_OPEN,
 	PLAN_SAFE, /* the plans cannot be read: nothing is planned */
-	PLAN_JOB, /* a job puts other plans in their place: store-jobs.h */
+	PLAN_JOB, /* a job puts other plans in their place: plan-floor.h */
 };
 
 /* The floor above keeps records of its own in the book. */
@@ -79,6 +79,7 @@ struct plan_floor {
 
 /* Registers itself as a floor, its policy and its methods. */
 struct plan_floor *plan_floor_new(struct auto_mode *mode);
+
 /* Call before the floors below are freed. */
 void plan_floor_free(struct plan_floor *floor);
 

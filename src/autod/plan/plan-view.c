@@ -2,7 +2,6 @@
 
 #include "buf.h"
 #include "json.h"
-#include "mem.h"
 #include "plan-floor.h"
 #include "plan-ready.h"
 #include "plan-set.h"

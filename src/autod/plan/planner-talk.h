@@ -42,6 +42,7 @@ struct planner_question {
 };
 
 struct planner_talk *planner_talk_start(const struct planner_question *q);
+
 /* End it; done is not called. */
 void planner_talk_free(struct planner_talk *talk);
 

@@ -1,25 +1,570 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 
 #include "api.h"
+#include "backoff.h"
+#include "budget.h"
 #include "buf.h"
+#include "clock.h"
 #include "core.h"
 #include "emit.h"
 #include "errtext.h"
+#include "file.h"
+#include "json.h"
 #include "loop.h"
 #include "mem.h"
+#include "persist.h"
+#include "plan-check.h"
 #include "plan-floor.h"
+#include "plan-load.h"
+#include "plan-replan.h"
 #include "plan-set.h"
+#include "plan.h"
 #include "planner-goal.h"
-#include "planner-job.h"
 #include "planner-prompt.h"
 #include "planner-result.h"
+#include "planner-talk.h"
 #include "planner.h"
 #include "settings.h"
+#include "strv.h"
+#include "text.h"
+#include "workspace.h"
+
+struct planner_answer {
+	const char *text;
+	size_t len;
+	int repairs; /* how often it was asked again before */
+};
+
+static int
+max_repairs(const struct settings *settings)
+{
+	return (int)settings_int(settings, "planner.max_repair_attempts");
+}
+
+/* The node itself has started; it is released before the new plan is applied,
+ * so here it counts as such. */
+static int
+try_replan(const struct plan *plan, const char *node_id,
+    const struct plan *next, struct err *err)
+{
+	const struct plan_node *part = plan_find(next, node_id);
+	cleanup_json struct json_object *before =
+	    plan_load_words(plan_find(plan, node_id));
+	cleanup_json struct json_object *after =
+	    part != NULL ? plan_load_words(part) : NULL;
+	struct plan *copy;
+	struct plan_node *node;
+	struct plan_changes changes = { 0 };
+	struct plan_edit edit = { .actor = "planner",
+		.now_ms = clock_wall_ms(),
+		.changes = &changes };
+	int r;
+
+	if (part == NULL)
+		return err_set(err, -EINVAL,
+		    "%s is missing; keep it, and divide or change it", node_id);
+	/* It would fail again. */
+	if (plan_node_leaf(part) && json_object_equal(before, after))
+		return err_set(err, -EINVAL,
+		    "%s is as it was; divide it into smaller nodes that have "
+		    "new ids, or describe it in another way",
+		    node_id);
+	edit.plan = copy = plan_copy(plan);
+	node = plan_find(copy, node_id);
+	if (node != NULL && node_status_open(node->status))
+		node->status = NODE_QUEUED;
+	r = plan_replan_node(&edit, next, node_id, err);
+	plan_changes_release(&changes);
+	plan_free(copy);
+	return r;
+}
+
+/* It can be read, and not be used. */
+static void
+refuse(const struct settings *settings, const struct planner_answer *answer,
+    const struct err *err, struct planner_result *result)
+{
+	cleanup_free char *previous = xstrndup(answer->text, answer->len);
+	cleanup_buf struct buf prompt = BUF_INIT;
+
+	planner_result_release(result);
+	strv_add(&result->problems, err->msg);
+	result->verdict = PLANNER_GIVE_UP;
+	if (answer->repairs >= max_repairs(settings))
+		return;
+	planner_prompt_repair(strv_const(result->problems), previous, &prompt);
+	result->prompt = buf_take(&prompt);
+	result->verdict = PLANNER_ASK_AGAIN;
+}
+
+/* As planner_judge(). plan: that of the goal now. node_id: the node that is to
+ * be divided, NULL = it is a whole new plan; the other nodes that have started
+ * must stay as they are. */
+static void
+planner_check_plan(const struct settings *settings, const struct plan *plan,
+    const char *node_id, const struct planner_answer *answer,
+    struct planner_result *ret_result)
+{
+	const struct plan_source source = { .goal_id = plan->goal->id,
+		.title = plan->goal->title,
+		.now_ms = clock_wall_ms(),
+		.planner = true,
+		.limits = planner_goal_limits(settings) };
+	struct err err = { 0 };
+
+	planner_judge(answer->text, answer->len, &source, answer->repairs,
+	    max_repairs(settings), ret_result);
+	if (ret_result->verdict == PLANNER_ACCEPTED && node_id != NULL &&
+	    try_replan(plan, node_id, ret_result->plan, &err) < 0)
+		refuse(settings, answer, &err, ret_result);
+}
+
+#define NAMES_MAX   80 /* of the top level */
+#define README_MAX  3000 /* bytes */
+#define DEPTH_MAX   4 /* folders in folders */
+#define ENTRIES_MAX 5000 /* that are looked at */
+#define KINDS_MAX   40 /* of files */
+#define KINDS_SHOWN 6
+#define KIND_LEN    8 /* of a name's ending */
+
+struct kind {
+	char ending[KIND_LEN + 1];
+	int count;
+};
+
+struct survey {
+	struct kind kinds[KINDS_MAX];
+	size_t count;
+	int entries; /* looked at so far */
+};
+
+static void
+count_file(struct survey *s, const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	size_t i;
+
+	if (dot == NULL || dot == name || dot[1] == '\0' ||
+	    strlen(dot + 1) > KIND_LEN)
+		return;
+	for (i = 0; i < s->count; i++)
+		if (strcmp(s->kinds[i].ending, dot + 1) == 0)
+			break;
+	if (i == KINDS_MAX)
+		return;
+	if (i == s->count)
+		strlcpy(s->kinds[s->count++].ending, dot + 1, KIND_LEN + 1);
+	s->kinds[i].count++;
+}
+
+/* Folders of llmc and git begin with a dot; the others have what was built or
+ * comes from elsewhere. */
+static bool
+is_skipped(const char *name)
+{
+	static const char *const skipped[] = { "node_modules", "target",
+		"build", "dist", "vendor", "venv", "__pycache__", NULL };
+
+	if (name[0] == '.')
+		return true;
+	for (size_t i = 0; skipped[i] != NULL; i++)
+		if (strcmp(name, skipped[i]) == 0)
+			return true;
+	return false;
+}
+
+/* names: NULL = not wanted. */
+static void
+survey_look(struct survey *s, const char *path, int depth, char ***names)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+
+	while (dir != NULL && s->entries < ENTRIES_MAX &&
+	    (entry = readdir(dir)) != NULL) {
+		bool folder = entry->d_type == DT_DIR;
+		cleanup_free char *name = NULL;
+
+		if (is_skipped(entry->d_name))
+			continue;
+		s->entries++;
+		name = xasprintf("%s%s", entry->d_name, folder ? "/" : "");
+		if (names != NULL)
+			strv_add(names, name);
+		if (entry->d_type == DT_REG)
+			count_file(s, entry->d_name);
+		if (folder && depth < DEPTH_MAX) {
+			cleanup_free char *below =
+			    xasprintf("%s/%s", path, entry->d_name);
+
+			survey_look(s, below, depth + 1, NULL);
+		}
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int
+by_count(const void *a, const void *b)
+{
+	const struct kind *one = a, *other = b;
+
+	return one->count != other->count ? other->count - one->count :
+					    strcmp(one->ending, other->ending);
+}
+
+static void
+add_readme(const char *root, char *const *names, struct buf *out)
+{
+	for (; names != NULL && *names != NULL; names++) {
+		cleanup_free char *path = xasprintf("%s/%s", root, *names);
+		cleanup_buf struct buf text = BUF_INIT;
+
+		if (strncasecmp(*names, "readme", 6) != 0 ||
+		    file_read(path, 1 << 20, &text, NULL) < 0)
+			continue;
+		buf_addf(out, "%s begins:\n", *names);
+		text_add_utf8(
+		    out, text.data, text_cut(text.data, text.len, README_MAX));
+		buf_addc(out, '\n');
+		return;
+	}
+}
+
+/* Append it. What cannot be read is left out. */
+static void
+plan_survey(const char *root, const struct settings *settings, struct buf *out)
+{
+	static const char *const commands[] = { "auto.check_command",
+		"oversight.test_command" };
+	struct survey s = { .count = 0 };
+	cleanup_strv char **names = NULL;
+	size_t count;
+
+	survey_look(&s, root, 0, &names);
+	count = strv_count(names);
+	if (names != NULL)
+		qsort(names, count, sizeof *names, by_name);
+	buf_adds(out, "Top level:");
+	for (size_t i = 0; names != NULL && i < count && i < NAMES_MAX; i++)
+		buf_addf(out, " %s", names[i]);
+	if (count > NAMES_MAX)
+		buf_addf(out, " and %zu more", count - NAMES_MAX);
+	qsort(s.kinds, s.count, sizeof s.kinds[0], by_count);
+	buf_adds(out, "\nFiles by kind:");
+	for (size_t i = 0; i < s.count && i < KINDS_SHOWN; i++)
+		buf_addf(out, "%s %d .%s", i > 0 ? "," : "", s.kinds[i].count,
+		    s.kinds[i].ending);
+	buf_addc(out, '\n');
+	for (size_t i = 0; i < nitems(commands); i++)
+		if (settings_string(settings, commands[i])[0] != '\0')
+			buf_addf(out, "Work on it is checked with: %s\n",
+			    settings_string(settings, commands[i]));
+	add_readme(root, names, out);
+}
+
+#define TRIES 3 /* for an answer at all, across daemons */
+
+/* --- jobs ---------------------------------------------------------------- */
+
+static struct planner_job *
+planner_job_new(struct planner *planner, enum planner_template template,
+    const char *goal_id, const char *node_id)
+{
+	struct planner_job *job = xcalloc(1, sizeof *job);
+
+	job->planner = planner;
+	job->template = template;
+	xstrset(&job->goal_id, goal_id);
+	xstrset(&job->node_id, node_id);
+	TAILQ_INSERT_TAIL(&planner->jobs, job, entry);
+	planner->count++;
+	loop_call_request(planner->look);
+	return job;
+}
+
+/* Ends it; no callback is called. */
+static void
+planner_job_free(struct planner_job *job)
+{
+	struct planner *planner = job->planner;
+
+	TAILQ_REMOVE(&planner->jobs, job, entry);
+	planner->count--;
+	if (job->storing)
+		persist_forget(planner->core, job);
+	planner_talk_free(job->talk);
+	loop_timer_free(job->again);
+	if (job->next != NULL)
+		plan_free(job->next);
+	free(job->goal_id);
+	free(job->node_id);
+	free(job->reason);
+	free(job->prompt);
+	free(job);
+	loop_call_request(planner->look);
+}
+
+static bool
+planner_job_is_busy(const struct planner_job *job)
+{
+	return job->talk != NULL || job->storing;
+}
+
+/* The plan of its goal; NULL = it has ended. */
+static struct plan *
+planner_job_plan(const struct planner_job *job)
+{
+	return plan_set_plan(plan_floor_set(job->planner->floor), job->goal_id);
+}
+
+/* Is the goal still open, and without the plan that was asked for? */
+static bool
+planner_job_is_needed(const struct planner_job *job)
+{
+	const struct plan *plan = planner_job_plan(job);
+
+	if (plan == NULL || !goal_status_open(plan->goal->status))
+		return false;
+	return job->template != PLANNER_PLAN || plan->goal->plan_wanted ||
+	    (plan->count == 0 && plan->goal->plan_fault == NULL &&
+		plan->goal->draft == NULL);
+}
+
+/* node_id NULL: any. NULL = none. */
+static struct planner_job *
+planner_job_find(const struct planner *planner, enum planner_template template,
+    const char *goal_id, const char *node_id)
+{
+	struct planner_job *job;
+
+	TAILQ_FOREACH (job, &planner->jobs, entry)
+		if (job->template == template &&
+		    strcmp(job->goal_id, goal_id) == 0 &&
+		    (node_id == NULL || strcmp(job->node_id, node_id) == 0))
+			return job;
+	return NULL;
+}
+
+/* --- answers ------------------------------------------------------------- */
+
+static void
+check_plan(void *arg, const char *answer, size_t len, int repairs,
+    struct planner_result *ret_result)
+{
+	struct planner_job *job = arg;
+
+	planner_check_plan(job->planner->core->settings, planner_job_plan(job),
+	    job->node_id, &(struct planner_answer){ answer, len, repairs },
+	    ret_result);
+	job->next = take_ptr(&ret_result->plan);
+}
+
+/* --- the plan of a goal -------------------------------------------------- */
+
+static void
+try_again(void *arg)
+{
+	struct planner_job *job = arg;
+
+	loop_timer_free(take_ptr(&job->again));
+	loop_call_request(job->planner->look);
+}
+
+/* "by claude-opus-5-5 for $0.25, corrected once" */
+static void
+made_how(const struct plan *next, const struct planner_outcome *outcome,
+    struct buf *out)
+{
+	buf_addf(out, "by %s", next->goal->model_ref);
+	if (outcome->cost_millionths > 0) {
+		buf_adds(out, " for ");
+		budget_add_cost(out, outcome->cost_millionths);
+	}
+	if (outcome->repairs > 0)
+		buf_addf(out, ", corrected %s",
+		    outcome->repairs == 1 ? "once" : "more than once");
+}
+
+static void
+accept(
+    struct planner_job *job, struct plan *plan, struct planner_outcome *outcome)
+{
+	struct planner *planner = job->planner;
+	cleanup_buf struct buf how = BUF_INIT;
+	struct err err = { 0 };
+
+	planner_goal_sign(job->next, job->template, job->prompt, outcome,
+	    planner->core->settings);
+	made_how(job->next, outcome, &how);
+	if ((plan->goal->plan_drafts ?
+		    planner_goal_draft(
+			planner->floor, plan, job->next, how.data, &err) :
+		    planner_goal_apply(planner->floor, job->next, NULL,
+			how.data, job->reason, &err)) == 0)
+		return;
+	outcome->err = &err;
+	planner_goal_fail(planner->floor, plan, job->prompt, outcome);
+	outcome->err = NULL;
+}
+
+static void
+on_planned(void *arg, const struct planner_outcome *outcome)
+{
+	struct planner_job *job = arg;
+	struct planner *planner = job->planner;
+	const struct settings *s = planner->core->settings;
+	const struct backoff wait = {
+		.first_ms = settings_duration(s, "plan.backoff_base"),
+		.max_ms = settings_duration(s, "plan.backoff_max"),
+		.tries_max = TRIES - 1,
+	};
+	struct planner_outcome copy = *outcome;
+	struct plan *plan = planner_job_plan(job);
+	int64_t wait_ms;
+
+	job->talk = NULL;
+	if (!planner_job_is_needed(job)) {
+		planner_job_free(job);
+		return;
+	}
+	if (outcome->err != NULL && !outcome->invalid &&
+	    backoff_next(&wait, (int)plan->goal->plan_attempts - 1, &wait_ms)) {
+		job->again =
+		    loop_after(planner->core->loop, wait_ms, try_again, job);
+		return;
+	}
+	if (outcome->err == NULL)
+		accept(job, plan, &copy);
+	else
+		planner_goal_fail(planner->floor, plan, job->prompt, outcome);
+	planner_job_free(job);
+}
+
+static void
+ask(struct planner_job *job, struct json_object *schema,
+    void (*check)(void *, const char *, size_t, int, struct planner_result *),
+    void (*done)(void *, const struct planner_outcome *))
+{
+	job->talk = planner_talk_start(
+	    &(struct planner_question){ .mode = job->planner->floor->mode,
+		.prompt = job->prompt,
+		.schema = schema,
+		.check = check,
+		.done = done,
+		.arg = job });
+	json_object_put(schema);
+}
+
+/* The attempt is committed. */
+static void
+ask_plan(void *arg)
+{
+	struct planner_job *job = arg;
+	const struct plan *plan = planner_job_plan(job);
+	struct plan_limits limits =
+	    planner_goal_limits(job->planner->core->settings);
+	cleanup_buf struct buf prompt = BUF_INIT, survey = BUF_INIT;
+
+	job->storing = false;
+	if (plan == NULL) {
+		planner_job_free(job);
+		return;
+	}
+	plan_survey(job->planner->core->workspace->root,
+	    job->planner->core->settings, &survey);
+	planner_prompt_plan(plan->goal, &limits, survey.data, &prompt);
+	free(job->prompt);
+	job->prompt = buf_take(&prompt);
+	ask(job, planner_schema(), check_plan, on_planned);
+}
+
+static void
+begin_plan(struct planner_job *job, struct plan *plan)
+{
+	struct planner *planner = job->planner;
+	const struct err err = { -EIO,
+		"the planner, or the daemon with it, was ended each time" };
+
+	if (plan->goal->plan_attempts >= TRIES) {
+		planner_goal_fail(planner->floor, plan, "",
+		    &(struct planner_outcome){ .err = &err, .model = "" });
+		return; /* and the next look drops the job */
+	}
+	planner_goal_count(planner->floor, plan, 1);
+	job->storing = true;
+	persist_then(planner->core, job, ask_plan, job);
+}
+
+/* --- replan --------------------------------------------------------------- */
+
+static void
+on_replanned(void *arg, const struct planner_outcome *outcome)
+{
+	struct planner_job *job = arg;
+	struct plan *next = take_ptr(&job->next);
+
+	job->talk = NULL;
+	if (next != NULL)
+		planner_goal_sign(next, job->template, job->prompt, outcome,
+		    job->planner->core->settings);
+	if (job->replanned != NULL)
+		job->replanned(next, outcome->err, job->arg);
+	else if (next != NULL)
+		plan_free(next);
+	planner_job_free(job);
+}
+
+static void
+begin_replan(struct planner_job *job, const struct plan *plan)
+{
+	struct plan_limits limits =
+	    planner_goal_limits(job->planner->core->settings);
+	cleanup_buf struct buf prompt = BUF_INIT;
+
+	planner_prompt_replan(
+	    plan, plan_find(plan, job->node_id), job->reason, &limits, &prompt);
+	job->prompt = buf_take(&prompt);
+	ask(job, planner_schema(), check_plan, on_replanned);
+}
+
+/* Ask it now. */
+static void
+planner_job_begin(struct planner_job *job)
+{
+	struct plan *plan = planner_job_plan(job);
+
+	if (job->template == PLANNER_PLAN)
+		begin_plan(job, plan);
+	else
+		begin_replan(job, plan);
+}
+
+/* The goal has ended: call back, and end it. */
+static void
+planner_job_drop(struct planner_job *job)
+{
+	const struct err err = { -ECANCELED, "the goal has ended" };
+	const struct planner_outcome outcome = { .err = &err, .model = "" };
+
+	planner_talk_free(take_ptr(&job->talk));
+	if (job->template == PLANNER_REPLAN)
+		on_replanned(job, &outcome);
+	else
+		planner_job_free(job);
+}
 
 #define AT_ONCE   2 /* questions */
 #define QUEUE_MAX 32
@@ -171,7 +716,7 @@ begin_jobs(struct planner *planner)
 
 /* At the budget of the day, nothing is asked until tomorrow. */
 static void
-look(void *arg)
+planner_look_(void *arg)
 {
 	struct planner *planner = arg;
 
@@ -265,7 +810,8 @@ planner_new(struct plan_floor *floor)
 	planner->floor = floor;
 	planner->core = floor->core;
 	TAILQ_INIT(&planner->jobs);
-	planner->look = loop_call_new(floor->core->loop, look, planner);
+	planner->look =
+	    loop_call_new(floor->core->loop, planner_look_, planner);
 	emit_subscribe(floor->core, on_event, planner);
 	return planner;
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "buf.h"
-#include "clock.h"
 #include "emit.h"
 #include "errtext.h"
 #include "id.h"
@@ -12,12 +11,12 @@
 #include "plan-book.h"
 #include "plan-call.h"
 #include "plan-change.h"
-#include "plan-edit-tree.h"
+#include "plan-edit.h"
 #include "plan-floor.h"
 #include "plan-prompt.h"
 #include "plan-set.h"
 #include "plan-view.h"
-#include "reconcile-config.h"
+#include "reconcile.h"
 #include "rpc.h"
 #include "serve.h"
 #include "strv.h"

@@ -10,7 +10,7 @@
 #include "buf.h"
 #include "clock.h"
 #include "emit.h"
-#include "mail-text.h"
+#include "mail.h"
 #include "mem.h"
 #include "serve.h"
 #include "session-hook.h"

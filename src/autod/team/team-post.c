@@ -16,7 +16,7 @@
 #include "intake.h"
 #include "json.h"
 #include "log.h"
-#include "mail-rate.h"
+#include "mail.h"
 #include "mem.h"
 #include "person.h"
 #include "plan-bind.h"

@@ -6,7 +6,6 @@
 
 #include "agent-card.h"
 #include "agent.h"
-#include "auto.h"
 #include "buf.h"
 #include "clock.h"
 #include "emit.h"
@@ -22,7 +21,7 @@
 #include "plan-bind.h"
 #include "plan-call.h"
 #include "plan-change.h"
-#include "plan-edit-tree.h"
+#include "plan-edit.h"
 #include "plan-floor.h"
 #include "plan-set.h"
 #include "plan-tasks.h"

@@ -9,7 +9,6 @@
 #include "buf.h"
 #include "errtext.h"
 #include "json.h"
-#include "mem.h"
 #include "schema.h"
 
 /* --- one artifact ------------------------------------------------------ */

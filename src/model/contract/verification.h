@@ -49,12 +49,12 @@ enum verification_next verification_end(
 /* Was a contract that asks for anything met by this attempt? */
 bool verification_is_met(const struct task *task);
 /* Has the task a result, even without a commit of its own? Its contract is met,
- * work of agents that it has spawned has landed, or another agent spawned it and
- * it has reported, in whatever way. */
+ * work of agents that it has spawned has landed, or another agent spawned it
+ * and it has reported, in whatever way. */
 bool verification_has_result(const struct task *task);
 /* Does the agent of a task that another agent spawned report that it could not
- * do it, or not all of it? Without a commit it has failed then, and is not tried
- * again; why is appended. */
+ * do it, or not all of it? Without a commit it has failed then, and is not
+ * tried again; why is appended. */
 bool verification_gave_up(const struct task *task, struct buf *why);
 
 /* Why it failed: a sentence, appended. */

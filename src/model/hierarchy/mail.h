@@ -17,9 +17,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct err;
 struct json_object;
 struct schema;
+
+#define MAIL_RATE_MAX 20 /* pieces of a sender ... */
+#define MAIL_RATE_MS  (60 * 1000) /* ... in this time */
+
+/* All zero at first. */
+struct mail_rate {
+	struct mail_sent *list;
+	size_t count, room;
+};
+
+void mail_rate_release(struct mail_rate *rate);
+
+/* Mail of this sender was made then. What is too old at now_ms, or newer than
+ * it, is forgotten. */
+void mail_rate_add(
+    struct mail_rate *rate, const char *from, int64_t ms, int64_t now_ms);
+size_t
+mail_rate_count(const struct mail_rate *rate, const char *from, int64_t now_ms);
 
 enum mail_kind {
 	MAIL_INFO, /* the default */
@@ -42,7 +61,7 @@ extern const char *const mail_state_words[MAIL_STATE_COUNT + 1];
 /* Bounds in bytes. */
 #define MAIL_SUBJECT_MAX 1024
 #define MAIL_BODY_MAX    65536
-#define MAIL_ACTOR_MAX   128
+
 /* Open mail of one recipient, and that of one sender in it; more cannot be
  * sent. */
 #define MAIL_UNREAD_MAX 1000
@@ -53,6 +72,7 @@ struct mail_pace {
 	int64_t again_ms; /* at least so long after the last time */
 	int again_max; /* so often */
 };
+
 extern const struct mail_pace mail_pace; /* five times, five minutes apart */
 
 /* Of mail about a plan. Everything may be missing. */
@@ -96,11 +116,13 @@ struct mail *mail_copy(const struct mail *mail);
 /* From an object with these members (plan-meta.h); what is no such member, or
  * of another type, is left out. */
 void mail_set_meta(struct mail *mail, struct json_object *meta);
+
 /* A body that is an object, which is shared. */
 void mail_set_data(struct mail *mail, struct json_object *data);
 
 /* The record in the book. */
 struct json_object *mail_to_json(const struct mail *mail);
+
 /* -EINVAL with the path of what is wrong. */
 int mail_from_json(struct json_object *json, const char *at,
     struct mail **ret_mail, struct err *err);
@@ -117,6 +139,7 @@ char *mail_id(const char *from, const char *key);
 bool mail_is_new(const struct mail *mail);
 bool mail_is_due(
     const struct mail *mail, const struct mail_pace *pace, int64_t now_ms);
+
 /* It was given often enough, and is still not confirmed: tell a person. */
 bool mail_is_ignored(
     const struct mail *mail, const struct mail_pace *pace, int64_t now_ms);
@@ -133,5 +156,21 @@ void mail_delivered(struct mail *mail, int64_t now_ms);
 void mail_read(struct mail *mail, int64_t now_ms);
 void mail_acked(struct mail *mail, int64_t now_ms);
 void mail_close(struct mail *mail, int64_t now_ms);
+
+/* Bounds in bytes: one text for a session, and the body of one piece in it,
+ * about. */
+#define MAIL_TEXT_MAX 16384
+#define MAIL_PART_MAX 8192
+
+/* Append the text, in the order of the list, with ids and how to answer.
+ * Returns how many of them are in it: at least one. A body that is too long is
+ * cut, with words on how to read the rest. What a sender wrote cannot look like
+ * the words around it. */
+size_t mail_text(struct mail *const *mails, size_t count, struct buf *out);
+
+/* Is the mail with this id in the text? And the ids of all that are, owned by
+ * the caller, NULL = none. */
+bool mail_text_has(const char *text, const char *id);
+char **mail_text_ids(const char *text);
 
 #endif

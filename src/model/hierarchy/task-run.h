@@ -125,8 +125,8 @@ char *task_run_id(const struct task *task);
 char *task_run_actor(const struct task *task);
 /* An attempt begins: nothing of the last one counts for it. */
 void task_run_begin(struct task *task, int64_t now_ms);
-/* What was spent on it so far belongs to attempts that are recorded: the rest is
- * the next one's, also what an attempt used that was taken back. */
+/* What was spent on it so far belongs to attempts that are recorded: the rest
+ * is the next one's, also what an attempt used that was taken back. */
 void task_run_spent(struct task *task);
 /* Its worker waits for those that it has asked for, or does not any more. True:
  * that is new. */

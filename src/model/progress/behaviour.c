@@ -1,27 +1,466 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "behaviour.h"
-
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "behaviour-metrics.h"
+#include "behaviour-hash.h"
 #include "behaviour-step.h"
+#include "behaviour.h"
 #include "buf.h"
-#include "detect-burn.h"
 #include "detect-deviation.h"
-#include "detect-oscillation.h"
-#include "detect-regression.h"
 #include "detect-stuck.h"
 #include "errtext.h"
 #include "iteration.h"
 #include "json.h"
-#include "mem.h"
 #include "ladder.h"
+#include "mem.h"
 #include "schema.h"
 #include "thresholds.h"
+
+struct oscillation_finding {
+	int cycles;
+};
+
+static const char *const detect_regression_recommendations[] = {
+	"Stop making changes that break tests",
+	"Fix tests instead of deleting or disabling them",
+	"Review anti-laziness rules: weaken nothing to make it pass",
+	"Restore previous working state if needed",
+	NULL,
+};
+
+static void
+regression_init(struct regression *regression)
+{
+	*regression = (struct regression){ .best = NAN, .coverage = NAN };
+}
+
+static void
+note(struct regression *regression, const struct behaviour_step *step)
+{
+	if (step->tests > 0) {
+		regression->passed = true;
+		regression->failing = 0;
+	} else if (step->tests == 0 && regression->passed) {
+		if (regression->failing++ == 0)
+			regression->failed_at = step->number;
+	}
+	if (isnan(step->coverage))
+		return;
+	regression->coverage = step->coverage;
+	regression->sank_at = step->number;
+	if (!(regression->best >= step->coverage))
+		regression->best = step->coverage;
+}
+
+static enum severity
+detect_regression(struct regression *regression,
+    const struct behaviour_step *step, const struct thresholds *t)
+{
+	note(regression, step);
+	regression->tests_fell =
+	    t->test_pass_to_fail && regression->failing > 0;
+	regression->coverage_fell = regression->best - regression->coverage >
+	    t->coverage_drop + THRESHOLDS_ROUNDING;
+	if (!regression->tests_fell && !regression->coverage_fell)
+		return SEVERITY_NONE;
+	if (regression->tests_fell &&
+	    (regression->coverage_fell || regression->failing > 1))
+		return SEVERITY_CRITICAL;
+	return SEVERITY_HIGH;
+}
+
+static void
+add_entry(struct json_object *list, int64_t iteration, const char *message,
+    double from, double to)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_set_int(json, "iteration", iteration);
+	json_set_string(json, "message", message);
+	if (!isnan(from)) {
+		json_set(json, "from", json_object_new_double(from));
+		json_set(json, "to", json_object_new_double(to));
+	}
+	json_object_array_add(list, json);
+}
+
+static void
+detect_regression_describe(
+    const struct regression *regression, struct detection *detection)
+{
+	static const char *const fell = "Tests went from passing to failing";
+	struct json_object *list = json_object_new_array();
+	cleanup_free char *dropped = xasprintf(
+	    "Coverage dropped %.1f%%", regression->best - regression->coverage);
+	bool tests = regression->tests_fell;
+	bool coverage = regression->coverage_fell;
+
+	if (tests)
+		add_entry(list, regression->failed_at, fell, NAN, NAN);
+	if (coverage)
+		add_entry(list, regression->sank_at, dropped, regression->best,
+		    regression->coverage);
+	json_set(detection->evidence, "regressions", list);
+	detection->recommendations = detect_regression_recommendations;
+	detection->message = xasprintf("Regression: %s%s%s", tests ? fell : "",
+	    tests && coverage ? "; " : "", coverage ? dropped : "");
+}
+
+#define CRITICAL    2.5 /* times the estimate */
+#define NEARLY_DONE 90.0 /* percent */
+#define HALF_DONE   50.0
+
+#define SHARED                                         \
+	"Analyze why estimates were incorrect",        \
+	    "Break remaining work into smaller tasks", \
+	    "Request human decision on continuation"
+
+static const char *const stop_rather[] = {
+	"Consider aborting if little progress made",
+	SHARED,
+	NULL,
+};
+
+static const char *const go_on_rather[] = {
+	"Increase iteration budget if task is viable",
+	SHARED,
+	NULL,
+};
+
+static void
+burn_init(struct burn *burn)
+{
+	*burn = (struct burn){ .completion = NAN };
+}
+
+static double
+ratio(double actual, double estimate)
+{
+	return estimate > 0 ? actual / estimate : 0;
+}
+
+static enum severity
+judge(double times, double multiplier)
+{
+	if (times <= multiplier + THRESHOLDS_ROUNDING)
+		return SEVERITY_NONE;
+	return times >= CRITICAL - THRESHOLDS_ROUNDING ? SEVERITY_CRITICAL :
+							 SEVERITY_HIGH;
+}
+
+static enum severity
+detect_burn(struct burn *burn, const struct behaviour_step *step,
+    const struct thresholds *t)
+{
+	enum severity by_count, by_cost, severity;
+
+	burn->iterations++;
+	if (step->number > burn->iterations)
+		burn->iterations = step->number;
+	if (step->max_iterations > 0)
+		burn->expected = step->max_iterations;
+	if (!isnan(step->cost))
+		burn->cost += step->cost;
+	if (step->estimated_cost > 0)
+		burn->estimate = step->estimated_cost;
+	if (!isnan(step->completion))
+		burn->completion = step->completion;
+
+	if (step->waits)
+		return SEVERITY_NONE;
+	by_count =
+	    judge(ratio((double)burn->iterations, (double)burn->expected),
+		t->iteration_multiplier);
+	by_cost = judge(ratio(burn->cost, burn->estimate), t->cost_multiplier);
+	if (by_cost > SEVERITY_HIGH)
+		by_cost = SEVERITY_HIGH; /* what others cost is no budget */
+	severity = by_count > by_cost ? by_count : by_cost;
+	if (burn->completion >= 100)
+		return SEVERITY_NONE;
+	if (severity == SEVERITY_CRITICAL && burn->completion >= NEARLY_DONE)
+		return SEVERITY_HIGH;
+	return severity;
+}
+
+static void
+detect_burn_describe(const struct burn *burn, struct detection *detection)
+{
+	struct json_object *evidence = detection->evidence;
+	cleanup_buf struct buf message = BUF_INIT;
+
+	buf_addf(
+	    &message, "Resource burn: Used %lld", (long long)burn->iterations);
+	if (burn->expected > 0) {
+		double times =
+		    ratio((double)burn->iterations, (double)burn->expected);
+
+		buf_addf(&message, "/%lld iterations (%.0f%% of budget)",
+		    (long long)burn->expected, times * 100);
+		json_set_int(evidence, "estimatedIterations", burn->expected);
+		json_set_int(evidence, "actualIterations", burn->iterations);
+		json_set(
+		    evidence, "iterationRatio", json_object_new_double(times));
+	} else {
+		buf_adds(&message, " iterations");
+	}
+	if (burn->estimate > 0) {
+		buf_addf(&message, "; %.2f of %.2f US dollars", burn->cost,
+		    burn->estimate);
+		json_set(evidence, "estimatedCost",
+		    json_object_new_double(burn->estimate));
+		json_set(
+		    evidence, "actualCost", json_object_new_double(burn->cost));
+		json_set(evidence, "costRatio",
+		    json_object_new_double(ratio(burn->cost, burn->estimate)));
+	}
+	if (!isnan(burn->completion)) {
+		buf_addf(&message, "; %g%% done", burn->completion);
+		json_set(evidence, "completionPercent",
+		    json_object_new_double(burn->completion));
+		json_set(evidence, "efficiency",
+		    json_object_new_double(
+			burn->completion / 100 / (double)burn->iterations));
+	}
+	detection->recommendations =
+	    burn->completion > HALF_DONE ? go_on_rather : stop_rather;
+	detection->message = buf_take(&message);
+}
+
+#define CHANGES_SHOWN 6
+#define FILES_SHOWN   10
+#define RETURNS_SHOWN 10
+
+static const char *const detect_oscillation_recommendations[] = {
+	"Commit to one approach instead of alternating",
+	"Review feedback quality - may be conflicting",
+	"Pause and assess which approach is better",
+	"Request human decision on direction",
+	NULL,
+};
+
+/* More than the threshold, or all of them. */
+static bool
+nearly_all(unsigned part, unsigned whole, double threshold)
+{
+	return part == whole ||
+	    (double)part > threshold * (double)whole + THRESHOLDS_ROUNDING;
+}
+
+/* Has the file had this content before, and another one since? */
+static bool
+returns(const struct step_history *history, size_t kept,
+    const struct behaviour_file *file)
+{
+	bool changed = false;
+
+	for (size_t back = 1; back < kept; back++) {
+		const struct behaviour_file *then = behaviour_step_file(
+		    step_history_at(history, back), file->path);
+
+		if (then == NULL || then->content == 0)
+			continue;
+		if (then->content != file->content)
+			changed = true;
+		else
+			return changed;
+	}
+	return false;
+}
+
+/* How many files of `a` are in `b`. */
+static unsigned
+common(const struct behaviour_step *a, const struct behaviour_step *b)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0, j = 0; i < a->file_count && j < b->file_count;) {
+		if (a->files[i].path == b->files[j].path) {
+			count++;
+			i++;
+			j++;
+		} else if (a->files[i].path < b->files[j].path) {
+			i++;
+		} else {
+			j++;
+		}
+	}
+	return count;
+}
+
+static bool
+names_return(const struct step_history *history, size_t kept, double threshold)
+{
+	const struct behaviour_step *now = step_history_at(history, 0);
+	const struct behaviour_step *before[2] = { NULL, NULL };
+	size_t found = 0;
+
+	for (size_t back = 1; back < kept && found < 2; back++)
+		if (step_history_at(history, back)->file_count > 0)
+			before[found++] = step_history_at(history, back);
+	return found == 2 &&
+	    nearly_all(
+		common(before[1], now), before[1]->file_count, threshold) &&
+	    !nearly_all(
+		common(before[0], now), before[0]->file_count, threshold);
+}
+
+static bool
+is_cycle(
+    const struct step_history *history, size_t kept, const struct thresholds *t)
+{
+	const struct behaviour_step *now = step_history_at(history, 0);
+	unsigned known = 0, back = 0;
+
+	for (size_t i = 0; i < now->file_count; i++) {
+		if (now->files[i].content == 0)
+			continue;
+		known++;
+		back += returns(history, kept, &now->files[i]);
+	}
+	return known > 0 ? nearly_all(back, known, t->file_churn) :
+			   names_return(history, kept, t->file_churn) &&
+		!step_history_moves_on(history, t);
+}
+
+/* Sets step->cycle of the last step. */
+static enum severity
+detect_oscillation(struct step_history *history, const struct thresholds *t,
+    struct oscillation_finding *ret_finding)
+{
+	size_t kept = step_history_kept(history, THRESHOLDS_WINDOW_MAX);
+	size_t window = 2 * (size_t)t->undo_redo_cycles + 2, changes = 0;
+	struct behaviour_step *now =
+	    &history->steps[(history->count - 1) % THRESHOLDS_WINDOW_MAX];
+	int cycles = 0;
+
+	if (now->file_count > 0)
+		now->cycle = is_cycle(history, kept, t);
+	for (size_t back = 0; back < kept && changes < window; back++) {
+		const struct behaviour_step *step =
+		    step_history_at(history, back);
+
+		if (step->file_count == 0)
+			continue;
+		if (changes++ == 0 && !step->cycle)
+			return SEVERITY_NONE;
+		cycles += step->cycle;
+	}
+	if (cycles < t->undo_redo_cycles)
+		return SEVERITY_NONE;
+	ret_finding->cycles = cycles;
+	return SEVERITY_HIGH;
+}
+
+static struct json_object *
+files_json(const struct iteration *it)
+{
+	struct json_object *list = json_object_new_array();
+	size_t shown = 0;
+
+	for (char **f = it->files; f != NULL && *f != NULL; f++)
+		if (shown++ < FILES_SHOWN)
+			json_object_array_add(list, json_object_new_string(*f));
+	for (size_t i = 0; !it->files_known && i < it->blob_count; i++)
+		if (shown++ < FILES_SHOWN)
+			json_object_array_add(
+			    list, json_object_new_string(it->blobs[i].path));
+	return list;
+}
+
+/* The files of the latest change that returned, with their blobs. */
+static struct json_object *
+returned_json(const struct step_history *history, size_t kept)
+{
+	struct json_object *json = json_object_new_object();
+	const struct iteration *it = step_history_at(history, 0)->source;
+	int shown = 0;
+
+	for (size_t i = 0; i < it->blob_count; i++) {
+		const char *path = it->blobs[i].path;
+		const struct behaviour_file *file =
+		    behaviour_step_file(step_history_at(history, 0),
+			behaviour_hash(path, strlen(path)));
+
+		if (file != NULL && file->content != 0 &&
+		    returns(history, kept, file) && shown++ < RETURNS_SHOWN)
+			json_set_string(json, path, it->blobs[i].hash);
+	}
+	return json;
+}
+
+static void
+detect_oscillation_describe(const struct step_history *history,
+    const struct oscillation_finding *finding, struct detection *detection)
+{
+	size_t kept = step_history_kept(history, THRESHOLDS_WINDOW_MAX);
+	struct json_object *changes = json_object_new_array(), *returned;
+	size_t first = kept, shown = 0;
+
+	for (size_t back = 0; back < kept && shown < CHANGES_SHOWN; back++)
+		if (step_history_at(history, back)->file_count > 0) {
+			first = back + 1;
+			shown++;
+		}
+	for (size_t back = first; back-- > 0;)
+		if (step_history_at(history, back)->file_count > 0)
+			json_object_array_add(changes,
+			    files_json(step_history_at(history, back)->source));
+	detection->recommendations = detect_oscillation_recommendations;
+	detection->message =
+	    xasprintf("Oscillation: %d undo/redo cycles in recent iterations",
+		finding->cycles);
+	json_set_int(detection->evidence, "undoRedoCycles", finding->cycles);
+	json_set(detection->evidence, "recentFileChanges", changes);
+	returned = returned_json(history, kept);
+	if (json_object_object_length(returned) > 0)
+		json_set(detection->evidence, "returnedBlobs", returned);
+	else
+		json_object_put(returned);
+}
+
+#define FIELD(key, member, ...) \
+	SCHEMA_FIELD(struct behaviour_metrics, key, member, ##__VA_ARGS__)
+
+static const struct schema_field usage_fields[] = {
+	FIELD("iterations", iteration_ratio),
+	FIELD("cost", cost_ratio),
+};
+
+static const struct schema usage =
+    SCHEMA_OF(struct behaviour_metrics, usage_fields);
+
+static const struct schema_field quality_fields[] = {
+	SCHEMA_AS(struct behaviour_metrics, "testsPassing", TRUTH, tests),
+	FIELD("coveragePercent", coverage),
+	FIELD("coverageChange", coverage_change),
+};
+
+static const struct schema quality =
+    SCHEMA_OF(struct behaviour_metrics, quality_fields);
+
+static const struct schema_field fields[] = {
+	FIELD("progressRate", progress_rate),
+	FIELD("errorPatterns", repeated_errors),
+	SCHEMA_GROUP("resourceUsage", usage),
+	FIELD("timeElapsedMs", elapsed_ms, .flags = SCHEMA_UNKNOWN),
+	SCHEMA_GROUP("qualityTrajectory", quality),
+};
+
+const struct schema behaviour_metrics_schema =
+    SCHEMA_OF(struct behaviour_metrics, fields);
+
+struct json_object *
+behaviour_metrics_to_json(const struct behaviour_metrics *metrics)
+{
+	struct behaviour_metrics shown = *metrics;
+
+	shown.progress_rate /= 100;
+	return schema_json(&behaviour_metrics_schema, &shown);
+}
 
 struct behaviour {
 	struct thresholds thresholds;

@@ -12,16 +12,51 @@
 #ifndef BEHAVIOUR_H
 #define BEHAVIOUR_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "detection.h"
 
 struct behaviour;
-struct behaviour_metrics;
 struct behaviour_step;
 struct err;
 struct iteration;
-struct progress_policy;
 struct json_object;
+struct progress_policy;
+struct schema;
 struct thresholds;
+
+struct regression {
+	bool passed; /* the tests have passed before */
+	int failing; /* results since then that were failures */
+	int64_t failed_at; /* the iteration of the first of them */
+	double best, coverage; /* NAN = not known */
+	int64_t sank_at; /* the iteration of the latest coverage */
+	bool tests_fell, coverage_fell; /* as judged last */
+};
+
+struct burn {
+	int64_t iterations, expected; /* 0 = not known */
+	double cost, estimate; /* estimate 0 = not known */
+	double completion; /* the last that is known; NAN = none */
+};
+
+struct behaviour_metrics {
+	double progress_rate; /* percent per iteration */
+	int repeated_errors; /* of the error that was there most often */
+	double iteration_ratio, cost_ratio; /* used, by what was estimated */
+	int64_t elapsed_ms;
+	int tests; /* 1 = pass, 0 = fail */
+	double coverage; /* percent */
+	double coverage_change; /* compared with its best: 0 or below */
+};
+
+/* {"progressRate", "errorPatterns", "resourceUsage", "timeElapsedMs",
+ * "qualityTrajectory"}; what is not known is null. The caller owns it. */
+struct json_object *
+behaviour_metrics_to_json(const struct behaviour_metrics *metrics);
+
+extern const struct schema behaviour_metrics_schema;
 
 struct behaviour *behaviour_new(const struct thresholds *thresholds);
 void behaviour_free(struct behaviour *behaviour); /* NULL is fine */
@@ -40,6 +75,7 @@ behaviour_judge(struct behaviour *behaviour, const struct behaviour_step *step);
 enum severity
 behaviour_severity(const struct behaviour *behaviour, enum detection_type type);
 enum severity behaviour_worst(const struct behaviour *behaviour);
+
 /* Of which types the last iteration said nothing new, because it had no check,
  * no test, or was only a part of a turn; and which failures they are. */
 void behaviour_news(
@@ -63,8 +99,8 @@ struct json_object *behaviour_to_json(const struct behaviour *behaviour);
 int behaviour_check(const struct thresholds *thresholds,
     struct json_object *document, struct json_object **ret_detections,
     struct err *err);
-
 void behaviour_cleanup(struct behaviour **behaviour);
+
 #define cleanup_behaviour __attribute__((cleanup(behaviour_cleanup)))
 
 #endif

@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-#include "behaviour-metrics.h"
+#include "behaviour.h"
 #include "detection.h"
-#include "ladder.h"
 #include "iteration.h"
+#include "ladder.h"
 #include "schema.h"
 
 #define IS(member, kind)                         \

@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "agent-card.h"
-#include "buf.h"
 #include "json.h"
 #include "mem.h"
 #include "schema.h"

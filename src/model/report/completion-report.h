@@ -17,15 +17,17 @@
 struct err;
 struct json_object;
 
+/* Without blanks around it and without control characters, valid UTF-8, cut
+ * between characters; lines: newlines and tabs stay. The caller frees it. */
+char *report_text(const char *text, size_t len, size_t max, bool lines);
+
+/* The word that is equal but for its case; NULL = none of them. */
+const char *report_word(const char *const *words, const char *text);
+
 #define COMPLETION_TOOL        "report_completion"
 #define COMPLETION_SUMMARY_MAX 16384 /* bytes */
 #define COMPLETION_ENTRY_MAX   1024
 #define COMPLETION_ENTRIES_MAX 50 /* of each list */
-#define COMPLETION_ALL_MAX     32768 /* bytes of all entries */
-#define COMPLETION_TEXT_MAX    (256 * 1024) /* of a message, from its end */
-
-extern const char *const completion_status_words[]; /* "complete", ... */
-extern const char *const completion_confidence_words[]; /* "high", ... */
 
 /* From the arguments of the tool: blanks around texts and the case of words do
  * not matter, a list may be a single text, empty entries are dropped. -EINVAL

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "completion-report.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
 #include "progress-report.h"
-#include "report-text.h"
 
 const char *const progress_level_words[] = { "L0_operational", "L1_plan_update",
 	"L2_detail", NULL };

@@ -46,6 +46,7 @@ struct grid {
 /* All blank. Sizes are brought into 1..GRID_SIZE_MAX. */
 struct grid *grid_new(int rows, int columns);
 void grid_free(struct grid *grid);
+
 /* Its contents are cleared. */
 void grid_resize(struct grid *grid, int rows, int columns);
 void grid_clear(struct grid *grid);
@@ -57,22 +58,39 @@ void grid_clear(struct grid *grid);
  * nothing. */
 int grid_text(struct grid *grid, int row, int column, int max, const char *text,
     enum grid_style style);
+
 /* The same, aligned to the right of `width` columns, as far as it fits. */
 void grid_text_right(struct grid *grid, int row, int column, int width,
     const char *text, enum grid_style style);
+
 /* How many columns grid_text() would need for it. */
 int grid_text_width(const char *text);
 
 /* One ASCII character, repeated. */
 void grid_fill(struct grid *grid, int row, int column, int count, char c,
     enum grid_style style);
+
 /* Change the style of what stands there. */
 void grid_restyle(
     struct grid *grid, int row, int column, int count, enum grid_style style);
-
 bool grid_equal(const struct grid *a, const struct grid *b);
 
 /* Plain text: a line for each row, without trailing blanks. */
 void grid_print(const struct grid *grid, struct buf *out);
+
+/* What the terminal can show; without colours, bold and the like remain. */
+enum grid_colours {
+	GRID_COLOURS_NONE,
+	GRID_COLOURS_16,
+	GRID_COLOURS_256,
+	GRID_COLOURS_TRUE,
+	GRID_COLOURS_COUNT
+};
+
+/* Append what turns a terminal that shows `before` into one that shows `after`;
+ * NULL or one of another size: whatever it shows. Nothing if they are equal.
+ * The terminal's style is plain before and afterwards; the cursor is moved. */
+void grid_draw(const struct grid *before, const struct grid *after,
+    enum grid_colours colours, struct buf *out);
 
 #endif

@@ -14,10 +14,81 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "work-span.h"
+
 struct json_object;
 struct schema;
-
 struct work_span;
+
+enum report_use {
+	REPORT_LANDED, /* working, in the attempt that landed */
+	REPORT_FAILED, /* working, in attempts that came to nothing */
+	REPORT_OPEN, /* working: not ended yet, or by hand */
+	REPORT_WAITING,
+	REPORT_LANDING,
+	REPORT_CONFLICT,
+	REPORT_LIMITED,
+	REPORT_OUTAGE,
+	REPORT_PAUSED,
+	REPORT_PERSON,
+	REPORT_ERROR,
+	REPORT_OFFLINE,
+	REPORT_IDLE_QUEUE,
+	REPORT_IDLE,
+	REPORT_DOWN, /* the daemon did not run */
+	REPORT_USE_COUNT
+};
+
+extern const char *const report_use_words[REPORT_USE_COUNT + 1];
+extern const char *const report_use_titles[REPORT_USE_COUNT]; /* for people */
+
+struct report_time_in {
+	const struct work_span *spans; /* of the period and around it */
+	size_t count;
+	int64_t from_ms, to_ms;
+	struct json_object *ended; /* rows of tasks by id: outcome, attempts */
+	struct json_object *open; /* of those without an outcome */
+	struct json_object *workers; /* that exist now, by name */
+};
+
+/* {"workers": n, "worker_ms": n, "wall_ms": n, "rows": {use: ms},
+ * "by_worker": [{"worker": name, "worker_ms": n, "rows": {use: ms}}]}. The
+ * caller owns it, and *ret_worked: what was worked on each task, by id. */
+struct json_object *
+report_time(const struct report_time_in *in, struct json_object **ret_worked);
+
+/* All zero: nothing was seen. Strings are owned. */
+struct report_run {
+	char *wanted; /* NULL = the last one */
+	char *id; /* that was found; NULL = none */
+	char *first; /* the first of those that it went on from */
+	char *last; /* of all */
+	int64_t from_ms; /* when that began */
+	int64_t begun_ms; /* and the run itself, or its last daemon */
+	bool complete; /* there was nothing left to do */
+	int64_t ended_ms; /* 0 = it was killed, or goes on */
+	int64_t next_ms; /* when another one began; 0 = it is the last */
+};
+
+void report_run_release(struct report_run *run);
+
+/* A daemon began, or ended, its part of a run; oldest first. */
+enum report_run_what {
+	REPORT_RUN_BEGINS,
+	REPORT_RUN_ENDS,
+	REPORT_RUN_COMPLETE /* it ends, with nothing left to do */
+};
+
+void report_run_event(struct report_run *run, const char *id,
+    enum report_run_what what, int64_t at_ms);
+
+/* Is there such a run? */
+bool report_run_is_found(const struct report_run *run);
+
+/* When it ended: now if it goes on; if it was killed, with the last span before
+ * the next one. */
+int64_t report_run_end(const struct report_run *run,
+    const struct work_span *spans, size_t count, bool goes_on, int64_t now_ms);
 
 /* Borrowed. */
 struct report_inputs {

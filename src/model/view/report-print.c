@@ -8,9 +8,9 @@
 #include "json.h"
 #include "mem.h"
 #include "moment.h"
+#include "report-make.h"
 #include "report-money.h"
 #include "report-print.h"
-#include "report-time.h"
 #include "table.h"
 #include "text.h"
 
@@ -318,12 +318,12 @@ print_landed(const struct printing *p)
 	/* Where nothing was changed, what was said is the result. */
 	for (size_t i = first; i < count; i++) {
 		struct json_object *row = json_object_array_get_idx(list, i);
-		cleanup_free char *title = xasprintf(
-		    "%s said", json_string_or(row, "id", "?"));
+		cleanup_free char *title =
+		    xasprintf("%s said", json_string_or(row, "id", "?"));
 
 		if (json_string_or(row, "commit", NULL) == NULL)
-			add_words(p, title,
-			    json_string_or(row, "last_words", NULL));
+			add_words(
+			    p, title, json_string_or(row, "last_words", NULL));
 	}
 }
 

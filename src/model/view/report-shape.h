@@ -6,6 +6,12 @@
 
 #include "schema.h"
 
+struct json_object;
+
+/* Set "verdict" {level, words} of a report that has all its other members.
+ * failure: words of a failure of the daemon that stands, or NULL. */
+void report_verdict(struct json_object *report, const char *failure);
+
 extern const struct schema_field report_shape;
 
 #endif

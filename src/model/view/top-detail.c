@@ -1,21 +1,258 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "buf.h"
 #include "json.h"
 #include "mem.h"
+#include "strmap.h"
 #include "text.h"
 #include "top-detail.h"
-#include "top-goal.h"
-#include "top-lines.h"
+#include "top-frame.h"
+#include "top-head.h"
 #include "top-list.h"
-#include "top-rows.h"
-#include "top-text.h"
 #include "view-doc.h"
 #include "work-span.h"
+
+#define LABEL_COLUMNS 13
+
+void
+top_lines_init(struct top_lines *lines, int width, struct top_clock *clock)
+{
+	*lines = (struct top_lines){
+		.width = width > 1 ? width : 1,
+		.clock = clock,
+		.next_ms = clock->next_ms,
+	};
+	clock->next_ms = INT64_MAX;
+}
+
+void
+top_lines_release(struct top_lines *lines)
+{
+	for (size_t i = 0; i < lines->count; i++)
+		free(lines->lines[i].text);
+	free(lines->lines);
+	lines->clock->next_ms = lines->next_ms;
+	*lines = (struct top_lines){ 0 };
+}
+
+/* Takes the text. */
+static void
+push(struct top_lines *lines, char *text, enum grid_style style, int label)
+{
+	if (lines->count == lines->cap) {
+		lines->cap = lines->cap == 0 ? 32 : 2 * lines->cap;
+		lines->lines = xreallocarray(
+		    lines->lines, lines->cap, sizeof *lines->lines);
+	}
+	lines->lines[lines->count++] =
+	    (struct top_line){ text, style, label, lines->clock->next_ms };
+}
+
+/* What was added is complete: the next text has a time of its own. */
+static void
+finish(struct top_lines *lines)
+{
+	lines->clock->next_ms = INT64_MAX;
+}
+
+/* How many bytes go on a line of so many columns: at least a character. */
+static size_t
+line_len(const char *text, size_t len, int columns)
+{
+	size_t fits = text_width_cut(text, len, columns), cut;
+
+	if (fits == len)
+		return len;
+	for (cut = fits; cut > 0 && text[cut] != ' '; cut--)
+		;
+	if (cut > 0)
+		return cut;
+	if (fits == 0)
+		fits = text_utf8_len(text, len);
+	return fits > 0 ? fits : 1;
+}
+
+/* One line of a text, without control characters. */
+static void
+add_wrapped(struct top_lines *lines, const char *label, int indent,
+    enum grid_style style, const char *text, size_t len)
+{
+	int room = lines->width - indent;
+
+	if (room < 8) { /* a label needs its own line then */
+		indent = 0;
+		room = lines->width;
+	}
+	do {
+		size_t n = line_len(text, len, room);
+		int pad = indent - (label != NULL ? (int)strlen(label) : 0);
+
+		push(lines,
+		    xasprintf("%s%*s%.*s", label != NULL ? label : "",
+			pad > 0                         ? pad :
+			    indent > 0 && label != NULL ? 1 :
+							  0,
+			"", (int)n, text),
+		    style, label != NULL ? (int)strlen(label) : 0);
+		label = NULL;
+		text += n;
+		len -= n;
+		while (len > 0 && *text == ' ') {
+			text++;
+			len--;
+		}
+	} while (len > 0);
+}
+
+static void
+add_text(struct top_lines *lines, const char *label, int indent,
+    enum grid_style style, const char *text)
+{
+	for (; text != NULL && *text != '\0'; label = NULL) {
+		size_t n = strcspn(text, "\n");
+		cleanup_buf struct buf visible = BUF_INIT;
+
+		text_add_visible(&visible, text, n, false);
+		add_wrapped(
+		    lines, label, indent, style, visible.data, visible.len);
+		text += n + (text[n] == '\n' ? 1 : 0);
+	}
+}
+
+void
+top_lines_add(struct top_lines *lines, int indent, enum grid_style style,
+    const char *text)
+{
+	add_text(lines, NULL, indent, style, text);
+	finish(lines);
+}
+
+static void top_lines_addf(struct top_lines *lines, enum grid_style style,
+    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+static void
+top_lines_addf(
+    struct top_lines *lines, enum grid_style style, const char *fmt, ...)
+{
+	cleanup_free char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	top_lines_add(lines, 0, style, text);
+}
+
+void
+top_lines_field(struct top_lines *lines, const char *label,
+    enum grid_style style, const char *text)
+{
+	if (text == NULL || *text == '\0')
+		return;
+	if (lines->width - LABEL_COLUMNS < 8) {
+		push(lines, xstrdup(label), STYLE_DIM, 0);
+		add_text(lines, NULL, 0, style, text);
+	} else {
+		add_text(lines, label, LABEL_COLUMNS, style, text);
+	}
+	finish(lines);
+}
+
+void
+top_lines_head(struct top_lines *lines, const char *words)
+{
+	if (lines->count > 0)
+		push(lines, xstrdup(""), STYLE_PLAIN, 0);
+	push(lines, xstrdup(words), STYLE_BOLD, 0);
+	finish(lines);
+}
+
+void
+top_lines_draw(struct top_lines *lines, int first, struct grid *grid, int row,
+    int column, int rows)
+{
+	for (int i = 0;
+	     i < rows && first >= 0 && (size_t)first + (size_t)i < lines->count;
+	     i++) {
+		const struct top_line *line = &lines->lines[first + i];
+
+		grid_text(grid, row + i, column, lines->width, line->text,
+		    line->style);
+		grid_restyle(grid, row + i, column, line->label, STYLE_DIM);
+		if (line->next_ms < lines->next_ms)
+			lines->next_ms = line->next_ms;
+	}
+}
+
+#define DEPTH_MAX 12 /* columns are for the words */
+
+/* Parents come before their children; the map has the depth + 1 of each. */
+static int
+depth_of(const struct strmap *depths, struct json_object *node)
+{
+	const char *parent = json_string_or(node, "parent", NULL);
+	void *found = parent != NULL ? strmap_get(depths, parent) : NULL;
+	intptr_t depth = (intptr_t)found;
+
+	return depth < DEPTH_MAX ? (int)depth : DEPTH_MAX;
+}
+
+static void
+add_node(struct json_object *node, int depth, struct top_lines *lines)
+{
+	const char *status = json_string_or(node, "status", "?");
+	const char *worker = json_string_or(node, "worker", NULL);
+	const char *reason = json_string_or(node, "reason", NULL);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	buf_addf(&text, "%s  %s", status, json_string_or(node, "title", ""));
+	if (worker != NULL)
+		buf_addf(&text, " (%s)", worker);
+	if (reason != NULL)
+		buf_addf(&text, ": %s", reason);
+	top_lines_add(lines, 2 * depth, top_word_style(status), text.data);
+}
+
+/* row: of the section "goals". */
+static void
+top_goal_add(struct json_object *row, struct top_lines *lines)
+{
+	struct json_object *nodes = json_object_object_get(row, "nodes");
+	cleanup_free char *sums =
+	    xasprintf("%" PRId64 " of %" PRId64 " done, %" PRId64
+		      " ready, %" PRId64 " blocked",
+		json_int_or(row, "done", 0), json_int_or(row, "total", 0),
+		json_int_or(row, "ready", 0), json_int_or(row, "blocked", 0));
+	int64_t more = json_int_or(row, "nodes_more", 0);
+	struct strmap depths = { 0 };
+
+	top_lines_field(
+	    lines, "title", STYLE_PLAIN, json_string_or(row, "title", NULL));
+	top_lines_field(lines, "leaves", STYLE_PLAIN, sums);
+	if (!json_object_is_type(nodes, json_type_array))
+		return;
+	top_lines_head(lines, "TREE");
+	for (size_t i = 0; i < json_object_array_length(nodes); i++) {
+		struct json_object *node = json_object_array_get_idx(nodes, i);
+		const char *id = json_string_or(node, "id", NULL);
+		int depth = depth_of(&depths, node);
+
+		add_node(node, depth, lines);
+		if (id != NULL)
+			strmap_add(&depths, id, (void *)(intptr_t)(depth + 1));
+	}
+	strmap_release(&depths);
+	if (more > 0)
+		top_lines_addf(lines, STYLE_DIM,
+		    "%" PRId64 " more: llmc goal show %s", more,
+		    json_string_or(row, "id", ""));
+}
 
 struct detail {
 	struct json_object *view;

@@ -1,21 +1,486 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "buf.h"
 #include "grid.h"
 #include "json.h"
+#include "mem.h"
+#include "natural.h"
+#include "strmap.h"
 #include "top-detail.h"
 #include "top-frame.h"
 #include "top-head.h"
-#include "top-lines.h"
 #include "top-list.h"
-#include "top-pages.h"
-#include "top-rows.h"
-#include "top-text.h"
 #include "top-ui.h"
 #include "view-doc.h"
+
+/* --- the order ------------------------------------------------------- */
+
+/* How the rows of a section are ordered by default. */
+enum order {
+	ORDER_NAME,
+	ORDER_POSITION,
+	ORDER_RANK,
+	ORDER_NEWEST,
+};
+
+/* What a list is made of. */
+struct part {
+	enum top_screen screen;
+	const char *section;
+	enum order order;
+	const char *moment; /* since when it is what it is */
+	bool (*fits)(struct json_object *row); /* NULL = all do */
+};
+
+static bool
+has_failed(struct json_object *row)
+{
+	const char *outcome = json_string_or(row, "outcome", "");
+
+	return strcmp(outcome, "failed") == 0 ||
+	    strcmp(outcome, "dead-letter") == 0 ||
+	    strcmp(outcome, "aborted") == 0;
+}
+
+static const struct part parts[] = {
+	{ TOP_WORKERS, "workers", ORDER_NAME, "since_unix", NULL },
+	{ TOP_TASKS, "goals", ORDER_NAME, NULL, NULL },
+	{ TOP_TASKS, "landing", ORDER_POSITION, "queued_unix", NULL },
+	{ TOP_TASKS, "tasks", ORDER_NAME, "created_unix", NULL },
+	{ TOP_TASKS, "todo", ORDER_RANK, NULL, NULL },
+	{ TOP_TASKS, "ended", ORDER_NEWEST, "finished_unix", NULL },
+	{ TOP_FAILURES, "needs", ORDER_NAME, NULL, NULL },
+	{ TOP_FAILURES, "ended", ORDER_NEWEST, "finished_unix", has_failed },
+	{ TOP_FAILURES, "repairs", ORDER_NEWEST, "at_unix", NULL },
+};
+
+struct sorting {
+	const struct part *part;
+	enum top_sort sort;
+};
+
+static int
+compare_ints(int64_t a, int64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int
+compare_rows(const void *a, const void *b, void *arg)
+{
+	const struct top_row *ra = a, *rb = b;
+	const struct sorting *s = arg;
+	const char *moment = s->part->moment;
+	int r = 0;
+
+	if (s->sort == TOP_SORT_COST)
+		r = compare_ints(json_int_or(rb->row, "cost_micros", -1),
+		    json_int_or(ra->row, "cost_micros", -1));
+	else if (s->sort == TOP_SORT_AGE && moment != NULL)
+		r = compare_ints(json_int_or(ra->row, moment, INT64_MAX),
+		    json_int_or(rb->row, moment, INT64_MAX));
+	else if (s->part->order == ORDER_POSITION)
+		r = compare_ints(json_int_or(ra->row, "position", INT64_MAX),
+		    json_int_or(rb->row, "position", INT64_MAX));
+	else if (s->part->order == ORDER_RANK)
+		r = compare_ints(json_int_or(ra->row, "rank", 0),
+		    json_int_or(rb->row, "rank", 0));
+	else if (s->part->order == ORDER_NEWEST)
+		r = compare_ints(json_int_or(rb->row, moment, 0),
+		    json_int_or(ra->row, moment, 0));
+	if (r == 0 && s->part->order == ORDER_NEWEST)
+		return natural_compare(rb->key, ra->key);
+	return r != 0 ? r : natural_compare(ra->key, rb->key);
+}
+
+/* --- which of them --------------------------------------------------- */
+
+struct making {
+	const struct top_ui *ui;
+	struct top_rows *rows;
+	size_t cap;
+	struct strmap needs; /* who needs somebody */
+};
+
+static bool
+is_in_text(struct json_object *row, const char *words)
+{
+	json_object_object_foreach(row, member, value)
+	{
+		(void)member;
+		if (json_object_is_type(value, json_type_string) &&
+		    strcasestr(json_object_get_string(value), words) != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* Does a text of the row contain the words of the filter? */
+static bool
+is_found(const struct top_ui *ui, const char *key, struct json_object *row)
+{
+	if (ui->filter.len == 0 || strcasestr(key, ui->filter.data) != NULL)
+		return true;
+	return json_object_is_type(row, json_type_object) &&
+	    is_in_text(row, ui->filter.data);
+}
+
+static bool
+is_one_of(const char *word, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		if (strcmp(word, *words) == 0)
+			return true;
+	return false;
+}
+
+static bool
+needs_somebody(const struct making *m, const char *section, const char *key,
+    struct json_object *row)
+{
+	const char *task = json_string_or(row, "task", NULL);
+
+	if (strcmp(section, "landing") == 0)
+		return is_one_of(json_string_or(row, "state", ""),
+			   (const char *const[]){
+			       "held", "red", "suspect", NULL }) ||
+		    (task != NULL && strmap_get(&m->needs, task) != NULL);
+	if (strcmp(section, VIEW_EVENTS) == 0)
+		return is_one_of(json_string_or(row, "level", ""),
+		    (const char *const[]){
+			"WARN", "ERROR", "warn", "error", NULL });
+	if (strcmp(section, "needs") == 0)
+		return true;
+	if (strcmp(section, "repairs") == 0)
+		return false;
+	return strmap_get(&m->needs, key) != NULL ||
+	    (task != NULL && strmap_get(&m->needs, task) != NULL);
+}
+
+/* All failures are problems. */
+static void
+add_row(struct making *m, const char *section, const char *key,
+    struct json_object *row)
+{
+	struct top_rows *rows = m->rows;
+	bool needs = needs_somebody(m, section, key, row);
+
+	if (!is_found(m->ui, key, row) ||
+	    (m->ui->problems && !needs && m->ui->screen != TOP_FAILURES)) {
+		rows->hidden++;
+		return;
+	}
+	if (rows->count == m->cap) {
+		m->cap = m->cap == 0 ? 64 : 2 * m->cap;
+		rows->rows =
+		    xreallocarray(rows->rows, m->cap, sizeof *rows->rows);
+	}
+	rows->rows[rows->count++] = (struct top_row){
+		.name = xasprintf("%s/%s", section, key),
+		.section = section,
+		.key = key,
+		.row = row,
+		.needs = needs,
+	};
+}
+
+static void
+add_part(struct making *m, struct json_object *view, const struct part *part)
+{
+	struct sorting sorting = { part, m->ui->sort };
+	size_t first = m->rows->count;
+
+	json_object_object_foreach(view_of(view, part->section), key, row)
+	{
+		if (part->fits == NULL || part->fits(row))
+			add_row(m, part->section, key, row);
+	}
+	if (m->rows->count > first)
+		qsort_r(m->rows->rows + first, m->rows->count - first,
+		    sizeof *m->rows->rows, compare_rows, &sorting);
+}
+
+/* The newest first. Their names are their numbers. */
+static void
+add_events(struct making *m, struct json_object *view)
+{
+	struct json_object *list = view_of(view, VIEW_EVENTS);
+
+	for (size_t i = json_object_array_length(list); i-- > 0;) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+		size_t count = m->rows->count;
+
+		add_row(m, VIEW_EVENTS, "", row);
+		if (m->rows->count == count)
+			continue;
+		free(m->rows->rows[count].name);
+		m->rows->rows[count].name = xasprintf("%s/%" PRId64,
+		    VIEW_EVENTS, json_int_or(row, "n", (int64_t)i));
+	}
+}
+
+static void
+collect_needs(struct making *m, struct json_object *needs)
+{
+	json_object_object_foreach(needs, key, need)
+	{
+		const char *who = json_string_or(need, "who", NULL);
+
+		(void)key;
+		if (who != NULL)
+			strmap_add(&m->needs, who, need);
+	}
+}
+
+void
+top_rows_make(const struct top_ui *ui, struct json_object *view,
+    struct top_rows *ret_rows)
+{
+	struct making m = { .ui = ui, .rows = ret_rows };
+
+	*ret_rows = (struct top_rows){ 0 };
+	collect_needs(&m, view_of(view, "needs"));
+	for (size_t i = 0; i < nitems(parts); i++)
+		if (parts[i].screen == ui->screen)
+			add_part(&m, view, &parts[i]);
+	if (ui->screen == TOP_EVENTS)
+		add_events(&m, view);
+	strmap_release(&m.needs);
+}
+
+void
+top_rows_release(struct top_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		free(rows->rows[i].name);
+	free(rows->rows);
+	*rows = (struct top_rows){ 0 };
+}
+
+size_t
+top_rows_chosen(const struct top_rows *rows, const struct top_ui *ui)
+{
+	const char *chosen = ui->chosen[ui->screen];
+
+	for (size_t i = 0; chosen != NULL && i < rows->count; i++)
+		if (strcmp(rows->rows[i].name, chosen) == 0)
+			return i;
+	return 0;
+}
+
+#define MOST_SHOWN 10 /* tasks that cost most */
+
+/* --- what it costs --------------------------------------------------- */
+
+static void
+add_limits(struct json_object *budget, struct top_lines *lines)
+{
+	int64_t tokens = json_int_or(budget, "day_tokens", 0);
+	int64_t micros = json_int_or(budget, "day_cost_micros", 0);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (micros > 0) {
+		buf_addc(&text, '$');
+		top_add_dollars(micros, &text);
+	}
+	if (tokens > 0) {
+		buf_adds(&text, text.len > 0 ? ", " : "");
+		top_add_count(tokens, &text);
+		buf_adds(&text, " tokens");
+	}
+	buf_adds(&text, text.len > 0 ? " a day, for auto mode" : "none");
+	top_lines_field(lines, "limit", STYLE_PLAIN, text.data);
+}
+
+static void
+add_days(struct json_object *budget, struct top_lines *lines)
+{
+	struct json_object *days = json_object_object_get(budget, "days");
+	size_t count = json_object_is_type(days, json_type_array) ?
+	    json_object_array_length(days) :
+	    0;
+
+	top_lines_head(lines, "DAYS, WITH WORK BY HAND");
+	if (count == 0)
+		top_lines_add(lines, 0, STYLE_DIM, "nothing was spent yet");
+	for (size_t i = count; i-- > 0;) {
+		struct json_object *day = json_object_array_get_idx(days, i);
+		cleanup_buf struct buf label = BUF_INIT;
+		cleanup_buf struct buf text = BUF_INIT;
+
+		top_add_day(json_int_or(day, "day", 0), &label);
+		top_add_cost_words(day, &text);
+		buf_adds(&text, ", ");
+		top_add_count(json_int_or(day, "tokens", 0), &text);
+		buf_addf(&text, " tokens, %" PRId64 " attempt%s",
+		    json_int_or(day, "attempts", 0),
+		    json_int_or(day, "attempts", 0) == 1 ? "" : "s");
+		if (json_int_or(day, "unpriced", 0) > 0) {
+			buf_adds(&text, ", and ");
+			top_add_count(json_int_or(day, "unpriced", 0), &text);
+			buf_adds(&text, " tokens without a price");
+		}
+		top_lines_field(lines, label.data, STYLE_PLAIN, text.data);
+	}
+}
+
+/* The tasks that cost most. */
+static void
+add_tasks(struct json_object *view, struct top_lines *lines)
+{
+	struct top_ui ui;
+	struct top_rows rows;
+	size_t shown = 0;
+
+	top_ui_init(&ui);
+	ui.screen = TOP_TASKS;
+	ui.sort = TOP_SORT_COST;
+	top_rows_make(&ui, view, &rows);
+	top_lines_head(lines, "TASKS THAT COST MOST, OPEN AND ENDED");
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct top_row *at = &rows.rows[i];
+		cleanup_buf struct buf text = BUF_INIT;
+
+		if (i > 0 && strcmp(at->section, at[-1].section) != 0)
+			shown = 0;
+		if ((strcmp(at->section, "tasks") != 0 &&
+			strcmp(at->section, "ended") != 0) ||
+		    shown++ >= MOST_SHOWN)
+			continue;
+		top_add_cost_words(at->row, &text);
+		buf_addf(&text, "  %s  %s",
+		    json_string_or(at->row, "outcome",
+			json_string_or(at->row, "step", "")),
+		    json_string_or(at->row, "title", ""));
+		top_lines_field(lines, at->key, STYLE_PLAIN, text.data);
+	}
+	top_rows_release(&rows);
+	top_ui_release(&ui);
+}
+
+static void
+top_cost_add(struct json_object *view, struct top_lines *lines)
+{
+	struct json_object *budget = view_of(view, "budget");
+
+	top_lines_add(lines, 0, STYLE_TITLE, "COST");
+	add_limits(budget, lines);
+	add_days(budget, lines);
+	add_tasks(view, lines);
+	top_lines_head(lines, "WHAT THE FIGURES MEAN");
+	top_lines_add(lines, 0, STYLE_PLAIN,
+	    "est. is computed from tokens and the prices in the settings; "
+	    "without it, Claude Code has reported the cost. ? is unknown: a "
+	    "model has no price. See: llmc config doc");
+}
+
+/* --- help ------------------------------------------------------------ */
+
+struct meaning {
+	const char *word, *words; /* NULL, and a headline */
+};
+
+static const struct meaning meanings[] = {
+	{ NULL, "KEYS" },
+	{ "1 2 3 4", "workers, tasks, events, failures" },
+	{ "Tab", "the next of these; Shift-Tab the one before" },
+	{ "arrows", "choose a row; also j k, PgUp PgDn, g G, Home End" },
+	{ "Enter", "all about the chosen row, and back" },
+	{ "/", "show only rows with some words; Esc shows all" },
+	{ "p", "problems: show only rows marked with !" },
+	{ "s", "sort by name, age, cost" },
+	{ "Space", "freeze what is shown; again: go on" },
+	{ "$", "what it costs" },
+	{ "a", "attach to the worker's terminal" },
+	{ "l", "logs of the worker" },
+	{ "? F1", "this help" },
+	{ "Esc", "back; also q on a page" },
+	{ "q F10", "quit; also Ctrl-C. Ctrl-Z stops, Ctrl-L draws anew" },
+	{ NULL, "KEYS THAT ACT, AND ASK FIRST" },
+	{ "P R", "pause, resume the worker; R also a parked task" },
+	{ "A X", "accept, reject finished work" },
+	{ "M", "message to the worker" },
+	{ NULL, "THE FIRST LINES" },
+	{ "up", "how long autod, the daemon of llmc, has been running" },
+	{ "lag", "how late it was at most in doing what was due" },
+	{ "overseer", "restarts autod if it ends, and has it repaired" },
+	{ "[live]", "autod sends every change" },
+	{ "[lost]", "autod does not answer: this is what it said last" },
+	{ "[hangs]", "autod is there and does nothing: llmc status" },
+	{ "[frozen]", "Space was pressed: changes are not shown" },
+	{ "today",
+	    "of auto mode since midnight: money of its limit, tokens (tok)" },
+	{ "est.", "an estimate, by tokens and prices; +? has no price" },
+	{ "landed", "tasks of this run whose work is on the branch" },
+	{ "failed", "tasks of this run that were given up" },
+	{ "queue", "tasks that no worker has" },
+	{ "landing", "finished work on its way to the branch" },
+	{ "limits", "workers that wait for a usage limit to end" },
+	{ "NEEDS YOU",
+	    "the most urgent first; 4 shows all, Enter what to type" },
+	{ NULL, "COLUMNS AND MARKS" },
+	{ ">", "the chosen row" },
+	{ "!", "this row needs somebody" },
+	{ "FOR", "how long it is so; since it ended" },
+	{ "TRY", "attempts at the task" },
+	{ "TURN", "turns of Claude Code; of a worker: in this attempt" },
+	{ "COST", "in dollars; ~ is an estimate, ? is unknown" },
+	{ "[Bash]", "the tool that Claude Code is running" },
+	{ NULL, "STATUS OF A WORKER" },
+	{ "idle", "ready, without a task" },
+	{ "starting", "it is given its task" },
+	{ "working", "it works on its task" },
+	{ "needs_review", "finished: decide with A or X" },
+	{ "reviewing", "it reviews its own work" },
+	{ "rejected", "it works again, after a rejection" },
+	{ "rebasing", "it resolves conflicts with the branch" },
+	{ "no_changes", "finished without a change" },
+	{ "accepting", "its work is landing" },
+	{ "paused", "it waits for a person, or for a budget" },
+	{ "limited", "it waits for a usage limit or an outage to end" },
+	{ "waiting", "it waits for agents that it has spawned" },
+	{ "error", "it cannot go on; WHAT says why" },
+	{ "offline", "it has no session" },
+	{ NULL, "STATE OF A TASK" },
+	{ "todo", "in its source; nobody has taken it" },
+	{ "offered", "not yet taken from its source" },
+	{ "waiting", "for a worker" },
+	{ "assigned", "a worker has it" },
+	{ "queued", "its work waits in the landing queue" },
+	{ "parked",
+	    "over its budget, or stopped by oversight; R lets it go on" },
+	{ "settling", "ended; its source is being told" },
+	{ "landed", "its work is on the branch" },
+	{ "no_changes", "ended without a change" },
+	{ "failed", "given up" },
+	{ "dead-letter", "failed too often, and put aside" },
+	{ "aborted", "ended because it went wrong" },
+	{ NULL, "STATE IN THE LANDING QUEUE" },
+	{ "queued", "others are before it" },
+	{ "built", "rebased; no check covers it yet" },
+	{ "covered", "a check that is running covers it" },
+	{ "green", "passed; it lands next" },
+	{ "landing", "the branch is being moved" },
+	{ "deferred", "conflicts with one before it" },
+	{ "suspect", "failed; it is checked once more" },
+	{ "held", "waits for a person, or for a clean checkout" },
+	{ "red", "the branch itself fails its check" },
+};
+
+void
+top_help_add(struct top_lines *lines)
+{
+	for (size_t i = 0; i < nitems(meanings); i++)
+		if (meanings[i].word == NULL)
+			top_lines_head(lines, meanings[i].words);
+		else
+			top_lines_field(lines, meanings[i].word, STYLE_PLAIN,
+			    meanings[i].words);
+}
 
 #define WIDE_COLUMNS 120 /* from here on, the chosen row's detail is beside */
 #define LIST_COLUMNS 80 /* of the list then, at least */

@@ -5,9 +5,8 @@
 
 #include "json.h"
 #include "mem.h"
+#include "top-frame.h"
 #include "top-list.h"
-#include "top-rows.h"
-#include "view-doc.h"
 
 #define WIDTH_MAX  12 /* of a column that is as wide as its longest text */
 #define WHAT_LEAST 10 /* columns */

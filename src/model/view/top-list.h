@@ -6,7 +6,7 @@
 #define TOP_LIST_H
 
 #include "grid.h"
-#include "top-text.h"
+#include "top-head.h"
 #include "top-ui.h"
 
 struct top_rows;

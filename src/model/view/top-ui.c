@@ -6,7 +6,7 @@
 #include "json.h"
 #include "mem.h"
 #include "text.h"
-#include "top-rows.h"
+#include "top-frame.h"
 #include "top-ui.h"
 #include "view-doc.h"
 

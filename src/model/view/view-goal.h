@@ -10,6 +10,17 @@
 struct json_object;
 struct plan;
 
+#define VIEW_MARK_INIT UINT64_C(14695981039346656037)
+
+void view_mark_bytes(uint64_t *mark, const void *bytes, size_t len);
+void view_mark_int(uint64_t *mark, int64_t number);
+
+/* The first max bytes of it; NULL is not the same as an empty one. */
+void view_mark_text(uint64_t *mark, const char *text, size_t max);
+
+/* The number; never 0. */
+uint64_t view_mark_end(uint64_t mark);
+
 #define VIEW_NODES_MAX 300 /* of one goal */
 
 /* {id, title, status, done, total, ready, blocked, percent, nodes, nodes_more}:

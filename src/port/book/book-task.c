@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "account.h"
-#include "history-private.h"
 #include "book-history.h"
 #include "book.h"
 #include "buf.h"
+#include "history-private.h"
 #include "json.h"
 #include "log.h"
 #include "mem.h"

@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The transaction, its list of writes, the statements, and what errors mean. */
-
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "book-care.h"
+#include "book-history.h"
 #include "book-private.h"
+#include "book.h"
+#include "errtext.h"
 #include "file.h"
+#include "history-private.h"
+#include "json.h"
 #include "log.h"
 #include "mem.h"
+#include "message.h"
+#include "report-make.h"
+#include "schema.h"
+
+/* The transaction, its list of writes, the statements, and what errors mean. */
 
 /* More writes than this wait only while the disk is full. */
 #define WRITES_MANY 10000
@@ -595,4 +605,253 @@ book_close(struct book *book)
 	sqlite3_close(book->sqlite);
 	free(book->path);
 	free(book);
+}
+
+/* All that was committed. SQLite itself would let others read it. */
+static int
+copy(struct book *book, const char *to, struct err *err)
+{
+	cleanup_fd int fd =
+	    open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd == -1)
+		return err_errno(err, -errno, "%s", to);
+	book_rollback(book);
+	return book_run_now(
+	    book, "VACUUM INTO $1", BOOK_VALUES(BOOK_T(to)), NULL, err);
+}
+
+int
+book_keep(struct book *book, int64_t wall_ms, char **ret_kept, struct err *err)
+{
+	cleanup_free char *to = book_files_aside_name(book->path, wall_ms);
+	int r = copy(book, to, err);
+
+	if (r == 0)
+		r = book_files_sync(to, err);
+	if (r == 0)
+		*ret_kept = take_ptr(&to);
+	return r;
+}
+
+/* The copy has no log. */
+static int
+finish(const char *path, struct err *err)
+{
+	struct book *book = NULL;
+	int r = book_look_damaged(path, &book, err);
+
+	if (r == 0)
+		r = book_exec(book,
+		    "PRAGMA query_only = OFF; PRAGMA journal_mode = WAL", err);
+	book_close(book);
+	return r == 0 ? book_files_sync(path, err) : r;
+}
+
+int
+book_put_back(struct book *book, struct err *err)
+{
+	cleanup_free char *path = xstrdup(book->path);
+	cleanup_free char *fresh = xasprintf("%s.new", path);
+	cleanup_free char *ready = xasprintf("%s" BOOK_RECOVERED, path);
+	cleanup_free char *other = xasprintf("%s.replaced", path);
+	int r;
+
+	book_files_remove(fresh);
+	r = copy(book, fresh, err);
+	/* This removes the log, which has the name that the other file would
+	 * use. */
+	book_close(book);
+	if (r == 0)
+		r = finish(fresh, err);
+	/* If we are killed from here on, the next daemon gives it its name. */
+	if (r == 0)
+		r = book_files_place(fresh, ready, err);
+	if (r == 0 && file_exists(path) && rename(path, other) == -1)
+		r = err_errno(err, -errno, "%s", path);
+	if (r == 0)
+		r = book_files_place(ready, path, err);
+	return r;
+}
+
+#define RUNS_MAX 100 /* that are looked at for the last one */
+
+/* A daemon's part of a run. */
+struct run {
+	const char *run_id, *instance_id;
+	int64_t began_ms;
+	int64_t ended_ms; /* 0 = it goes on, or was killed */
+	bool complete; /* there was nothing left to do */
+};
+
+#define BOOK_RUN_FIELD(member) SCHEMA_FIELD(struct run, #member, member)
+
+static const struct schema_field book_run_fields[] = {
+	BORROWED(struct run, run_id),
+	BORROWED(struct run, instance_id),
+	BOOK_RUN_FIELD(began_ms),
+	BOOK_RUN_FIELD(ended_ms),
+	BOOK_RUN_FIELD(complete),
+};
+
+const struct book_table book_run_table = {
+	.name = "run",
+	.fields = book_run_fields,
+	.count = nitems(book_run_fields),
+	.keys =
+	    (const char *const[]){ "run_id", "instance_id", "began_ms", NULL },
+	.more_ddl = "CREATE INDEX IF NOT EXISTS run_began ON run (began_ms);",
+};
+
+void
+book_begin_run(
+    struct book *book, const char *run, const char *instance, int64_t at_ms)
+{
+	book_put(book, &book_run_table,
+	    &(struct run){
+		.run_id = run, .instance_id = instance, .began_ms = at_ms });
+}
+
+void
+book_end_run(struct book *book, const char *run, const char *instance,
+    int64_t at_ms, bool complete)
+{
+	BOOK_RUN(book,
+	    "UPDATE run SET ended_ms = $3, complete = $4 WHERE run_id = $1 AND "
+	    "instance_id = $2 AND began_ms = (SELECT max(r.began_ms) FROM run "
+	    "r WHERE r.run_id = $1 AND r.instance_id = $2)",
+	    BOOK_T(run), BOOK_T(instance), BOOK_I(at_ms), BOOK_I(complete));
+}
+
+/* Columns: run_id, began_ms, ended_ms, complete. */
+static bool
+book_run_on_row(struct book_row *row, void *arg)
+{
+	report_run_event(
+	    arg, book_text(row, 0), REPORT_RUN_BEGINS, book_int(row, 1));
+	if (book_int(row, 2) > 0)
+		report_run_event(arg, book_text(row, 0),
+		    book_int(row, 3) != 0 ? REPORT_RUN_COMPLETE :
+					    REPORT_RUN_ENDS,
+		    book_int(row, 2));
+	return true;
+}
+
+int
+book_find_run(struct book *book, struct report_run *run, struct err *err)
+{
+	return book_query(book,
+	    "SELECT n.run_id, n.began_ms, n.ended_ms, n.complete FROM ("
+	    "SELECT r.run_id, r.began_ms, r.ended_ms, r.complete FROM run r "
+	    "ORDER BY r.began_ms DESC LIMIT $1) n ORDER BY n.began_ms",
+	    BOOK_VALUES(BOOK_I(run->wanted != NULL ? INT32_MAX : RUNS_MAX)),
+	    book_run_on_row, run, err);
+}
+
+/* Strings are borrowed. */
+struct row {
+	const char *id, *event, *title;
+	enum escalation_level level;
+	bool done;
+	int64_t at_ms;
+	struct json_object *body;
+};
+
+#define BOOK_MESSAGE_FIELD(member, ...) \
+	SCHEMA_FIELD(struct row, #member, member, ##__VA_ARGS__)
+
+static const struct schema_field book_message_fields[] = {
+	BORROWED(struct row, id),
+	BORROWED(struct row, event),
+	BORROWED(struct row, title),
+	BOOK_MESSAGE_FIELD(level, .words = escalation_level_words),
+	BOOK_MESSAGE_FIELD(done),
+	BOOK_MESSAGE_FIELD(at_ms),
+	BOOK_MESSAGE_FIELD(body),
+};
+
+const struct book_table book_message = {
+	.name = "message",
+	.fields = book_message_fields,
+	.count = nitems(book_message_fields),
+	.keys = (const char *const[]){ "id", NULL },
+	.more_ddl =
+	    "CREATE INDEX IF NOT EXISTS message_done ON message (done, at_ms);"
+	    "CREATE INDEX IF NOT EXISTS message_event ON message (event) "
+	    "WHERE event IS NOT NULL;",
+};
+
+void
+book_put_message(struct book *book, const struct message *message)
+{
+	cleanup_json struct json_object *body = message_to_json(message);
+
+	book_put(book, &book_message,
+	    &(struct row){ .id = message->id,
+		.event = message->event,
+		.title = message->title,
+		.level = message->level,
+		.done = message->done,
+		.at_ms = message->at_ms,
+		.body = body });
+}
+
+struct reading {
+	book_message_fn *fn;
+	void *arg;
+};
+
+static bool
+book_message_on_row(struct book_row *row, void *arg)
+{
+	const struct reading *reading = arg;
+	cleanup_json struct json_object *json = NULL;
+	struct message *message = NULL;
+	const char *body = book_text(row, 0);
+	struct err err = { 0 };
+
+	if (body == NULL ||
+	    json_parse(body, strlen(body), MESSAGE_FILE_MAX, &json, &err) < 0 ||
+	    message_from_json(json, &message, &err) < 0)
+		log_info("a message cannot be read: %s", err.msg);
+	else
+		reading->fn(message, reading->arg);
+	return true;
+}
+
+int
+book_load_messages(
+    struct book *book, book_message_fn *fn, void *arg, struct err *err)
+{
+	return book_query(book,
+	    "SELECT m.body FROM message AS m WHERE m.done = 0 ORDER BY m.id",
+	    NULL, 0, book_message_on_row, &(struct reading){ fn, arg }, err);
+}
+
+static void
+on_found(struct message *message, void *arg)
+{
+	*(struct message **)arg = message;
+}
+
+struct message *
+book_find_message(struct book *book, const char *id)
+{
+	struct message *found = NULL;
+
+	book_query(book, "SELECT m.body FROM message AS m WHERE m.id = $1",
+	    BOOK_VALUES(BOOK_T(id)), book_message_on_row,
+	    &(struct reading){ on_found, &found }, NULL);
+	return found;
+}
+
+bool
+book_knows_event(struct book *book, const char *event)
+{
+	int64_t count = 0;
+
+	book_get_int(book,
+	    "SELECT count(*) FROM message AS m WHERE m.event = $1",
+	    BOOK_VALUES(BOOK_T(event)), &count, NULL);
+	return count > 0;
 }

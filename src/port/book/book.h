@@ -34,6 +34,7 @@
 
 struct book;
 struct book_row;
+struct json_object;
 struct schema_field;
 
 /*
@@ -67,8 +68,10 @@ void book_close(struct book *book);
 /* Make all that was written durable. Nothing written: 0 at once. For persist.c,
  * and for programs without a loop. */
 int book_commit(struct book *book, struct err *err);
+
 /* Nothing waits to be committed. */
 bool book_is_clean(const struct book *book);
+
 /* Called whenever a clean book gets something to commit: persist.c asks for a
  * commit at the end of the pass. NULL = nobody. */
 void book_on_dirty(struct book *book, void (*fn)(void *arg), void *arg);
@@ -84,8 +87,10 @@ struct book_value {
 	const char *text; /* NULL is null */
 	int64_t number;
 };
+
 #define BOOK_T(s) ((struct book_value){ .type = BOOK_TEXT, .text = (s) })
 #define BOOK_I(n) ((struct book_value){ .type = BOOK_INT, .number = (n) })
+
 /* BOOK_RUN(book, sql, BOOK_T(id), BOOK_I(7)); at least one value. */
 #define BOOK_VALUES(...)                                         \
 	(const struct book_value[]){ __VA_ARGS__ },              \
@@ -102,10 +107,10 @@ void book_run(struct book *book, const char *sql,
 /* The rows of a query, one after another; fn returns false to stop. fn may
  * write and query. Text is valid until it returns. */
 typedef bool book_row_fn(struct book_row *row, void *arg);
+
 int
 book_query(struct book *book, const char *sql, const struct book_value *values,
     size_t count, book_row_fn *fn, void *arg, struct err *err);
-
 const char *book_text(struct book_row *row, int column); /* NULL is null */
 int64_t book_int(struct book_row *row, int column); /* null is 0 */
 bool book_is_null(struct book_row *row, int column);
@@ -144,6 +149,7 @@ int book_add_table(
 /* Insert the record, or replace the one with the same keys. */
 void
 book_put(struct book *book, const struct book_table *table, const void *record);
+
 /* keys in the order of the table. */
 void book_delete(struct book *book, const struct book_table *table,
     const struct book_value *keys);
@@ -252,8 +258,6 @@ int book_find_nodes(struct book *book, const char *commit, book_record_fn *fn,
 int book_read_newest(struct book *book, enum book_kind kind, const char *actor,
     size_t limit, book_record_fn *fn, void *arg, struct err *err);
 
-struct json_object;
-
 /* A copy with what looks like a key or password masked in all strings and keys;
  * strings over max bytes are cut (0 = never). The caller owns it. */
 struct json_object *book_masked(struct json_object *value, size_t max);
@@ -286,7 +290,9 @@ struct book_filter {
 	size_t limit; /* 0 = BOOK_QUERY_MAX */
 	bool newest_first;
 };
+
 typedef bool book_event_fn(const struct book_event *event, void *arg);
+
 int book_query_events(struct book *book, const struct book_filter *filter,
     book_event_fn *fn, void *arg, struct err *err);
 

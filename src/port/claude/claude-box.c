@@ -9,7 +9,7 @@
 
 #include "buf.h"
 #include "claude-box.h"
-#include "claude-home.h"
+#include "claude.h"
 #include "errtext.h"
 #include "file.h"
 #include "json.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,8 +22,234 @@
 #include "run-dir.h"
 #include "settings.h"
 #include "strv.h"
-#include "text.h"
 #include "workspace.h"
+
+#define MILLION 1000000
+
+static void
+claude_print_add_flag(char ***argv, const char *flag, const char *value)
+{
+	strv_add(argv, flag);
+	strv_add(argv, value);
+}
+
+/* Claude Code refuses a schema that names the draft it is written in. */
+static void
+schema_text(struct json_object *schema, struct buf *out)
+{
+	cleanup_json struct json_object *copy = NULL;
+
+	json_object_deep_copy(schema, &copy, NULL);
+	json_object_object_del(copy, "$schema");
+	json_print(copy, false, out);
+}
+
+char **
+claude_print_argv(const struct claude_print *print)
+{
+	const struct settings *s = print->settings;
+	cleanup_buf struct buf schema = BUF_INIT;
+	char **argv = NULL;
+
+	schema_text(print->schema, &schema);
+	strv_add(&argv, settings_string(s, "defaults.agent_command"));
+	strv_add(&argv, "-p");
+	claude_print_add_flag(&argv, "--output-format", "json");
+	claude_print_add_flag(&argv, "--json-schema", schema.data);
+	/* What is not allowed is refused, and nobody is asked. */
+	claude_print_add_flag(&argv, "--permission-mode", "dontAsk");
+	claude_print_add_flag(&argv, "--tools", "Read,Grep,Glob");
+	strv_add(&argv, "--strict-mcp-config");
+	strv_add(&argv, "--no-session-persistence");
+	/* It runs outside of every box: what has landed is read, and nothing of
+	 * it is run. */
+	if (settings_bool(s, "defaults.isolate")) {
+		claude_print_add_flag(&argv, "--setting-sources", "");
+	} else {
+		claude_print_add_flag(&argv, "--setting-sources", "user");
+		claude_print_add_flag(&argv, "--add-dir", print->dir);
+	}
+	if (print->model[0] != '\0')
+		claude_print_add_flag(&argv, "--model", print->model);
+	if (print->max_cost > 0) {
+		strv_add(&argv, "--max-budget-usd");
+		strv_take(&argv,
+		    xasprintf("%" PRId64 ".%06" PRId64,
+			print->max_cost / MILLION, print->max_cost % MILLION));
+	}
+	return argv;
+}
+
+#define FILE_MAX (64 * 1024 * 1024)
+#define KEY_TAIL 20 /* the program keeps only that many bytes of a key */
+
+char *
+claude_home_file(void)
+{
+	const char *home = getenv("HOME"), *set = getenv("CLAUDE_CONFIG_DIR");
+	bool moved = set != NULL && set[0] != '\0';
+	cleanup_free char *dir = NULL, *old = NULL;
+
+	if (!moved && (home == NULL || home[0] == '\0'))
+		return NULL;
+	dir = moved ? xstrdup(set) : file_join(home, ".claude");
+	old = file_join(dir, ".config.json");
+	if (file_exists(old))
+		return take_ptr(&old);
+	return file_join(moved ? set : home, ".claude.json");
+}
+
+char *
+claude_home_projects(const char *dir)
+{
+	const char *home = getenv("HOME"), *set = getenv("CLAUDE_CONFIG_DIR");
+	bool below_home = false;
+
+	if (dir == NULL && set != NULL && set[0] != '\0')
+		dir = set;
+	if (dir == NULL && home != NULL && home[0] != '\0') {
+		dir = home;
+		below_home = true;
+	}
+	if (dir == NULL || dir[0] != '/' || strstr(dir, "/..") != NULL)
+		return NULL;
+	return file_join(dir, below_home ? ".claude/projects" : "projects");
+}
+
+static int
+load(const char *file, struct json_object **ret_json, struct err *err)
+{
+	cleanup_json struct json_object *json = NULL;
+	int r = json_load(file, FILE_MAX, &json, err);
+
+	if (r < 0)
+		return r;
+	if (!json_object_is_type(json, json_type_object))
+		return err_set(err, -EINVAL, "%s: expected an object, found %s",
+		    file, json_type_words(json));
+	*ret_json = take_ptr(&json);
+	return 0;
+}
+
+static const char *
+key_tail(const char *key)
+{
+	size_t len = strlen(key);
+
+	return len > KEY_TAIL ? key + len - KEY_TAIL : key;
+}
+
+/* The object in this member; created if it is missing or not an object. */
+static struct json_object *
+object_member(struct json_object *object, const char *key)
+{
+	struct json_object *member = NULL;
+
+	if (json_object_object_get_ex(object, key, &member) &&
+	    json_object_is_type(member, json_type_object))
+		return member;
+	member = json_object_new_object();
+	json_set(object, key, member);
+	return member;
+}
+
+static struct json_object *
+find_member(struct json_object *object, const char *key)
+{
+	struct json_object *member = NULL;
+
+	if (!json_object_is_type(object, json_type_object) ||
+	    !json_object_object_get_ex(object, key, &member))
+		return NULL;
+	return member;
+}
+
+static bool
+list_has(struct json_object *list, const char *word)
+{
+	if (!json_object_is_type(list, json_type_array))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *item = json_object_array_get_idx(list, i);
+
+		if (json_object_is_type(item, json_type_string) &&
+		    strcmp(json_object_get_string(item), word) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Has the user said yes or no to this key? If no, the program does not use it,
+ * and asks no more. */
+static bool
+key_is_answered(struct json_object *json, const char *api_key)
+{
+	struct json_object *responses =
+	    find_member(json, "customApiKeyResponses");
+
+	return list_has(
+		   find_member(responses, "approved"), key_tail(api_key)) ||
+	    list_has(find_member(responses, "rejected"), key_tail(api_key));
+}
+
+unsigned
+claude_home_check(
+    const char *file, const char *root, const char *api_key, struct err *err)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct json_object *project;
+	unsigned problems = 0;
+	int r = load(file, &json, err);
+
+	if (r < 0 && r != -ENOENT)
+		return CLAUDE_FILE_BROKEN;
+	if (!json_bool_or(json, "hasCompletedOnboarding", false))
+		problems |= CLAUDE_NOT_ONBOARDED;
+	project = find_member(find_member(json, "projects"), root);
+	if (!json_bool_or(project, "hasTrustDialogAccepted", false))
+		problems |= CLAUDE_NOT_TRUSTED;
+	if (api_key != NULL && api_key[0] != '\0' &&
+	    !key_is_answered(json, api_key))
+		problems |= CLAUDE_KEY_UNKNOWN;
+	return problems;
+}
+
+static void
+approve_key(struct json_object *json, const char *api_key)
+{
+	struct json_object *responses, *approved = NULL;
+
+	if (api_key == NULL || api_key[0] == '\0' ||
+	    key_is_answered(json, api_key))
+		return;
+	responses = object_member(json, "customApiKeyResponses");
+	approved = find_member(responses, "approved");
+	if (!json_object_is_type(approved, json_type_array)) {
+		approved = json_object_new_array();
+		json_set(responses, "approved", approved);
+	}
+	json_object_array_add(
+	    approved, json_object_new_string(key_tail(api_key)));
+}
+
+int
+claude_home_trust(const char *file, const char *root, const char *api_key,
+    bool onboarding, struct err *err)
+{
+	cleanup_json struct json_object *json = NULL;
+	int r = load(file, &json, err);
+
+	if (r == -ENOENT)
+		json = json_object_new_object();
+	else if (r < 0)
+		return r;
+	json_set_bool(object_member(object_member(json, "projects"), root),
+	    "hasTrustDialogAccepted", true);
+	approve_key(json, api_key);
+	if (onboarding)
+		json_set_bool(json, "hasCompletedOnboarding", true);
+	return json_save(file, json, 0600, err);
+}
 
 /* Tools that are always disallowed: questions block even when permissions are
  * bypassed; plan mode and worktree tools leave the task; the others start
@@ -55,7 +283,7 @@ static const struct {
 };
 
 static void
-add_flag(char ***argv, const char *flag, const char *value)
+claude_add_flag(char ***argv, const char *flag, const char *value)
 {
 	strv_add(argv, flag);
 	strv_add(argv, value);
@@ -129,7 +357,7 @@ add_tools(char ***argv, const struct claude_launch *launch, const char *flag,
 	for (; more != NULL && *more != NULL; more++)
 		buf_addf(&joined, "%s%s", joined.len > 0 ? "," : "", *more);
 	if (joined.len > 0)
-		add_flag(argv, flag, joined.data);
+		claude_add_flag(argv, flag, joined.data);
 }
 
 static bool
@@ -158,10 +386,10 @@ add_isolation(char ***argv, const struct claude_launch *launch)
 		sources = "";
 	else
 		return;
-	add_flag(argv, "--setting-sources", sources);
+	claude_add_flag(argv, "--setting-sources", sources);
 	strv_add(argv, "--strict-mcp-config");
 	if (memory)
-		add_flag(argv, "--add-dir", launch->cwd);
+		claude_add_flag(argv, "--add-dir", launch->cwd);
 }
 
 char **
@@ -179,21 +407,21 @@ claude_argv(const struct claude_launch *launch)
 	const char *const *items;
 
 	strv_add(&argv, worker_string(launch, "agent_command"));
-	add_flag(&argv, launch->resume ? "--resume" : "--session-id",
+	claude_add_flag(&argv, launch->resume ? "--resume" : "--session-id",
 	    launch->session);
-	add_flag(&argv, "--settings", settings);
+	claude_add_flag(&argv, "--settings", settings);
 	if (launch->tools)
-		add_flag(&argv, "--mcp-config", servers);
-	add_flag(&argv, "--permission-mode", mode);
+		claude_add_flag(&argv, "--mcp-config", servers);
+	claude_add_flag(&argv, "--permission-mode", mode);
 	if (model[0] != '\0')
-		add_flag(&argv, "--model", model);
+		claude_add_flag(&argv, "--model", model);
 	if (choice->thinking != NULL && strcmp(choice->thinking, "off") != 0)
-		add_flag(&argv, "--effort", choice->thinking);
+		claude_add_flag(&argv, "--effort", choice->thinking);
 	if (extra[0] != '\0')
-		add_flag(&argv, "--append-system-prompt", extra);
+		claude_add_flag(&argv, "--append-system-prompt", extra);
 	add_isolation(&argv, launch);
 	if (choice->tools != NULL)
-		add_flag(&argv, "--tools", choice->tools);
+		claude_add_flag(&argv, "--tools", choice->tools);
 	add_tools(&argv, launch, "--allowedTools", "allowed_tools",
 	    launch->tools ? own_tools : NULL, NULL);
 	add_tools(&argv, launch, "--disallowedTools", "disallowed_tools",
@@ -297,7 +525,8 @@ claude_settings(const struct claude_launch *launch)
 	return settings;
 }
 
-struct json_object *
+/* Likewise the file for --mcp-config: the server of llmc's tools. */
+static struct json_object *
 claude_mcp(const struct claude_launch *launch)
 {
 	cleanup_free char *generation =

@@ -3,13 +3,12 @@
 /*
  * Claude Code: how it is launched and which files it is given. Makes argument
  * vectors and files; starts nothing. For the user's own files see
- * claude-home.h.
+ * claude.h.
  */
 #ifndef CLAUDE_H
 #define CLAUDE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct err;
@@ -17,6 +16,43 @@ struct json_object;
 struct launch_choice;
 struct settings;
 struct workspace;
+
+struct claude_print {
+	const struct settings *settings; /* agent_command and isolate */
+	const char *dir; /* where it runs: its CLAUDE.md is read; settings,
+			  * hooks and servers in it are not */
+	const char *model; /* "" = the agent's own default */
+	int64_t max_cost; /* millionths of a dollar; 0 = any */
+	struct json_object *schema; /* of the answer */
+};
+
+/* For strv_free(). */
+char **claude_print_argv(const struct claude_print *print);
+
+/* Reasons why a dialog would open that nobody would answer. */
+#define CLAUDE_NOT_ONBOARDED 1u /* first start: theme and login */
+#define CLAUDE_NOT_TRUSTED   2u /* this repository is not trusted */
+#define CLAUDE_KEY_UNKNOWN   4u /* ANTHROPIC_API_KEY: use it? */
+#define CLAUDE_FILE_BROKEN   8u /* not JSON: err says where */
+
+/* Where Claude Code keeps it, by HOME and CLAUDE_CONFIG_DIR. The caller frees;
+ * NULL if neither is set. */
+char *claude_home_file(void);
+
+/* The folder of all transcripts: `projects` in dir (CLAUDE_CONFIG_DIR of the
+ * agent; NULL = the user's own). The caller frees; NULL if it is not known, or
+ * not absolute. */
+char *claude_home_projects(const char *dir);
+
+/* Which of them the file has. api_key may be NULL. */
+unsigned claude_home_check(
+    const char *file, const char *root, const char *api_key, struct err *err);
+
+/* Trust the repository and approve the key, unless the user has rejected it,
+ * atomically, and keep everything else in the file; `onboarding` also skips the
+ * first-start screens. A broken file is -EINVAL and is left alone. */
+int claude_home_trust(const char *file, const char *root, const char *api_key,
+    bool onboarding, struct err *err);
 
 struct claude_launch {
 	const struct workspace *workspace;
@@ -54,9 +90,6 @@ char **claude_env(const struct claude_launch *launch);
 /* Likewise the file for --settings: hooks, and what keeps dialogs from opening.
  */
 struct json_object *claude_settings(const struct claude_launch *launch);
-
-/* Likewise the file for --mcp-config: the server of llmc's tools. */
-struct json_object *claude_mcp(const struct claude_launch *launch);
 
 /* Write settings and launcher files (0600) under .llmc/sessions/<worker>/ and
  * return the path of the launcher file, owned by the caller: `llmc pane FILE`

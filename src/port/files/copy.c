@@ -3,21 +3,473 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
-#include "copy-file.h"
-#include "copy-match.h"
+#include "buf.h"
 #include "copy.h"
 #include "errtext.h"
+#include "file.h"
 #include "git.h"
+#include "id.h"
 #include "loop.h"
 #include "mem.h"
 #include "strv.h"
+
+struct copy_match {
+	char **paths; /* relative, no link in front of the last part */
+	size_t count, cap;
+};
+
+struct copy_file;
+
+static int copy_match(const char *root, const char *worktree,
+    const char *const *entries, struct copy_match *list, struct err *err);
+static void copy_file_free(struct copy_file *file);
+
+struct match {
+	const char *entry; /* as in the setting */
+	bool pattern;
+	char *root, *worktree; /* real paths */
+	struct copy_match *list;
+};
+
+static void
+copy_match_add(struct copy_match *list, char *path)
+{
+	if (list->count == list->cap) {
+		list->cap = list->cap == 0 ? 16 : list->cap * 2;
+		list->paths =
+		    xreallocarray(list->paths, list->cap, sizeof *list->paths);
+	}
+	list->paths[list->count++] = path;
+}
+
+static void
+copy_match_release(struct copy_match *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->paths[i]);
+	free(list->paths);
+	*list = (struct copy_match){ 0 };
+}
+
+/* The rest of path after "dir/": "" for dir itself, NULL if it is not below
+ * dir. */
+static const char *
+below(const char *path, const char *dir)
+{
+	size_t len = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+
+	if (strncmp(path, dir, len) != 0)
+		return NULL;
+	if (path[len] == '/')
+		return path + len + 1;
+	return path[len] == '\0' ? path + len : NULL;
+}
+
+/* Without doubled slashes, "." and slashes at the end; NULL for an absolute
+ * path or one with "..". The caller frees it. */
+static char *
+normalise(const char *entry)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+	size_t len;
+
+	if (*entry == '/')
+		return NULL;
+	for (; *entry != '\0'; entry += len) {
+		entry += strspn(entry, "/");
+		len = strcspn(entry, "/");
+		if (len == 0 || (len == 1 && *entry == '.'))
+			continue;
+		if (len == 2 && strncmp(entry, "..", 2) == 0)
+			return NULL;
+		if (out.len > 0)
+			buf_addc(&out, '/');
+		buf_add(&out, entry, len);
+	}
+	return buf_take(&out);
+}
+
+/* May it be copied? Not if that would copy the worktree into itself. */
+static bool
+is_reserved(const struct match *match, const char *path)
+{
+	static const char *const ours[] = { ".git", ".llmc" };
+	cleanup_free char *full = file_join(match->root, path);
+
+	for (size_t i = 0; i < nitems(ours); i++)
+		if (below(path, ours[i]) != NULL)
+			return true;
+	return *path == '\0' || below(match->worktree, full) != NULL;
+}
+
+static int
+lead_out(const struct match *match, struct err *err)
+{
+	return err_set(err, -EINVAL,
+	    "repo.copy_files: \"%s\" is outside the repository", match->entry);
+}
+
+/* One path that may exist, relative to the root and normalised. */
+static int
+add_path(const struct match *match, const char *path, struct err *err)
+{
+	const char *slash = strrchr(path, '/');
+	cleanup_free char *dir = NULL, *from = NULL, *real = NULL, *full = NULL;
+	const char *inside;
+
+	dir = slash != NULL ? xstrndup(path, (size_t)(slash - path)) : NULL;
+	from = dir != NULL ? file_join(match->root, dir) : xstrdup(match->root);
+	real = realpath(from, NULL);
+	if (real == NULL && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	if (real == NULL)
+		return err_errno(err, -errno, "repo.copy_files: %s", from);
+	inside = below(real, match->root);
+	if (inside == NULL)
+		return lead_out(match, err);
+	full = file_join(inside, slash != NULL ? slash + 1 : path);
+	if (is_reserved(match, full)) {
+		if (match->pattern)
+			return 0;
+		return err_set(err, -EINVAL,
+		    "repo.copy_files: \"%s\" cannot be copied into a worktree",
+		    match->entry);
+	}
+	copy_match_add(match->list, take_ptr(&full));
+	return 0;
+}
+
+/* The root is taken literally, the entry is a pattern. */
+static char *
+make_pattern(const char *root, const char *path)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	for (; *root != '\0'; root++) {
+		if (strchr("\\*?[", *root) != NULL)
+			buf_addc(&out, '\\');
+		buf_addc(&out, *root);
+	}
+	buf_addf(&out, "/%s", path);
+	return buf_take(&out);
+}
+
+static int
+add_pattern(const struct match *match, const char *path, struct err *err)
+{
+	cleanup_free char *pattern = make_pattern(match->root, path);
+	size_t skip = strlen(match->root) + 1;
+	glob_t found = { 0 };
+	int r = glob(pattern, 0, NULL, &found);
+
+	if (r == GLOB_NOSPACE)
+		r = err_errno(
+		    err, -ENOMEM, "repo.copy_files: \"%s\"", match->entry);
+	else
+		r = 0;
+	for (size_t i = 0; r == 0 && i < found.gl_pathc; i++) {
+		cleanup_free char *one = normalise(found.gl_pathv[i] + skip);
+
+		/* ".*" also matches "..", which is not meant. */
+		if (one != NULL)
+			r = add_path(match, one, err);
+	}
+	globfree(&found);
+	return r;
+}
+
+static int
+add_entry(struct match *match, const char *entry, struct err *err)
+{
+	cleanup_free char *path = normalise(entry), *full = NULL;
+
+	match->entry = entry;
+	if (path == NULL)
+		return lead_out(match, err);
+	full = file_join(match->root, path);
+	match->pattern = !file_exists(full) && strpbrk(path, "*?[") != NULL;
+	return match->pattern ? add_pattern(match, path, err) :
+				add_path(match, path, err);
+}
+
+/* Append the paths that exist. -EINVAL for an entry that leads out of the root,
+ * or names the folder of git or llmc, or one that contains the worktree; a
+ * pattern skips those three folders. */
+static int
+copy_match(const char *root, const char *worktree, const char *const *entries,
+    struct copy_match *list, struct err *err)
+{
+	struct match match = { .list = list };
+	int r = 0;
+
+	match.root = realpath(root, NULL);
+	if (match.root == NULL)
+		return err_errno(err, -errno, "repo.copy_files: %s", root);
+	match.worktree = realpath(worktree, NULL);
+	if (match.worktree == NULL)
+		r = err_errno(err, -errno, "repo.copy_files: %s", worktree);
+	for (; r == 0 && *entries != NULL; entries++)
+		r = add_entry(&match, *entries, err);
+	free(match.root);
+	free(match.worktree);
+	return r;
+}
+
+#define PIECE      (1024 * 1024)
+#define TEMPORARY  ".llmc-copy-"
+#define NAME_BYTES (sizeof TEMPORARY + 16)
+
+struct copy_file {
+	int dir; /* of the copy */
+	int from, to;
+	struct stat st;
+	char *name;
+	/* Always the same name for the same file, so that the next try removes
+	 * what a crash left behind. */
+	char temporary[NAME_BYTES];
+	char *piece;
+	bool done;
+};
+
+static int
+open_dir_at(int at, const char *name)
+{
+	int fd =
+	    openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd == -1 ? -errno : fd;
+}
+
+/* Open the folder of that name; create it with the mode of the one in `model`
+ * if it is missing (-1: do not create it). */
+static int
+enter(int at, int model, const char *name)
+{
+	int fd = open_dir_at(at, name);
+	struct stat st;
+
+	if (fd != -ENOENT || model == -1)
+		return fd;
+	if (fstat(model, &st) == -1)
+		return -errno;
+	if (mkdirat(at, name, 0700) == -1 && errno != EEXIST)
+		return -errno;
+	fd = open_dir_at(at, name);
+	if (fd >= 0 && fchmod(fd, (st.st_mode & 0777) | 0700) == -1) {
+		int r = -errno;
+
+		fd_close(fd);
+		return r;
+	}
+	return fd;
+}
+
+/* Open the folder `path` below top ("": top itself) without following a link.
+ * -ELOOP or -ENOTDIR when there is one on the way. */
+static int
+copy_file_open_dir(int top, const char *path)
+{
+	cleanup_fd int fd = open_dir_at(top, ".");
+	cleanup_free char *copy = xstrdup(path);
+	char *rest = copy, *name;
+
+	while (fd >= 0 && (name = strsep(&rest, "/")) != NULL) {
+		int next = *name != '\0' ? open_dir_at(fd, name) : take_fd(&fd);
+
+		fd_close(fd);
+		fd = next;
+	}
+	return take_fd(&fd);
+}
+
+/* Open the folder of a file and that of its copy, which is created if it is
+ * missing. -ESTALE if the file's folder is gone. */
+static int
+open_both(int from, int to, const char *path, int *ret_from, int *ret_to)
+{
+	cleanup_fd int source = open_dir_at(from, "."),
+		       target = open_dir_at(to, ".");
+	cleanup_free char *copy = xstrdup(path);
+	char *rest = copy, *name;
+
+	for (name = strsep(&rest, "/");
+	     rest != NULL && source >= 0 && target >= 0;
+	     name = strsep(&rest, "/")) {
+		int inner = open_dir_at(source, name), made = -1;
+
+		if (inner >= 0)
+			made = enter(target, inner, name);
+		fd_close(source);
+		fd_close(target);
+		source = inner;
+		target = made;
+	}
+	if (source < 0)
+		return source == -ENOENT ? -ESTALE : source;
+	if (target < 0)
+		return target;
+	*ret_from = take_fd(&source);
+	*ret_to = take_fd(&target);
+	return 0;
+}
+
+static bool
+same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+static int
+copy_link(int source, int dir, const char *name, const char *temporary)
+{
+	char target[PATH_MAX], old[PATH_MAX];
+	ssize_t len = readlinkat(source, name, target, sizeof target - 1);
+	ssize_t there = readlinkat(dir, name, old, sizeof old);
+
+	if (len == -1)
+		return errno == ENOENT ? 0 : -errno;
+	target[len] = '\0';
+	if (there == len && memcmp(target, old, (size_t)len) == 0)
+		return 0;
+	unlinkat(dir, temporary, 0);
+	if (symlinkat(target, dir, temporary) == -1)
+		return -errno;
+	if (renameat(dir, temporary, dir, name) == -1) {
+		int r = -errno;
+
+		unlinkat(dir, temporary, 0);
+		return r;
+	}
+	return 0;
+}
+
+static bool
+is_same(int dir, const char *name, const struct stat *st)
+{
+	struct stat old;
+
+	return fstatat(dir, name, &old, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    old.st_mode == st->st_mode && old.st_size == st->st_size &&
+	    same_time(&old.st_mtim, &st->st_mtim);
+}
+
+/* Open both files, the copy under its temporary name. */
+static int
+open_files(struct copy_file *file, int source)
+{
+	file->from = openat(source, file->name,
+	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (file->from == -1)
+		return errno == ENOENT ? 0 : -errno;
+	if (fstat(file->from, &file->st) == -1)
+		return -errno;
+	if (!S_ISREG(file->st.st_mode))
+		return 0;
+	unlinkat(file->dir, file->temporary, 0);
+	file->to = openat(file->dir, file->temporary,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (file->to == -1)
+		return -errno;
+	file->piece = xmalloc(PIECE);
+	return 1;
+}
+
+static struct copy_file *
+copy_file_new(const char *path)
+{
+	struct copy_file *file = xcalloc(1, sizeof *file);
+	const char *slash = strrchr(path, '/');
+
+	file->dir = file->from = file->to = -1;
+	file->name = xstrdup(slash != NULL ? slash + 1 : path);
+	memcpy(file->temporary, TEMPORARY, strlen(TEMPORARY));
+	id_hash(path, file->temporary + strlen(TEMPORARY), 16);
+	return file;
+}
+
+/* Begin to copy the file `path` below `from` to the same place below `to`;
+ * missing folders are created like those in `from`. 1: continue with
+ * copy_file_step(); 0: nothing is left to do, because it was a link, is the
+ * same already, is gone, or is of a kind that is not copied. */
+static int
+copy_file_begin(int from, int to, const char *path, struct copy_file **ret)
+{
+	struct copy_file *file = copy_file_new(path);
+	cleanup_fd int source = -1;
+	int r = open_both(from, to, path, &source, &file->dir);
+
+	if (r == -ESTALE)
+		r = 0;
+	else if (r == 0 &&
+	    fstatat(source, file->name, &file->st, AT_SYMLINK_NOFOLLOW) == -1)
+		r = errno == ENOENT ? 0 : -errno;
+	else if (r == 0 && S_ISLNK(file->st.st_mode))
+		r = copy_link(source, file->dir, file->name, file->temporary);
+	else if (r == 0 && S_ISREG(file->st.st_mode) &&
+	    !is_same(file->dir, file->name, &file->st))
+		r = open_files(file, source);
+	if (r == 1)
+		*ret = file;
+	else
+		copy_file_free(file);
+	return r;
+}
+
+/* Set mode and time of the original, then rename it into place. */
+static int
+finish(struct copy_file *file)
+{
+	struct timespec times[2] = { file->st.st_atim, file->st.st_mtim };
+
+	if (fchmod(file->to, file->st.st_mode & 07777) == -1 ||
+	    futimens(file->to, times) == -1 || fsync(file->to) == -1 ||
+	    renameat(file->dir, file->temporary, file->dir, file->name) == -1)
+		return -errno;
+	file->done = true;
+	return 0;
+}
+
+/* The next piece. 1 = there is more, 0 = done. */
+static int
+copy_file_step(struct copy_file *file)
+{
+	ssize_t n = read(file->from, file->piece, PIECE);
+	int r;
+
+	if (n == -1)
+		return errno == EINTR ? 1 : -errno;
+	if (n == 0)
+		return finish(file);
+	r = file_write_all(file->to, file->piece, (size_t)n);
+	return r < 0 ? r : 1;
+}
+
+/* Removes an unfinished copy. NULL is allowed. */
+static void
+copy_file_free(struct copy_file *file)
+{
+	if (file == NULL)
+		return;
+	if (file->to != -1 && !file->done)
+		unlinkat(file->dir, file->temporary, 0);
+	fd_close(file->to);
+	fd_close(file->from);
+	fd_close(file->dir);
+	free(file->piece);
+	free(file->name);
+	free(file);
+}
 
 #define ASK_PATHS 256 /* paths in one git command */
 #define ASK_BYTES (64 * 1024)

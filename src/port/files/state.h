@@ -80,10 +80,10 @@ char *state_task_id(struct state *state);
 struct task *state_task(const struct state *state, const char *id);
 struct task *state_task_by_key(
     const struct state *state, const char *source, const char *key);
-/* By whatever names it (task_named()). NULL with err set: none does (-ENOENT), or
- * more than one as well as the other (-EINVAL), which are listed. */
-struct task *state_task_named(
-    const struct state *state, const char *word, struct err *err);
+/* By whatever names it (task_named()). NULL with err set: none does (-ENOENT),
+ * or more than one as well as the other (-EINVAL), which are listed. */
+struct task *
+state_task_named(const struct state *state, const char *word, struct err *err);
 void state_add_task(struct state *state, struct task *task);
 void state_remove_task(struct state *state, const char *id);
 /* Asks: add one (takes ownership); find an open one by its key, or by what a

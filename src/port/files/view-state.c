@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ask-record.h"
 #include "json.h"
 #include "mem.h"
 #include "people.h"

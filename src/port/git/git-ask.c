@@ -8,9 +8,9 @@
 #include "errtext.h"
 #include "git-ask.h"
 #include "git-env.h"
-#include "git-dirs.h"
 #include "git-refs.h"
-#include "git-trees.h"
+#include "git-stand.h"
+#include "git-worktree.h"
 #include "mem.h"
 
 #define GIT_DEADLINE_MS 20000

@@ -17,6 +17,21 @@
 
 struct git;
 
+struct git_rules {
+	char **forbidden; /* without a slash at the end */
+	char **pathspecs; /* of both, for git; NULL = there are no rules */
+};
+
+/* The lists are NULL terminated or NULL. */
+void git_rules_init(struct git_rules *rules, const char *const *forbidden,
+    const char *const *protected_paths);
+void git_rules_release(struct git_rules *rules);
+
+/* Sort the paths that git printed for the pathspecs, NUL terminated each: the
+ * lists point into text. */
+void git_rules_sort(const struct git_rules *rules, const char *text, size_t len,
+    struct git_list *forbidden, struct git_list *protected_paths);
+
 /* Ids are full ones; dates are raw, "1700000000 +0100". */
 struct git_candidate {
 	const char *parent; /* what to build on */

@@ -9,6 +9,29 @@
 #include "git-work.h"
 
 struct git;
+struct git_records;
+
+/* status --porcelain=v2 -z --branch --no-renames */
+enum git_status_kind {
+	GIT_STATUS_HEAD, /* text = id of the commit, "" = unborn */
+	GIT_STATUS_BRANCH, /* text = its name, "" = detached */
+	GIT_STATUS_CHANGED,
+	GIT_STATUS_UNMERGED,
+	GIT_STATUS_UNTRACKED
+};
+
+struct git_status_entry {
+	enum git_status_kind kind;
+	const char *text; /* else a path */
+	/* Of a changed one: it is in the index like that, and the file differs
+	 * from the index. */
+	bool submodule, staged, unstaged;
+	/* The same; zeros where it does not exist. */
+	char head_id[GIT_ID_SIZE], index_id[GIT_ID_SIZE];
+};
+
+bool git_status_next(
+    struct git_records *records, struct git_status_entry *ret_entry);
 
 /* A working tree compared with a branch: always asked from git, never guessed
  * from file names or a screen. */
@@ -24,9 +47,11 @@ struct git_facts {
 	bool rebasing; /* a rebase (or am) is in progress */
 	int conflicts; /* unmerged paths in the index */
 };
+
 /* branch: NULL = compare with none: onto is "" and ahead 0. */
 typedef void
 git_facts_fn(const struct git_facts *facts, const struct err *err, void *arg);
+
 void git_facts_read(struct git *git, const char *dir, const char *branch,
     git_facts_fn *fn, void *arg);
 

@@ -7,12 +7,12 @@
 
 #include "buf.h"
 #include "file.h"
-#include "git-clone-op.h"
-#include "git-dirs.h"
+#include "git-clone.h"
 #include "git-follow.h"
 #include "git-refs.h"
-#include "git-trees.h"
+#include "git-stand.h"
 #include "git-verify.h"
+#include "git-worktree.h"
 #include "mem.h"
 
 #define NOTE_MAX 4096

@@ -20,7 +20,7 @@
  * the worker has put on a branch is detached where it is; at the worker's own
  * commit, if it names none. -EIO if the commit is not whole. What the branch
  * had before is in its reflog. Of a clone, the commit is imported by its id
- * (git-import.h), whatever branch of its own HEAD is on. */
+ * (git-clone.h), whatever branch of its own HEAD is on. */
 enum git_op_next git_follow_ask(struct git_op *op);
 #define GIT_FOLLOW                    \
 	{                             \

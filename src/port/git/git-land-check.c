@@ -7,11 +7,11 @@
 
 #include "file.h"
 #include "git-changes.h"
-#include "git-dirs.h"
+#include "git-facts.h"
 #include "git-land-check.h"
 #include "git-op.h"
 #include "git-records.h"
-#include "git-status.h"
+#include "git-stand.h"
 #include "mem.h"
 #include "text.h"
 

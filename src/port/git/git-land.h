@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "git-op.h"
 #include "git-work.h"
 
 struct git;
@@ -18,6 +19,7 @@ enum git_land_result {
 	GIT_LAND_HELD, /* another git holds a lock: try again soon */
 	GIT_LAND_FAILED, /* err says why */
 };
+
 /* Move `branch` from onto to id by compare-and-swap. Where the main working
  * tree (or any worktree of the user's) has it checked out, the tree is updated
  * too, under the locks of git, and a dirty one makes it wait: any change to
@@ -36,6 +38,7 @@ enum git_land_result {
  * yet; else empty. */
 typedef void git_land_fn(enum git_land_result result, const char *detail,
     const char *const *places, const struct err *err, void *arg);
+
 void git_land(struct git *git, const char *branch, const char *onto,
     const char *id, bool overlap, git_land_fn *fn, void *arg);
 

@@ -20,12 +20,13 @@
 #include "git-land.h"
 #include "git-op.h"
 
-#define GIT_MOVE_REFLOG "llmc: landed"
-
+struct err;
 struct git_hold;
 struct git_stump;
 struct git_sync;
 struct loop_timer;
+
+#define GIT_MOVE_REFLOG "llmc: landed"
 
 enum git_move_step {
 	/* What is asked for, and what an earlier landing left. */
@@ -143,9 +144,6 @@ enum git_op_next git_move_end_with(struct git_move *move,
 /* A user was faster: let go, and look at the trees once more. */
 enum git_op_next git_move_again(struct git_move *move);
 
-/* Call the step again after a while. */
-enum git_op_next git_move_later(struct git_move *move, int64_t ms);
-
 /* Settings of one git: its hooks, and that a ref or an index is on disk before
  * it gets its name. */
 void git_move_config(struct git_move *move, char ***env, bool hooks);
@@ -155,7 +153,6 @@ void git_move_let_go(struct git_move *move);
 
 /* And cross out what was written down, if all of it is done or undone. */
 void git_move_forget(struct git_move *move);
-
 enum git_op_next git_move_claim(struct git_op *op);
 enum git_op_next git_move_record(struct git_op *op);
 enum git_op_next git_move_sync(struct git_op *op);
@@ -168,5 +165,12 @@ enum git_op_next git_move_ask_swap(struct git_op *op);
 enum git_op_next git_move_swap(struct git_op *op, const struct git_answer *a);
 enum git_op_next git_move_leave(struct git_op *op);
 enum git_op_next git_move_last_sync(struct git_op *op);
+enum git_op_next git_move_left(struct git_op *op);
+enum git_op_next git_move_left_ask_tip(struct git_op *op);
+enum git_op_next
+git_move_left_tip(struct git_op *op, const struct git_answer *answer);
+enum git_op_next git_move_left_lock(struct git_op *op);
+enum git_op_next git_move_left_stumps(struct git_op *op);
+enum git_op_next git_move_left_put(struct git_op *op);
 
 #endif

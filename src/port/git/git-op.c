@@ -10,12 +10,11 @@
 #include <unistd.h>
 
 #include "file.h"
-#include "git-clone-op.h"
-#include "git-dirs.h"
+#include "git-clone.h"
 #include "git-op.h"
 #include "git-refs.h"
+#include "git-save.h"
 #include "git-stand.h"
-#include "git-sync.h"
 #include "mem.h"
 #include "remove-tree.h"
 #include "strv.h"

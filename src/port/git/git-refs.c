@@ -10,8 +10,8 @@
 
 #include "buf.h"
 #include "file.h"
-#include "git-dirs.h"
 #include "git-refs.h"
+#include "git-stand.h"
 #include "mem.h"
 
 #define REF_MAX    4096

@@ -4,9 +4,16 @@
 #ifndef GIT_REMOVE_H
 #define GIT_REMOVE_H
 
+#include <stdbool.h>
+
+#include "git-op.h"
 #include "git-salvage.h"
 
 struct git;
+
+/* text: the contents of the file. A file that git would read differently, such
+ * as one with a continued line, is not plain. */
+bool git_config_is_plain(const char *text);
 
 /* Save what would be lost, as git_reset() does it, and remove the worktree and
  * its branch. It is no error if they are gone already. A folder that is not a

@@ -8,13 +8,12 @@
 
 #include "clock.h"
 #include "file.h"
-#include "git-dirs.h"
 #include "git-op.h"
 #include "git-refs.h"
 #include "git-reset.h"
 #include "git-save.h"
 #include "git-stand.h"
-#include "git-trees.h"
+#include "git-worktree.h"
 #include "mem.h"
 
 #define STALE_LOCK_MS (INT64_C(10) * 60 * 1000)

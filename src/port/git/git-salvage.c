@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "file.h"
-#include "git-dirs.h"
 #include "git-follow.h"
 #include "git-op.h"
 #include "git-salvage.h"
 #include "git-save.h"
 #include "git-stage.h"
+#include "git-stand.h"
 #include "mem.h"
 
 struct salvage_op {

@@ -34,7 +34,7 @@ struct git_salvage {
 	const char *branch; /* need not exist */
 	const char *onto; /* the landing branch */
 	const char *stamp; /* a time, fit for names of refs and files */
-	/* Files that are moved aside (git-aside.h) go to the place of this name
+	/* Files that are moved aside (git-stage.h) go to the place of this name
 	 * and replace what is there; NULL = to a new place, of the stamp. */
 	const char *aside;
 	bool leave; /* nothing goes away: leave out files that are too big or

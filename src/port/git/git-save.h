@@ -11,9 +11,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "git-aside.h"
 #include "git-op.h"
 #include "git-salvage.h"
+#include "git-stage.h"
+
+struct err;
+struct git_sync;
+struct loop;
+
+/* err is NULL when all of it is there. */
+typedef void git_sync_fn(const struct err *err, void *arg);
+
+/* Start at once: the whole file systems of these paths, or only the files and
+ * folders themselves, where they still exist. */
+int git_sync_new(struct loop *loop, bool whole, const char *const *paths,
+    struct git_sync **ret_sync, struct err *err);
+
+/* Have fn called from the loop when it is done, also if it is already. */
+void git_sync_wait(struct git_sync *sync, git_sync_fn *fn, void *arg);
+
+/* fn is not called any more; the program may still run. NULL is fine. */
+void git_sync_free(struct git_sync *sync);
+
+/* A step, after GIT_OP_GITDIR: all that was written to the repository until now
+ * is on disk. */
+enum git_op_next git_sync_ask(struct git_op *op);
 
 /* op.self must be an object that begins with this one. */
 struct git_save {
@@ -21,7 +43,7 @@ struct git_save {
 	char *worker, *branch, *landed, *ref;
 	struct git_aside aside;
 	bool moves; /* the files go away afterwards: what git cannot save is
-		     * moved aside (git-aside.h) instead of refused */
+		     * moved aside (git-stage.h) instead of refused */
 	bool leave; /* as in git_salvage */
 	int64_t total; /* bytes of files so far, with `leave` */
 	struct buf left; /* a line about each that is left out */
@@ -49,6 +71,7 @@ struct git_save {
 
 void git_save_init(
     struct git_save *save, const struct git_salvage *what, bool moves);
+
 /* For those who use only its lists of files. */
 void git_save_init_lists(struct git_save *save);
 void git_save_release(struct git_save *save);
@@ -56,6 +79,7 @@ void git_save_release(struct git_save *save);
 /* The step, after GIT_OP_GITDIR and GIT_OP_ONTO. Commits that op->onto has are
  * safe, too. It may run more than once in an operation. */
 enum git_op_next git_save_ask(struct git_op *op);
+
 #define GIT_SAVE                    \
 	{                           \
 		.ask = git_save_ask \

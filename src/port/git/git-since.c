@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buf.h"
+#include "git-facts.h"
 #include "git-op.h"
 #include "git-records.h"
 #include "git-since.h"
-#include "git-status.h"
 #include "mem.h"
 #include "text.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "git-clone-op.h"
+#include "git-clone.h"
 #include "git-op.h"
 #include "git-records.h"
 #include "git-squash.h"

@@ -15,6 +15,22 @@
 
 struct git_save;
 
+struct git_aside {
+	char *name;
+	bool replaces; /* what is there; else it stays, and "-2" or more is
+			* added to the name */
+};
+
+/* Move it, and add a line about it to `words`. */
+int git_aside_move(const char *dir, const struct git_aside *aside,
+    const char *path, struct buf *words, struct err *err);
+
+/* A step: move the repositories of this list, paths with a last slash, that are
+ * in the way of a file of op->onto. */
+enum git_op_next git_aside_ask_nested(struct git_op *op, char *const *nested);
+enum git_op_next git_aside_nested(struct git_op *op, char *const *nested,
+    const struct git_aside *aside, struct buf *words,
+    const struct git_answer *answer);
 void git_stage_use_index(struct git_op *op);
 
 /* Is this path, as git lists it, a repository inside? */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "errtext.h"
-#include "git-dirs.h"
 #include "git-env.h"
 #include "git-stand.h"
 #include "git-start.h"

@@ -9,11 +9,10 @@
 #include <unistd.h>
 
 #include "file.h"
-#include "git-clone-op.h"
 #include "git-clone.h"
-#include "git-dirs.h"
 #include "git-follow.h"
 #include "git-op.h"
+#include "git-stand.h"
 #include "git-turn.h"
 #include "mem.h"
 #include "remove-tree.h"

@@ -11,7 +11,7 @@
 #include "buf.h"
 #include "errtext.h"
 #include "file.h"
-#include "git-config-plain.h"
+#include "git-remove.h"
 #include "git-verify.h"
 #include "mem.h"
 

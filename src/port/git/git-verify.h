@@ -17,7 +17,7 @@ struct err;
  * fine), and its .git must be either the repository's own folder or a file that
  * names a folder of the repository's worktrees, which names this .git in turn.
  * Its HEAD and index must be files, and its config.worktree must be the
- * repository's own or have nothing that runs a program (git-config-plain.h).
+ * repository's own or have nothing that runs a program (git-remove.h).
  * The root itself is the user's: any .git that git accepts is accepted, a link
  * too.
  *

@@ -8,7 +8,7 @@
 #include "buf.h"
 #include "child.h"
 #include "errtext.h"
-#include "git-lock.h"
+#include "git-rebase.h"
 #include "git-start.h"
 #include "git.h"
 #include "loop.h"

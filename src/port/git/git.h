@@ -39,7 +39,7 @@ struct git_home {
 	 * branch, which follows (git-follow.h). */
 	bool detached;
 	/* It is a repository of its own (git-clone.h), in which git runs in
-	 * the worker's box only; git-import.h brings its commits here. */
+	 * the worker's box only; git-clone.h brings its commits here. */
 	bool clone;
 	/* The commit on which the work there began: what it has is not the
 	 * worker's, even if no branch has it any more. NULL = not known. */

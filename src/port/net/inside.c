@@ -13,7 +13,6 @@
 #include "errtext.h"
 #include "inside.h"
 #include "mem.h"
-#include "strv.h"
 
 #define BACKLOG 128
 

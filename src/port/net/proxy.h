@@ -12,19 +12,12 @@
 #ifndef PROXY_H
 #define PROXY_H
 
-#include <stdint.h>
+#include <sys/queue.h>
 
 struct err;
 struct loop;
 struct proxy;
 struct proxy_target;
-
-#define PROXY_CONNECTIONS 256
-#define PROXY_BUFFER      65536 /* bytes each way */
-#define PROXY_HEAD_MS     (15 * 1000)
-#define PROXY_CONNECT_MS  (15 * 1000) /* for each address */
-#define PROXY_IDLE_MS     (15 * 60 * 1000)
-#define PROXY_LINGER_MS   (2 * 1000) /* after an answer of our own */
 
 struct proxy_options {
 	int connections; /* at most; 0 = PROXY_CONNECTIONS */
@@ -41,7 +34,8 @@ struct proxy_options {
 struct proxy *proxy_new(struct loop *loop, int listener,
     const struct proxy_options *options, struct err *err);
 
-/* Closes everything. Not from inside a callback of the options. */
-void proxy_free(struct proxy *proxy);
+/* The addresses in what getent(1) printed ("ADDRESS STREAM name"), each once.
+ * The caller frees them (strv.h); NULL = none. */
+char **resolve_parse(const char *text);
 
 #endif

@@ -12,9 +12,10 @@
 #include "loop.h"
 #include "mem.h"
 
-#define RECENT_MAX  64 /* failures that are merged */
-#define LOOK_MAX_MS (60 * 60 * (int64_t)1000) /* between looks at what waits \
-					       */
+#define RECENT_MAX 64 /* failures that are merged */
+#define LOOK_MAX_MS                                              \
+	(60 * 60 * (int64_t)1000) /* between looks at what waits \
+				   */
 
 /* A failure that was told of a short time ago. */
 struct recent {

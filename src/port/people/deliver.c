@@ -18,7 +18,7 @@
 #include "kept.h"
 #include "loop.h"
 #include "mem.h"
-#include "message-body.h"
+#include "message.h"
 #include "strv.h"
 
 #define OUTPUT_MAX 4096

@@ -10,7 +10,6 @@
 #include "buf.h"
 #include "child.h"
 #include "errtext.h"
-#include "loop.h"
 #include "mem.h"
 #include "strv.h"
 

@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "errand-files.h"
 #include "errand-run.h"
 #include "errand.h"
 #include "errtext.h"

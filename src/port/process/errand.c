@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "buf.h"
 #include "child.h"
 #include "clock.h"
-#include "errand-files.h"
 #include "errand.h"
 #include "errtext.h"
 #include "file.h"
@@ -22,6 +22,110 @@
 #include "mem.h"
 #include "procref.h"
 #include "sibling.h"
+#include "text.h"
+
+/* Continue one that an earlier process began, running or ended; spec gives dir,
+ * name and deadline. -ENOENT if there is none, -EINVAL if its .json cannot be
+ * understood: forget it. One that had not been started yet (we died in between)
+ * is started now, with the command in the .json. Checks every ERRAND_LOOK_MS
+ * whether the status is there or the lock was released. */
+#define ERRAND_LOOK_MS 50
+
+#define SMALL_MAX 32 /* of .pid and .status */
+
+/* All files but the .json. */
+static const char *const errand_suffixes[] = { ".pid", ".pid.tmp", ".status",
+	".status.tmp", ".out", ".err", ".lock" };
+
+char *
+errand_files_path(const char *stem, const char *suffix)
+{
+	return xasprintf("%s%s", stem, suffix);
+}
+
+static bool
+errand_files_exists(const char *stem, const char *suffix)
+{
+	cleanup_free char *path = errand_files_path(stem, suffix);
+
+	return file_exists(path);
+}
+
+/* Letters, digits, '-' and '_'? */
+static bool
+errand_files_is_name(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789-_";
+
+	return *name != '\0' && name[strspn(name, letters)] == '\0';
+}
+
+/* The stem, absolute, because the command may run elsewhere; the caller frees
+ * it. -EINVAL for an invalid name, -ENOENT and others for dir. */
+static int
+errand_files_stem(
+    const char *dir, const char *name, char **ret_stem, struct err *err)
+{
+	cleanup_free char *real = NULL;
+
+	if (!errand_files_is_name(name))
+		return err_set(err, -EINVAL,
+		    "an errand's name may have only letters, digits, '-' and '_'");
+	real = realpath(dir, NULL);
+	if (real == NULL)
+		return err_errno(err, -errno, "%s", dir);
+	*ret_stem = file_join(real, name);
+	return 0;
+}
+
+/* The number from 0 to max in a small file; -ENOENT, -EINVAL. */
+static int
+errand_files_number(
+    const char *stem, const char *suffix, int64_t max, int64_t *ret)
+{
+	cleanup_free char *path = errand_files_path(stem, suffix);
+	cleanup_buf struct buf text = BUF_INIT;
+	int r = file_read(path, SMALL_MAX, &text, NULL);
+
+	if (r < 0)
+		return r;
+	if (text.len > 0 && text.data[text.len - 1] == '\n')
+		buf_truncate(&text, text.len - 1);
+	return text_parse_int(text.data, 0, max, ret) ? 0 : -EINVAL;
+}
+
+/* Does somebody hold the lock? True also if it cannot be determined. */
+static bool
+errand_files_held(const char *stem)
+{
+	cleanup_free char *lock = errand_files_path(stem, ".lock");
+
+	return lock_is_held(lock) != 0;
+}
+
+/* It is no error if it does not exist. */
+static int
+errand_files_remove_one(const char *stem, const char *suffix, struct err *err)
+{
+	cleanup_free char *path = errand_files_path(stem, suffix);
+
+	if (unlink(path) == -1 && errno != ENOENT)
+		return err_errno(err, -errno, "cannot remove %s", path);
+	return 0;
+}
+
+/* Remove all but the .json. */
+static int
+errand_files_remove(const char *stem, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < nitems(errand_suffixes) && r == 0; i++)
+		r = errand_files_remove_one(stem, errand_suffixes[i], err);
+	return r;
+}
 
 #define GRACE_MS 5000
 #define KILL_MS  5000 /* for a process that SIGKILL does not end */

@@ -32,8 +32,14 @@ struct err;
 struct errand;
 struct loop;
 
+#define ERRAND_JSON     ".json"
+#define ERRAND_JSON_MAX ((size_t)4 * 1024 * 1024)
+
+char *errand_files_path(const char *stem, const char *suffix); /* to be freed */
+
 #define ERRAND_OUT_MAX (1024 * 1024)
 #define ERRAND_ERR_MAX (64 * 1024)
+
 /* Of a longer output, the beginning and this much of the end are kept. */
 #define ERRAND_TAIL_MAX (64 * 1024)
 
@@ -69,13 +75,6 @@ typedef void errand_fn(const struct errand_result *result, void *arg);
 /* Begin. -EEXIST if there are files of that name: adopt or forget them. */
 int errand_start(struct loop *loop, const struct errand_spec *spec,
     errand_fn *fn, void *arg, struct errand **ret_errand, struct err *err);
-
-/* Continue one that an earlier process began, running or ended; spec gives dir,
- * name and deadline. -ENOENT if there is none, -EINVAL if its .json cannot be
- * understood: forget it. One that had not been started yet (we died in between)
- * is started now, with the command in the .json. Checks every ERRAND_LOOK_MS
- * whether the status is there or the lock was released. */
-#define ERRAND_LOOK_MS 50
 int errand_adopt(struct loop *loop, const struct errand_spec *spec,
     errand_fn *fn, void *arg, struct errand **ret_errand, struct err *err);
 

@@ -3,7 +3,7 @@
 /*
  * What a keeper (src/keeper/) may have left behind when it was killed: found by
  * its record, and where that is missing, damaged or does not say enough, by the
- * mark in the environment of what it started (mark-search.h). A keeper that
+ * mark in the environment of what it started (remains.h). A keeper that
  * ends by itself says so in the record, and then nothing is searched for.
  * Signals go through pidfds. Only for a keeper whose program is to be over: one
  * that still runs is killed.
@@ -11,12 +11,29 @@
 #ifndef REMAINS_H
 #define REMAINS_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct err;
 struct loop;
+struct mark_search;
 struct remains;
 struct workspace;
+
+#define MARK_SEARCH_SLICE 50 /* processes that are read in one pass */
+
+/* Call found for each process of our user that has the mark, and then done,
+ * once; both from the loop. The search is gone when done is called; found frees
+ * no search. */
+struct mark_search *mark_search_new(struct loop *loop, const char *mark,
+    void (*found)(pid_t pid, void *arg), void (*done)(void *arg), void *arg);
+
+/* Nothing is called any more. NULL is allowed. */
+void mark_search_free(struct mark_search *search);
+
+/* Has this process the mark? One that is exiting has no environment. */
+bool mark_is_on(pid_t pid, const char *mark);
 
 /* Of a worker's session: the file of the record, and the mark, which is the
  * same for all its sessions. The caller frees them. */
@@ -47,6 +64,7 @@ typedef void remains_fn(const struct err *err, void *arg);
 struct remains *
 remains_end(struct loop *loop, const struct workspace *workspace,
     const char *worker, remains_fn *fn, void *arg);
+
 /* fn is not called any more. NULL is allowed. */
 void remains_free(struct remains *remains);
 

@@ -12,7 +12,7 @@
 #include "cgroup.h"
 #include "child.h"
 #include "claude-box.h"
-#include "claude-home.h"
+#include "claude.h"
 #include "config.h"
 #include "dirt.h"
 #include "errtext.h"

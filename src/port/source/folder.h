@@ -20,6 +20,7 @@
 
 struct buf;
 struct err;
+struct folder_rank;
 struct json_object;
 struct stat;
 struct task_head;
@@ -34,7 +35,6 @@ enum folder_place {
 };
 
 const char *folder_place_name(enum folder_place place); /* "todo" */
-
 int folder_make(const char *where, struct err *err);
 
 /* Paths; the caller frees. */
@@ -51,9 +51,11 @@ struct folder_names {
 	char **at;
 	size_t count;
 };
+
 int folder_names(const char *where, enum folder_place place, bool newest_first,
     struct folder_names *ret_names, struct err *err);
 void folder_names_release(struct folder_names *names);
+
 #define cleanup_folder_names __attribute__((cleanup(folder_names_release)))
 
 /* The head of the task, and its prompt, cleaned and appended to text. */
@@ -64,6 +66,7 @@ enum folder_reading {
 	FOLDER_PROBLEM, /* words say what is wrong with it */
 	FOLDER_SHORTAGE, /* we cannot read now */
 };
+
 enum folder_reading
 folder_read(const char *where, enum folder_place place, const char *name,
     struct task_head *head, struct buf *text, struct buf *words);
@@ -95,7 +98,21 @@ struct json_object *folder_note_load(const char *where, const char *name);
 int folder_note_save(const char *where, const char *name, const char *owner,
     const char *worker, struct err *err);
 void folder_note_remove(const char *where, const char *name);
+
 /* Remove the notes of owner whose task is gone. */
 void folder_notes_sweep(const char *where, const char *owner);
+
+struct folder_order {
+	struct folder_rank *at; /* in natural order of the names */
+	size_t count;
+};
+
+/* names: those of todo/, in natural order; they are put into the order of the
+ * tasks. A file that cannot be read has the default priority. */
+void folder_order_sort(
+    struct folder_order *order, const char *where, struct folder_names *names);
+void folder_order_release(struct folder_order *order);
+
+#define cleanup_folder_order __attribute__((cleanup(folder_order_release)))
 
 #endif

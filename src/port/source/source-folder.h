@@ -5,6 +5,9 @@
 #ifndef SOURCE_FOLDER_H
 #define SOURCE_FOLDER_H
 
+#include "folder.h"
+#include "priority.h"
+
 struct source_kind;
 
 extern const struct source_kind source_folder;

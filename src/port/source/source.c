@@ -1,18 +1,32 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "buf.h"
+#include "clock.h"
+#include "errand.h"
 #include "errtext.h"
+#include "file.h"
+#include "folder.h"
+#include "id.h"
 #include "json.h"
+#include "jsonl.h"
 #include "mem.h"
+#include "prompt.h"
+#include "settings.h"
 #include "source-base.h"
-#include "source-command.h"
 #include "source-files.h"
 #include "source-folder.h"
 #include "source.h"
 #include "strv.h"
+#include "task-head.h"
+#include "text.h"
+#include "view-doc.h"
+#include "workspace.h"
 
 static const struct source_kind *const kinds[] = {
 	[SOURCE_COMMAND] = &source_command,
@@ -249,4 +263,490 @@ source_count_todo(enum source_type type, const char *where)
 	if (kinds[type]->count_todo == NULL)
 		return -1;
 	return kinds[type]->count_todo(where);
+}
+
+#define STATUS_NONE_READY 4
+#define NAME_SIZE         128
+#define LOG_TEXT_MAX      ((size_t)64 * 1024) /* of each stream, in a record */
+#define LOG_SIZE_MAX      ((int64_t)50 * 1024 * 1024)
+#define LOG_KEEP          3
+#define WORDS_LINES       5 /* of its output, in a failure */
+#define WORDS_LINE_BYTES  400
+
+struct command {
+	struct source source;
+	struct errand *errand; /* NULL = none runs */
+	char name[NAME_SIZE]; /* of the errand: the key of its task */
+	char *cwd, *run_dir, *log; /* cwd, log: NULL = none */
+	int64_t timeout_ms;
+};
+
+static int
+command_open(struct source *source, const struct source_options *options,
+    struct err *err)
+{
+	struct command *command = (struct command *)source;
+
+	if (options->run_dir == NULL || options->timeout_ms <= 0)
+		return err_set(err, -EINVAL,
+		    "a command for tasks needs a folder and a time limit");
+	command->run_dir = xstrdup(options->run_dir);
+	command->cwd = options->cwd == NULL ? NULL : xstrdup(options->cwd);
+	command->log = options->log == NULL ? NULL : xstrdup(options->log);
+	command->timeout_ms = options->timeout_ms;
+	return file_mkdirs(command->run_dir, 0700, err);
+}
+
+static void
+command_close(struct source *source)
+{
+	struct command *command = (struct command *)source;
+
+	errand_free(command->errand);
+	free(command->cwd);
+	free(command->run_dir);
+	free(command->log);
+}
+
+/* --- the record of each call ------------------------------------------ */
+
+static void
+log_text(struct json_object *record, const char *key, const struct buf *text)
+{
+	cleanup_buf struct buf shown = BUF_INIT;
+	size_t len = text_cut(text->data, text->len, LOG_TEXT_MAX);
+	char *nul;
+
+	text_add_utf8(&shown, text->data, len);
+	while ((nul = memchr(shown.data, '\0', shown.len)) != NULL)
+		*nul = '?';
+	if (len < text->len)
+		buf_addf(&shown, "\n[%zu bytes more]", text->len - len);
+	json_set_string(record, key, shown.data);
+}
+
+/* If the log cannot be written, the task goes on. */
+static void
+log_call(const struct command *command, const struct errand_result *result)
+{
+	cleanup_json struct json_object *record = NULL;
+	bool good = !result->timed_out &&
+	    (result->status == 0 || result->status == STATUS_NONE_READY);
+	char stamp[CLOCK_STAMP_SIZE];
+
+	if (command->log == NULL)
+		return;
+	record = json_object_new_object();
+	clock_format_stamp(clock_wall_ms(), stamp);
+	json_set_string(record, "timestamp", stamp);
+	json_set_string(record, "level", good ? "INFO" : "ERROR");
+	json_set_string(record, "command", command->source.where);
+	json_set_int(record, "exit_code", result->status);
+	json_set_int(record, "duration_ms", result->duration_ms);
+	log_text(record, "stdout", &result->out);
+	log_text(record, "stderr", &result->err);
+	jsonl_append(command->log, record, LOG_SIZE_MAX, LOG_KEEP, NULL);
+}
+
+/* --- the answer ------------------------------------------------------- */
+
+/* The first lines of standard error. */
+static void
+add_said(const struct buf *said, struct buf *words)
+{
+	const char *s = said->data, *end = s + said->len;
+	int lines = 0;
+
+	while (s < end && lines < WORDS_LINES) {
+		const char *newline = memchr(s, '\n', (size_t)(end - s));
+		size_t len = (size_t)((newline == NULL ? end : newline) - s);
+
+		if (len > 0) {
+			buf_adds(words, lines++ == 0 ? ":\n" : "\n");
+			text_add_visible(words, s,
+			    text_cut(s, len, WORDS_LINE_BYTES), false);
+		}
+		s += len + 1;
+	}
+}
+
+/* A sentence about it, and its class. */
+static const char *
+describe_failure(const struct command *command,
+    const struct errand_result *result, struct buf *words)
+{
+	buf_adds(words, "the task pool command ");
+	if (result->timed_out) {
+		buf_adds(words, "took longer than ");
+		text_add_duration(words, command->timeout_ms);
+		return "task_pool_timeout";
+	}
+	if (result->lost) {
+		buf_adds(
+		    words, "was killed before it could report its exit status");
+		return "task_pool_failed";
+	}
+	if (result->status == 3) {
+		buf_adds(words,
+		    "reported that too many tasks are claimed (exit status 3)");
+		return "task_pool_claims";
+	}
+	if (result->status == 127)
+		buf_adds(words, "was not found (exit status 127)");
+	else
+		buf_addf(words, "failed with exit status %d", result->status);
+	return "task_pool_failed";
+}
+
+static void
+answer_failure(struct command *command, const struct errand_result *result)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+	struct source_failure failure = { .status = result->status };
+
+	failure.class = describe_failure(command, result, &words);
+	add_said(&result->err, &words);
+	failure.words = words.data;
+	source_base_answer(&command->source, SOURCE_FAILED, NULL, &failure);
+}
+
+static void
+answer_unusable(struct command *command, const struct errand_result *result,
+    const char *what)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+	struct source_failure failure = { .class = "task_pool_text" };
+
+	buf_addf(&words, "the task pool command printed %s", what);
+	add_said(&result->err, &words);
+	failure.words = words.data;
+	source_base_answer(&command->source, SOURCE_FAILED, NULL, &failure);
+}
+
+static void
+answer_offer(struct command *command, const char *text)
+{
+	char key[NAME_SIZE];
+	cleanup_json struct json_object *contract = NULL;
+	struct task_head head;
+	struct source_offer offer = { .key = key };
+
+	offer.text = task_head_read(text, &head);
+	task_head_contract(&head, &contract, NULL);
+	offer.contract = contract;
+	offer.report = head.report;
+	offer.priority = head.priority;
+	if (head.commit[0] != '\0')
+		offer.landed_before = head.commit;
+	strlcpy(key, command->name, sizeof key);
+	source_base_answer(&command->source, SOURCE_OFFER, &offer, NULL);
+}
+
+enum verdict {
+	VERDICT_TASK,
+	VERDICT_NONE,
+	VERDICT_FAILED,
+	VERDICT_NO_TEXT,
+	VERDICT_TOO_LONG,
+	VERDICT_NO_CONTRACT,
+};
+
+/* Its text counts only if the command says that it is complete. */
+static enum verdict
+judge(const struct errand_result *result, struct buf *text)
+{
+	const struct buf *out = &result->out;
+	cleanup_json struct json_object *contract = NULL;
+	struct task_head head;
+
+	if (result->lost || result->timed_out)
+		return VERDICT_FAILED;
+	if (result->status == STATUS_NONE_READY)
+		return VERDICT_NONE;
+	if (result->status != 0)
+		return VERDICT_FAILED;
+	if (result->cut)
+		return VERDICT_TOO_LONG;
+	if (!text_utf8_valid(out->data, out->len) ||
+	    memchr(out->data, '\0', out->len) != NULL)
+		return VERDICT_NO_TEXT;
+	if (prompt_clean(out->data, out->len, text) &&
+	    *task_head_read(text->data, &head) != '\0')
+		return task_head_contract(&head, &contract, NULL) < 0 ?
+		    VERDICT_NO_CONTRACT :
+		    VERDICT_TASK;
+	return out->len > PROMPT_MAX ? VERDICT_TOO_LONG : VERDICT_NONE;
+}
+
+static void
+command_ended(const struct errand_result *result, void *arg)
+{
+	struct command *command = arg;
+	struct errand *errand = take_ptr(&command->errand);
+	cleanup_buf struct buf text = BUF_INIT;
+	enum verdict verdict = judge(result, &text);
+
+	log_call(command, result);
+	/* The task that it printed is kept until the owner has saved it. */
+	if (verdict != VERDICT_TASK)
+		errand_forget(command->run_dir, command->name, NULL);
+	if (verdict == VERDICT_NONE)
+		source_base_answer(&command->source, SOURCE_EMPTY, NULL, NULL);
+	else if (verdict == VERDICT_TASK)
+		answer_offer(command, text.data);
+	else if (verdict == VERDICT_FAILED)
+		answer_failure(command, result);
+	else
+		answer_unusable(command, result,
+		    verdict == VERDICT_NO_TEXT ?
+			"text that is not valid UTF-8" :
+			verdict == VERDICT_TOO_LONG ?
+			"more than 1 MiB" :
+			"a Verification: that is no contract");
+	errand_free(errand);
+}
+
+/* --- asking ----------------------------------------------------------- */
+
+/* Continue one that an earlier process began. 0 = it goes on; -ENOENT = there
+ * is none. A task among our keys was saved before it could be forgotten. */
+static int
+adopt(struct command *command, const struct errand_spec *spec, struct err *err)
+{
+	int r;
+
+	while (errand_find(
+	    command->run_dir, command->name, sizeof command->name)) {
+		r = -EINVAL;
+		if (!source_base_is_ours(&command->source, command->name))
+			r = errand_adopt(command->source.loop, spec,
+			    command_ended, command, &command->errand, err);
+		if (r != -EINVAL && r != -ENOENT)
+			return r;
+		r = errand_forget(command->run_dir, command->name, err);
+		if (r < 0)
+			return r;
+	}
+	return -ENOENT;
+}
+
+static void
+command_ask(struct source *source)
+{
+	struct command *command = (struct command *)source;
+	struct errand_spec spec = {
+		.dir = command->run_dir,
+		.name = command->name,
+		.command = source->where,
+		.cwd = command->cwd,
+		.deadline_ms = command->timeout_ms,
+	};
+	struct err err = { 0, "" };
+	int r;
+
+	r = file_mkdirs(command->run_dir, 0700, &err);
+	if (r == 0)
+		r = adopt(command, &spec, &err);
+	if (r == -ENOENT) {
+		id_ulid(clock_wall_ms(), command->name);
+		r = errand_start(source->loop, &spec, command_ended, command,
+		    &command->errand, &err);
+	}
+	if (source_base_is_shortage(r) || r == -EAGAIN)
+		source_base_look_later(source);
+	else if (r < 0)
+		source_base_fail(source, &err);
+}
+
+static int
+command_take(
+    struct source *source, const char *key, const char *worker, struct err *err)
+{
+	struct command *command = (struct command *)source;
+
+	(void)worker; /* the task is ours since the command printed it */
+	return errand_forget(command->run_dir, key, err);
+}
+
+const struct source_kind source_command = {
+	.name = "command",
+	.setting = "auto.task_pool_command",
+	.origin = "the command: ",
+	.elsewhere = "tasks come from auto.task_pool_command",
+	.flags = 0,
+	.size = sizeof(struct command),
+	.open = command_open,
+	.close = command_close,
+	.ask = command_ask,
+	.take = command_take,
+	.settle = NULL,
+	.recover = NULL,
+	.watch = NULL,
+	.list = NULL,
+	.text = NULL,
+	.count_todo = NULL,
+	.prioritize = NULL,
+	.add = NULL,
+	.retry = NULL,
+	.drop = NULL,
+};
+
+static enum source_type
+choose_type(const struct settings *settings)
+{
+	enum source_type type = SOURCE_COMMAND;
+
+	/* The folder has a default; the others are empty unless chosen. */
+	while (type < SOURCE_FOLDER &&
+	    settings_string(settings, source_type_setting(type))[0] == '\0')
+		type++;
+	return type;
+}
+
+void
+source_choice_init(struct source_choice *choice,
+    const struct settings *settings, const struct workspace *workspace,
+    const char *root_id)
+{
+	enum source_type type = choose_type(settings);
+	const char *value =
+	    settings_string(settings, source_type_setting(type));
+
+	choice->where = type == SOURCE_COMMAND ?
+	    xstrdup(value) :
+	    workspace_resolve(workspace, value);
+	choice->run_dir = workspace_path(workspace, "pool");
+	choice->log = workspace_path(workspace, "logs/task_pool.log");
+	choice->owner =
+	    root_id == NULL ? NULL : xasprintf("llmc-%.8s", root_id);
+	choice->options = (struct source_options){
+		.type = type,
+		.where = choice->where,
+		.cwd = workspace->root,
+		.run_dir = choice->run_dir,
+		.log = choice->log,
+		.timeout_ms =
+		    settings_duration(settings, "auto.task_pool_timeout"),
+		.owner = choice->owner,
+	};
+}
+
+void
+source_choice_release(struct source_choice *choice)
+{
+	free(choice->where);
+	free(choice->run_dir);
+	free(choice->log);
+	free(choice->owner);
+	*choice = (struct source_choice){ .where = NULL };
+}
+
+struct source_todo {
+	char *folder; /* that was read; NULL = none */
+	struct stat st; /* of the folder, before it was read */
+	bool settled; /* it can be known that it has not changed */
+	struct folder_order order; /* what was read of the files */
+	struct json_object *rows; /* key -> row */
+	int64_t count;
+};
+
+struct source_todo *
+source_todo_new(void)
+{
+	return xcalloc(1, sizeof(struct source_todo));
+}
+
+void
+source_todo_free(struct source_todo *todo)
+{
+	if (todo == NULL)
+		return;
+	free(todo->folder);
+	folder_order_release(&todo->order);
+	json_object_put(todo->rows);
+	free(todo);
+}
+
+void
+source_todo_again(struct source_todo *todo)
+{
+	todo->settled = false;
+}
+
+static char *
+folder_of(const struct source_choice *choice)
+{
+	const char *part = source_kind_of(choice->options.type)->todo_part;
+
+	return part == NULL ? NULL : file_join(choice->options.where, part);
+}
+
+char *
+source_todo_folder(
+    const struct settings *settings, const struct workspace *workspace)
+{
+	cleanup_source_choice struct source_choice choice;
+
+	source_choice_init(&choice, settings, workspace, NULL);
+	return folder_of(&choice);
+}
+
+/* Has it been read as it is? */
+static bool
+is_known(
+    const struct source_todo *todo, const char *folder, const struct stat *st)
+{
+	return todo->settled && todo->folder != NULL &&
+	    strcmp(todo->folder, folder) == 0 && folder_is_same(&todo->st, st);
+}
+
+static void
+read_todo(struct source_todo *todo, const struct source_choice *choice)
+{
+	const struct source_kind *kind = source_kind_of(choice->options.type);
+	cleanup_json struct json_object *list = NULL;
+
+	json_object_put(todo->rows);
+	todo->rows = json_object_new_object();
+	list = kind->todo(
+	    choice->options.where, &todo->order, SOURCE_TODO_MAX, &todo->count);
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+
+		enum priority priority = PRIORITY_NORMAL;
+
+		priority_parse(json_string_or(row, "priority", ""), &priority);
+		json_set_int(row, "rank", priority);
+		json_set(todo->rows, json_string_or(row, "key", "?"),
+		    json_object_get(row));
+	}
+}
+
+void
+source_todo_fill(struct source_todo *todo, const struct settings *settings,
+    const struct workspace *workspace, struct json_object *view)
+{
+	cleanup_source_choice struct source_choice choice;
+	cleanup_free char *folder = NULL;
+	struct stat st;
+
+	source_choice_init(&choice, settings, workspace, NULL);
+	folder = folder_of(&choice);
+	if (folder == NULL) {
+		json_set(view_of(view, "head"), "todo", NULL);
+		return;
+	}
+	if (stat(folder, &st) == -1)
+		st = (struct stat){ 0 };
+	if (!is_known(todo, folder, &st)) {
+		if (todo->folder == NULL || strcmp(todo->folder, folder) != 0)
+			folder_order_release(&todo->order);
+		xstrset(&todo->folder, folder);
+		todo->st = st;
+		todo->settled = clock_wall_ms() - clock_file_ms(&st.st_mtim) >=
+		    SOURCE_SETTLED_MS;
+		read_todo(todo, &choice);
+	}
+	json_set_int(view_of(view, "head"), "todo", todo->count);
+	json_set(view, "todo", json_object_get(todo->rows));
 }

@@ -3,13 +3,13 @@
 /*
  * Where tasks come from, behind one interface:
  *
- *   command  any shell command that prints a task (source-command.c)
+ *   command  any shell command that prints a task (source.c)
  *   files    a list of Claude Code's own task files (source-files.c)
  *   folder   a folder of text files, moved from todo/ through doing/ to done/
  *            or failed/ (source-folder.c)
  *
  * Each type is a row of a table (source-base.h). Callers use its flags and
- * texts, so that they need not compare types. source-choice.h says which type
+ * texts, so that they need not compare types. source.h says which type
  * the settings choose.
  *
  * A task is taken in two steps. source_ask() offers one; the owner saves it;
@@ -30,9 +30,13 @@
 struct err;
 struct json_object;
 struct loop;
+struct settings;
 struct source;
+struct source_kind;
+struct source_todo;
 struct task_head;
 struct task_run;
+struct workspace;
 
 enum source_type {
 	SOURCE_COMMAND,
@@ -56,11 +60,14 @@ enum {
 
 /* "command", "files", "folder": the name that is stored in a task. */
 const char *source_type_name(enum source_type type);
+
 /* False when no type has that name. */
 bool source_type_parse(const char *name, enum source_type *ret_type);
 unsigned source_type_flags(enum source_type type);
+
 /* The setting that says where it is: "auto.tasks_dir". */
 const char *source_type_setting(enum source_type type);
+
 /* To be printed before the command or the folder: "the command: ". */
 const char *source_type_origin(enum source_type type);
 
@@ -109,6 +116,7 @@ struct source_options {
 
 int source_new(const struct source_options *options, struct source **ret_source,
     struct err *err);
+
 /* A running command continues; the next source with that run_dir finds it. */
 void source_free(struct source *source);
 const char *source_kind(const struct source *source); /* its type's name */
@@ -195,5 +203,40 @@ char *source_text(enum source_type type, const char *where, const char *key,
 
 /* How many wait, without reading them; -1 = unknown. */
 int64_t source_count_todo(enum source_type type, const char *where);
+
+extern const struct source_kind source_command;
+
+struct source_choice {
+	struct source_options options; /* without loop; strings below */
+	char *where, *run_dir, *log, *owner;
+};
+
+/* root_id: of the state; NULL if the source is only shown, then options.owner
+ * is NULL. settings and workspace stay the caller's and must outlive the
+ * choice. */
+void source_choice_init(struct source_choice *choice,
+    const struct settings *settings, const struct workspace *workspace,
+    const char *root_id);
+void source_choice_release(struct source_choice *choice);
+
+#define cleanup_source_choice __attribute__((cleanup(source_choice_release)))
+#define SOURCE_TODO_MAX       200 /* rows */
+
+/* Nothing is read before it is asked for. */
+struct source_todo *source_todo_new(void);
+void source_todo_free(struct source_todo *todo);
+
+/* Fill the section "todo" (rows {key, title, status, priority, label, problem,
+ * rank}, wanted by rank and then by name), and "todo" in the head: how many
+ * there are, null = unknown. */
+void source_todo_fill(struct source_todo *todo, const struct settings *settings,
+    const struct workspace *workspace, struct json_object *view);
+
+/* One of them has changed: read them again. */
+void source_todo_again(struct source_todo *todo);
+
+/* The folder that they are in; the caller frees it. NULL = there is none. */
+char *source_todo_folder(
+    const struct settings *settings, const struct workspace *workspace);
 
 #endif

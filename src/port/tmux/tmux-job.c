@@ -12,7 +12,7 @@
 #include "strv.h"
 #include "text.h"
 #include "tmux-job.h"
-#include "tmux-queue.h"
+#include "tmux.h"
 
 #define GRACE_MS   500
 #define OUTPUT_MAX (4 * 1024 * 1024)

@@ -12,15 +12,146 @@
 #include "id.h"
 #include "loop.h"
 #include "mem.h"
+#include "procref.h"
 #include "text.h"
 #include "tmux-job.h"
-#include "tmux-list.h"
-#include "tmux-queue.h"
 #include "tmux.h"
+
+#define FINISH_MS 2000
+
+static bool
+job_waits_for(const struct tmux_job *job, const struct tmux_job *earlier)
+{
+	return job->session != NULL && earlier->session != NULL &&
+	    strcmp(job->session, earlier->session) == 0;
+}
+
+static struct tmux_job *
+queue_ready(struct tmux_queue *queue)
+{
+	struct tmux_job *job, *earlier;
+
+	TAILQ_FOREACH (job, &queue->jobs, entry) {
+		if (job->child != NULL || job->again != NULL)
+			continue;
+		TAILQ_FOREACH (earlier, &queue->jobs, entry)
+			if (earlier == job || job_waits_for(job, earlier))
+				break;
+		if (earlier == job)
+			return job;
+	}
+	return NULL;
+}
+
+/* If a job fails to start, its end has requested another call of this. */
+static void
+queue_pump(void *arg)
+{
+	struct tmux_queue *queue = arg;
+	struct tmux_job *job;
+
+	while ((job = queue_ready(queue)) != NULL)
+		if (!tmux_job_run(job))
+			return;
+}
+
+static void
+tmux_queue_add(struct tmux_job *job)
+{
+	TAILQ_INSERT_TAIL(&job->queue->jobs, job, entry);
+	loop_call_request(job->queue->pump);
+}
+
+static void
+tmux_queue_end(struct tmux_job *job)
+{
+	struct tmux_queue *queue = job->queue;
+
+	TAILQ_REMOVE(&queue->jobs, job, entry);
+	loop_call_request(queue->pump);
+	tmux_job_free(job);
+	if (queue->finishing && TAILQ_EMPTY(&queue->jobs))
+		loop_stop(queue->loop, 0);
+}
+
+static void
+tmux_queue_init(struct tmux_queue *queue, struct loop *loop)
+{
+	memset(queue, 0, sizeof *queue);
+	queue->loop = loop;
+	queue->pump = loop_call_new(loop, queue_pump, queue);
+	TAILQ_INIT(&queue->jobs);
+}
+
+static void
+tmux_queue_release(struct tmux_queue *queue)
+{
+	struct tmux_job *job;
+
+	while ((job = TAILQ_FIRST(&queue->jobs)) != NULL) {
+		TAILQ_REMOVE(&queue->jobs, job, entry);
+		tmux_job_free(job);
+	}
+	loop_call_free(queue->pump);
+	free(queue->command);
+	free(queue->socket);
+	free(queue->config);
+}
+
+static void
+forgotten(struct tmux_job *job, const struct tmux_reply *reply, void *arg)
+{
+	(void)reply;
+	(void)arg;
+	tmux_queue_end(job);
+}
+
+/* The jobs of `who` end with their present run, without a callback. */
+static void
+tmux_queue_forget(struct tmux_queue *queue, const void *who)
+{
+	struct tmux_job *job;
+
+	TAILQ_FOREACH (job, &queue->jobs, entry)
+		if (job->who == who)
+			job->done = forgotten;
+}
+
+static void
+on_late(void *arg)
+{
+	struct tmux_queue *queue = arg;
+
+	loop_stop(queue->loop, 0);
+}
+
+/* Only finish the jobs that kill; the others are abandoned. Runs the loop. */
+static void
+tmux_queue_finish(struct tmux_queue *queue)
+{
+	struct tmux_job *job, *next;
+	struct loop_timer *late;
+
+	for (job = TAILQ_FIRST(&queue->jobs); job != NULL; job = next) {
+		next = TAILQ_NEXT(job, entry);
+		job->done = forgotten;
+		if (job->kills)
+			continue;
+		TAILQ_REMOVE(&queue->jobs, job, entry);
+		tmux_job_free(job);
+	}
+	if (TAILQ_EMPTY(&queue->jobs))
+		return;
+	queue->finishing = true;
+	late = loop_after(queue->loop, FINISH_MS, on_late, queue);
+	loop_call_request(queue->pump);
+	loop_run(queue->loop);
+	loop_timer_free(late);
+	queue->finishing = false;
+}
 
 #define DEADLINE_MS 10000
 #define TAG_LEN     8
-
 #define PASTE_BEGIN "\033[200~"
 #define PASTE_END   "\033[201~"
 
@@ -219,9 +350,9 @@ start_option(struct tmux_job *job, const char *flags, const char *option,
 	tmux_job_words(job, option, value, NULL);
 }
 
-/* The marks are parsed by their separators (tmux-list.c). */
+/* The marks are parsed by their separators (tmux.c). */
 static void
-start_check(struct tmux_job *job, const struct tmux_session *session)
+tmux_start_check(struct tmux_job *job, const struct tmux_session *session)
 {
 	const char *worker = session->worker;
 
@@ -242,7 +373,7 @@ tmux_start(struct tmux *tmux, const struct tmux_session *session,
 	struct tmux_job *job;
 
 	job = job_for(tmux, session->name, start_done, arg, &request);
-	start_check(job, session);
+	tmux_start_check(job, session);
 	request->fn.started = fn;
 	job->starts = true;
 	job->cwd = xstrdup(session->cwd);
@@ -580,4 +711,109 @@ tmux_attach_words(const struct tmux_options *options, const char *name,
 	argv[4] = "-t";
 	argv[5] = *ret_target;
 	argv[6] = NULL;
+}
+
+/* One line for each pane of each session. A session's name contains no ':' and
+ * comes last; if somebody puts one into our options, they are not recognised.
+ */
+enum list_field {
+	LIST_PANE,
+	LIST_DEAD,
+	LIST_PID,
+	LIST_ACTIVE,
+	LIST_OURS,
+	LIST_GENERATION,
+	LIST_ROLE,
+	LIST_WORKER,
+	LIST_NAME,
+	LIST_FIELDS
+};
+
+const char tmux_list_format[] =
+    "#{pane_id}:#{pane_dead}:#{pane_pid}:"
+    "#{&&:#{window_active},#{pane_active}}:#{@llmc_pane}:"
+    "#{@llmc_generation}:#{@llmc_role}:#{@llmc_worker}:#{session_name}";
+
+static void
+list_split(char *line, const char *fields[LIST_FIELDS])
+{
+	size_t count = 0;
+	char *rest = line, *word;
+
+	for (size_t i = 0; i < LIST_FIELDS; i++)
+		fields[i] = "";
+	while ((word = strsep(&rest, ":")) != NULL) {
+		if (count < LIST_NAME)
+			fields[count] = word;
+		fields[LIST_NAME] = word;
+		count++;
+	}
+	if (count == LIST_FIELDS)
+		return;
+	for (size_t i = LIST_OURS; i < LIST_NAME; i++)
+		fields[i] = "";
+}
+
+/* Has it ended? tmux 3.3a may never notice, but the kernel knows. */
+static bool
+pane_process_gone(pid_t pid)
+{
+	struct procref ref = PROCREF_INIT;
+	int r = procref_set(&ref, pid);
+
+	procref_release(&ref);
+	return r == -ESRCH;
+}
+
+static void
+list_take_pane(struct tmux_info *info, const char *const fields[LIST_FIELDS])
+{
+	int64_t pid;
+
+	if (strcmp(fields[LIST_DEAD], "0") != 0 ||
+	    !text_parse_int(fields[LIST_PID], 1, INT32_MAX, &pid) ||
+	    pane_process_gone((pid_t)pid))
+		return;
+	info->pane_pid = (pid_t)pid;
+	info->dead = false;
+}
+
+static void
+list_take_session(struct tmux_info *info, const char *const fields[LIST_FIELDS])
+{
+	int64_t generation = 0;
+
+	text_parse_int(fields[LIST_GENERATION], 0, INT64_MAX, &generation);
+	*info = (struct tmux_info){ .name = fields[LIST_NAME],
+		.role = fields[LIST_ROLE],
+		.worker = fields[LIST_WORKER],
+		.generation = (uint64_t)generation,
+		.dead = true };
+}
+
+size_t
+tmux_list_parse(char *text, struct tmux_info **ret_list)
+{
+	struct tmux_info *list = NULL;
+	const char *fields[LIST_FIELDS];
+	char *rest = text, *line;
+	size_t count = 0;
+
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (*line == '\0')
+			continue;
+		list_split(line, fields);
+		/* The panes of one session follow each other. */
+		if (count == 0 ||
+		    strcmp(list[count - 1].name, fields[LIST_NAME]) != 0) {
+			list = xreallocarray(list, count + 1, sizeof *list);
+			list_take_session(&list[count++], fields);
+		}
+		if (*fields[LIST_OURS] == '\0' ?
+			strcmp(fields[LIST_ACTIVE], "1") == 0 :
+			strcmp(fields[LIST_OURS], fields[LIST_PANE]) == 0)
+			list_take_pane(&list[count - 1], fields);
+	}
+	*ret_list = list;
+	return count;
 }

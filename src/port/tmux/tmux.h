@@ -29,11 +29,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <sys/types.h>
 
 struct err;
 struct loop;
+struct loop_call;
 struct tmux;
+
+TAILQ_HEAD(tmux_jobs, tmux_job);
+
+struct tmux_queue {
+	struct loop *loop;
+	struct loop_call *pump;
+	struct tmux_jobs jobs; /* waiting and running, oldest first */
+	bool finishing; /* the loop runs for the last jobs */
+	char *command, *socket, *config;
+	int64_t deadline_ms;
+};
 
 struct tmux_options {
 	const char *command; /* the program */
@@ -47,8 +60,10 @@ struct tmux_options {
  * starts nothing. */
 int tmux_new(struct loop *loop, const struct tmux_options *options,
     struct tmux **ret_tmux, struct err *err);
+
 /* Abandons running commands; the server lives on. */
 void tmux_free(struct tmux *tmux);
+
 /* Before that, at the end of a program: sessions that it has killed are removed
  * from tmux, which ends the server with the last one; every other command is
  * abandoned. Runs the loop, for two seconds at most, without callbacks. */
@@ -73,6 +88,7 @@ struct tmux_session {
  * command: no session of ours is ever seen without them. Everything is copied.
  */
 typedef void tmux_started_fn(pid_t pane_pid, const struct err *err, void *arg);
+
 void tmux_start(struct tmux *tmux, const struct tmux_session *session,
     tmux_started_fn *fn, void *arg);
 
@@ -96,6 +112,7 @@ tmux_kill(struct tmux *tmux, const char *name, tmux_done_fn *fn, void *arg);
  * newline, blanks and blank lines at the end cut; of a dead pane too. Valid
  * until the callback returns, NULL on failure. */
 typedef void tmux_text_fn(const char *text, const struct err *err, void *arg);
+
 void tmux_capture(struct tmux *tmux, const char *name, int history,
     tmux_text_fn *fn, void *arg);
 
@@ -108,8 +125,10 @@ struct tmux_info {
 	pid_t pane_pid; /* 0 when dead */
 	bool dead; /* the pane's process has ended, or its pane is gone */
 };
+
 typedef void tmux_list_fn(const struct tmux_info *list, size_t count,
     const struct err *err, void *arg);
+
 void tmux_list(struct tmux *tmux, tmux_list_fn *fn, void *arg);
 
 /* Callbacks with this arg are not called any more. Commands are still executed,
@@ -129,5 +148,12 @@ char *tmux_socket_path(const char *socket);
  * shell: zsh gives '=' a meaning. */
 void tmux_attach_words(const struct tmux_options *options, const char *name,
     bool switch_client, const char *argv[8], char **ret_target);
+
+/* The format to ask for. */
+extern const char tmux_list_format[];
+
+/* Parse the answer in place: one entry per session, whose strings are inside
+ * text. The caller frees the list, which may be NULL. */
+size_t tmux_list_parse(char *text, struct tmux_info **ret_list);
 
 #endif

@@ -13,6 +13,7 @@
 #define HTTP_SERVER_H
 
 #include <stddef.h>
+#include <sys/queue.h>
 
 struct err;
 struct http_exchange;
@@ -23,12 +24,7 @@ struct web_content;
 
 #define HTTP_CONNECTIONS_MAX 32
 #define HTTP_STREAMS_MAX     8
-#define HTTP_HEAD_MS         5000
-#define HTTP_WRITE_MS        10000 /* to take at least a part of an answer */
-#define HTTP_LINGER_MS       2000 /* to read the answer, after its end */
-/* Bytes that may wait in a stream before more are refused, behind one message
- * of any length: a large view takes its time. */
-#define HTTP_UNSENT_MAX (1024 * 1024)
+
 /* Bytes after the head, which are ignored. */
 #define HTTP_IGNORED_MAX (1024 * 1024)
 
@@ -41,6 +37,7 @@ typedef void http_server_fn(
  * with err set if it is not one of loopback.h. */
 struct http_server *http_server_new(struct loop *loop, int listener,
     http_server_fn *fn, void *arg, struct err *err);
+
 /* Closes all connections. Exchanges that are not ended yet lose their client,
  * and must be ended before the loop is freed. */
 void http_server_free(struct http_server *server);
@@ -53,6 +50,7 @@ int http_server_listener(const struct http_server *server);
  * is described; its len is used. */
 void http_reply(struct http_exchange *exchange, int status,
     const struct web_content *content, const char *body);
+
 /* The same with the words of the status. */
 void http_refuse(struct http_exchange *exchange, int status);
 
@@ -63,10 +61,12 @@ void http_refuse(struct http_exchange *exchange, int status);
  */
 int http_stream_begin(struct http_exchange *exchange,
     const struct web_content *content, void (*gone)(void *arg), void *arg);
+
 /* -EPIPE: the client has gone. -ENOBUFS: HTTP_UNSENT_MAX bytes wait for it
  * already, and the connection is dropped. */
 int
 http_stream_send(struct http_exchange *exchange, const char *bytes, size_t len);
+
 /* Ends the exchange; what was sent still reaches the client. */
 void http_stream_end(struct http_exchange *exchange);
 

@@ -7,7 +7,7 @@
 
 #include "api.h"
 #include "backoff.h"
-#include "client-stream.h"
+#include "client.h"
 #include "errtext.h"
 #include "json.h"
 #include "loop.h"
