@@ -44,7 +44,7 @@ detach_start(struct cli *cli, char *const *argv, const char *log, int *ret_fd,
     struct err *err)
 {
 	cleanup_buf struct buf command = BUF_INIT;
-	cleanup_child_result struct child_result result;
+	cleanup_child_result struct child_result result = { 0 };
 	struct child_spec spec = { .cwd = cli->workspace.root, .detach = true };
 	int ends[2], r;
 

@@ -149,7 +149,7 @@ run_autod(struct cli *cli, const char *option, const char *name,
 	cleanup_free char *autod = sibling_find("autod");
 	const char *const argv[] = { autod, "--root", cli->workspace.root,
 		option, name, NULL };
-	cleanup_child_result struct child_result result;
+	cleanup_child_result struct child_result result = { 0 };
 	cleanup_buf struct buf text = BUF_INIT;
 	struct child_spec spec = { .argv = argv,
 		.output_max = DOCUMENT_MAX,

@@ -34,7 +34,7 @@ bench_run_with(const char *dir, const char *const *argv, const char *input)
 		.cwd = dir,
 		.input = input,
 		.input_len = input != NULL ? strlen(input) : 0 };
-	cleanup_child_result struct child_result result;
+	cleanup_child_result struct child_result result = { 0 };
 	cleanup_buf struct buf words = BUF_INIT;
 	struct err err = { 0 };
 
@@ -89,7 +89,7 @@ bench_state(const char *llmc, const char *repo)
 	const char *const argv[] = { autod, "--root", repo, "--look", "state",
 		NULL };
 	struct child_spec spec = { .argv = argv, .output_max = STATE_MAX };
-	cleanup_child_result struct child_result result;
+	cleanup_child_result struct child_result result = { 0 };
 	cleanup_buf struct buf text = BUF_INIT;
 	struct err err = { 0 };
 
