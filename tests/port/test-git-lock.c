@@ -16,12 +16,12 @@
 
 #define SOMEBODY 65534
 
-/* It runs when it has answered, until nobody writes to it. */
-#define RUNNING_GIT(dir)                                               \
-	"in=" dir "/in out=" dir "/out; export in out; "               \
-	"mkfifo \"$in\" \"$out\"; setsid sh -c 'sleep 120 >\"$in\" & " \
-	"exec git cat-file --batch-check <\"$in\" >\"$out\"' "         \
-	">/dev/null 2>&1 </dev/null & echo $! >" dir "/group; "        \
+/* It runs when it has answered, and its input, open for writing too, never
+ * ends. */
+#define RUNNING_GIT(dir)                                           \
+	"in=" dir "/in out=" dir "/out; mkfifo \"$in\" \"$out\"; " \
+	"setsid timeout 120 git cat-file --batch-check <>\"$in\" " \
+	">\"$out\" 2>/dev/null & echo $! >" dir "/group; "         \
 	"echo HEAD >\"$in\"; read -r answer <\"$out\""
 
 static struct repo *
