@@ -217,8 +217,8 @@ statement_for(struct book *book, const char *sql, sqlite3_stmt **ret,
 		return r;
 	if (statement != NULL)
 		*ret_own = *ret;
-	else
-		strmap_add(&book->statements, sql, *ret);
+	else /* by its own copy of the text: the caller may free its one */
+		strmap_add(&book->statements, sqlite3_sql(*ret), *ret);
 	return 0;
 }
 
